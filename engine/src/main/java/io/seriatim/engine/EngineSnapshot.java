@@ -1,0 +1,97 @@
+package io.seriatim.engine;
+
+import java.time.Instant;
+import java.util.List;
+
+/**
+ * What every pending operation of an engine was doing at one moment.
+ *
+ * @param engine
+ *            the engine's name
+ * @param at
+ *            when
+ * @param operations
+ *            those that had not ended, in push order
+ */
+public record EngineSnapshot(String engine, Instant at, List<PendingOp> operations) {
+    /** Copies the list. */
+    public EngineSnapshot {
+        operations = List.copyOf(operations);
+    }
+
+    /** How far an operation has come. */
+    public enum State {
+        /** An earlier operation on one of its variables has not ended. */
+        WAITING,
+        /** Nothing holds it but its lane's workers. */
+        READY,
+        /** Its body runs. */
+        RUNNING,
+        /** Its body has returned and its completion has not been called. */
+        STARTED
+    }
+
+    /**
+     * One operation.
+     *
+     * @param order
+     *            its place in push order, from 0
+     * @param name
+     *            its name
+     * @param state
+     *            how far it has come
+     * @param lane
+     *            where it runs
+     * @param reads
+     *            the names of the variables that it reads
+     * @param mutates
+     *            the names of those that it mutates
+     * @param overwrites
+     *            the names of those that it overwrites
+     * @param waitsFor
+     *            for each variable that is not yet its own: {@code variable ← operation}, with the operation that holds it
+     */
+    public record PendingOp(long order, String name, State state, Lane lane, List<String> reads, List<String> mutates, List<String> overwrites,
+            List<String> waitsFor) {
+        /** Copies the lists. */
+        public PendingOp {
+            reads = List.copyOf(reads);
+            mutates = List.copyOf(mutates);
+            overwrites = List.copyOf(overwrites);
+            waitsFor = List.copyOf(waitsFor);
+        }
+
+        /**
+         * A line about the operation.
+         *
+         * @return its name, state, lane, variables and what it waits for
+         */
+        @Override
+        public String toString() {
+            StringBuilder line = new StringBuilder(96).append('#').append(order).append(" '").append(name).append("' ").append(state).append(" on ").append(lane);
+            list(line, " reads ", reads);
+            list(line, " mutates ", mutates);
+            list(line, " overwrites ", overwrites);
+            list(line, " waits for ", waitsFor);
+            return line.toString();
+        }
+
+        private static void list(StringBuilder line, String what, List<String> names) {
+            if (!names.isEmpty()) {
+                line.append(what).append(String.join(", ", names));
+            }
+        }
+    }
+
+    /**
+     * A readable dump.
+     *
+     * @return a head line, then one line an operation
+     */
+    @Override
+    public String toString() {
+        StringBuilder dump = new StringBuilder("engine '").append(engine).append("' at ").append(at).append(": ").append(operations.size()).append(" pending");
+        operations.forEach(op -> dump.append(System.lineSeparator()).append(op));
+        return dump.toString();
+    }
+}
