@@ -1,0 +1,43 @@
+package io.seriatim.cli.bench;
+
+import java.io.PrintWriter;
+import java.util.Locale;
+
+/**
+ * Prints tables on stdout.
+ *
+ * @param out
+ *            where to
+ * @param markdown
+ *            for a README rather than for a terminal
+ */
+record Printer(PrintWriter out, boolean markdown) {
+    private static final int EXACT = 10; // below, a decimal says something
+
+    void print(String title, Table table) {
+        out.println(title);
+        if (markdown) {
+            out.println();
+        }
+        out.println(markdown ? table.markdown() : table.text());
+        out.flush();
+    }
+
+    void line(String text) {
+        out.println(text);
+        out.println();
+        out.flush();
+    }
+
+    static String nanos(double value) {
+        return String.format(Locale.ROOT, value < EXACT ? "%.1f" : "%.0f", value);
+    }
+
+    static String times(double value) {
+        return String.format(Locale.ROOT, value < EXACT ? "%.2f" : "%.0f", value);
+    }
+
+    static String count(long value) {
+        return String.format(Locale.ROOT, "%,d", value);
+    }
+}

@@ -1,0 +1,48 @@
+package io.seriatim.cli.bench;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+
+/** A table of texts: the first column flush left, the others flush right. */
+final class Table {
+    private final List<List<String>> rows = new ArrayList<>();
+
+    Table(List<String> header) {
+        rows.add(List.copyOf(header));
+    }
+
+    void row(List<String> cells) {
+        if (cells.size() != rows.getFirst().size()) {
+            throw new IllegalArgumentException("A row has as many cells as the header, " + rows.getFirst().size() + ", but this has " + cells.size() + ": " + cells);
+        }
+        rows.add(List.copyOf(cells));
+    }
+
+    String text() {
+        int[] widths = widths();
+        return rows.stream().map(row -> line(row, widths, "  ").stripTrailing()).collect(Collectors.joining("\n", "", "\n"));
+    }
+
+    String markdown() {
+        int[] widths = widths();
+        List<String> lines = new ArrayList<>(rows.stream().map(row -> "| " + line(row, widths, " | ") + " |").toList());
+        lines.add(1, IntStream.range(0, widths.length).mapToObj(i -> i == 0 ? "-".repeat(widths[i] + 2) : "-".repeat(widths[i] + 1) + ":")
+                .collect(Collectors.joining("|", "|", "|")));
+        return String.join("\n", lines) + "\n";
+    }
+
+    private int[] widths() {
+        return IntStream.range(0, rows.getFirst().size()).map(i -> rows.stream().mapToInt(row -> row.get(i).length()).max().orElse(0)).toArray();
+    }
+
+    private static String line(List<String> row, int[] widths, String between) {
+        return IntStream.range(0, row.size()).mapToObj(i -> pad(row.get(i), widths[i], i == 0)).collect(Collectors.joining(between));
+    }
+
+    private static String pad(String text, int width, boolean left) {
+        String blanks = " ".repeat(width - text.length());
+        return left ? text + blanks : blanks + text;
+    }
+}

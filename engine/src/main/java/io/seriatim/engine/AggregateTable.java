@@ -1,0 +1,125 @@
+package io.seriatim.engine;
+
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.concurrent.atomic.LongAdder;
+
+/**
+ * Counts operations by name: how many, their total running time, and its percentiles, exact to within an eighth. Made by {@link Recorder#aggregate}.
+ */
+public final class AggregateTable implements Recorder {
+    /** Each power of two has this many buckets. */
+    private static final int STEPS = 8;
+    private static final int BUCKETS = 64 * STEPS;
+
+    private final ConcurrentHashMap<String, Counts> byName = new ConcurrentHashMap<>();
+
+    AggregateTable() {
+    }
+
+    /**
+     * The figures of the operations of one name.
+     *
+     * @param name
+     *            their name
+     * @param count
+     *            how many have ended
+     * @param totalNanos
+     *            the sum of their running times, in nanoseconds
+     * @param dependencyWaitNanos
+     *            the sum of the times that they waited for other operations
+     * @param queueWaitNanos
+     *            the sum of the times that they waited for a worker
+     * @param p50Nanos
+     *            half of them ran at most this long
+     * @param p99Nanos
+     *            99 of 100 ran at most this long
+     */
+    public record Row(String name, long count, long totalNanos, long dependencyWaitNanos, long queueWaitNanos, long p50Nanos, long p99Nanos) {
+    }
+
+    /** Running counts of one name. */
+    private static final class Counts {
+        final LongAdder total = new LongAdder();
+        final LongAdder dependencyWait = new LongAdder();
+        final LongAdder queueWait = new LongAdder();
+        final AtomicLongArray buckets = new AtomicLongArray(BUCKETS);
+
+        long percentile(long count, double share) {
+            long before = 0;
+            for (int i = 0; i < BUCKETS; i++) {
+                before += buckets.get(i);
+                if (before >= Math.ceil(count * share)) {
+                    return upperEnd(i);
+                }
+            }
+            return 0;
+        }
+
+        Row row(String name) {
+            long count = 0;
+            for (int i = 0; i < BUCKETS; i++) {
+                count += buckets.get(i);
+            }
+            return new Row(name, count, total.sum(), dependencyWait.sum(), queueWait.sum(), percentile(count, 0.5), percentile(count, 0.99));
+        }
+    }
+
+    private static int bucketOf(long nanos) {
+        if (nanos < STEPS) {
+            return (int) Math.max(0, nanos);
+        }
+        int power = 63 - Long.numberOfLeadingZeros(nanos);
+        return (power - 2) * STEPS + (int) (nanos >>> (power - 3)) - STEPS;
+    }
+
+    private static long upperEnd(int bucket) {
+        if (bucket < STEPS) {
+            return bucket;
+        }
+        int power = bucket / STEPS + 2;
+        long first = (long) (bucket % STEPS + STEPS) << (power - 3);
+        return first + (1L << (power - 3)) - 1;
+    }
+
+    @Override
+    public void ended(OpRecord op) {
+        Counts counts = byName.get(op.name());
+        if (counts == null) {
+            counts = byName.computeIfAbsent(op.name(), name -> new Counts());
+        }
+        long ran = op.ended() - op.started();
+        counts.total.add(ran);
+        counts.dependencyWait.add(op.ready() - op.pushed());
+        counts.queueWait.add(op.started() - op.ready());
+        counts.buckets.getAndIncrement(bucketOf(ran));
+    }
+
+    /**
+     * The figures up to now.
+     *
+     * @return one row a name, the greatest total first
+     */
+    public List<Row> rows() {
+        return byName.entrySet().stream().map(e -> e.getValue().row(e.getKey())).sorted(Comparator.comparingLong(Row::totalNanos).reversed()).toList();
+    }
+
+    /**
+     * A readable table.
+     *
+     * @return a head line and one line a name; times in microseconds
+     */
+    @Override
+    public String toString() {
+        StringBuilder table = new StringBuilder(String.format(Locale.ROOT, "%-32s %12s %14s %12s %12s %14s %14s", "operation", "count", "total µs", "p50 µs", "p99 µs",
+                "waited deps µs", "in queue µs"));
+        for (Row row : rows()) {
+            table.append(System.lineSeparator()).append(String.format(Locale.ROOT, "%-32s %12d %14.1f %12.2f %12.2f %14.1f %14.1f", row.name, row.count,
+                    row.totalNanos / 1e3, row.p50Nanos / 1e3, row.p99Nanos / 1e3, row.dependencyWaitNanos / 1e3, row.queueWaitNanos / 1e3));
+        }
+        return table.toString();
+    }
+}

@@ -1,0 +1,62 @@
+package io.seriatim.engine;
+
+import java.util.List;
+import java.util.concurrent.TimeoutException;
+import java.util.function.BiConsumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Says who runs the ready operations, and when: the seam between tracking dependencies and running. {@link LaneDispatcher} has threads of its own,
+ * {@link InlineDispatcher} runs in the threads that push and wait.
+ */
+interface Dispatcher {
+    /** No limit of time. */
+    long FOREVER = Long.MAX_VALUE;
+
+    /** Finds the queue of an operation about to be pushed; called by the pushing thread, under no lock. */
+    void route(Operation op);
+
+    /** An operation was appended to the log; under the push lock. Returns a worker to be called with {@link #call} once the lock is free. */
+    @Nullable Worker pushed(Operation op);
+
+    /** Starts or wakes a worker; under no lock. */
+    void call(Worker worker);
+
+    /** After a push, under no lock; may run operations. */
+    void afterPush(Operation op);
+
+    /** An operation is ready; under the tracker's role. */
+    void ready(Operation op);
+
+    /** The tracker's role is about to be given up: work that appeared under it may need a thread. */
+    void balance();
+
+    /**
+     * Waits, or helps, until the waiter is done.
+     *
+     * @param deadline
+     *            a {@link System#nanoTime}, or {@link #FOREVER}
+     */
+    void await(Waiter waiter, long deadline) throws InterruptedException, TimeoutException;
+
+    /** Shows what is queued or runs, with its state; under the tracker's role. */
+    void forEach(BiConsumer<Operation, EngineSnapshot.State> look);
+
+    /** Takes away what is queued; under the tracker's role. */
+    List<Operation> takeQueued();
+
+    /** Interrupts the bodies that run; under the tracker's role. */
+    void interruptRunning();
+
+    /** The states for an operation that none of this engine's workers runs. */
+    WorkerStates states(Operation op);
+
+    /** All has ended and nothing will be pushed: lets the threads go. */
+    void terminate();
+
+    /** Waits until the threads are gone; false if the time is over. Returns at once for a thread of its own. */
+    boolean join(long deadline) throws InterruptedException;
+
+    /** Threads alive. */
+    int threads();
+}

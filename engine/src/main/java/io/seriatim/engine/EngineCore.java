@@ -1,0 +1,704 @@
+package io.seriatim.engine;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.lang.ref.WeakReference;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Deque;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.TimeoutException;
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One engine: the log of pushes, the tracker, and who runs what is ready. {@link DependencyEngine} is the handle that users hold.
+ *
+ * <p>
+ * <b>Two locks.</b> Pushing threads append to the {@link PushLog} under its lock, and do nothing else. Everything about dependencies belongs to whoever holds the
+ * tracker's <i>role</i>, a spin lock that is taken by {@link #enter} and given back by {@link #leave}: a worker takes it between two bodies, a thread that completes an
+ * asynchronous operation or begins to wait takes it for a moment. A push never takes the role, a completion never the push lock; where both are needed, to send a
+ * worker to sleep or to wake one, the role is taken first.
+ *
+ * <p>
+ * <b>Nothing of the user's runs under either.</b> Bodies run between the roles; futures, listeners, recorders, handlers and unparks are put off with
+ * {@link #afterwards} until the role is given back.
+ *
+ * <p>
+ * <b>Order.</b> An operation takes its place when it is appended. Who holds the role takes the log in, in order, before it lets an operation end: so operations become
+ * ready in the order that the log and the completions give, and a wait that first takes in the whole log sees all that was pushed before it.
+ *
+ * <p>
+ * docs/synchronization.md has the whole map.
+ */
+final class EngineCore {
+    private static final VarHandle COMPLETED;
+    /** How many operations a worker takes in before it looks after those that are ready. */
+    private static final int READ_AHEAD = 1024;
+
+    static {
+        try {
+            COMPLETED = MethodHandles.lookup().findVarHandle(EngineCore.class, "completed", long.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    final String name;
+    final boolean checked;
+    final Dispatcher dispatcher;
+    final PushLog log = new PushLog();
+    final Waits waits = new Waits(this);
+    private final Consumer<? super Throwable> onUnhandled;
+    private final int maxPending;
+    private final long resumeAt;
+    private final SpinLock role = new SpinLock();
+    private final Tracker tracker = new Tracker(this::ready);
+    /** Set once; a leaked engine's threads end when it is collected. */
+    private WeakReference<Engine> handle = new WeakReference<>(null);
+
+    // Guarded by the push lock.
+    private boolean closed;
+    private long deletions;
+    private long completedSeen;
+
+    volatile @Nullable Recorder recorder;
+
+    // From here on owned by the tracker's role.
+    private long admitted;
+    private long completed;
+    private long failed;
+    private long skipped;
+    private long cancelledCount;
+    private boolean closing;
+    private boolean traced;
+    private volatile boolean cancelled;
+    private volatile boolean terminated;
+    private Epoch oldest = new Epoch();
+    private Epoch current = oldest;
+    final Failures failures = new Failures();
+    private final Deque<Operation> settled = new ArrayDeque<>();
+    private List<Runnable> deferred = new ArrayList<>();
+    private final List<Waiter> blockedPushers = new ArrayList<>();
+    private final List<Waiter> closers = new ArrayList<>();
+    /** What neither waits in a queue nor is in a worker's hands: started asynchronous operations, and those of kind ASYNC. */
+    private final Set<Operation> elsewhere = Collections.newSetFromMap(new IdentityHashMap<>());
+
+    EngineCore(EngineBuilder description) {
+        name = description.name;
+        checked = description.checked;
+        onUnhandled = description.onUnhandled;
+        maxPending = description.maxPending;
+        resumeAt = maxPending <= 1024 ? maxPending - 1L : maxPending - maxPending / 4;
+        recorder = description.recorder;
+        dispatcher = description.dispatcher(this);
+    }
+
+    void handle(Engine engine) {
+        handle = new WeakReference<>(engine);
+    }
+
+    // --- pushing
+
+    /** Checks that a variable is one of this engine's. */
+    Variable own(Var var) {
+        if (var instanceof Variable variable && variable.core == this) {
+            return variable;
+        }
+        Objects.requireNonNull(var, "variable");
+        String whose = var instanceof Variable foreign ? "of engine '" + foreign.core.name + "'" : "no engine's (" + var.getClass().getName() + ")";
+        throw new IllegalArgumentException(
+                "variable '" + var.name() + "' is " + whose + ", not of engine '" + name + "': use variables made by this engine's newVar");
+    }
+
+    void push(Operation op) {
+        Recorder r = recorder;
+        if (r != null && !op.has(Operation.UNRECORDED)) {
+            op.times = new Times(r);
+        }
+        dispatcher.route(op);
+        if (op.kind == OpKind.ASYNC) {
+            pushAndAdmit(op);
+        } else {
+            while (!append(op)) {
+                awaitRoom();
+            }
+        }
+        dispatcher.afterPush(op);
+    }
+
+    /** An operation of kind ASYNC runs here if it is ready, so no other thread may take it in. */
+    private void pushAndAdmit(Operation op) {
+        while (true) {
+            enter();
+            boolean done;
+            try {
+                done = append(op);
+                admitAll();
+            } finally {
+                leave();
+            }
+            if (done) {
+                return;
+            }
+            awaitRoom();
+        }
+    }
+
+    /** Appends an operation to the log, unless that is full. */
+    private boolean append(Operation op) {
+        Worker worker;
+        log.lock.lock();
+        try {
+            checkOpen(op);
+            if (log.pushed() - completedSeen >= maxPending) {
+                completedSeen = (long) COMPLETED.getAcquire(this);
+                if (log.pushed() - completedSeen >= maxPending && !Workplace.isInside()) {
+                    return false;
+                }
+            }
+            log.append(op);
+            if (op.has(Operation.DELETES)) {
+                deletions++;
+                op.vars[0].deleted = true;
+            }
+            worker = dispatcher.pushed(op);
+        } finally {
+            log.lock.unlock();
+        }
+        if (worker != null) {
+            dispatcher.call(worker);
+        }
+        return true;
+    }
+
+    private void checkOpen(Operation op) {
+        if (closed) {
+            throw new IllegalStateException("engine '" + name + "' is closed, so operation '" + op.name + "' cannot be pushed");
+        }
+        if (deletions > 0) {
+            for (int i = 0; i < op.count; i++) {
+                if (op.vars[i].deleted) {
+                    throw deleted(op.vars[i], "operation '" + op.name + "' cannot use it");
+                }
+            }
+        }
+    }
+
+    /** Checks that a variable may be used outside a push. */
+    void checkNotDeleted(Variable v, String consequence) {
+        log.lock.lock();
+        boolean deleted = v.deleted;
+        log.lock.unlock();
+        if (deleted) {
+            throw deleted(v, consequence);
+        }
+    }
+
+    private static IllegalStateException deleted(Variable v, String consequence) {
+        return new IllegalStateException("variable '" + v.name() + "' has been deleted: " + consequence);
+    }
+
+    /** Waits until there is room for a push, or the engine is closed. An interrupt does not end it: the operation is not to be lost. */
+    private void awaitRoom() {
+        Waiter waiter = new Waiter();
+        enter();
+        try {
+            admitAll();
+            if (closing || admitted - completed < maxPending) {
+                return;
+            }
+            blockedPushers.add(waiter);
+        } finally {
+            leave();
+        }
+        uninterruptibly(waiter);
+    }
+
+    private void uninterruptibly(Waiter waiter) {
+        boolean interrupted = false;
+        while (!waiter.done) {
+            try {
+                dispatcher.await(waiter, Dispatcher.FOREVER);
+            } catch (InterruptedException e) {
+                interrupted = true;
+            } catch (TimeoutException e) {
+                throw new IllegalStateException("a wait without a limit timed out", e);
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    // --- the role
+
+    /** Takes the tracker's role. */
+    void enter() {
+        role.lock();
+    }
+
+    /** Gives the role back, and then does what was put off. */
+    void leave() {
+        dispatcher.balance();
+        List<Runnable> todo = deferred;
+        if (todo.isEmpty()) {
+            role.unlock();
+            return;
+        }
+        deferred = new ArrayList<>();
+        role.unlock();
+        todo.forEach(this::guard);
+    }
+
+    /** Puts something off until the role is given back. */
+    void afterwards(Runnable action) {
+        deferred.add(action);
+    }
+
+    /** Runs what is not an operation's body; what it throws is no one's result. */
+    void guard(Runnable action) {
+        try {
+            action.run();
+        } catch (Throwable t) {
+            unhandled(t);
+        }
+    }
+
+    void unhandled(Throwable t) {
+        try {
+            onUnhandled.accept(t);
+        } catch (Throwable second) {
+            second.addSuppressed(t);
+            EngineBuilder.log(name, second);
+        }
+    }
+
+    /** Takes in all that was pushed before. */
+    void admitAll() {
+        long target = log.pushedBefore();
+        while (admitted < target && admitNext()) {
+            continue;
+        }
+        settle();
+    }
+
+    /** Takes in what was pushed before, up to some operations. */
+    void admitSome() {
+        for (int i = 0; i < READ_AHEAD && admitNext(); i++) {
+            continue;
+        }
+        settle();
+    }
+
+    private boolean admitNext() {
+        Operation op = log.peek();
+        if (op == null) {
+            return false;
+        }
+        log.advance();
+        admitted++;
+        Epoch e = current;
+        op.epoch = e;
+        e.pending++;
+        tracker.admit(op);
+        return true;
+    }
+
+    /** Takes in a wait, which has no place in the log. */
+    void admit(Operation probe) {
+        tracker.admit(probe);
+        settle();
+    }
+
+    void withdraw(Operation probe) {
+        if (!probe.has(Operation.ENDED)) {
+            tracker.withdraw(probe);
+            settle();
+        }
+    }
+
+    /** The tracker found an operation ready. */
+    private void ready(Operation op) {
+        if (op.times != null) {
+            op.times.ready = System.nanoTime();
+        }
+        if (traced) {
+            tellTraces(op);
+        }
+        if (op.has(Operation.IMMEDIATE) || isCancelled(op) || (!op.has(Operation.EVEN_IF_FAILED) && tracker.poison(op) >= 0)) {
+            settled.add(op);
+        } else if (op.kind == OpKind.ASYNC) {
+            elsewhere.add(op);
+            afterwards(() -> Workplace.here().bounce(op));
+        } else {
+            dispatcher.ready(op);
+        }
+    }
+
+    private static void tellTraces(Operation op) {
+        for (int i = 0; i < op.count; i++) {
+            VarTrace trace = op.vars[i].state().trace;
+            if (trace != null) {
+                trace.ready(op, i);
+            }
+        }
+    }
+
+    /** A variable is followed from now on; under the role. */
+    void traced() {
+        traced = true;
+    }
+
+    /** Whether an operation is not to run because the engine was shut down. */
+    boolean isCancelled(Operation op) {
+        return cancelled && op.kind != OpKind.DELETE && !op.has(Operation.IMMEDIATE);
+    }
+
+    /** Ends the operations that are ready and do not run. A list, not a recursion: a million of them may follow each other. */
+    private void settle() {
+        Operation op;
+        while ((op = settled.poll()) != null) {
+            if (op.has(Operation.IMMEDIATE)) {
+                finish(op, Recorder.Outcome.COMPLETED, null);
+            } else if (isCancelled(op)) {
+                cancel(op);
+            } else {
+                op.flags |= Operation.SKIPPED;
+                skipped++;
+                int place = tracker.poison(op);
+                Failure failure = place < 0 ? null : op.vars[place].failure();
+                if (failure != null && op.attachment instanceof OpFuture<?> future) {
+                    future.skippedBy(failure, op.vars[place]);
+                }
+                finish(op, Recorder.Outcome.SKIPPED, failure);
+            }
+        }
+    }
+
+    private void cancel(Operation op) {
+        op.flags |= Operation.SKIPPED;
+        cancelledCount++;
+        Failure failure = new Failure(op.name, cancellation(op));
+        failure.observed = true;
+        failedWith(op, failure);
+        finish(op, Recorder.Outcome.CANCELLED, failure);
+    }
+
+    private CancellationException cancellation(Operation op) {
+        return new CancellationException("engine '" + name + "' was shut down before operation '" + op.name + "' had ended");
+    }
+
+    private static void failedWith(Operation op, Failure failure) {
+        Epoch e = op.epoch;
+        if (e != null) {
+            e.failures.add(failure);
+        }
+        if (op.attachment instanceof OpFuture<?> future) {
+            future.failed(failure);
+        }
+    }
+
+    /** The body of an operation has ended, or its completion was called; under the role, log taken in. */
+    void ended(Operation op, @Nullable Throwable thrown) {
+        if (op.has(Operation.ENDED)) {
+            // Given up by shutdownNow: late.
+            return;
+        }
+        Failure failure = null;
+        if (thrown != null) {
+            failed++;
+            failure = new Failure(op.name, thrown);
+            failedWith(op, failure);
+        }
+        finish(op, failure == null ? Recorder.Outcome.COMPLETED : Recorder.Outcome.FAILED, failure);
+        settle();
+    }
+
+    /** As {@link #ended}, from a thread that does not hold the role. */
+    void complete(Operation op, @Nullable Throwable thrown) {
+        enter();
+        try {
+            admitAll();
+            ended(op, thrown);
+        } finally {
+            leave();
+        }
+    }
+
+    /** Ends an operation that was about to run when the engine was shut down. */
+    void giveUp(Operation op) {
+        enter();
+        try {
+            if (!op.has(Operation.ENDED)) {
+                cancel(op);
+                settle();
+            }
+        } finally {
+            leave();
+        }
+    }
+
+    /** An operation is about to be run. */
+    void starts(Operation op) {
+        if (op.has(Operation.ASYNC_BODY)) {
+            elsewhere.add(op);
+        }
+    }
+
+    /** The body of an operation was run; under the role, log taken in. */
+    void ran(Operation op, @Nullable Throwable thrown) {
+        if (op.has(Operation.ASYNC_BODY)) {
+            returned(op);
+        } else {
+            ended(op, thrown);
+        }
+    }
+
+    /** As {@link #ran}, from a thread that does not hold the role. */
+    void ranElsewhere(Operation op, @Nullable Throwable thrown) {
+        enter();
+        try {
+            admitAll();
+            ran(op, thrown);
+        } finally {
+            leave();
+        }
+    }
+
+    private void returned(Operation op) {
+        if (!op.has(Operation.ENDED)) {
+            op.flags |= Operation.STARTED;
+            if (isCancelled(op)) {
+                cancel(op);
+                settle();
+            }
+        }
+    }
+
+    private void finish(Operation op, Recorder.Outcome outcome, @Nullable Failure failure) {
+        op.flags |= Operation.ENDED;
+        Object attachment = op.attachment;
+        if (op.has(Operation.PROBE)) {
+            Waiter waiter = (Waiter) Objects.requireNonNull(attachment);
+            waiter.failure = op.vars[0].failure();
+            tracker.release(op, null);
+            afterwards(waiter::signal);
+            return;
+        }
+        tracker.release(op, failure);
+        op.body = null;
+        if (op.has(Operation.ASYNC_BODY) || op.kind == OpKind.ASYNC) {
+            elsewhere.remove(op);
+        }
+        if (op.times != null) {
+            Times times = op.times;
+            times.end(outcome);
+            afterwards(() -> times.tell(op));
+        }
+        if (attachment instanceof OpFuture<?> future) {
+            afterwards(future::settle);
+        }
+        COMPLETED.setRelease(this, completed + 1);
+        Epoch e = Objects.requireNonNull(op.epoch);
+        if (--e.pending == 0 && e.next != null && e == oldest) {
+            retireEpochs();
+        }
+        if (!blockedPushers.isEmpty() && admitted - completed <= resumeAt) {
+            blockedPushers.forEach(pusher -> afterwards(pusher::signal));
+            blockedPushers.clear();
+        }
+        if (closing) {
+            terminateIfDrained();
+        }
+    }
+
+    // --- epochs
+
+    /** Begins a wait for all that was pushed before; returns false if nothing of it is pending. Log taken in. */
+    boolean awaitEpoch(Waiter waiter) {
+        Epoch e = current;
+        if (e == oldest && e.pending == 0) {
+            failures.takeAll(e.failures);
+            return false;
+        }
+        Epoch fresh = new Epoch();
+        e.next = fresh;
+        current = fresh;
+        waiter.next = e.waiters;
+        e.waiters = waiter;
+        return true;
+    }
+
+    private void retireEpochs() {
+        Epoch e = oldest;
+        Epoch following;
+        while (e.pending == 0 && (following = e.next) != null) {
+            failures.takeAll(e.failures);
+            for (Waiter waiter = e.waiters; waiter != null; waiter = waiter.next) {
+                afterwards(waiter::signal);
+            }
+            e = following;
+        }
+        oldest = e;
+    }
+
+    // --- looking
+
+    /** Whether the log holds something; under the role. */
+    boolean hasUnadmitted() {
+        return log.peek() != null;
+    }
+
+    /** Whether the log seems to hold something. */
+    boolean seemsPushed() {
+        return log.pushedBefore() != admitted;
+    }
+
+    /** Operations that have ended; under the role. */
+    long completed() {
+        return completed;
+    }
+
+    /** Shows each operation that is not waiting for a variable, with its state; under the role, log taken in. */
+    void forEachReady(BiConsumer<Operation, EngineSnapshot.State> look) {
+        dispatcher.forEach(look);
+        for (Operation op : elsewhere) {
+            look.accept(op, op.has(Operation.STARTED) ? EngineSnapshot.State.STARTED : EngineSnapshot.State.RUNNING);
+        }
+    }
+
+    EngineStats stats() {
+        enter();
+        try {
+            log.lock.lock();
+            long pushed = log.pushed();
+            log.lock.unlock();
+            return new EngineStats(pushed, completed, failed, skipped, cancelledCount, dispatcher.threads());
+        } finally {
+            leave();
+        }
+    }
+
+    boolean isTerminated() {
+        return terminated;
+    }
+
+    /** Whether what runs was shut down, so that an interrupt may be left over. */
+    boolean isCancelled() {
+        return cancelled;
+    }
+
+    /** Whether no one can push or wait any more, and nothing is pending; under the role. */
+    boolean isAbandoned() {
+        return handle.get() == null && admitted == completed;
+    }
+
+    // --- the end
+
+    /** Refuses pushes from now on. */
+    private void refuse() {
+        log.lock.lock();
+        closed = true;
+        log.lock.unlock();
+        closing = true;
+        admitAll();
+        blockedPushers.forEach(pusher -> afterwards(pusher::signal));
+        blockedPushers.clear();
+        terminateIfDrained();
+    }
+
+    private void terminateIfDrained() {
+        if (!terminated && admitted == completed) {
+            terminated = true;
+            List<Failure> unobserved = new ArrayList<>(failures.unobserved());
+            for (Epoch e = oldest; e != null; e = e.next) {
+                unobserved.addAll(e.failures.unobserved());
+            }
+            List<Waiter> waiting = List.copyOf(closers);
+            closers.clear();
+            afterwards(() -> {
+                unobserved.stream().filter(f -> !f.observed).forEach(f -> unhandled(new OperationFailedException(f.operation, null, f.cause)));
+                dispatcher.terminate();
+                waiting.forEach(Waiter::signal);
+            });
+        }
+    }
+
+    boolean close(long deadline) {
+        Operation inside = Workplace.runningOf(this);
+        if (inside != null) {
+            throw new IllegalStateException(
+                    "engine '" + name + "' cannot be closed inside its own operation '" + inside.name + "', which it would wait for: close it from outside");
+        }
+        Waiter waiter = new Waiter();
+        boolean drained;
+        enter();
+        try {
+            refuse();
+            drained = terminated;
+            if (!drained) {
+                closers.add(waiter);
+            }
+        } finally {
+            leave();
+        }
+        boolean interrupted = Thread.interrupted();
+        try {
+            while (true) {
+                try {
+                    if (!drained) {
+                        dispatcher.await(waiter, deadline);
+                        drained = true;
+                    }
+                    return dispatcher.join(deadline);
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                } catch (TimeoutException e) {
+                    return false;
+                }
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    void shutdownNow() {
+        enter();
+        try {
+            if (cancelled || terminated) {
+                return;
+            }
+            cancelled = true;
+            refuse();
+            for (Map.Entry<Operation, EngineSnapshot.State> pending : new PendingWalk(this).states().entrySet()) {
+                Operation op = pending.getKey();
+                if (pending.getValue() != EngineSnapshot.State.RUNNING && isCancelled(op) && op.attachment instanceof OpFuture<?> future) {
+                    afterwards(() -> future.completeExceptionally(cancellation(op)));
+                }
+            }
+            List<Operation> idle = new ArrayList<>(dispatcher.takeQueued());
+            elsewhere.stream().filter(op -> op.has(Operation.STARTED)).forEach(idle::add);
+            for (Operation op : idle) {
+                if (isCancelled(op)) {
+                    cancel(op);
+                } else if (!op.has(Operation.STARTED)) {
+                    dispatcher.ready(op);
+                }
+            }
+            settle();
+            dispatcher.interruptRunning();
+        } finally {
+            leave();
+        }
+    }
+}

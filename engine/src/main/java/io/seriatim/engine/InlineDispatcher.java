@@ -1,0 +1,276 @@
+package io.seriatim.engine;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BiConsumer;
+import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs operations in the threads that push and wait. Naive: a push returns when its operation has ended. Shuffled: operations run only where someone waits, one at a
+ * time, picked by a generator.
+ *
+ * <p>
+ * A thread <i>helps</i>: it runs what is ready until what it waits for is done, and parks while nothing is ready. All state is owned by the tracker's role.
+ */
+final class InlineDispatcher implements Dispatcher {
+    private final EngineCore core;
+    private final Map<Lane, List<Supplier<?>>> suppliers;
+    private final Map<Lane, WorkerStates> states = new HashMap<>();
+    /** Null on the naive engine. */
+    private final @Nullable SplittableRandom random;
+
+    private final ReadyQueue inOrder = new ReadyQueue();
+    private final List<Operation> toPick = new ArrayList<>();
+    private final Map<Operation, Thread> running = new IdentityHashMap<>();
+    private final List<Thread> parked = new ArrayList<>();
+    private int helpers;
+    /** On the shuffled engine, the only thread that may run operations now. */
+    private @Nullable Thread runner;
+    private boolean changed;
+    private long completedSeen;
+
+    InlineDispatcher(EngineCore core, Map<Lane, List<Supplier<?>>> suppliers, @Nullable SplittableRandom random) {
+        this.core = core;
+        this.suppliers = suppliers;
+        this.random = random;
+    }
+
+    @Override
+    public void route(Operation op) {
+        op.lane = LaneDispatcher.queueFor(op.lane, op.kind);
+    }
+
+    @Override
+    public @Nullable Worker pushed(Operation op) {
+        return null;
+    }
+
+    @Override
+    public void call(Worker worker) {
+        throw new IllegalStateException("no workers here");
+    }
+
+    @Override
+    public void afterPush(Operation op) {
+        if (random == null && Workplace.runningOf(core) == null) {
+            boolean interrupted = false;
+            while (true) {
+                try {
+                    help(() -> op.has(Operation.ENDED), FOREVER, true);
+                    break;
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                } catch (TimeoutException e) {
+                    throw new IllegalStateException("a wait without a limit timed out", e);
+                }
+            }
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    @Override
+    public void ready(Operation op) {
+        changed = true;
+        if (random == null) {
+            inOrder.add(op);
+        } else {
+            toPick.add(op);
+        }
+    }
+
+    private @Nullable Operation pick() {
+        if (random == null) {
+            return inOrder.poll();
+        }
+        Thread me = Thread.currentThread();
+        if (toPick.isEmpty() || (runner != null && runner != me)) {
+            return null;
+        }
+        runner = me;
+        int at = random.nextInt(toPick.size());
+        Operation picked = toPick.get(at);
+        Operation last = toPick.remove(toPick.size() - 1);
+        if (picked != last) {
+            toPick.set(at, last);
+        }
+        return picked;
+    }
+
+    private boolean isIdle() {
+        return inOrder.isEmpty() && toPick.isEmpty();
+    }
+
+    @Override
+    public void balance() {
+        if (core.completed() != completedSeen) {
+            completedSeen = core.completed();
+            changed = true;
+        }
+        if (changed) {
+            changed = false;
+            for (Thread thread : parked) {
+                core.afterwards(() -> LockSupport.unpark(thread));
+            }
+            // No one waits for what a completion, or a shutdown, has made ready.
+            if (helpers == 0 && !isIdle() && (random == null || core.isCancelled())) {
+                core.afterwards(this::runReady);
+            }
+        }
+    }
+
+    private void runReady() {
+        try {
+            help(() -> true, FOREVER, true);
+        } catch (InterruptedException | TimeoutException e) {
+            throw new IllegalStateException("help that does not wait was interrupted", e);
+        }
+    }
+
+    @Override
+    public void await(Waiter waiter, long deadline) throws InterruptedException, TimeoutException {
+        Worker worker = Workplace.here().worker;
+        if (worker != null) {
+            worker.block();
+        }
+        try {
+            help(() -> waiter.done, deadline, false);
+        } finally {
+            if (worker != null) {
+                worker.unblock();
+            }
+        }
+    }
+
+    /**
+     * Runs ready operations until something is done.
+     *
+     * @param all
+     *            whether to go on then until nothing is ready
+     */
+    private void help(BooleanSupplier done, long deadline, boolean all) throws InterruptedException, TimeoutException {
+        Thread me = Thread.currentThread();
+        core.enter();
+        boolean nested = runner == me;
+        helpers++;
+        try {
+            while (true) {
+                core.admitAll();
+                boolean over = done.getAsBoolean();
+                if (over && !all) {
+                    return;
+                }
+                if (!over && deadline != FOREVER && System.nanoTime() - deadline >= 0) {
+                    throw new TimeoutException("not done within the given time");
+                }
+                Operation op = pick();
+                if (op != null) {
+                    run(op, me);
+                } else if (over) {
+                    return;
+                } else {
+                    giveUpRunning(nested);
+                    park(me, deadline);
+                }
+            }
+        } finally {
+            helpers--;
+            giveUpRunning(nested);
+            core.leave();
+        }
+    }
+
+    private void giveUpRunning(boolean nested) {
+        if (runner == Thread.currentThread() && !nested) {
+            runner = null;
+            changed = true;
+        }
+    }
+
+    /** Called and returns under the role. */
+    private void run(Operation op, Thread me) {
+        running.put(op, me);
+        core.starts(op);
+        core.leave();
+        Throwable thrown = Workplace.here().run(op, 0);
+        core.enter();
+        running.remove(op);
+        core.admitAll();
+        core.ran(op, thrown);
+        core.leave();
+        core.enter();
+    }
+
+    /** Called and returns under the role. */
+    private void park(Thread me, long deadline) throws InterruptedException {
+        parked.add(me);
+        core.leave();
+        if (deadline == FOREVER) {
+            LockSupport.park(this);
+        } else {
+            LockSupport.parkNanos(this, deadline - System.nanoTime());
+        }
+        boolean interrupted = Thread.interrupted();
+        core.enter();
+        parked.remove(me);
+        if (interrupted) {
+            throw new InterruptedException("while waiting on engine '" + core.name + "'");
+        }
+    }
+
+    @Override
+    public void forEach(BiConsumer<Operation, EngineSnapshot.State> look) {
+        inOrder.forEach(op -> look.accept(op, EngineSnapshot.State.READY));
+        toPick.forEach(op -> look.accept(op, EngineSnapshot.State.READY));
+        running.keySet().forEach(op -> look.accept(op, EngineSnapshot.State.RUNNING));
+    }
+
+    @Override
+    public List<Operation> takeQueued() {
+        List<Operation> taken = new ArrayList<>(toPick);
+        toPick.clear();
+        Operation op;
+        while ((op = inOrder.poll()) != null) {
+            taken.add(op);
+        }
+        return taken;
+    }
+
+    @Override
+    public void interruptRunning() {
+        running.values().forEach(Thread::interrupt);
+    }
+
+    @Override
+    public WorkerStates states(Operation op) {
+        synchronized (states) {
+            return states.computeIfAbsent(op.lane, lane -> new WorkerStates(suppliers.getOrDefault(lane, List.of())));
+        }
+    }
+
+    @Override
+    public void terminate() {
+        synchronized (states) {
+            states.values().forEach(s -> s.close(core));
+        }
+    }
+
+    @Override
+    public boolean join(long deadline) {
+        return true;
+    }
+
+    @Override
+    public int threads() {
+        return 0;
+    }
+}

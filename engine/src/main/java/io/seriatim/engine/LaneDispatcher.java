@@ -1,0 +1,312 @@
+package io.seriatim.engine;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BiConsumer;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** Runs operations on threads of its own, a pool for each lane. Which lane an operation's place and kind lead to is the {@link Layout}'s to say. */
+final class LaneDispatcher implements Dispatcher {
+    /** Which pool runs a lane, and how many threads it has. */
+    interface Layout {
+        /** The pool of a lane; several lanes may share one. */
+        Lane poolOf(Lane lane);
+
+        /** The size of a pool. */
+        int threadsOf(Lane pool);
+    }
+
+    /** Where an operation goes: the lane it shows, the pool that runs it, and whether it goes before the others there. */
+    private record Route(Lane lane, WorkerLane workers, boolean urgent) {
+    }
+
+    final EngineCore core;
+    private final Layout layout;
+    private final Map<Lane, List<Supplier<?>>> suppliers;
+    private final Map<Lane, Route> routes = new ConcurrentHashMap<>();
+    private final Map<Lane, WorkerLane> pools = new ConcurrentHashMap<>();
+    private final Route cpu;
+    /** A copy of the pools, for those who walk them often. */
+    private volatile WorkerLane[] all;
+
+    LaneDispatcher(EngineCore core, Layout layout, Map<Lane, List<Supplier<?>>> suppliers) {
+        this.core = core;
+        this.layout = layout;
+        this.suppliers = suppliers;
+        all = new WorkerLane[0];
+        cpu = routeOf(Lane.CPU);
+    }
+
+    /** The lane that an operation of some kind uses when it was sent to a lane. */
+    static Lane queueFor(Lane lane, OpKind kind) {
+        return switch (kind) {
+            case COPY_IN, COPY_OUT -> lane.queue() == Lane.Queue.COPY ? lane : new Lane(lane.place(), Lane.Queue.COPY);
+            case PRIORITIZED -> lane.queue() == Lane.Queue.PRIORITY ? lane : new Lane(lane.place(), Lane.Queue.PRIORITY);
+            case NORMAL, ASYNC, DELETE -> lane;
+        };
+    }
+
+    @Override
+    public void route(Operation op) {
+        Lane lane = queueFor(op.lane, op.kind);
+        Route route = lane == Lane.CPU ? cpu : routeOf(lane);
+        op.lane = route.lane;
+        op.workers = route.workers;
+        if (route.urgent) {
+            op.flags |= Operation.URGENT;
+        }
+    }
+
+    private Route routeOf(Lane lane) {
+        Route route = routes.get(lane);
+        if (route == null) {
+            Lane pool = layout.poolOf(lane);
+            boolean urgent = lane.queue() == Lane.Queue.PRIORITY && pool.queue() != Lane.Queue.PRIORITY;
+            route = new Route(lane, poolOf(pool), urgent);
+            routes.put(lane, route);
+        }
+        return route;
+    }
+
+    private WorkerLane poolOf(Lane pool) {
+        WorkerLane made = pools.computeIfAbsent(pool, lane -> new WorkerLane(this, lane, layout.threadsOf(lane), suppliers.getOrDefault(lane, List.of())));
+        synchronized (pools) {
+            all = pools.values().toArray(WorkerLane[]::new);
+        }
+        return made;
+    }
+
+    private static WorkerLane workersOf(Operation op) {
+        WorkerLane workers = op.workers;
+        if (workers == null) {
+            throw new IllegalStateException(op + " was not routed");
+        }
+        return workers;
+    }
+
+    @Override
+    public @Nullable Worker pushed(Operation op) {
+        return op.has(Operation.IMMEDIATE) || op.kind == OpKind.ASYNC ? cpu.workers.pick() : workersOf(op).pick();
+    }
+
+    @Override
+    public void call(Worker worker) {
+        try {
+            worker.call();
+        } catch (Throwable t) {
+            // No thread could be made: the next push tries again.
+            core.log.lock.lock();
+            worker.lost();
+            core.log.lock.unlock();
+            core.unhandled(t);
+        }
+    }
+
+    @Override
+    public void afterPush(Operation op) {
+        // The workers do the rest.
+    }
+
+    @Override
+    public void ready(Operation op) {
+        workersOf(op).queue.add(op);
+    }
+
+    @Override
+    public void balance() {
+        for (WorkerLane lane : all) {
+            if (lane.isCallable() && !lane.queue.isEmpty()) {
+                pick(lane);
+            }
+        }
+    }
+
+    /** Calls a worker once the role is given back; under the role. */
+    private void pick(WorkerLane lane) {
+        core.log.lock.lock();
+        Worker worker = lane.pick();
+        core.log.lock.unlock();
+        if (worker != null) {
+            core.afterwards(() -> call(worker));
+        }
+    }
+
+    /** A searcher has found work, and calls the next if there may be more; under the role. */
+    void found(WorkerLane lane, Worker worker) {
+        core.log.lock.lock();
+        lane.found(worker);
+        core.log.lock.unlock();
+        if (core.hasUnadmitted()) {
+            pick(lane);
+        }
+    }
+
+    /** Sends a worker to sleep, unless there is work; under the role. */
+    boolean sleep(WorkerLane lane, Worker worker) {
+        if (core.isTerminated()) {
+            return false;
+        }
+        core.log.lock.lock();
+        boolean sleeps = lane.isCrowded() || (lane.queue.isEmpty() && !core.hasUnadmitted());
+        if (sleeps) {
+            lane.sleep(worker);
+            core.log.forget();
+        }
+        core.log.lock.unlock();
+        return sleeps;
+    }
+
+    /** Lets a sleeping worker end if it is not needed any more. */
+    boolean dismiss(WorkerLane lane, Worker worker) {
+        core.enter();
+        core.log.lock.lock();
+        boolean gone = (core.isTerminated() || worker.number >= lane.limit || core.isAbandoned()) && lane.dismiss(worker);
+        core.log.lock.unlock();
+        core.leave();
+        return gone;
+    }
+
+    /** Lets a worker end that is awake; under the role. */
+    void dismissAwake(WorkerLane lane, Worker worker) {
+        core.log.lock.lock();
+        lane.lost(worker);
+        core.log.lock.unlock();
+    }
+
+    void blocked(WorkerLane lane) {
+        core.enter();
+        core.log.lock.lock();
+        lane.blocked();
+        core.log.lock.unlock();
+        if (core.hasUnadmitted()) {
+            pick(lane);
+        }
+        core.leave();
+    }
+
+    void unblocked(WorkerLane lane) {
+        core.enter();
+        core.log.lock.lock();
+        lane.unblocked();
+        core.log.lock.unlock();
+        core.leave();
+    }
+
+    @Override
+    public void await(Waiter waiter, long deadline) throws InterruptedException, TimeoutException {
+        Worker worker = Workplace.here().worker;
+        if (worker != null) {
+            worker.block();
+        }
+        try {
+            while (!waiter.done) {
+                if (Thread.interrupted()) {
+                    throw new InterruptedException("while waiting on engine '" + core.name + "'");
+                }
+                if (deadline == FOREVER) {
+                    LockSupport.park(this);
+                } else {
+                    long left = deadline - System.nanoTime();
+                    if (left <= 0) {
+                        throw new TimeoutException("engine '" + core.name + "': not done within the given time");
+                    }
+                    LockSupport.parkNanos(this, left);
+                }
+            }
+        } finally {
+            if (worker != null) {
+                worker.unblock();
+            }
+        }
+    }
+
+    @Override
+    public void forEach(BiConsumer<Operation, EngineSnapshot.State> look) {
+        for (WorkerLane lane : all) {
+            lane.queue.forEach(op -> look.accept(op, EngineSnapshot.State.READY));
+        }
+        for (Worker worker : workers()) {
+            for (Operation op = worker.taken; op != null; op = op.link) {
+                if (op.core == core) {
+                    look.accept(op, EngineSnapshot.State.RUNNING);
+                }
+            }
+        }
+    }
+
+    private List<Worker> workers() {
+        List<Worker> workers = new ArrayList<>();
+        core.log.lock.lock();
+        for (WorkerLane lane : all) {
+            workers.addAll(lane.threads());
+        }
+        core.log.lock.unlock();
+        return workers;
+    }
+
+    @Override
+    public List<Operation> takeQueued() {
+        List<Operation> taken = new ArrayList<>();
+        for (WorkerLane lane : all) {
+            Operation op;
+            while ((op = lane.queue.poll()) != null) {
+                taken.add(op);
+            }
+        }
+        return taken;
+    }
+
+    @Override
+    public void interruptRunning() {
+        for (Worker worker : workers()) {
+            if (worker.taken != null) {
+                worker.interrupt();
+            }
+        }
+    }
+
+    @Override
+    public WorkerStates states(Operation op) {
+        return new WorkerStates(List.of());
+    }
+
+    @Override
+    public void terminate() {
+        for (Worker worker : workers()) {
+            LockSupport.unpark(worker);
+        }
+    }
+
+    @Override
+    public boolean join(long deadline) throws InterruptedException {
+        List<Worker> workers = workers();
+        if (Thread.currentThread() instanceof Worker me && me.core == core) {
+            return true;
+        }
+        for (Worker worker : workers) {
+            if (deadline == FOREVER) {
+                worker.join();
+            } else {
+                long left = deadline - System.nanoTime();
+                if (left > 0) {
+                    TimeUnit.NANOSECONDS.timedJoin(worker, left);
+                }
+                if (worker.isAlive()) {
+                    return false;
+                }
+            }
+        }
+        return true;
+    }
+
+    @Override
+    public int threads() {
+        return workers().size();
+    }
+}

@@ -1,0 +1,112 @@
+package io.seriatim.engine;
+
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+
+/** The future of a submitted operation. Waiting for it counts as a wait of the engine: it frees the worker, and may help. */
+final class OpFuture<T> extends CompletableFuture<T> {
+    private final Operation op;
+    /** What the body returned; set by the thread that runs it before it tells the tracker. */
+    @Nullable T value;
+    private volatile @Nullable Failure failure;
+    private @Nullable Throwable thrown;
+
+    OpFuture(Operation op) {
+        this.op = op;
+    }
+
+    /** The body failed; under the tracker's role. */
+    void failed(Failure f) {
+        failure = f;
+        thrown = f.cause;
+    }
+
+    /** The operation was skipped; under the tracker's role. */
+    void skippedBy(Failure f, Var var) {
+        failure = f;
+        thrown = f.on(var);
+    }
+
+    /** Tells the end, after the tracker knows of it; under no lock. */
+    void settle() {
+        Failure f = failure;
+        Throwable t = thrown;
+        if (f == null || t == null) {
+            complete(value);
+            return;
+        }
+        if (getNumberOfDependents() > 0) {
+            f.observed = true;
+        }
+        completeExceptionally(t);
+    }
+
+    @Override
+    public T get() throws InterruptedException, ExecutionException {
+        await();
+        observe();
+        return super.get();
+    }
+
+    @Override
+    public T get(long timeout, TimeUnit unit) throws InterruptedException, ExecutionException, TimeoutException {
+        if (!isDone()) {
+            op.core.waits.forFuture(this, op, Waits.deadline(unit.toNanos(timeout)));
+        }
+        observe();
+        return super.get(Math.max(timeout, isDone() ? 1 : timeout), unit);
+    }
+
+    @Override
+    public T join() {
+        boolean interrupted = false;
+        while (!isDone()) {
+            try {
+                await();
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+        observe();
+        return super.join();
+    }
+
+    private void await() throws InterruptedException {
+        if (!isDone()) {
+            try {
+                op.core.waits.forFuture(this, op, Dispatcher.FOREVER);
+            } catch (TimeoutException e) {
+                throw new IllegalStateException("a wait without a limit timed out", e);
+            }
+        }
+    }
+
+    private void observe() {
+        Failure f = failure;
+        if (f != null) {
+            f.observed = true;
+        }
+    }
+
+    /** Ends a wait when the future is done, whoever completed it. */
+    void whenSettled(Waiter waiter) {
+        super.whenComplete((result, t) -> waiter.signal()).isDone();
+    }
+
+    @Override
+    public <U> CompletableFuture<U> newIncompleteFuture() {
+        return new CompletableFuture<>();
+    }
+
+    @Override
+    public String toString() {
+        return Objects.toString(op) + ": " + super.toString();
+    }
+}

@@ -1,0 +1,318 @@
+package io.seriatim.engine;
+
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One operation: first its own builder, then, once pushed, a node of the tracker. Pushing threads make everything the tracker needs, so that the tracker allocates
+ * nothing.
+ *
+ * <p>
+ * The variables stand in one array, those read first, then those mutated, then those overwritten. {@code next} has a link for each: the following operation in that
+ * variable's queue.
+ */
+final class Operation implements OpBuilder {
+    /** The body is an {@link AsyncBody}. */
+    static final int ASYNC_BODY = 1;
+    /** Runs in spite of poison. */
+    static final int EVEN_IF_FAILED = 1 << 1;
+    /** The recorder is not told. */
+    static final int UNRECORDED = 1 << 2;
+    /** Ends as soon as it is ready, without a body: a wait, a clearing of a failure, a delete without a callback. */
+    static final int IMMEDIATE = 1 << 3;
+    /** Does not count as a mutation and is no operation of the user's. */
+    static final int SILENT = 1 << 4;
+    /** Takes the poison from its variable. */
+    static final int CLEARS = 1 << 5;
+    /** A wait, which is not counted and has no place in the order. */
+    static final int PROBE = 1 << 6;
+    /** Goes before everything else in its lane's queue. */
+    static final int URGENT = 1 << 7;
+    /** The builder is used up. */
+    static final int SEALED = 1 << 8;
+    /** Has ended; guarded by the tracker's role. */
+    static final int ENDED = 1 << 9;
+    /** Deletes its variables. */
+    static final int DELETES = 1 << 10;
+    /** Waits in a lane's queue; guarded by the tracker's role. */
+    static final int QUEUED = 1 << 11;
+    /** Did not run: skipped or cancelled; guarded by the tracker's role. */
+    static final int SKIPPED = 1 << 12;
+    /** Its body has returned without its completion having been called; guarded by the tracker's role. */
+    static final int STARTED = 1 << 13;
+
+    private static final Variable[] NO_VARS = {};
+    private static final int SEARCHED = 16;
+
+    final EngineCore core;
+    final String name;
+    Lane lane = Lane.CPU;
+    OpKind kind = OpKind.NORMAL;
+    int priority;
+    int flags;
+    @Nullable Object body;
+
+    Variable[] vars = NO_VARS;
+    int reads;
+    int mutatesEnd;
+    int count;
+    /** Where each variable stands, if there are too many to search. */
+    private @Nullable Map<Variable, Integer> places;
+
+    // From here on owned by the tracker's role, once pushed.
+    @Nullable Operation[] next = {};
+    int waiting;
+    long order;
+    @Nullable WorkerLane workers;
+    /** The next in a queue of ready operations; while it runs, the operation that its thread was running before. */
+    @Nullable Operation link;
+    /** The first child in a heap of ready operations. */
+    @Nullable Operation child;
+    int readySequence;
+    @Nullable Epoch epoch;
+    /** The future of a submitted operation, the waiter of a wait. */
+    @Nullable Object attachment;
+    @Nullable Times times;
+
+    Operation(EngineCore core, String name) {
+        this.core = core;
+        this.name = name;
+    }
+
+    /** Another push of a prepared operation. */
+    Operation(Operation template) {
+        this(template.core, template.name);
+        lane = template.lane;
+        kind = template.kind;
+        priority = template.priority;
+        flags = template.flags;
+        body = template.body;
+        vars = template.vars;
+        reads = template.reads;
+        mutatesEnd = template.mutatesEnd;
+        count = template.count;
+        places = template.places;
+        next = count == 0 ? template.next : new Operation[count];
+    }
+
+    @Override
+    public OpBuilder reads(Var... v) {
+        open();
+        grow(v.length);
+        for (Var var : v) {
+            Variable variable = core.own(var);
+            int at = indexOf(variable);
+            if (at < 0) {
+                move(mutatesEnd, count++);
+                move(reads, mutatesEnd++);
+                put(reads++, variable);
+            } else if (at >= mutatesEnd) {
+                // Replaces the old value and reads it: a mutation.
+                move(mutatesEnd, at);
+                put(mutatesEnd++, variable);
+            }
+        }
+        return this;
+    }
+
+    @Override
+    public OpBuilder mutates(Var... v) {
+        open();
+        grow(v.length);
+        for (Var var : v) {
+            Variable variable = core.own(var);
+            int at = indexOf(variable);
+            if (at < 0) {
+                move(mutatesEnd, count++);
+                put(mutatesEnd++, variable);
+            } else if (at < reads) {
+                move(--reads, at);
+                put(reads, variable);
+            } else if (at >= mutatesEnd) {
+                move(mutatesEnd, at);
+                put(mutatesEnd++, variable);
+            }
+        }
+        return this;
+    }
+
+    @Override
+    public OpBuilder overwrites(Var... v) {
+        open();
+        grow(v.length);
+        for (Var var : v) {
+            Variable variable = core.own(var);
+            int at = indexOf(variable);
+            if (at < 0) {
+                put(count++, variable);
+            } else if (at < reads) {
+                // Reads the old value and replaces it: a mutation.
+                move(--reads, at);
+                put(reads, variable);
+            }
+        }
+        return this;
+    }
+
+    private void grow(int by) {
+        if (count + by > vars.length) {
+            vars = Arrays.copyOf(vars, count == 0 ? by + 1 : Math.max(count + by, count * 2));
+        }
+    }
+
+    private void move(int from, int to) {
+        if (from != to) {
+            put(to, vars[from]);
+        }
+    }
+
+    private void put(int at, Variable variable) {
+        vars[at] = variable;
+        if (places != null) {
+            places.put(variable, at);
+        }
+    }
+
+    /** Where a variable stands, or -1. */
+    int indexOf(Variable variable) {
+        Map<Variable, Integer> map = places;
+        if (map == null && count > SEARCHED) {
+            map = new HashMap<>();
+            for (int i = 0; i < count; i++) {
+                map.put(vars[i], i);
+            }
+            places = map;
+        }
+        if (map != null) {
+            Integer at = map.get(variable);
+            return at == null ? -1 : at;
+        }
+        for (int i = 0; i < count; i++) {
+            if (vars[i] == variable) {
+                return i;
+            }
+        }
+        return -1;
+    }
+
+    boolean has(int flag) {
+        return (flags & flag) != 0;
+    }
+
+    @Override
+    public OpBuilder on(Lane where) {
+        open();
+        lane = Objects.requireNonNull(where, "lane");
+        return this;
+    }
+
+    @Override
+    public OpBuilder kind(OpKind k) {
+        open();
+        kind = Objects.requireNonNull(k, "kind");
+        return this;
+    }
+
+    @Override
+    public OpBuilder priority(int p) {
+        open();
+        priority = p;
+        return this;
+    }
+
+    @Override
+    public OpBuilder evenIfFailed() {
+        open();
+        flags |= EVEN_IF_FAILED;
+        return this;
+    }
+
+    @Override
+    public OpBuilder recorded(boolean on) {
+        open();
+        flags = on ? flags & ~UNRECORDED : flags | UNRECORDED;
+        return this;
+    }
+
+    @Override
+    public void push(Body work) {
+        seal(work);
+        core.push(this);
+    }
+
+    @Override
+    public void pushAsync(AsyncBody work) {
+        open();
+        flags |= ASYNC_BODY;
+        seal(work);
+        core.push(this);
+    }
+
+    @Override
+    public CompletableFuture<Void> submit(Body work) {
+        open();
+        OpFuture<Void> future = new OpFuture<>(this);
+        attachment = future;
+        seal(work);
+        core.push(this);
+        return future;
+    }
+
+    @Override
+    public <T> CompletableFuture<T> call(Callable<T> work) {
+        open();
+        Objects.requireNonNull(work, "body");
+        OpFuture<T> future = new OpFuture<>(this);
+        attachment = future;
+        seal(() -> future.value = work.call());
+        core.push(this);
+        return future;
+    }
+
+    @Override
+    public PreparedOp prepare(Body work) {
+        seal(work);
+        return new Prepared(this);
+    }
+
+    @Override
+    public PreparedOp prepareAsync(AsyncBody work) {
+        open();
+        flags |= ASYNC_BODY;
+        seal(work);
+        return new Prepared(this);
+    }
+
+    /** Gives it its body and makes it ready to be pushed. */
+    void seal(Object work) {
+        open();
+        body = Objects.requireNonNull(work, "body");
+        flags |= SEALED;
+        if (kind == OpKind.DELETE) {
+            flags |= EVEN_IF_FAILED;
+        }
+        if (count > 0) {
+            next = new Operation[count];
+        }
+        if (count > SEARCHED) {
+            // The tracker is to find the map made.
+            indexOf(vars[0]);
+        }
+    }
+
+    private void open() {
+        if ((flags & SEALED) != 0) {
+            throw new IllegalStateException("the builder of operation '" + name + "' has been used: call engine.op for each operation");
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "operation '" + name + "'";
+    }
+}

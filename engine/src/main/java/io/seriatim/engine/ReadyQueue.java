@@ -1,0 +1,155 @@
+package io.seriatim.engine;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The ready operations of one lane: higher priority first, then first ready, first out. Owned by the tracker's role.
+ *
+ * <p>
+ * Operations of the default priority stand in a list, the others in a pairing heap (Fredman, Sedgewick, Sleator, Tarjan, The Pairing Heap: A New Form of Self-Adjusting
+ * Heap, Algorithmica 1, 1986); both are linked through the operations themselves, so that nothing is allocated.
+ */
+final class ReadyQueue {
+    private @Nullable Operation first;
+    private @Nullable Operation last;
+    private @Nullable Operation root;
+    private int size;
+    private int sequence;
+
+    int size() {
+        return size;
+    }
+
+    boolean isEmpty() {
+        return size == 0;
+    }
+
+    void add(Operation op) {
+        size++;
+        op.flags |= Operation.QUEUED;
+        op.link = null;
+        if (isOrdinary(op)) {
+            Operation l = last;
+            if (l == null) {
+                first = op;
+            } else {
+                l.link = op;
+            }
+            last = op;
+        } else {
+            op.readySequence = sequence++;
+            Operation r = root;
+            root = r == null ? op : merge(r, op);
+        }
+    }
+
+    /** Puts back operations that {@link #poll} gave and that have not started, before all others of their priority; the last that was given first. */
+    void putBack(Operation op) {
+        if (isOrdinary(op)) {
+            size++;
+            op.flags |= Operation.QUEUED;
+            op.link = first;
+            first = op;
+            if (last == null) {
+                last = op;
+            }
+        } else {
+            add(op);
+        }
+    }
+
+    @Nullable Operation poll() {
+        Operation r = root;
+        Operation f = first;
+        if (r != null && (f == null || before(r, f))) {
+            root = mergeAll(r.child);
+            r.child = null;
+            size--;
+            r.flags &= ~Operation.QUEUED;
+            return r;
+        }
+        if (f != null) {
+            first = f.link;
+            if (first == null) {
+                last = null;
+            }
+            f.link = null;
+            size--;
+            f.flags &= ~Operation.QUEUED;
+        }
+        return f;
+    }
+
+    /** Whether something waits here that goes before operations of the default priority. */
+    boolean hasPressing() {
+        Operation r = root;
+        return r != null && (r.priority > 0 || r.has(Operation.URGENT));
+    }
+
+    /** Looks at all, in no order. */
+    void forEach(Consumer<Operation> look) {
+        for (Operation op = first; op != null; op = op.link) {
+            look.accept(op);
+        }
+        Deque<Operation> heap = new ArrayDeque<>();
+        for (Operation op = root; op != null; op = heap.poll()) {
+            look.accept(op);
+            for (Operation under = op.child; under != null; under = under.link) {
+                heap.push(under);
+            }
+        }
+    }
+
+    private static boolean isOrdinary(Operation op) {
+        return op.priority == 0 && !op.has(Operation.URGENT);
+    }
+
+    private static boolean before(Operation a, Operation b) {
+        boolean urgent = a.has(Operation.URGENT);
+        if (urgent != b.has(Operation.URGENT)) {
+            return urgent;
+        }
+        return a.priority != b.priority ? a.priority > b.priority : a.readySequence - b.readySequence < 0;
+    }
+
+    private static Operation merge(Operation a, Operation b) {
+        Operation top = before(a, b) ? a : b;
+        Operation under = top == a ? b : a;
+        under.link = top.child;
+        top.child = under;
+        top.link = null;
+        return top;
+    }
+
+    /** Merges siblings pairwise from the left, then the pairs from the right. */
+    private static @Nullable Operation mergeAll(@Nullable Operation siblings) {
+        Operation pairs = null;
+        Operation rest = siblings;
+        while (rest != null) {
+            Operation a = rest;
+            Operation b = a.link;
+            if (b == null) {
+                a.link = pairs;
+                pairs = a;
+                break;
+            }
+            rest = b.link;
+            Operation pair = merge(a, b);
+            pair.link = pairs;
+            pairs = pair;
+        }
+        Operation merged = null;
+        while (pairs != null) {
+            Operation following = pairs.link;
+            merged = merged == null ? pairs : merge(merged, pairs);
+            pairs = following;
+        }
+        if (merged != null) {
+            merged.link = null;
+        }
+        return merged;
+    }
+}

@@ -1,0 +1,53 @@
+package io.seriatim.engine;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Mutual exclusion for a few dozen instructions: one compare-and-set to take, one store to give back. Not reentrant. Nothing that blocks, and no caller's code, may run
+ * under it. Who meets it held spins, then yields, then parks briefly, because the holder may have lost its processor.
+ */
+final class SpinLock extends Padding.Around {
+    private static final VarHandle HELD;
+    private static final int SPINS = 100;
+    private static final int YIELDS = 200;
+    private static final long NAP_NANOS = 20_000;
+
+    static {
+        try {
+            HELD = MethodHandles.lookup().findVarHandle(Padding.Held.class, "held", int.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    void lock() {
+        if (!HELD.compareAndSet(this, 0, 1)) {
+            contend();
+        }
+    }
+
+    boolean tryLock() {
+        return (int) HELD.getOpaque(this) == 0 && HELD.compareAndSet(this, 0, 1);
+    }
+
+    void unlock() {
+        HELD.setRelease(this, 0);
+    }
+
+    private void contend() {
+        for (int i = 0;; i++) {
+            if (tryLock()) {
+                return;
+            }
+            if (i < SPINS) {
+                Thread.onSpinWait();
+            } else if (i < SPINS + YIELDS) {
+                Thread.yield();
+            } else {
+                LockSupport.parkNanos(this, NAP_NANOS);
+            }
+        }
+    }
+}

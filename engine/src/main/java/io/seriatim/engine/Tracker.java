@@ -1,0 +1,178 @@
+package io.seriatim.engine;
+
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Derives from the order of pushes which operations are ready. For each variable it keeps who holds it and a queue of those who wait:
+ *
+ * <ul>
+ * <li>an operation that reads gets the variable if no one mutates it and no one waits for it;</li>
+ * <li>an operation that mutates gets it if no one holds it and no one waits for it;</li>
+ * <li>who gives the last hold back hands the variable to the first in the queue: all readers up to the next mutation, or one mutation.</li>
+ * </ul>
+ *
+ * <p>
+ * An operation that holds all its variables is ready. Not safe for threads: whoever calls it holds the tracker's role, see {@link EngineCore}. Nothing here runs a body,
+ * allocates on the way of an ordinary operation, or calls itself.
+ */
+final class Tracker {
+    private final Consumer<Operation> ready;
+
+    /** Variables that are poisoned now; while there are none, no operation is searched for poison. */
+    private long poisoned;
+
+    Tracker(Consumer<Operation> ready) {
+        this.ready = ready;
+    }
+
+    /** Takes in the next operation of the order. */
+    void admit(Operation op) {
+        Variable[] vars = op.vars;
+        int waiting = 0;
+        for (int i = 0; i < op.count; i++) {
+            VarState s = vars[i].state();
+            if (i < op.reads) {
+                if (s.openToRead()) {
+                    s.readers++;
+                    continue;
+                }
+            } else if (s.openToMutate()) {
+                s.writer = op;
+                continue;
+            }
+            enqueue(s, op, vars[i]);
+            waiting++;
+        }
+        op.waiting = waiting;
+        if (waiting == 0) {
+            ready.accept(op);
+        }
+    }
+
+    private static void enqueue(VarState s, Operation op, Variable v) {
+        Operation t = s.tail;
+        if (t == null) {
+            s.head = op;
+        } else {
+            t.next[t.indexOf(v)] = op;
+        }
+        s.tail = op;
+    }
+
+    /** Gives back what an operation holds, leaving on what it mutated its failure or its success. */
+    void release(Operation op, @Nullable Failure failure) {
+        Variable[] vars = op.vars;
+        for (int i = 0; i < op.count; i++) {
+            Variable v = vars[i];
+            VarState s = v.state();
+            if (i < op.reads) {
+                s.readers--;
+            } else {
+                s.writer = null;
+                if (!op.has(Operation.SILENT)) {
+                    s.mutated();
+                }
+                if (failure != null || poisoned > 0) {
+                    leaveFailure(op, i, s, failure);
+                }
+            }
+            VarTrace trace = s.trace;
+            if (trace != null) {
+                trace.ended(op, i, failure);
+            }
+            if (s.head != null) {
+                grant(s, v);
+            }
+        }
+    }
+
+    private void leaveFailure(Operation op, int place, VarState s, @Nullable Failure failure) {
+        Failure before = s.failure();
+        if (op.has(Operation.DELETES)) {
+            // No operation will meet it any more, but failure(v) may be asked.
+            poisoned -= before == null ? 0 : 1;
+        } else if (failure != null) {
+            // Who was skipped passes the poison on and adds none of its own.
+            setFailure(s, op.has(Operation.SKIPPED) && before != null ? before : failure);
+        } else if (place >= op.mutatesEnd || op.has(Operation.CLEARS)) {
+            setFailure(s, null);
+        }
+    }
+
+    private void setFailure(VarState s, @Nullable Failure failure) {
+        Failure before = s.failure();
+        if ((before == null) != (failure == null)) {
+            poisoned += failure == null ? -1 : 1;
+        }
+        s.failure(failure);
+    }
+
+    /** Hands a variable on to the first in its queue, if that may have it. */
+    private void grant(VarState s, Variable v) {
+        while (true) {
+            Operation op = s.head;
+            if (op == null || s.writer != null) {
+                return;
+            }
+            int place = op.indexOf(v);
+            boolean read = place < op.reads;
+            if (!read && s.readers > 0) {
+                return;
+            }
+            s.head = op.next[place];
+            op.next[place] = null;
+            if (s.head == null) {
+                s.tail = null;
+            }
+            if (read) {
+                s.readers++;
+            } else {
+                s.writer = op;
+            }
+            if (--op.waiting == 0) {
+                ready.accept(op);
+            }
+            if (!read) {
+                return;
+            }
+        }
+    }
+
+    /** Takes a wait that is given up out of its variable's queue. */
+    void withdraw(Operation probe) {
+        Variable v = probe.vars[0];
+        VarState s = v.state();
+        Operation before = null;
+        Operation op = s.head;
+        while (op != null && op != probe) {
+            before = op;
+            op = op.next[op.indexOf(v)];
+        }
+        if (op == null) {
+            return;
+        }
+        Operation after = probe.next[0];
+        if (before == null) {
+            s.head = after;
+        } else {
+            before.next[before.indexOf(v)] = after;
+        }
+        if (after == null) {
+            s.tail = before;
+        }
+        grant(s, v);
+    }
+
+    /** Where the first poisoned variable that a ready operation needs stands, or -1. */
+    int poison(Operation op) {
+        if (poisoned > 0) {
+            for (int i = 0; i < op.mutatesEnd; i++) {
+                if (op.vars[i].state().failure() != null) {
+                    return i;
+                }
+            }
+        }
+        return -1;
+    }
+}

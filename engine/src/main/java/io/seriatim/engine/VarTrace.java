@@ -1,0 +1,57 @@
+package io.seriatim.engine;
+
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Tells a listener of one variable's events. They are queued under the tracker's role, in the variable's order, and told after it, by one thread at a time.
+ */
+final class VarTrace {
+    private final Variable var;
+    private final Consumer<VarEvent> listener;
+    private final Queue<VarEvent> events = new ConcurrentLinkedQueue<>();
+    private final AtomicInteger untold = new AtomicInteger();
+
+    VarTrace(Variable var, Consumer<VarEvent> listener) {
+        this.var = var;
+        this.listener = listener;
+    }
+
+    void ready(Operation op, int place) {
+        if (!op.has(Operation.SILENT)) {
+            queue(place < op.reads ? VarEvent.Kind.READ_READY : VarEvent.Kind.MUTATE_READY, op);
+        }
+    }
+
+    void ended(Operation op, int place, @Nullable Failure failure) {
+        if (op.has(Operation.CLEARS)) {
+            queue(VarEvent.Kind.CLEARED, op);
+        } else if (op.has(Operation.DELETES)) {
+            queue(VarEvent.Kind.DELETED, op);
+        } else if (!op.has(Operation.SILENT)) {
+            VarEvent.Kind mutated = failure == null ? VarEvent.Kind.MUTATED : VarEvent.Kind.POISONED;
+            queue(place < op.reads ? VarEvent.Kind.READ_ENDED : mutated, op);
+        }
+    }
+
+    private void queue(VarEvent.Kind kind, Operation op) {
+        events.add(new VarEvent(kind, var, op.name, var.version(), System.nanoTime()));
+        var.core.afterwards(this::tell);
+    }
+
+    /** Who raises the count from zero tells, until it is zero again; the others leave it to that thread. */
+    private void tell() {
+        if (untold.getAndIncrement() > 0) {
+            return;
+        }
+        do {
+            VarEvent event = events.poll();
+            if (event != null) {
+                var.core.guard(() -> listener.accept(event));
+            }
+        } while (untold.decrementAndGet() > 0);
+    }
+}

@@ -1,0 +1,19 @@
+package io.seriatim.engine;
+
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/** A thread that waits for one thing. The flag is set before the thread is unparked and looked at after each park, so no wake-up is lost. */
+final class Waiter {
+    final Thread thread = Thread.currentThread();
+    volatile boolean done;
+    /** What the variable waited for carries when the wait ends; set before the flag. */
+    @Nullable Failure failure;
+    /** The next of those who wait for the same epoch; owned by the tracker's role. */
+    @Nullable Waiter next;
+
+    void signal() {
+        done = true;
+        LockSupport.unpark(thread);
+    }
+}

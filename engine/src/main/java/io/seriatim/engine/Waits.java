@@ -1,0 +1,170 @@
+package io.seriatim.engine;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The waits of one engine. A wait for a variable is a probe: an entry in the variable's queue that ends as soon as it is ready. Inside an operation, the probe is
+ * entered and checked in one step under the tracker's role, so that of two operations that wait for each other the second is told.
+ */
+final class Waits {
+    /** A wait inside an operation: who waits, and for what. */
+    record Wait(Operation owner, Operation target) {
+    }
+
+    private final EngineCore core;
+    /** Owned by the tracker's role. */
+    private final List<Wait> inside = new ArrayList<>();
+
+    Waits(EngineCore core) {
+        this.core = core;
+    }
+
+    /** When a wait of so many nanoseconds ends. */
+    static long deadline(long nanos) {
+        long now = System.nanoTime();
+        long at = now + Math.max(0, nanos);
+        // Centuries hence, or overflown.
+        return nanos > 0 && at - now < nanos || nanos >= Long.MAX_VALUE / 4 ? Dispatcher.FOREVER : at;
+    }
+
+    static long deadline(Duration limit) {
+        try {
+            return deadline(limit.toNanos());
+        } catch (ArithmeticException e) {
+            return limit.isNegative() ? deadline(0) : Dispatcher.FOREVER;
+        }
+    }
+
+    /** Waits for a variable's earlier mutations, or for all its earlier operations; returns the failure that it carries then. */
+    @Nullable Failure forVar(Variable v, boolean exclusive, long deadline) throws InterruptedException, TimeoutException {
+        String call = exclusive ? "waitToWrite" : "waitToRead";
+        core.checkNotDeleted(v, call + " cannot wait for it");
+        if (Thread.interrupted()) {
+            throw new InterruptedException(call + " of variable '" + v.name() + "'");
+        }
+        Waiter waiter = new Waiter();
+        Operation probe = new Operation(core, call);
+        probe.flags = Operation.PROBE | Operation.IMMEDIATE | Operation.SILENT | Operation.EVEN_IF_FAILED;
+        if (exclusive) {
+            probe.mutates(v);
+        } else {
+            probe.reads(v);
+        }
+        probe.attachment = waiter;
+        probe.next = new Operation[1];
+        Operation owner = Workplace.runningOf(core);
+        Wait wait = owner == null ? null : new Wait(owner, probe);
+        core.enter();
+        try {
+            core.admitAll();
+            core.admit(probe);
+            if (probe.has(Operation.ENDED)) {
+                return waiter.failure;
+            }
+            if (wait != null) {
+                refuseIfEndless(wait, call + " of variable '" + v.name() + "'", probe);
+                inside.add(wait);
+            }
+        } finally {
+            core.leave();
+        }
+        try {
+            core.dispatcher.await(waiter, deadline);
+            return waiter.failure;
+        } finally {
+            core.enter();
+            try {
+                core.withdraw(probe);
+                inside.remove(wait);
+            } finally {
+                core.leave();
+            }
+        }
+    }
+
+    /** Waits until a future is done. */
+    void forFuture(OpFuture<?> future, Operation op, long deadline) throws InterruptedException, TimeoutException {
+        if (Thread.interrupted()) {
+            throw new InterruptedException("get of the future of operation '" + op.name + "'");
+        }
+        Waiter waiter = new Waiter();
+        Operation owner = Workplace.runningOf(core);
+        Wait wait = owner == null ? null : new Wait(owner, op);
+        if (wait != null) {
+            core.enter();
+            try {
+                core.admitAll();
+                if (!op.has(Operation.ENDED)) {
+                    refuseIfEndless(wait, "get of the future of operation '" + op.name + "'", null);
+                    inside.add(wait);
+                }
+            } finally {
+                core.leave();
+            }
+        }
+        try {
+            future.whenSettled(waiter);
+            core.dispatcher.await(waiter, deadline);
+        } finally {
+            if (wait != null) {
+                core.enter();
+                inside.remove(wait);
+                core.leave();
+            }
+        }
+    }
+
+    /** Waits for all that was pushed before; returns what it throws. */
+    @Nullable OperationFailedException forAll(long deadline) throws InterruptedException, TimeoutException {
+        Operation owner = Workplace.runningOf(core);
+        if (owner != null) {
+            throw new IllegalStateException("waitForAll inside operation '" + owner.name + "' of the same engine can never end, because it waits for '" + owner.name
+                    + "' itself: wait for the variables that you need, or wait outside");
+        }
+        if (Thread.interrupted()) {
+            throw new InterruptedException("waitForAll of engine '" + core.name + "'");
+        }
+        Waiter waiter = new Waiter();
+        boolean pending;
+        core.enter();
+        try {
+            core.admitAll();
+            pending = core.awaitEpoch(waiter);
+            if (!pending) {
+                return core.failures.take();
+            }
+        } finally {
+            core.leave();
+        }
+        core.dispatcher.await(waiter, deadline);
+        core.enter();
+        try {
+            return core.failures.take();
+        } finally {
+            core.leave();
+        }
+    }
+
+    private void refuseIfEndless(Wait wait, String call, @Nullable Operation probe) {
+        List<Operation> chain = new PendingWalk(core).chain(wait.owner, wait.target, inside);
+        if (chain.isEmpty()) {
+            return;
+        }
+        if (probe != null) {
+            core.withdraw(probe);
+        }
+        StringBuilder message = new StringBuilder(call).append(" inside operation '").append(wait.owner.name).append("' can never end: it waits for ");
+        for (int i = chain.size() - 1; i > 0; i--) {
+            Operation op = chain.get(i);
+            if (op != probe) {
+                message.append('\'').append(op.name).append("', which waits for ");
+            }
+        }
+        message.append('\'').append(wait.owner.name).append("'. Wait outside the operation, or push what needs the wait as an operation of its own");
+        throw new IllegalStateException(message.toString());
+    }
+}

@@ -1,0 +1,135 @@
+package io.seriatim.engine;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** What one thread is running: the operation, and under it those that it interrupted to help. */
+final class Workplace {
+    private static final ThreadLocal<Workplace> OTHERS = ThreadLocal.withInitial(() -> new Workplace(null));
+
+    /** The worker that this thread is, or null for a thread of the user's. */
+    final @Nullable Worker worker;
+    /** Not volatile: others look at it only to show it. */
+    @Nullable Operation running;
+    private final Deque<Operation> bounced = new ArrayDeque<>(0);
+    private boolean bouncing;
+
+    Workplace(@Nullable Worker worker) {
+        this.worker = worker;
+    }
+
+    static Workplace here() {
+        return Thread.currentThread() instanceof Worker worker ? worker.place : OTHERS.get();
+    }
+
+    static boolean isInside() {
+        return here().running != null;
+    }
+
+    /** The operation of an engine that this thread runs, the innermost one, or null. */
+    static @Nullable Operation runningOf(EngineCore core) {
+        Operation op = here().running;
+        while (op != null && op.core != core) {
+            op = op.link;
+        }
+        return op;
+    }
+
+    /** Runs the body of an operation. Returns what it threw; an asynchronous one tells its end itself. */
+    @Nullable Throwable run(Operation op, int number) {
+        Times times = op.times;
+        if (times != null) {
+            times.thread = Thread.currentThread().getName();
+            times.worker = number;
+            times.started = System.nanoTime();
+        }
+        Operation outer = running;
+        op.link = outer;
+        running = op;
+        try {
+            Object body = op.body;
+            if (op.has(Operation.ASYNC_BODY)) {
+                AsyncCompletion.start(op, (AsyncBody) body);
+            } else if (body != null) {
+                ((Body) body).run();
+            }
+            return null;
+        } catch (Throwable t) {
+            // An OutOfMemoryError is the operation's failure like any other: it is kept, and the worker goes on.
+            return t;
+        } finally {
+            running = outer;
+        }
+    }
+
+    /**
+     * Runs an operation of kind ASYNC, and those that it makes ready, one after the other: each ends before the next begins, so a chain of a million does not grow the
+     * stack.
+     */
+    void bounce(Operation op) {
+        bounced.add(op);
+        if (bouncing) {
+            return;
+        }
+        bouncing = true;
+        try {
+            Operation next;
+            while ((next = bounced.poll()) != null) {
+                Operation o = next;
+                if (o.core.isCancelled(o)) {
+                    o.core.giveUp(o);
+                } else {
+                    o.core.ranElsewhere(o, run(o, -1));
+                }
+            }
+        } finally {
+            bouncing = false;
+        }
+    }
+
+    static RunContext context() {
+        Workplace place = here();
+        Operation op = place.running;
+        if (op == null) {
+            throw new IllegalStateException("there is no RunContext outside an operation: call RunContext.current() in its body");
+        }
+        Worker worker = place.worker;
+        boolean own = worker != null && worker.core == op.core && op.kind != OpKind.ASYNC;
+        return new Context(op, own ? worker.number : 0, own ? worker.states : op.core.dispatcher.states(op));
+    }
+
+    /** What a body is told. */
+    private record Context(Operation op, int worker, WorkerStates states) implements RunContext {
+        @Override
+        public Lane lane() {
+            return op.lane;
+        }
+
+        @Override
+        public <T> T state(Class<T> type) {
+            return states.get(type, op);
+        }
+    }
+
+    static void checkReads(Variable v) {
+        check(v, () -> "neither reads nor mutates it: add it to reads(...)", false);
+    }
+
+    static void checkMutates(Variable v) {
+        check(v, () -> "does not mutate it: add it to mutates(...) or overwrites(...)", true);
+    }
+
+    private static void check(Variable v, Supplier<String> rule, boolean write) {
+        if (v.core.checked) {
+            Operation op = runningOf(v.core);
+            if (op != null) {
+                int place = op.indexOf(v);
+                if (place < 0 || (write && place < op.reads)) {
+                    throw new IllegalStateException("operation '" + op.name + "' touches the value behind variable '" + v.name() + "' but " + rule.get());
+                }
+            }
+        }
+    }
+}
