@@ -38,7 +38,8 @@ public final class AggregateTable implements Recorder {
      * @param p99Nanos
      *            99 of 100 ran at most this long
      */
-    public record Row(String name, long count, long totalNanos, long dependencyWaitNanos, long queueWaitNanos, long p50Nanos, long p99Nanos) {
+    public record Row(String name, long count, long totalNanos, long dependencyWaitNanos, long queueWaitNanos, long p50Nanos,
+            long p99Nanos) {
     }
 
     /** Running counts of one name. */
@@ -64,7 +65,8 @@ public final class AggregateTable implements Recorder {
             for (int i = 0; i < BUCKETS; i++) {
                 count += buckets.get(i);
             }
-            return new Row(name, count, total.sum(), dependencyWait.sum(), queueWait.sum(), percentile(count, 0.5), percentile(count, 0.99));
+            return new Row(name, count, total.sum(), dependencyWait.sum(), queueWait.sum(), percentile(count, 0.5),
+                    percentile(count, 0.99));
         }
     }
 
@@ -104,7 +106,8 @@ public final class AggregateTable implements Recorder {
      * @return one row a name, the greatest total first
      */
     public List<Row> rows() {
-        return byName.entrySet().stream().map(e -> e.getValue().row(e.getKey())).sorted(Comparator.comparingLong(Row::totalNanos).reversed()).toList();
+        return byName.entrySet().stream().map(e -> e.getValue().row(e.getKey()))
+                .sorted(Comparator.comparingLong(Row::totalNanos).reversed()).toList();
     }
 
     /**
@@ -114,11 +117,14 @@ public final class AggregateTable implements Recorder {
      */
     @Override
     public String toString() {
-        StringBuilder table = new StringBuilder(String.format(Locale.ROOT, "%-32s %12s %14s %12s %12s %14s %14s", "operation", "count", "total µs", "p50 µs", "p99 µs",
-                "waited deps µs", "in queue µs"));
+        StringBuilder table = new StringBuilder(
+                String.format(Locale.ROOT, "%-32s %12s %14s %12s %12s %14s %14s", "operation", "count", "total µs", "p50 µs", "p99 µs",
+                        "waited deps µs", "in queue µs"));
         for (Row row : rows()) {
-            table.append(System.lineSeparator()).append(String.format(Locale.ROOT, "%-32s %12d %14.1f %12.2f %12.2f %14.1f %14.1f", row.name, row.count,
-                    row.totalNanos / 1e3, row.p50Nanos / 1e3, row.p99Nanos / 1e3, row.dependencyWaitNanos / 1e3, row.queueWaitNanos / 1e3));
+            table.append(System.lineSeparator())
+                    .append(String.format(Locale.ROOT, "%-32s %12d %14.1f %12.2f %12.2f %14.1f %14.1f", row.name, row.count,
+                            row.totalNanos / 1e3, row.p50Nanos / 1e3, row.p99Nanos / 1e3, row.dependencyWaitNanos / 1e3,
+                            row.queueWaitNanos / 1e3));
         }
         return table.toString();
     }

@@ -17,7 +17,8 @@ interface Dispatcher {
     void route(Operation op);
 
     /** An operation was appended to the log; under the push lock. Returns a worker to be called with {@link #call} once the lock is free. */
-    @Nullable Worker pushed(Operation op);
+    @Nullable
+    Worker pushed(Operation op);
 
     /** Starts or wakes a worker; under no lock. */
     void call(Worker worker);

@@ -196,7 +196,8 @@ public interface Engine extends AutoCloseable {
      *            the variable, which may be deleted
      * @return what {@link #waitToRead} would throw, or null
      */
-    @Nullable Throwable failure(Var v);
+    @Nullable
+    Throwable failure(Var v);
 
     /**
      * Takes the poison from a variable. Takes its place in the variable's order: operations pushed before still see the poison, those pushed after do not.

@@ -27,7 +27,8 @@ final class EngineBuilder implements Engine.Builder {
     String name = "engine" + UNNAMED.getAndIncrement();
     boolean checked;
     int maxPending = DEFAULT_MAX_PENDING;
-    @Nullable Recorder recorder;
+    @Nullable
+    Recorder recorder;
     Consumer<? super Throwable> onUnhandled = t -> log(name, t);
     private Type type = Type.PER_DEVICE;
     private int threads;
@@ -37,7 +38,8 @@ final class EngineBuilder implements Engine.Builder {
 
     /** The last resort for what no one catches. */
     static void log(String engine, Throwable t) {
-        System.getLogger(Engine.class.getName()).log(System.Logger.Level.ERROR, "engine '" + engine + "': a failure that no one observed", t);
+        System.getLogger(Engine.class.getName()).log(System.Logger.Level.ERROR, "engine '" + engine + "': a failure that no one observed",
+                t);
     }
 
     @Override

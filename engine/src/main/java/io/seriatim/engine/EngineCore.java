@@ -113,7 +113,9 @@ final class EngineCore {
             return variable;
         }
         Objects.requireNonNull(var, "variable");
-        String whose = var instanceof Variable foreign ? "of engine '" + foreign.core.name + "'" : "no engine's (" + var.getClass().getName() + ")";
+        String whose = var instanceof Variable foreign
+                ? "of engine '" + foreign.core.name + "'"
+                : "no engine's (" + var.getClass().getName() + ")";
         throw new IllegalArgumentException(
                 "variable '" + var.name() + "' is " + whose + ", not of engine '" + name + "': use variables made by this engine's newVar");
     }
@@ -283,17 +285,18 @@ final class EngineCore {
 
     /** Takes in all that was pushed before. */
     void admitAll() {
-        long target = log.pushedBefore();
-        while (admitted < target && admitNext()) {
-            continue;
-        }
-        settle();
+        admitUpTo(log.pushedBefore());
     }
 
     /** Takes in what was pushed before, up to some operations. */
     void admitSome() {
-        for (int i = 0; i < READ_AHEAD && admitNext(); i++) {
-            continue;
+        admitUpTo(admitted + READ_AHEAD);
+    }
+
+    private void admitUpTo(long end) {
+        boolean more = true;
+        while (more && admitted < end) {
+            more = admitNext();
         }
         settle();
     }
@@ -625,7 +628,8 @@ final class EngineCore {
             List<Waiter> waiting = List.copyOf(closers);
             closers.clear();
             afterwards(() -> {
-                unobserved.stream().filter(f -> !f.observed).forEach(f -> unhandled(new OperationFailedException(f.operation, null, f.cause)));
+                unobserved.stream().filter(f -> !f.observed)
+                        .forEach(f -> unhandled(new OperationFailedException(f.operation, null, f.cause)));
                 dispatcher.terminate();
                 waiting.forEach(Waiter::signal);
             });
@@ -636,7 +640,8 @@ final class EngineCore {
         Operation inside = Workplace.runningOf(this);
         if (inside != null) {
             throw new IllegalStateException(
-                    "engine '" + name + "' cannot be closed inside its own operation '" + inside.name + "', which it would wait for: close it from outside");
+                    "engine '" + name + "' cannot be closed inside its own operation '" + inside.name
+                            + "', which it would wait for: close it from outside");
         }
         Waiter waiter = new Waiter();
         boolean drained;

@@ -51,7 +51,8 @@ public record EngineSnapshot(String engine, Instant at, List<PendingOp> operatio
      * @param waitsFor
      *            for each variable that is not yet its own: {@code variable ← operation}, with the operation that holds it
      */
-    public record PendingOp(long order, String name, State state, Lane lane, List<String> reads, List<String> mutates, List<String> overwrites,
+    public record PendingOp(long order, String name, State state, Lane lane, List<String> reads, List<String> mutates,
+            List<String> overwrites,
             List<String> waitsFor) {
         /** Copies the lists. */
         public PendingOp {
@@ -68,7 +69,8 @@ public record EngineSnapshot(String engine, Instant at, List<PendingOp> operatio
          */
         @Override
         public String toString() {
-            StringBuilder line = new StringBuilder(96).append('#').append(order).append(" '").append(name).append("' ").append(state).append(" on ").append(lane);
+            StringBuilder line = new StringBuilder(96).append('#').append(order).append(" '").append(name).append("' ").append(state)
+                    .append(" on ").append(lane);
             list(line, " reads ", reads);
             list(line, " mutates ", mutates);
             list(line, " overwrites ", overwrites);
@@ -90,7 +92,8 @@ public record EngineSnapshot(String engine, Instant at, List<PendingOp> operatio
      */
     @Override
     public String toString() {
-        StringBuilder dump = new StringBuilder("engine '").append(engine).append("' at ").append(at).append(": ").append(operations.size()).append(" pending");
+        StringBuilder dump = new StringBuilder("engine '").append(engine).append("' at ").append(at).append(": ").append(operations.size())
+                .append(" pending");
         operations.forEach(op -> dump.append(System.lineSeparator()).append(op));
         return dump.toString();
     }

@@ -11,7 +11,9 @@ final class Epoch {
     long pending;
     final Failures failures = new Failures();
     /** The one that came after, once this is closed. */
-    @Nullable Epoch next;
+    @Nullable
+    Epoch next;
     /** Those who wait for this and all before it. */
-    @Nullable Waiter waiters;
+    @Nullable
+    Waiter waiters;
 }

@@ -32,7 +32,8 @@ final class Failures {
     }
 
     /** Takes what {@code waitForAll} throws, or null where nothing failed. */
-    @Nullable OperationFailedException take() {
+    @Nullable
+    OperationFailedException take() {
         if (kept.isEmpty()) {
             return null;
         }

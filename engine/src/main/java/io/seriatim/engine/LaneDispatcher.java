@@ -52,6 +52,8 @@ final class LaneDispatcher implements Dispatcher {
         };
     }
 
+    // An equal lane that is another object takes the longer way.
+    @SuppressWarnings("ReferenceEquality")
     @Override
     public void route(Operation op) {
         Lane lane = queueFor(op.lane, op.kind);
@@ -75,7 +77,8 @@ final class LaneDispatcher implements Dispatcher {
     }
 
     private WorkerLane poolOf(Lane pool) {
-        WorkerLane made = pools.computeIfAbsent(pool, lane -> new WorkerLane(this, lane, layout.threadsOf(lane), suppliers.getOrDefault(lane, List.of())));
+        WorkerLane made = pools.computeIfAbsent(pool,
+                lane -> new WorkerLane(this, lane, layout.threadsOf(lane), suppliers.getOrDefault(lane, List.of())));
         synchronized (pools) {
             all = pools.values().toArray(WorkerLane[]::new);
         }

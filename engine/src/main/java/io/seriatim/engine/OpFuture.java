@@ -11,7 +11,8 @@ import org.jspecify.annotations.Nullable;
 final class OpFuture<T> extends CompletableFuture<T> {
     private final Operation op;
     /** What the body returned; set by the thread that runs it before it tells the tracker. */
-    @Nullable T value;
+    @Nullable
+    T value;
     private volatile @Nullable Failure failure;
     private @Nullable Throwable thrown;
 

@@ -55,7 +55,8 @@ final class Operation implements OpBuilder {
     OpKind kind = OpKind.NORMAL;
     int priority;
     int flags;
-    @Nullable Object body;
+    @Nullable
+    Object body;
 
     Variable[] vars = NO_VARS;
     int reads;
@@ -65,19 +66,26 @@ final class Operation implements OpBuilder {
     private @Nullable Map<Variable, Integer> places;
 
     // From here on owned by the tracker's role, once pushed.
-    @Nullable Operation[] next = {};
+    @Nullable
+    Operation[] next = {};
     int waiting;
     long order;
-    @Nullable WorkerLane workers;
+    @Nullable
+    WorkerLane workers;
     /** The next in a queue of ready operations; while it runs, the operation that its thread was running before. */
-    @Nullable Operation link;
+    @Nullable
+    Operation link;
     /** The first child in a heap of ready operations. */
-    @Nullable Operation child;
+    @Nullable
+    Operation child;
     int readySequence;
-    @Nullable Epoch epoch;
+    @Nullable
+    Epoch epoch;
     /** The future of a submitted operation, the waiter of a wait. */
-    @Nullable Object attachment;
-    @Nullable Times times;
+    @Nullable
+    Object attachment;
+    @Nullable
+    Times times;
 
     Operation(EngineCore core, String name) {
         this.core = core;
@@ -269,7 +277,8 @@ final class Operation implements OpBuilder {
         Objects.requireNonNull(work, "body");
         OpFuture<T> future = new OpFuture<>(this);
         attachment = future;
-        seal(() -> future.value = work.call());
+        Body keeping = () -> future.value = work.call();
+        seal(keeping);
         core.push(this);
         return future;
     }

@@ -67,7 +67,8 @@ final class PushLog {
     }
 
     /** Looks at the next operation, or null; under the role. */
-    @Nullable Operation peek() {
+    @Nullable
+    Operation peek() {
         if (headIndex == CHUNK) {
             Chunk following = head.next;
             if (following == null) {

@@ -61,7 +61,8 @@ final class ReadyQueue {
         }
     }
 
-    @Nullable Operation poll() {
+    @Nullable
+    Operation poll() {
         Operation r = root;
         Operation f = first;
         if (r != null && (f == null || before(r, f))) {

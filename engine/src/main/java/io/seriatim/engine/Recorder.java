@@ -82,6 +82,7 @@ public interface Recorder {
      * @param outcome
      *            how it ended
      */
-    record OpRecord(String name, OpKind kind, Lane lane, String thread, int worker, long pushed, long ready, long started, long ended, Outcome outcome) {
+    record OpRecord(String name, OpKind kind, Lane lane, String thread, int worker, long pushed, long ready, long started, long ended,
+            Outcome outcome) {
     }
 }

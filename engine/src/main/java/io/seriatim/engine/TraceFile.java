@@ -44,7 +44,8 @@ public final class TraceFile implements Recorder, AutoCloseable {
             int track = idOf(tracks, op.thread(), "thread_name", process);
             event(String.format(Locale.ROOT,
                     "{\"name\":%s,\"cat\":\"%s\",\"ph\":\"X\",\"pid\":%d,\"tid\":%d,\"ts\":%.3f,\"dur\":%.3f,\"args\":{\"outcome\":\"%s\",\"dependency_wait_us\":%.3f,\"queue_wait_us\":%.3f}}",
-                    quoted(op.name()), op.kind(), process, track, micros(op.started() - origin), micros(op.ended() - op.started()), op.outcome(),
+                    quoted(op.name()), op.kind(), process, track, micros(op.started() - origin), micros(op.ended() - op.started()),
+                    op.outcome(),
                     micros(op.ready() - op.pushed()), micros(op.started() - op.ready())));
         } catch (IOException e) {
             throw new UncheckedIOException("cannot write the trace " + partial, e);
@@ -59,7 +60,8 @@ public final class TraceFile implements Recorder, AutoCloseable {
         int id = ids.size() + 1;
         ids.put(process + " " + name, id);
         boolean isProcess = process == 0;
-        event(String.format(Locale.ROOT, "{\"name\":\"%s\",\"ph\":\"M\",\"pid\":%d,\"tid\":%d,\"args\":{\"name\":%s}}", kind, isProcess ? id : process,
+        event(String.format(Locale.ROOT, "{\"name\":\"%s\",\"ph\":\"M\",\"pid\":%d,\"tid\":%d,\"args\":{\"name\":%s}}", kind,
+                isProcess ? id : process,
                 isProcess ? 0 : id, quoted(name)));
         return id;
     }
@@ -111,7 +113,9 @@ public final class TraceFile implements Recorder, AutoCloseable {
         if (w == null) {
             Files.writeString(partial, "{\"traceEvents\":[");
         }
-        try (Writer last = w == null ? Files.newBufferedWriter(partial, StandardCharsets.UTF_8, java.nio.file.StandardOpenOption.APPEND) : w) {
+        try (Writer last = w == null
+                ? Files.newBufferedWriter(partial, StandardCharsets.UTF_8, java.nio.file.StandardOpenOption.APPEND)
+                : w) {
             last.write("\n]}\n");
         }
         Files.move(partial, file, StandardCopyOption.REPLACE_EXISTING);

@@ -25,10 +25,14 @@ final class VarState {
     }
 
     int readers;
-    @Nullable Operation writer;
-    @Nullable Operation head;
-    @Nullable Operation tail;
-    @Nullable VarTrace trace;
+    @Nullable
+    Operation writer;
+    @Nullable
+    Operation head;
+    @Nullable
+    Operation tail;
+    @Nullable
+    VarTrace trace;
     private @Nullable Failure failure;
     private long version;
 
@@ -40,7 +44,8 @@ final class VarState {
         VERSION.setRelease(this, version + 1);
     }
 
-    @Nullable Failure failure() {
+    @Nullable
+    Failure failure() {
         return (Failure) FAILURE.getAcquire(this);
     }
 

@@ -46,7 +46,8 @@ final class Variable implements Var {
         return s;
     }
 
-    @Nullable Failure failure() {
+    @Nullable
+    Failure failure() {
         VarState s = state;
         return s == null ? null : s.failure();
     }

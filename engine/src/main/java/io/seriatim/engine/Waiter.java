@@ -8,9 +8,11 @@ final class Waiter {
     final Thread thread = Thread.currentThread();
     volatile boolean done;
     /** What the variable waited for carries when the wait ends; set before the flag. */
-    @Nullable Failure failure;
+    @Nullable
+    Failure failure;
     /** The next of those who wait for the same epoch; owned by the tracker's role. */
-    @Nullable Waiter next;
+    @Nullable
+    Waiter next;
 
     void signal() {
         done = true;

@@ -40,7 +40,8 @@ final class Waits {
     }
 
     /** Waits for a variable's earlier mutations, or for all its earlier operations; returns the failure that it carries then. */
-    @Nullable Failure forVar(Variable v, boolean exclusive, long deadline) throws InterruptedException, TimeoutException {
+    @Nullable
+    Failure forVar(Variable v, boolean exclusive, long deadline) throws InterruptedException, TimeoutException {
         String call = exclusive ? "waitToWrite" : "waitToRead";
         core.checkNotDeleted(v, call + " cannot wait for it");
         if (Thread.interrupted()) {
@@ -119,11 +120,13 @@ final class Waits {
     }
 
     /** Waits for all that was pushed before; returns what it throws. */
-    @Nullable OperationFailedException forAll(long deadline) throws InterruptedException, TimeoutException {
+    @Nullable
+    OperationFailedException forAll(long deadline) throws InterruptedException, TimeoutException {
         Operation owner = Workplace.runningOf(core);
         if (owner != null) {
-            throw new IllegalStateException("waitForAll inside operation '" + owner.name + "' of the same engine can never end, because it waits for '" + owner.name
-                    + "' itself: wait for the variables that you need, or wait outside");
+            throw new IllegalStateException(
+                    "waitForAll inside operation '" + owner.name + "' of the same engine can never end, because it waits for '" + owner.name
+                            + "' itself: wait for the variables that you need, or wait outside");
         }
         if (Thread.interrupted()) {
             throw new InterruptedException("waitForAll of engine '" + core.name + "'");
@@ -157,14 +160,16 @@ final class Waits {
         if (probe != null) {
             core.withdraw(probe);
         }
-        StringBuilder message = new StringBuilder(call).append(" inside operation '").append(wait.owner.name).append("' can never end: it waits for ");
+        StringBuilder message = new StringBuilder(call).append(" inside operation '").append(wait.owner.name)
+                .append("' can never end: it waits for ");
         for (int i = chain.size() - 1; i > 0; i--) {
             Operation op = chain.get(i);
             if (op != probe) {
                 message.append('\'').append(op.name).append("', which waits for ");
             }
         }
-        message.append('\'').append(wait.owner.name).append("'. Wait outside the operation, or push what needs the wait as an operation of its own");
+        message.append('\'').append(wait.owner.name)
+                .append("'. Wait outside the operation, or push what needs the wait as an operation of its own");
         throw new IllegalStateException(message.toString());
     }
 }

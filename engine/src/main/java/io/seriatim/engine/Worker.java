@@ -18,7 +18,8 @@ final class Worker extends Thread {
     boolean searching;
     volatile boolean awake = true;
     /** What it runs, or is about to; owned by the tracker's role. */
-    @Nullable Operation taken;
+    @Nullable
+    Operation taken;
 
     Worker(WorkerLane lane, int number) {
         super(lane.dispatcher.core.name + "-" + lane.lane + "-" + number);

@@ -51,7 +51,8 @@ final class WorkerLane {
     }
 
     /** Picks a worker to be called, or null if one searches or enough are awake. */
-    @Nullable Worker pick() {
+    @Nullable
+    Worker pick() {
         if (!callable) {
             return null;
         }

@@ -30,8 +30,9 @@ final class WorkerStates {
                 return type.cast(state);
             }
         }
-        throw new IllegalStateException("lane '" + op.lane + "' of operation '" + op.name + "' has no worker state of type " + type.getName()
-                + ": give the engine's builder one with workerState(lane, supplier)");
+        throw new IllegalStateException(
+                "lane '" + op.lane + "' of operation '" + op.name + "' has no worker state of type " + type.getName()
+                        + ": give the engine's builder one with workerState(lane, supplier)");
     }
 
     synchronized void close(EngineCore core) {

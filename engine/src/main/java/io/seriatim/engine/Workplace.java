@@ -12,7 +12,8 @@ final class Workplace {
     /** The worker that this thread is, or null for a thread of the user's. */
     final @Nullable Worker worker;
     /** Not volatile: others look at it only to show it. */
-    @Nullable Operation running;
+    @Nullable
+    Operation running;
     private final Deque<Operation> bounced = new ArrayDeque<>(0);
     private boolean bouncing;
 
@@ -38,7 +39,8 @@ final class Workplace {
     }
 
     /** Runs the body of an operation. Returns what it threw; an asynchronous one tells its end itself. */
-    @Nullable Throwable run(Operation op, int number) {
+    @Nullable
+    Throwable run(Operation op, int number) {
         Times times = op.times;
         if (times != null) {
             times.thread = Thread.currentThread().getName();
@@ -127,7 +129,8 @@ final class Workplace {
             if (op != null) {
                 int place = op.indexOf(v);
                 if (place < 0 || (write && place < op.reads)) {
-                    throw new IllegalStateException("operation '" + op.name + "' touches the value behind variable '" + v.name() + "' but " + rule.get());
+                    throw new IllegalStateException(
+                            "operation '" + op.name + "' touches the value behind variable '" + v.name() + "' but " + rule.get());
                 }
             }
         }
