@@ -5,9 +5,8 @@ import java.lang.invoke.VarHandle;
 import java.lang.ref.WeakReference;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.Deque;
-import java.util.IdentityHashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -89,7 +88,7 @@ final class EngineCore {
     private final List<Waiter> blockedPushers = new ArrayList<>();
     private final List<Waiter> closers = new ArrayList<>();
     /** What neither waits in a queue nor is in a worker's hands: started asynchronous operations, and those of kind ASYNC. */
-    private final Set<Operation> elsewhere = Collections.newSetFromMap(new IdentityHashMap<>());
+    private final Set<Operation> elsewhere = new HashSet<>();
 
     EngineCore(EngineBuilder description) {
         name = description.name;

@@ -2,7 +2,6 @@ package io.seriatim.engine;
 
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
@@ -29,7 +28,7 @@ final class InlineDispatcher implements Dispatcher {
 
     private final ReadyQueue inOrder = new ReadyQueue();
     private final List<Operation> toPick = new ArrayList<>();
-    private final Map<Operation, Thread> running = new IdentityHashMap<>();
+    private final Map<Operation, Thread> running = new HashMap<>();
     private final List<Thread> parked = new ArrayList<>();
     private int helpers;
     /** On the shuffled engine, the only thread that may run operations now. */
@@ -93,7 +92,7 @@ final class InlineDispatcher implements Dispatcher {
             return inOrder.poll();
         }
         Thread me = Thread.currentThread();
-        if (toPick.isEmpty() || (runner != null && runner != me)) {
+        if (toPick.isEmpty() || (runner != null && !runner.equals(me))) {
             return null;
         }
         runner = me;
@@ -160,7 +159,7 @@ final class InlineDispatcher implements Dispatcher {
     private void help(BooleanSupplier done, long deadline, boolean all) throws InterruptedException, TimeoutException {
         Thread me = Thread.currentThread();
         core.enter();
-        boolean nested = runner == me;
+        boolean nested = me.equals(runner);
         helpers++;
         try {
             while (true) {
@@ -190,7 +189,7 @@ final class InlineDispatcher implements Dispatcher {
     }
 
     private void giveUpRunning(boolean nested) {
-        if (runner == Thread.currentThread() && !nested) {
+        if (!nested && Thread.currentThread().equals(runner)) {
             runner = null;
             changed = true;
         }

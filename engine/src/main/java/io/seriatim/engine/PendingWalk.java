@@ -6,7 +6,8 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.Deque;
-import java.util.IdentityHashMap;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -19,7 +20,7 @@ import java.util.function.Consumer;
 final class PendingWalk {
     private final EngineCore core;
     /** What was shown of each variable's queue: always from somewhere to its end. */
-    private final Map<Variable, Set<Operation>> shown = new IdentityHashMap<>();
+    private final Map<Variable, Set<Operation>> shown = new HashMap<>();
 
     PendingWalk(EngineCore core) {
         this.core = core;
@@ -27,7 +28,7 @@ final class PendingWalk {
 
     /** Every pending operation and what it does; waits left out. */
     Map<Operation, EngineSnapshot.State> states() {
-        Map<Operation, EngineSnapshot.State> states = new IdentityHashMap<>();
+        Map<Operation, EngineSnapshot.State> states = new HashMap<>();
         Deque<Operation> open = new ArrayDeque<>();
         core.forEachReady((op, state) -> {
             if (!op.has(Operation.ENDED) && states.put(op, state) == null) {
@@ -57,7 +58,7 @@ final class PendingWalk {
      *            the waits of others
      */
     List<Operation> chain(Operation from, Operation to, List<Waits.Wait> waits) {
-        Map<Operation, Operation> reachedFrom = new IdentityHashMap<>();
+        Map<Operation, Operation> reachedFrom = new HashMap<>();
         Deque<Operation> open = new ArrayDeque<>();
         // What this thread interrupted to run it cannot end before it either.
         for (Operation op = from; op != null; op = op.link) {
@@ -98,7 +99,7 @@ final class PendingWalk {
     private void forEachFollower(Operation op, Consumer<Operation> look) {
         for (int i = 0; i < op.count; i++) {
             Variable v = op.vars[i];
-            Set<Operation> seen = shown.computeIfAbsent(v, any -> Collections.newSetFromMap(new IdentityHashMap<>()));
+            Set<Operation> seen = shown.computeIfAbsent(v, any -> new HashSet<>());
             if (seen.contains(op)) {
                 // Then so were those behind it.
                 continue;
@@ -127,14 +128,14 @@ final class PendingWalk {
 
     EngineSnapshot snapshot() {
         Map<Operation, EngineSnapshot.State> states = states();
-        Map<Variable, Map<Operation, String>> ahead = new IdentityHashMap<>();
+        Map<Variable, Map<Operation, String>> ahead = new HashMap<>();
         List<Operation> inOrder = states.keySet().stream().sorted(Comparator.comparingLong(op -> op.order)).toList();
         for (Operation op : inOrder) {
             for (int i = 0; i < op.count; i++) {
                 ahead.computeIfAbsent(op.vars[i], PendingWalk::queueOf);
             }
         }
-        Map<Variable, List<String>> holders = new IdentityHashMap<>();
+        Map<Variable, List<String>> holders = new HashMap<>();
         for (Operation op : inOrder) {
             for (int i = 0; i < op.count; i++) {
                 if (!ahead.getOrDefault(op.vars[i], Map.of()).containsKey(op)) {
@@ -160,7 +161,7 @@ final class PendingWalk {
 
     /** For each operation in a variable's queue the name of the one before it, nothing for the first. */
     private static Map<Operation, String> queueOf(Variable v) {
-        Map<Operation, String> queue = new IdentityHashMap<>();
+        Map<Operation, String> queue = new HashMap<>();
         String before = "";
         for (Operation o = v.state().head; o != null; o = o.next[o.indexOf(v)]) {
             queue.put(o, before);

@@ -36,6 +36,8 @@ final class SpinLock extends Padding.Around {
         HELD.setRelease(this, 0);
     }
 
+    // A yield is a hint here: the lock is taken by compare-and-set all the same.
+    @SuppressWarnings("ThreadPriorityCheck")
     private void contend() {
         for (int i = 0;; i++) {
             if (tryLock()) {

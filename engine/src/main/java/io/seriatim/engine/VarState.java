@@ -33,6 +33,7 @@ final class VarState {
     Operation tail;
     @Nullable
     VarTrace trace;
+    @SuppressWarnings("UnusedVariable")
     private @Nullable Failure failure;
     private long version;
 

@@ -25,10 +25,8 @@ final class Waits {
 
     /** When a wait of so many nanoseconds ends. */
     static long deadline(long nanos) {
-        long now = System.nanoTime();
-        long at = now + Math.max(0, nanos);
-        // Centuries hence, or overflown.
-        return nanos > 0 && at - now < nanos || nanos >= Long.MAX_VALUE / 4 ? Dispatcher.FOREVER : at;
+        // A quarter of the greatest number is decades hence, and cannot overflow when it is added to a time.
+        return nanos >= Long.MAX_VALUE / 4 ? Dispatcher.FOREVER : System.nanoTime() + Math.max(0, nanos);
     }
 
     static long deadline(Duration limit) {

@@ -52,9 +52,12 @@ final class Workplace {
         running = op;
         try {
             Object body = op.body;
+            if (body == null) {
+                return null;
+            }
             if (op.has(Operation.ASYNC_BODY)) {
                 AsyncCompletion.start(op, (AsyncBody) body);
-            } else if (body != null) {
+            } else {
                 ((Body) body).run();
             }
             return null;
@@ -98,8 +101,9 @@ final class Workplace {
             throw new IllegalStateException("there is no RunContext outside an operation: call RunContext.current() in its body");
         }
         Worker worker = place.worker;
-        boolean own = worker != null && worker.core == op.core && op.kind != OpKind.ASYNC;
-        return new Context(op, own ? worker.number : 0, own ? worker.states : op.core.dispatcher.states(op));
+        return worker != null && worker.core == op.core && op.kind != OpKind.ASYNC
+                ? new Context(op, worker.number, worker.states)
+                : new Context(op, 0, op.core.dispatcher.states(op));
     }
 
     /** What a body is told. */
