@@ -8,20 +8,17 @@ import java.io.BufferedReader;
 import java.io.File;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The library in a JVM of its own: its number of workers comes from the environment, which must be set before it is loaded, and two numbers are compared in one run.
@@ -46,13 +43,13 @@ final class MxnetSession implements EnginePeer.Session {
 
     static MxnetSession start(Path library, int workers) throws PeerUnavailableException, InterruptedException {
         Path folder = Objects.requireNonNull(library.getParent(), "folder");
-        String classPath = Stream.of(MxnetLibrary.classPathOf(MxnetChild.class), MxnetLibrary.classPathOf(Workload.class)).map(Path::toString).distinct()
-                .collect(Collectors.joining(File.pathSeparator));
+        String classPath = MxnetLibrary.classPathOf(MxnetChild.class) + File.pathSeparator + MxnetLibrary.classPathOf(Workload.class);
         String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
         ProcessBuilder builder = new ProcessBuilder(
                 List.of(java, "--enable-native-access=ALL-UNNAMED", "-cp", classPath, MxnetChild.class.getName(), library.toString()));
-        builder.environment().putAll(Map.of("OMP_NUM_THREADS", "1", "MXNET_CPU_WORKER_NTHREADS", Integer.toString(workers), "LD_LIBRARY_PATH",
-                folder.toString()));
+        builder.environment().put("OMP_NUM_THREADS", "1");
+        builder.environment().put("MXNET_CPU_WORKER_NTHREADS", Integer.toString(workers));
+        builder.environment().put("LD_LIBRARY_PATH", folder.toString());
         builder.directory(folder.toFile()).redirectError(folder.resolveSibling("mxnet-" + workers + ".log").toFile());
         try {
             MxnetSession session = new MxnetSession(builder.start());
@@ -85,7 +82,7 @@ final class MxnetSession implements EnginePeer.Session {
     private String await(String beginning) throws PeerUnavailableException, InterruptedException {
         long end = System.nanoTime() + LIMIT.toNanos();
         while (true) {
-            @Nullable String line = lines.poll(end - System.nanoTime(), TimeUnit.NANOSECONDS);
+            String line = lines.poll(end - System.nanoTime(), TimeUnit.NANOSECONDS);
             if (line == null) {
                 throw new PeerUnavailableException("its JVM did not answer within " + LIMIT.toMinutes() + " minutes");
             }
@@ -101,7 +98,7 @@ final class MxnetSession implements EnginePeer.Session {
     private static void forward(BufferedReader from, BlockingQueue<String> to) {
         try (from) {
             from.lines().forEach(to::add);
-        } catch (IOException | java.io.UncheckedIOException e) {
+        } catch (IOException | UncheckedIOException e) {
             // The process was ended while it wrote.
         } finally {
             to.add(GONE);

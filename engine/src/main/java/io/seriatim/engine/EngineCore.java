@@ -1,7 +1,5 @@
 package io.seriatim.engine;
 
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 import java.lang.ref.WeakReference;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -10,6 +8,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.TimeoutException;
@@ -38,22 +37,20 @@ import org.jspecify.annotations.Nullable;
  * docs/synchronization.md has the whole map.
  */
 final class EngineCore {
-    private static final VarHandle COMPLETED;
-    /** How many operations a worker takes in before it looks after those that are ready. */
+    /** How many operations a worker takes in at most before it gives the role back for a moment. */
     private static final int READ_AHEAD = 1024;
+    /** How many operations may go before one that was ready when it was pushed and that was pushed after them. */
+    static final int MAX_OVERTAKEN = 60;
 
-    static {
-        try {
-            COMPLETED = MethodHandles.lookup().findVarHandle(EngineCore.class, "completed", long.class);
-        } catch (ReflectiveOperationException e) {
-            throw new ExceptionInInitializerError(e);
-        }
+    /** What is to happen between two operations of the order. */
+    private record Cut(long at, Runnable action) {
     }
 
     final String name;
     final boolean checked;
     final Dispatcher dispatcher;
-    final PushLog log = new PushLog();
+    final Counts counts = new Counts();
+    final PushLog log;
     final Waits waits = new Waits(this);
     private final Consumer<? super Throwable> onUnhandled;
     private final int maxPending;
@@ -63,19 +60,9 @@ final class EngineCore {
     /** Set once; a leaked engine's threads end when it is collected. */
     private WeakReference<Engine> handle = new WeakReference<>(null);
 
-    // Guarded by the push lock.
-    private boolean closed;
-    private long deletions;
-    private long completedSeen;
-
     volatile @Nullable Recorder recorder;
 
     // From here on owned by the tracker's role.
-    private long admitted;
-    private long completed;
-    private long failed;
-    private long skipped;
-    private long cancelledCount;
     private boolean closing;
     private boolean traced;
     private volatile boolean cancelled;
@@ -85,6 +72,8 @@ final class EngineCore {
     final Failures failures = new Failures();
     private final Deque<Operation> settled = new ArrayDeque<>();
     private List<Runnable> deferred = new ArrayList<>();
+    private final Queue<Cut> cuts = new ArrayDeque<>();
+    private long nextCut = Long.MAX_VALUE;
     private final List<Waiter> blockedPushers = new ArrayList<>();
     private final List<Waiter> closers = new ArrayList<>();
     /** What neither waits in a queue nor is in a worker's hands: started asynchronous operations, and those of kind ASYNC. */
@@ -95,6 +84,7 @@ final class EngineCore {
         checked = description.checked;
         onUnhandled = description.onUnhandled;
         maxPending = description.maxPending;
+        log = new PushLog(name, counts, maxPending);
         resumeAt = maxPending <= 1024 ? maxPending - 1L : maxPending - maxPending / 4;
         recorder = description.recorder;
         dispatcher = description.dispatcher(this);
@@ -158,16 +148,11 @@ final class EngineCore {
         Worker worker;
         log.lock.lock();
         try {
-            checkOpen(op);
-            if (log.pushed() - completedSeen >= maxPending) {
-                completedSeen = (long) COMPLETED.getAcquire(this);
-                if (log.pushed() - completedSeen >= maxPending && !Workplace.isInside()) {
-                    return false;
-                }
+            if (log.isFull() && !Workplace.isInside()) {
+                return false;
             }
             log.append(op);
             if (op.has(Operation.DELETES)) {
-                deletions++;
                 op.vars[0].deleted = true;
             }
             worker = dispatcher.pushed(op);
@@ -180,31 +165,14 @@ final class EngineCore {
         return true;
     }
 
-    private void checkOpen(Operation op) {
-        if (closed) {
-            throw new IllegalStateException("engine '" + name + "' is closed, so operation '" + op.name + "' cannot be pushed");
-        }
-        if (deletions > 0) {
-            for (int i = 0; i < op.count; i++) {
-                if (op.vars[i].deleted) {
-                    throw deleted(op.vars[i], "operation '" + op.name + "' cannot use it");
-                }
-            }
-        }
-    }
-
     /** Checks that a variable may be used outside a push. */
     void checkNotDeleted(Variable v, String consequence) {
         log.lock.lock();
         boolean deleted = v.deleted;
         log.lock.unlock();
         if (deleted) {
-            throw deleted(v, consequence);
+            throw log.deleted(v, consequence);
         }
-    }
-
-    private static IllegalStateException deleted(Variable v, String consequence) {
-        return new IllegalStateException("variable '" + v.name() + "' has been deleted: " + consequence);
     }
 
     /** Waits until there is room for a push, or the engine is closed. An interrupt does not end it: the operation is not to be lost. */
@@ -212,8 +180,7 @@ final class EngineCore {
         Waiter waiter = new Waiter();
         enter();
         try {
-            admitAll();
-            if (closing || admitted - completed < maxPending) {
+            if (closing || log.pushed() - counts.completed() < maxPending) {
                 return;
             }
             blockedPushers.add(waiter);
@@ -284,20 +251,66 @@ final class EngineCore {
 
     /** Takes in all that was pushed before. */
     void admitAll() {
-        admitUpTo(log.pushedBefore());
+        admitUpTo(log.pushed());
     }
 
-    /** Takes in what was pushed before, up to some operations. */
-    void admitSome() {
-        admitUpTo(admitted + READ_AHEAD);
+    /** Takes all in where what goes first can only be told when all is known; under the role, before operations end. */
+    void lookAhead(ReadyQueue queue) {
+        if (counts.isPressed() || queue.isPressed() || dispatcher.hasManyLanes()) {
+            admitAll();
+        }
+    }
+
+    /**
+     * Finds the next operation for a worker of a lane; under the role. Takes the log in only as far as it must: what was just taken in is in this processor's cache.
+     *
+     * @param overtaken
+     *            how many operations this worker has run without looking for those that were ready when they were pushed
+     */
+    @Nullable Operation next(ReadyQueue queue, int overtaken) {
+        if (overtaken >= MAX_OVERTAKEN) {
+            admitEarly();
+        }
+        Operation op = queue.poll();
+        for (int i = 0; op == null && i < READ_AHEAD && admitNext(); i++) {
+            settle();
+            op = queue.poll();
+        }
+        return op;
     }
 
     private void admitUpTo(long end) {
         boolean more = true;
-        while (more && admitted < end) {
+        while (more && counts.position < end) {
             more = admitNext();
         }
         settle();
+    }
+
+    /**
+     * Does something under the role when all that was pushed before has been taken in: at once, or, if that is much, when a worker has come so far. To take it in here
+     * would move it into this processor's cache, and out of the one of those who run it.
+     */
+    void whenAdmitted(Runnable action) {
+        long end = log.pushed();
+        if (end - counts.position <= READ_AHEAD) {
+            admitUpTo(end);
+            action.run();
+            settle();
+        } else {
+            cuts.add(new Cut(end, action));
+            nextCut = cuts.element().at;
+        }
+    }
+
+    private void runCuts() {
+        Cut cut = cuts.peek();
+        while (cut != null && cut.at <= counts.position) {
+            cuts.remove();
+            cut.action.run();
+            cut = cuts.peek();
+        }
+        nextCut = cut == null ? Long.MAX_VALUE : cut.at;
     }
 
     private boolean admitNext() {
@@ -305,23 +318,46 @@ final class EngineCore {
         if (op == null) {
             return false;
         }
-        log.advance();
-        admitted++;
-        Epoch e = current;
-        op.epoch = e;
-        e.pending++;
-        tracker.admit(op);
+        log.advance(op);
+        counts.position++;
+        if (op.has(Operation.TAKEN_EARLY)) {
+            counts.early--;
+        } else {
+            admit(op, current);
+        }
+        if (counts.position >= nextCut) {
+            runCuts();
+        }
         return true;
     }
 
-    /** Takes in a wait, which has no place in the log. */
-    void admit(Operation probe) {
-        tracker.admit(probe);
-        settle();
+    private void admit(Operation op, Epoch e) {
+        op.epoch = e;
+        e.pending++;
+        tracker.admit(op);
     }
 
+    /** Takes in an operation that was ready when it was pushed, before those that were pushed before it: none of these uses its variables. */
+    private void admitEarly() {
+        Operation op = log.pollEarly();
+        if (op != null) {
+            counts.early++;
+            admit(op, current);
+            settle();
+        }
+    }
+
+    /** Takes in a wait, which has no place in the log, unless it was given up before. */
+    void admit(Operation probe) {
+        if (!probe.has(Operation.ENDED)) {
+            tracker.admit(probe);
+        }
+    }
+
+    /** Gives a wait up; it may not have been taken in. */
     void withdraw(Operation probe) {
         if (!probe.has(Operation.ENDED)) {
+            probe.flags |= Operation.ENDED;
             tracker.withdraw(probe);
             settle();
         }
@@ -374,7 +410,7 @@ final class EngineCore {
                 cancel(op);
             } else {
                 op.flags |= Operation.SKIPPED;
-                skipped++;
+                counts.skipped++;
                 int place = tracker.poison(op);
                 Failure failure = place < 0 ? null : op.vars[place].failure();
                 if (failure != null && op.attachment instanceof OpFuture<?> future) {
@@ -387,7 +423,7 @@ final class EngineCore {
 
     private void cancel(Operation op) {
         op.flags |= Operation.SKIPPED;
-        cancelledCount++;
+        counts.cancelled++;
         Failure failure = new Failure(op.name, cancellation(op));
         failure.observed = true;
         failedWith(op, failure);
@@ -416,7 +452,7 @@ final class EngineCore {
         }
         Failure failure = null;
         if (thrown != null) {
-            failed++;
+            counts.failed++;
             failure = new Failure(op.name, thrown);
             failedWith(op, failure);
         }
@@ -508,12 +544,12 @@ final class EngineCore {
         if (attachment instanceof OpFuture<?> future) {
             afterwards(future::settle);
         }
-        COMPLETED.setRelease(this, completed + 1);
+        counts.complete();
         Epoch e = Objects.requireNonNull(op.epoch);
         if (--e.pending == 0 && e.next != null && e == oldest) {
             retireEpochs();
         }
-        if (!blockedPushers.isEmpty() && admitted - completed <= resumeAt) {
+        if (!blockedPushers.isEmpty() && log.pushed() - counts.completed() <= resumeAt) {
             blockedPushers.forEach(pusher -> afterwards(pusher::signal));
             blockedPushers.clear();
         }
@@ -524,19 +560,20 @@ final class EngineCore {
 
     // --- epochs
 
-    /** Begins a wait for all that was pushed before; returns false if nothing of it is pending. Log taken in. */
-    boolean awaitEpoch(Waiter waiter) {
+    /** Begins a wait for all that was pushed before, and has been taken in. */
+    void awaitEpoch(Waiter waiter) {
         Epoch e = current;
         if (e == oldest && e.pending == 0) {
             failures.takeAll(e.failures);
-            return false;
+            waiter.done = true;
+            afterwards(waiter::signal);
+            return;
         }
         Epoch fresh = new Epoch();
         e.next = fresh;
         current = fresh;
         waiter.next = e.waiters;
         e.waiters = waiter;
-        return true;
     }
 
     private void retireEpochs() {
@@ -561,12 +598,7 @@ final class EngineCore {
 
     /** Whether the log seems to hold something. */
     boolean seemsPushed() {
-        return log.pushedBefore() != admitted;
-    }
-
-    /** Operations that have ended; under the role. */
-    long completed() {
-        return completed;
+        return log.pushed() != counts.position;
     }
 
     /** Shows each operation that is not waiting for a variable, with its state; under the role, log taken in. */
@@ -580,10 +612,8 @@ final class EngineCore {
     EngineStats stats() {
         enter();
         try {
-            log.lock.lock();
             long pushed = log.pushed();
-            log.lock.unlock();
-            return new EngineStats(pushed, completed, failed, skipped, cancelledCount, dispatcher.threads());
+            return new EngineStats(pushed, counts.completed(), counts.failed, counts.skipped, counts.cancelled, dispatcher.threads());
         } finally {
             leave();
         }
@@ -600,16 +630,14 @@ final class EngineCore {
 
     /** Whether no one can push or wait any more, and nothing is pending; under the role. */
     boolean isAbandoned() {
-        return handle.get() == null && admitted == completed;
+        return handle.get() == null && counts.pending() == 0;
     }
 
     // --- the end
 
     /** Refuses pushes from now on. */
     private void refuse() {
-        log.lock.lock();
-        closed = true;
-        log.lock.unlock();
+        log.close();
         closing = true;
         admitAll();
         blockedPushers.forEach(pusher -> afterwards(pusher::signal));
@@ -618,7 +646,7 @@ final class EngineCore {
     }
 
     private void terminateIfDrained() {
-        if (!terminated && admitted == completed) {
+        if (!terminated && counts.pending() == 0 && log.peek() == null) {
             terminated = true;
             List<Failure> unobserved = new ArrayList<>(failures.unobserved());
             for (Epoch e = oldest; e != null; e = e.next) {

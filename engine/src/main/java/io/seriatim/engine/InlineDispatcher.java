@@ -78,6 +78,11 @@ final class InlineDispatcher implements Dispatcher {
     }
 
     @Override
+    public boolean hasManyLanes() {
+        return false;
+    }
+
+    @Override
     public void ready(Operation op) {
         changed = true;
         if (random == null) {
@@ -111,8 +116,8 @@ final class InlineDispatcher implements Dispatcher {
 
     @Override
     public void balance() {
-        if (core.completed() != completedSeen) {
-            completedSeen = core.completed();
+        if (core.counts.completed() != completedSeen) {
+            completedSeen = core.counts.completed();
             changed = true;
         }
         if (changed) {

@@ -117,6 +117,11 @@ final class LaneDispatcher implements Dispatcher {
     }
 
     @Override
+    public boolean hasManyLanes() {
+        return all.length > 1;
+    }
+
+    @Override
     public void ready(Operation op) {
         workersOf(op).queue.add(op);
     }

@@ -45,6 +45,10 @@ final class Operation implements OpBuilder {
     static final int SKIPPED = 1 << 12;
     /** Its body has returned without its completion having been called; guarded by the tracker's role. */
     static final int STARTED = 1 << 13;
+    /** Nothing that used its variables was pending when it was pushed; guarded by the push lock, then fixed. */
+    static final int READY_AT_PUSH = 1 << 14;
+    /** Was taken out of the log before its turn; guarded by the tracker's role. */
+    static final int TAKEN_EARLY = 1 << 15;
 
     private static final Variable[] NO_VARS = {};
     private static final int SEARCHED = 16;

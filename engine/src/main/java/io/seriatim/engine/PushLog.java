@@ -2,91 +2,156 @@ package io.seriatim.engine;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
-import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The operations in the one order in which they were pushed, until the tracker takes them in.
  *
  * <p>
- * Pushing threads append under {@link #lock}; the tracker takes from the other end under its role, without that lock. A slot is handed over by a release store and an
- * acquire load: an empty slot is the end of the log.
+ * <b>Two queues.</b> A worker takes the log in slowly, an operation when it has nothing to run, because what it has just taken in is in its cache. So a ready operation
+ * may stand in the log behind a long chain of others. Those that are known to be ready when they are pushed, because nothing that uses their variables was pending,
+ * stand in a second queue too, from which the tracker takes one early when it has been overtaken for long enough.
  */
 final class PushLog {
-    private static final VarHandle SLOT = MethodHandles.arrayElementVarHandle(Operation[].class);
-    private static final VarHandle PUSHED;
-    private static final int CHUNK = 128;
+    /** How many pushes may go by before the pushing threads look again how far the operations have ended; a power of two. */
+    private static final int STALE = 64;
 
-    static {
-        try {
-            PUSHED = MethodHandles.lookup().findVarHandle(PushLog.class, "pushed", long.class);
-        } catch (ReflectiveOperationException e) {
-            throw new ExceptionInInitializerError(e);
+    /** What every push changes; apart from what those who take the log in read. */
+    private static final class Front extends Padding.Before {
+        private static final VarHandle PUSHED;
+
+        static {
+            try {
+                PUSHED = MethodHandles.lookup().findVarHandle(Front.class, "pushed", long.class);
+            } catch (ReflectiveOperationException e) {
+                throw new ExceptionInInitializerError(e);
+            }
         }
-    }
 
-    /** A piece of the log. */
-    private static final class Chunk {
-        final @Nullable Operation[] slots = new Operation[CHUNK];
-        volatile @Nullable Chunk next;
+        long pushed;
+        long completedSeen;
+        long endedBelowSeen;
+        boolean closed;
+        @SuppressWarnings("unused")
+        private long p8, p9, p10, p11, p12, p13;
     }
 
     /** Excludes pushing threads from each other, and guards whatever says so: who sleeps, what is deleted, whether the engine is closed. */
     final SpinLock lock = new SpinLock();
+    private final OpQueue all = new OpQueue();
+    private final OpQueue readyAtPush = new OpQueue();
+    private final Counts counts;
+    private final int maxPending;
+    private final String engine;
 
-    // Guarded by the lock.
-    private Chunk tail = new Chunk();
-    private int tailIndex;
-    private long pushed;
+    /** Guarded by the lock, except that any thread may look at how much was pushed. */
+    private final Front front = new Front();
 
-    // Owned by the tracker's role.
-    private Chunk head = tail;
-    private int headIndex;
-
-    /** Appends an operation and gives it its place in the order; under the lock. */
-    void append(Operation op) {
-        op.order = pushed;
-        if (tailIndex == CHUNK) {
-            Chunk fresh = new Chunk();
-            tail.next = fresh;
-            tail = fresh;
-            tailIndex = 0;
-        }
-        pushed++;
-        SLOT.setRelease(tail.slots, tailIndex++, op);
+    PushLog(String engine, Counts counts, int maxPending) {
+        this.engine = engine;
+        this.counts = counts;
+        this.maxPending = maxPending;
     }
 
-    /** How many operations were ever appended; under the lock. */
-    long pushed() {
-        return pushed;
+    /** Whether as many operations are pending as may be; under the lock. */
+    boolean isFull() {
+        Front f = front;
+        if (f.pushed - f.completedSeen < maxPending) {
+            return false;
+        }
+        f.completedSeen = counts.completed();
+        return f.pushed - f.completedSeen >= maxPending;
+    }
+
+    /**
+     * Appends an operation and gives it its place in the order; under the lock.
+     *
+     * @throws IllegalStateException
+     *             if the engine is closed or a variable deleted
+     */
+    void append(Operation op) {
+        Front f = front;
+        if (f.closed) {
+            throw new IllegalStateException("engine '" + engine + "' is closed, so operation '" + op.name + "' cannot be pushed");
+        }
+        for (int i = 0; i < op.count; i++) {
+            if (op.vars[i].deleted) {
+                throw deleted(op.vars[i], "operation '" + op.name + "' cannot use it");
+            }
+        }
+        long order = f.pushed;
+        if ((order & (STALE - 1)) == 0) {
+            f.endedBelowSeen = counts.endedBelow();
+        }
+        op.order = order;
+        if (use(op, order, f.endedBelowSeen)) {
+            op.flags |= Operation.READY_AT_PUSH;
+            readyAtPush.append(op);
+        }
+        if (op.priority != 0 || op.has(Operation.URGENT)) {
+            counts.press(order + 1);
+        }
+        all.append(op);
+        Front.PUSHED.setRelease(f, order + 1);
+    }
+
+    /** Notes which variables are used; returns whether all that used them before is known to have ended. */
+    private static boolean use(Operation op, long order, long ended) {
+        boolean free = true;
+        for (int i = 0; i < op.count; i++) {
+            Variable v = op.vars[i];
+            if (i < op.reads) {
+                free &= v.lastMutation < ended;
+            } else {
+                free &= v.lastUse < ended;
+                v.lastMutation = order;
+            }
+            v.lastUse = order;
+        }
+        return free;
+    }
+
+    IllegalStateException deleted(Variable v, String consequence) {
+        return new IllegalStateException("variable '" + v.name() + "' has been deleted: " + consequence);
+    }
+
+    /** Refuses all that comes. */
+    void close() {
+        lock.lock();
+        front.closed = true;
+        lock.unlock();
     }
 
     /** How many operations were appended by this thread, or in a way that it knows of. */
-    long pushedBefore() {
-        return (long) PUSHED.getOpaque(this);
+    long pushed() {
+        return (long) Front.PUSHED.getAcquire(front);
     }
 
     /** Looks at the next operation, or null; under the role. */
-    @Nullable
-    Operation peek() {
-        if (headIndex == CHUNK) {
-            Chunk following = head.next;
-            if (following == null) {
-                return null;
-            }
-            head = following;
-            headIndex = 0;
+    @Nullable Operation peek() {
+        return all.peek();
+    }
+
+    /** Takes the next operation; under the role. */
+    void advance(Operation next) {
+        all.advance();
+        if (next.has(Operation.READY_AT_PUSH) && !next.has(Operation.TAKEN_EARLY)) {
+            readyAtPush.poll();
         }
-        return (Operation) SLOT.getAcquire(head.slots, headIndex);
     }
 
-    /** Takes what {@link #peek} saw; under the role. */
-    void advance() {
-        headIndex++;
+    /** Takes the first operation that was ready when it was pushed and is still in the log; under the role. */
+    @Nullable Operation pollEarly() {
+        Operation op = readyAtPush.poll();
+        if (op != null) {
+            op.flags |= Operation.TAKEN_EARLY;
+        }
+        return op;
     }
 
-    /** Drops the references to what was taken, which only the emptied end of a chunk still holds; under the role, before its owner goes idle. */
+    /** Drops references to what was taken; under the role, before its owner goes idle. */
     void forget() {
-        Arrays.fill(head.slots, 0, headIndex, null);
+        all.forget();
+        readyAtPush.forget();
     }
 }

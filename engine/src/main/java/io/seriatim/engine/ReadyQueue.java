@@ -12,12 +12,14 @@ import org.jspecify.annotations.Nullable;
  * Operations of the default priority stand in a list, the others in a pairing heap (Fredman, Sedgewick, Sleator, Tarjan, The Pairing Heap: A New Form of Self-Adjusting
  * Heap, Algorithmica 1, 1986); both are linked through the operations themselves, so that nothing is allocated.
  */
-final class ReadyQueue {
+final class ReadyQueue extends Padding.Before {
     private @Nullable Operation first;
     private @Nullable Operation last;
     private @Nullable Operation root;
     private int size;
     private int sequence;
+    @SuppressWarnings("unused")
+    private long p8, p9, p10, p11, p12, p13, p14, p15;
 
     int size() {
         return size;
@@ -84,10 +86,9 @@ final class ReadyQueue {
         return f;
     }
 
-    /** Whether something waits here that goes before operations of the default priority. */
-    boolean hasPressing() {
-        Operation r = root;
-        return r != null && (r.priority > 0 || r.has(Operation.URGENT));
+    /** Whether something waits here whose priority is not the default. */
+    boolean isPressed() {
+        return root != null;
     }
 
     /** Looks at all, in no order. */

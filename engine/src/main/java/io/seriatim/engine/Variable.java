@@ -12,6 +12,10 @@ final class Variable implements Var {
 
     /** Whether a delete was pushed; guarded by the push lock. */
     boolean deleted;
+    /** The order of the last operation that was pushed with it; guarded by the push lock. */
+    long lastUse = -1;
+    /** The order of the last one that mutates it; guarded by the push lock. */
+    long lastMutation = -1;
 
     private volatile @Nullable VarState state;
 

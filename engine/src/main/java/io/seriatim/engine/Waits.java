@@ -59,8 +59,10 @@ final class Waits {
         Wait wait = owner == null ? null : new Wait(owner, probe);
         core.enter();
         try {
-            core.admitAll();
-            core.admit(probe);
+            if (wait != null) {
+                core.admitAll();
+            }
+            core.whenAdmitted(() -> core.admit(probe));
             if (probe.has(Operation.ENDED)) {
                 return waiter.failure;
             }
@@ -130,12 +132,10 @@ final class Waits {
             throw new InterruptedException("waitForAll of engine '" + core.name + "'");
         }
         Waiter waiter = new Waiter();
-        boolean pending;
         core.enter();
         try {
-            core.admitAll();
-            pending = core.awaitEpoch(waiter);
-            if (!pending) {
+            core.whenAdmitted(() -> core.awaitEpoch(waiter));
+            if (waiter.done) {
                 return core.failures.take();
             }
         } finally {

@@ -63,17 +63,19 @@ final class Worker extends Thread {
         Operation op = null;
         Throwable thrown = null;
         long idleSince = 0;
+        int overtaken = 0;
         while (true) {
             Operation next = null;
             core.enter();
             try {
-                core.admitSome();
+                core.lookAhead(lane.queue);
                 if (op != null) {
                     core.ran(op, thrown);
                     op = null;
                 }
                 if (!core.isTerminated() && !lane.isCrowded()) {
-                    next = lane.queue.poll();
+                    next = core.next(lane.queue, overtaken);
+                    overtaken = overtaken < EngineCore.MAX_OVERTAKEN ? overtaken + 1 : 0;
                 }
                 taken = next;
                 if (next != null) {

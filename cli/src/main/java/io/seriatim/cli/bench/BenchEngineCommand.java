@@ -7,8 +7,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.ServiceConfigurationError;
-import java.util.ServiceLoader;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -18,11 +16,16 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** Measures the engine against the serial loop, against futures, and against other engines. */
-@Command(name = "engine", description = "Measure the dependency engine: nanoseconds per operation, against others in the same run.", footer = {"",
-        "Workloads: chain, independent, random, fan, wavefront. Every contender's result is compared with the serial loop's.",
-        "With several pushing threads, each pushes a program of its own, of its share of the operations."})
+@Command(name = "engine", description = BenchEngineCommand.WHAT, footer = {"", BenchEngineCommand.RESULTS, BenchEngineCommand.PUSHERS})
 public final class BenchEngineCommand implements Callable<Integer> {
-    private static final List<Integer> DEFAULT_WORKERS = List.of(1, 2);
+    static final String WHAT = "Measure the dependency engine: nanoseconds per operation, against others in the same run.";
+    static final String RESULTS = "Every contender's result is compared with the serial loop's.";
+    static final String PUSHERS = "With several pushing threads, each pushes a program of its own, of its share of the operations.";
+    private static final String PEER = "Another engine: a program that takes operations, turns and repetitions, and prints a line for each "
+            + "workload. Repeatable.";
+    private static final int USUAL_OPS = 200_000;
+    private static final int SPEEDUP_OPS = 50_000; // of a microsecond each
+    private static final int QUICK_OPS = 20_000;
 
     @Spec
     private @Nullable CommandSpec spec;
@@ -42,7 +45,7 @@ public final class BenchEngineCommand implements Callable<Integer> {
     @Option(names = "--quick", description = "Few operations and rounds, only what the command itself holds: a few seconds.")
     private boolean quick;
 
-    @Option(names = "--workload", paramLabel = "NAME", split = ",", description = "Only these workloads.")
+    @Option(names = "--workload", paramLabel = "NAME", split = ",", description = "Only these of chain, independent, random, fan, wavefront.")
     private List<String> workloads = new ArrayList<>();
 
     @Option(names = "--engine", paramLabel = "KIND", split = ",", description = "Our engines: ${COMPLETION-CANDIDATES}; per-device.")
@@ -54,8 +57,7 @@ public final class BenchEngineCommand implements Callable<Integer> {
     @Option(names = "--pushers", paramLabel = "N", split = ",", description = "Numbers of pushing threads; 1,2,4.")
     private List<Integer> pushers = new ArrayList<>();
 
-    @Option(names = "--peer", paramLabel = "NAME=COMMAND",
-            description = "Another engine: a program that takes operations, turns and repetitions and prints a line a workload. Repeatable.")
+    @Option(names = "--peer", paramLabel = "NAME=COMMAND", description = PEER)
     private Map<String, String> peers = new LinkedHashMap<>();
 
     @Option(names = "--peer-reps", paramLabel = "N", description = "Repetitions in each start of such a program, whose median counts; 5.")
@@ -87,7 +89,7 @@ public final class BenchEngineCommand implements Callable<Integer> {
         BenchOptions options;
         try {
             BenchOptions.atLeast("--peer-reps", 1, peerReps);
-            options = options();
+            options = options(USUAL_OPS);
         } catch (IllegalArgumentException e) {
             throw new ParameterException(command.commandLine(), String.valueOf(e.getMessage()), e);
         }
@@ -108,7 +110,7 @@ public final class BenchEngineCommand implements Callable<Integer> {
         }
         boolean right = true;
         if (speedup) {
-            right &= new SpeedupBench(options, progress).run(printer);
+            right &= new SpeedupBench(options(SPEEDUP_OPS), progress).run(printer);
         }
         if (recorder) {
             right &= new RecorderBench(options, progress).run(printer);
@@ -119,10 +121,23 @@ public final class BenchEngineCommand implements Callable<Integer> {
         return right;
     }
 
-    private BenchOptions options() {
-        int usualOps = quick ? 20_000 : speedup ? 50_000 : 200_000;
-        return new BenchOptions(or(ops, usualOps), spin, or(reps, quick ? 3 : 11), or(warmUps, quick ? 5 : 10), or(workloads, Workload.NAMES),
-                or(engines, List.of(EngineSetting.PER_DEVICE)), or(workers, DEFAULT_WORKERS), or(pushers, List.of(1, 2, 4)));
+    private boolean race(BenchOptions options, Printer printer, Progress progress) throws InterruptedException {
+        try (Contenders contenders = new Contenders()) {
+            RaceBench race = new RaceBench(options, progress, contenders);
+            if (!quick && !skipPeers && options.pushers().contains(1)) {
+                race.addServices();
+            }
+            race.addCommands(peers, peerReps);
+            return race.run(printer);
+        }
+    }
+
+    private BenchOptions options(int manyOps) {
+        int usualOps = quick ? QUICK_OPS : manyOps;
+        int usualReps = quick ? 3 : 11;
+        int usualWarmUps = quick ? 5 : 10;
+        return new BenchOptions(or(ops, usualOps), spin, or(reps, usualReps), or(warmUps, usualWarmUps), or(workloads, Workload.NAMES),
+                or(engines, List.of(EngineSetting.PER_DEVICE)), or(workers, List.of(1, 2)), or(pushers, List.of(1, 2, 4)));
     }
 
     private static int or(@Nullable Integer given, int usual) {
@@ -131,53 +146,5 @@ public final class BenchEngineCommand implements Callable<Integer> {
 
     private static <T> List<T> or(List<T> given, List<T> usual) {
         return given.isEmpty() ? usual : given;
-    }
-
-    private boolean race(BenchOptions options, Printer printer, Progress progress) throws InterruptedException {
-        boolean right = true;
-        try (Contenders contenders = new Contenders()) {
-            contenders.add(new SerialLoop());
-            contenders.addOurs(options);
-            contenders.addFutures(options);
-            if (!quick && !skipPeers && options.pushers().contains(1)) {
-                addFound(contenders, options, progress);
-            }
-            peers.forEach((name, line) -> contenders.add(new CommandPeer(name, line, peerReps)));
-            for (int threads : options.pushers()) {
-                progress.stage(threads + (threads == 1 ? " pushing thread" : " pushing threads"));
-                Standings standings = new Race(contenders.pushedBy(threads), progress).run(options.works(threads, options.spin()), options.warmUps(),
-                        options.reps());
-                RaceReport report = new RaceReport(standings);
-                printer.print(title(options, threads), report.times());
-                printer.print("Our median divided by the other's", report.ratios());
-                right &= !standings.anyWrong();
-            }
-        }
-        return right;
-    }
-
-    private static String title(BenchOptions options, int threads) {
-        return "Nanoseconds per operation: " + Printer.count(options.ops()) + " operations, " + options.spin() + " extra turns each, " + options.reps()
-                + " rounds, pushed by " + threads + (threads == 1 ? " thread" : " threads");
-    }
-
-    private static void addFound(Contenders contenders, BenchOptions options, Progress progress) throws InterruptedException {
-        try {
-            for (EnginePeer peer : ServiceLoader.load(EnginePeer.class)) {
-                addFound(contenders, peer, options, progress);
-            }
-        } catch (ServiceConfigurationError e) {
-            progress.notice("another engine cannot be loaded: " + e.getMessage());
-        }
-    }
-
-    private static void addFound(Contenders contenders, EnginePeer peer, BenchOptions options, Progress progress) throws InterruptedException {
-        try {
-            for (int workers : options.workers()) {
-                contenders.add(ServicePeer.open(peer, workers, progress::notice));
-            }
-        } catch (PeerUnavailableException e) {
-            progress.notice(peer.name() + " is not compared: " + e.getMessage());
-        }
     }
 }

@@ -40,11 +40,12 @@ record BenchOptions(int ops, int spin, int reps, int warmUps, List<String> workl
         pushers.forEach(n -> atLeast("--pushers", 1, n));
         int most = pushers.stream().mapToInt(n -> n).max().orElse(1);
         if (ops < most) {
-            throw new IllegalArgumentException("--ops must be at least the number of pushing threads, " + most + ", but is " + ops + ": give more operations");
+            throw new IllegalArgumentException("--ops must be at least the number of pushing threads, " + most + ", but is " + ops);
         }
         for (String workload : workloads) {
             if (!Workload.NAMES.contains(workload)) {
-                throw new IllegalArgumentException("--workload must be of " + String.join(", ", Workload.NAMES) + ", but is '" + workload + "'");
+                String names = String.join(", ", Workload.NAMES);
+                throw new IllegalArgumentException("--workload must be of " + names + ", but is '" + workload + "'");
             }
         }
         workloads = List.copyOf(workloads);
@@ -57,6 +58,11 @@ record BenchOptions(int ops, int spin, int reps, int warmUps, List<String> workl
         if (value < least) {
             throw new IllegalArgumentException(option + " must be at least " + least + ", but is " + value);
         }
+    }
+
+    /** How much is run, for titles. */
+    String extent() {
+        return Printer.count(ops) + " operations" + (spin == 0 ? "" : " of " + spin + " extra turns") + ", " + reps + " rounds";
     }
 
     List<Work> works(int pushingThreads, int turns) {

@@ -22,7 +22,8 @@ final class Machine {
     /** The processor's name, where the system tells it in a file. */
     private static Optional<String> cpu() {
         try (Stream<String> lines = Files.lines(CPU_INFO)) {
-            return lines.filter(line -> line.startsWith("model name")).map(line -> line.substring(line.indexOf(':') + 1).trim()).findFirst();
+            Stream<String> names = lines.filter(line -> line.startsWith("model name"));
+            return names.map(line -> line.substring(line.indexOf(':') + 1).trim()).findFirst();
         } catch (IOException e) {
             return Optional.empty();
         }

@@ -52,7 +52,7 @@ final class RaceReport {
 
     private Optional<Contender> rival(Contender other) {
         List<Contender> ours = standings.contenders().stream().filter(Contender::ours).toList();
-        Optional<Contender> equal = ours.stream().filter(c -> c.workers() == other.workers()).findFirst();
+        Optional<Contender> equal = ours.stream().filter(c -> c.workers() > 0 && c.workers() == other.workers()).findFirst();
         return equal.or(() -> ours.stream().max(Comparator.comparingInt(Contender::workers)));
     }
 

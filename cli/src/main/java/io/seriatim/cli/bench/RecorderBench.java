@@ -31,11 +31,11 @@ final class RecorderBench {
             contenders.add(off);
             Contender on = new SeriatimEngine("aggregate table", workers, setting.builder(workers).recorder(Recorder.aggregate()).build());
             contenders.add(on);
-            Standings standings = new Race(contenders.pushedBy(1), progress).run(options.works(1, options.spin()), options.warmUps(), options.reps());
+            Race race = new Race(contenders.pushedBy(1), progress);
+            Standings standings = race.run(options.works(1, options.spin()), options.warmUps(), options.reps());
             Table times = new RaceReport(standings).times();
             times.row(difference(standings, off, on));
-            printer.print("Recorder" + Workers.text(workers) + ": ns per operation, " + Printer.count(options.ops()) + " operations, " + options.reps()
-                    + " rounds", times);
+            printer.print("Recorder" + Workers.text(workers) + ", nanoseconds per operation: " + options.extent(), times);
             return !standings.anyWrong();
         }
     }

@@ -22,8 +22,10 @@ final class SeriatimEngine implements Contender {
 
     static SeriatimEngine of(EngineSetting setting, int workers) {
         String kind = setting == EngineSetting.PER_DEVICE ? "seriatim" : "seriatim " + setting;
-        return setting.hasWorkers() ? new SeriatimEngine(kind + Workers.text(workers), workers, setting.builder(workers).name("bench").build())
-                : new SeriatimEngine(kind, 0, setting.builder(workers).name("bench").build());
+        Engine engine = setting.builder(workers).name("bench").build();
+        return setting.hasWorkers()
+                ? new SeriatimEngine(kind + Workers.text(workers), workers, engine)
+                : new SeriatimEngine(kind, 0, engine);
     }
 
     @Override

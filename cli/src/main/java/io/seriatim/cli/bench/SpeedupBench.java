@@ -26,11 +26,12 @@ final class SpeedupBench {
             contenders.add(serial);
             contenders.addOurs(options);
             contenders.addFutures(options);
-            Standings standings = new Race(contenders.pushedBy(1), progress).run(options.works(1, turns), options.warmUps(), options.reps());
+            Race race = new Race(contenders.pushedBy(1), progress);
+            Standings standings = race.run(options.works(1, turns), options.warmUps(), options.reps());
             RaceReport report = new RaceReport(standings);
-            String what = Printer.count(options.ops()) + " operations of about 1 µs (" + turns + " extra turns), median of " + options.reps();
-            printer.print("Speed-up against the serial loop: " + what, report.speedUps(serial));
-            printer.print("Its nanoseconds per operation", report.times());
+            String extent = Printer.count(options.ops()) + " operations of about 1 µs (" + turns + " turns), " + options.reps() + " rounds";
+            printer.print("Speed-up against the serial loop, by medians: " + extent, report.speedUps(serial));
+            printer.print("Nanoseconds per operation in the same rounds", report.times());
             return !standings.anyWrong();
         }
     }

@@ -14,8 +14,10 @@ final class Table {
     }
 
     void row(List<String> cells) {
-        if (cells.size() != rows.getFirst().size()) {
-            throw new IllegalArgumentException("A row has as many cells as the header, " + rows.getFirst().size() + ", but this has " + cells.size() + ": " + cells);
+        int columns = rows.getFirst().size();
+        if (cells.size() != columns) {
+            throw new IllegalArgumentException(
+                    "A row must have " + columns + " cells as the header, but has " + cells.size() + ": " + cells);
         }
         rows.add(List.copyOf(cells));
     }
@@ -34,7 +36,8 @@ final class Table {
     }
 
     private int[] widths() {
-        return IntStream.range(0, rows.getFirst().size()).map(i -> rows.stream().mapToInt(row -> row.get(i).length()).max().orElse(0)).toArray();
+        int columns = rows.getFirst().size();
+        return IntStream.range(0, columns).map(i -> rows.stream().mapToInt(row -> row.get(i).length()).max().orElse(0)).toArray();
     }
 
     private static String line(List<String> row, int[] widths, String between) {

@@ -61,7 +61,8 @@ public final class MxnetEngine {
                 FunctionDescriptor.of(INT, LONG, LONG, LONG, LONG, LONG, INT, LONG, INT, LONG, INT, LONG));
         MethodHandle get = linker.downcallHandle(symbols.findOrThrow("_ZN5mxnet6Engine3GetEv"), FunctionDescriptor.of(LONG));
         engine = (long) call(() -> get.invoke());
-        MemorySegment table = MemorySegment.ofAddress(engine).reinterpret(TABLE.byteSize()).get(TABLE, 0).reinterpret(TABLE_SIZE * TABLE.byteSize());
+        MemorySegment table = MemorySegment.ofAddress(engine).reinterpret(TABLE.byteSize()).get(TABLE, 0)
+                .reinterpret(TABLE_SIZE * TABLE.byteSize());
         newVariable = linker.downcallHandle(table.getAtIndex(TABLE, NEW_VARIABLE), FunctionDescriptor.of(LONG, LONG));
         waitForAll = linker.downcallHandle(table.getAtIndex(TABLE, WAIT_FOR_ALL), FunctionDescriptor.ofVoid(LONG));
         body = linker.defaultLookup().findOrThrow("labs").address();

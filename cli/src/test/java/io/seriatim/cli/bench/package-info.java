@@ -1,0 +1,4 @@
+@NullMarked
+package io.seriatim.cli.bench;
+
+import org.jspecify.annotations.NullMarked;

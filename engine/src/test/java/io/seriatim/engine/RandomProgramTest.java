@@ -1,0 +1,38 @@
+package io.seriatim.engine;
+
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Test;
+
+/** E1, E3, E5 and E6: random programs against the reference interpreter, to the last value, version and poison. */
+@EveryEngine
+class RandomProgramTest extends EngineContract {
+    private static final int STEPS = 10_000;
+    private static final long PROGRAMS = TestSupport.scaled(200, 2);
+
+    private void check(RandomProgram.Mix mix, int steps, long programs) throws Exception {
+        SplittableRandom seeds = new SplittableRandom(EngineUnderTest.SEED);
+        for (long i = 0; i < programs; i++) {
+            new ProgramRun(open(), new RandomProgram(seeds.nextLong(), steps, mix)).check();
+        }
+    }
+
+    @Test
+    void sums() throws Exception {
+        check(RandomProgram.Mix.SUMS, STEPS, PROGRAMS);
+    }
+
+    @Test
+    void manyReadsWithFailuresAndDeletes() throws Exception {
+        check(RandomProgram.Mix.WIDE, STEPS, PROGRAMS);
+    }
+
+    @Test
+    void fewReadsWithFailuresAndDeletes() throws Exception {
+        check(RandomProgram.Mix.NARROW, STEPS, PROGRAMS);
+    }
+
+    @Test
+    void manySmallPrograms() throws Exception {
+        check(RandomProgram.Mix.NARROW, 60, 20 * PROGRAMS);
+    }
+}
