@@ -32,6 +32,9 @@ interface Dispatcher {
     /** An operation is ready; under the tracker's role. */
     void ready(Operation op);
 
+    /** Lets operations end that have finished and that no one has told the tracker of; under its role. */
+    void harvest();
+
     /** The tracker's role is about to be given up: work that appeared under it may need a thread. */
     void balance();
 

@@ -42,6 +42,9 @@ final class EngineCore {
     /** How many operations may go before one that was ready when it was pushed and that was pushed after them. */
     static final int MAX_OVERTAKEN = 60;
 
+    /** With fewer operations pending at most, a batch is too much to keep back from a thread that waits to push. */
+    private static final int SMALL = 1024;
+
     /** What is to happen between two operations of the order. */
     private record Cut(long at, Runnable action) {
     }
@@ -50,6 +53,7 @@ final class EngineCore {
     final boolean checked;
     final Dispatcher dispatcher;
     final Counts counts = new Counts();
+    final Attention attention = new Attention();
     final PushLog log;
     final Waits waits = new Waits(this);
     private final Consumer<? super Throwable> onUnhandled;
@@ -63,6 +67,8 @@ final class EngineCore {
     volatile @Nullable Recorder recorder;
 
     // From here on owned by the tracker's role.
+    /** Waits that have not ended. */
+    private int probes;
     private boolean closing;
     private boolean traced;
     private volatile boolean cancelled;
@@ -84,10 +90,13 @@ final class EngineCore {
         checked = description.checked;
         onUnhandled = description.onUnhandled;
         maxPending = description.maxPending;
-        log = new PushLog(name, counts, maxPending);
+        log = new PushLog(name, counts, attention, maxPending);
         resumeAt = maxPending <= 1024 ? maxPending - 1L : maxPending - maxPending / 4;
         recorder = description.recorder;
         dispatcher = description.dispatcher(this);
+        if (maxPending < SMALL) {
+            attention.want();
+        }
     }
 
     void handle(Engine engine) {
@@ -213,6 +222,11 @@ final class EngineCore {
         role.lock();
     }
 
+    /** Takes the tracker's role if no one holds it. */
+    boolean tryEnter() {
+        return role.tryLock();
+    }
+
     /** Gives the role back, and then does what was put off. */
     void leave() {
         dispatcher.balance();
@@ -252,12 +266,18 @@ final class EngineCore {
     /** Takes in all that was pushed before. */
     void admitAll() {
         admitUpTo(log.pushed());
+        dispatcher.harvest();
     }
 
     /** Takes all in where what goes first can only be told when all is known; under the role, before operations end. */
     void lookAhead(ReadyQueue queue) {
         if (counts.isPressed() || queue.isPressed() || dispatcher.hasManyLanes()) {
             admitAll();
+        } else if (attention.isWanted()) {
+            attention.dismiss();
+            if (probes > 0 || counts.isPressed() || dispatcher.hasManyLanes() || maxPending < SMALL) {
+                attention.want();
+            }
         }
     }
 
@@ -292,6 +312,7 @@ final class EngineCore {
      * would move it into this processor's cache, and out of the one of those who run it.
      */
     void whenAdmitted(Runnable action) {
+        dispatcher.harvest();
         long end = log.pushed();
         if (end - counts.position <= READ_AHEAD) {
             admitUpTo(end);
@@ -350,6 +371,8 @@ final class EngineCore {
     /** Takes in a wait, which has no place in the log, unless it was given up before. */
     void admit(Operation probe) {
         if (!probe.has(Operation.ENDED)) {
+            probes++;
+            attention.want();
             tracker.admit(probe);
         }
     }
@@ -357,6 +380,9 @@ final class EngineCore {
     /** Gives a wait up; it may not have been taken in. */
     void withdraw(Operation probe) {
         if (!probe.has(Operation.ENDED)) {
+            if (probe.next[0] != null || probe.waiting > 0) {
+                probes--;
+            }
             probe.flags |= Operation.ENDED;
             tracker.withdraw(probe);
             settle();
@@ -525,6 +551,7 @@ final class EngineCore {
         op.flags |= Operation.ENDED;
         Object attachment = op.attachment;
         if (op.has(Operation.PROBE)) {
+            probes--;
             Waiter waiter = (Waiter) Objects.requireNonNull(attachment);
             waiter.failure = op.vars[0].failure();
             tracker.release(op, null);

@@ -115,6 +115,11 @@ final class InlineDispatcher implements Dispatcher {
     }
 
     @Override
+    public void harvest() {
+        // Operations end one by one here.
+    }
+
+    @Override
     public void balance() {
         if (core.counts.completed() != completedSeen) {
             completedSeen = core.counts.completed();

@@ -26,6 +26,9 @@ final class LaneDispatcher implements Dispatcher {
     private record Route(Lane lane, WorkerLane workers, boolean urgent) {
     }
 
+    /** A worker that needs longer for an operation, in nanoseconds, does not run tiny ones. */
+    private static final long SLOW_NANOS = 1_000;
+
     final EngineCore core;
     private final Layout layout;
     private final Map<Lane, List<Supplier<?>>> suppliers;
@@ -81,6 +84,9 @@ final class LaneDispatcher implements Dispatcher {
                 lane -> new WorkerLane(this, lane, layout.threadsOf(lane), suppliers.getOrDefault(lane, List.of())));
         synchronized (pools) {
             all = pools.values().toArray(WorkerLane[]::new);
+            if (all.length > 1) {
+                core.attention.want();
+            }
         }
         return made;
     }
@@ -127,6 +133,13 @@ final class LaneDispatcher implements Dispatcher {
     }
 
     @Override
+    public void harvest() {
+        for (WorkerLane lane : all) {
+            lane.batches.harvest();
+        }
+    }
+
+    @Override
     public void balance() {
         for (WorkerLane lane : all) {
             if (lane.isCallable() && !lane.queue.isEmpty()) {
@@ -160,14 +173,27 @@ final class LaneDispatcher implements Dispatcher {
         if (core.isTerminated()) {
             return false;
         }
+        lane.batches.harvest();
+        lane.batches.takeAllBack();
         core.log.lock.lock();
-        boolean sleeps = lane.isCrowded() || (lane.queue.isEmpty() && !core.hasUnadmitted());
+        boolean sleeps = lane.isCrowded() || lane.isSuperfluous() || (lane.queue.isEmpty() && !core.hasUnadmitted());
         if (sleeps) {
             lane.sleep(worker);
             core.log.forget();
         }
         core.log.lock.unlock();
         return sleeps;
+    }
+
+    /** Lets a lane's watcher look; returns whether it is to go to work. */
+    boolean watch(WorkerLane lane, Worker worker, long nanos) {
+        boolean backlog = core.seemsPushed() || !lane.queue.isEmpty();
+        core.log.lock.lock();
+        long ran = lane.executed() - worker.executedSeen;
+        worker.executedSeen += ran;
+        boolean works = lane.watched(worker, backlog && ran * SLOW_NANOS < nanos);
+        core.log.lock.unlock();
+        return works;
     }
 
     /** Lets a sleeping worker end if it is not needed any more. */
@@ -187,8 +213,10 @@ final class LaneDispatcher implements Dispatcher {
         core.log.lock.unlock();
     }
 
-    void blocked(WorkerLane lane) {
+    void blocked(WorkerLane lane, Worker worker) {
         core.enter();
+        lane.batches.harvest();
+        lane.batches.takeBack(worker);
         core.log.lock.lock();
         lane.blocked();
         core.log.lock.unlock();
@@ -245,6 +273,7 @@ final class LaneDispatcher implements Dispatcher {
                     look.accept(op, EngineSnapshot.State.RUNNING);
                 }
             }
+            worker.batch.forEach(look);
         }
     }
 
@@ -262,6 +291,7 @@ final class LaneDispatcher implements Dispatcher {
     public List<Operation> takeQueued() {
         List<Operation> taken = new ArrayList<>();
         for (WorkerLane lane : all) {
+            lane.batches.takeAllBack();
             Operation op;
             while ((op = lane.queue.poll()) != null) {
                 taken.add(op);
@@ -273,7 +303,7 @@ final class LaneDispatcher implements Dispatcher {
     @Override
     public void interruptRunning() {
         for (Worker worker : workers()) {
-            if (worker.taken != null) {
+            if (worker.taken != null || worker.usesBatch) {
                 worker.interrupt();
             }
         }

@@ -41,13 +41,15 @@ final class PushLog {
     private final OpQueue all = new OpQueue();
     private final OpQueue readyAtPush = new OpQueue();
     private final Counts counts;
+    private final Attention attention;
     private final int maxPending;
     private final String engine;
 
     /** Guarded by the lock, except that any thread may look at how much was pushed. */
     private final Front front = new Front();
 
-    PushLog(String engine, Counts counts, int maxPending) {
+    PushLog(String engine, Counts counts, Attention attention, int maxPending) {
+        this.attention = attention;
         this.engine = engine;
         this.counts = counts;
         this.maxPending = maxPending;
@@ -90,6 +92,7 @@ final class PushLog {
         }
         if (op.priority != 0 || op.has(Operation.URGENT)) {
             counts.press(order + 1);
+            attention.want();
         }
         all.append(op);
         Front.PUSHED.setRelease(f, order + 1);

@@ -1,18 +1,48 @@
 package io.seriatim.engine;
 
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /** A thread of a lane: takes a ready operation under the tracker's role, runs it without, and tells its end when it takes the next. */
 final class Worker extends Thread {
     private static final long LOOK_AROUND_NANOS = 1_000_000_000;
+    private static final long WATCH_NANOS = 50_000;
     private static final long SPIN_NANOS = 20_000;
+    /** One operation in so many, less one, is timed. */
+    private static final int SAMPLED = 15;
+    /** With so many operations left in its batch it fetches more if no one else holds the role, so as not to wait for it later. */
+    private static final int LOW = 2;
+    /** Between looks for work, in turns of a spin loop. */
+    private static final int MIN_GAP = 10;
+    private static final int MAX_GAP = 160;
+    private static final int SOME = 4;
+    private static final int MANY = 64;
+    private static final VarHandle EXECUTED;
+
+    static {
+        try {
+            EXECUTED = MethodHandles.lookup().findVarHandle(Worker.class, "executed", long.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
 
     final EngineCore core;
     final int number;
     final Workplace place = new Workplace(this);
     final WorkerStates states;
     private final WorkerLane lane;
+    /** Whether it holds the tracker's role already. */
+    private boolean entered;
+    private int gap = MIN_GAP;
+    private long executed;
+    /** What the watcher saw when it looked last; guarded by the push lock. */
+    long executedSeen;
+    final Batch batch = new Batch();
+    /** Whether it has gone to run its batch; owned by the tracker's role. */
+    boolean usesBatch;
 
     /** Guarded by the push lock. */
     boolean searching;
@@ -58,67 +88,123 @@ final class Worker extends Thread {
         }
     }
 
-    /** Runs operations until there are none. */
+    /** Runs operations until there are none for it. */
     private void work() {
         Operation op = null;
         Throwable thrown = null;
-        long idleSince = 0;
         int overtaken = 0;
+        int burst = 0;
+        boolean stays = !lane.isSuperfluous();
         while (true) {
             Operation next = null;
-            core.enter();
+            boolean found = false;
+            if (!entered) {
+                core.enter();
+            }
+            entered = false;
             try {
+                usesBatch = false;
                 core.lookAhead(lane.queue);
                 if (op != null) {
                     core.ran(op, thrown);
                     op = null;
                 }
-                if (!core.isTerminated() && !lane.isCrowded()) {
+                lane.batches.harvest();
+                if (!stays || core.attention.isWanted() || lane.isCrowded()) {
+                    lane.batches.takeBack(this);
+                }
+                if (stays && !core.isTerminated() && !lane.isCrowded()) {
                     next = core.next(lane.queue, overtaken);
                     overtaken = overtaken < EngineCore.MAX_OVERTAKEN ? overtaken + 1 : 0;
+                }
+                if (next != null) {
+                    found = true;
+                    if (searching) {
+                        lane.dispatcher.found(lane, this);
+                    }
+                    next = lane.batches.fill(this, next, overtaken);
                 }
                 taken = next;
                 if (next != null) {
                     core.starts(next);
-                    if (searching) {
-                        lane.dispatcher.found(lane, this);
-                    }
                 }
             } finally {
                 core.leave();
             }
             if (next != null) {
-                thrown = place.run(next, number);
-                interrupted();
+                thrown = run(next);
                 op = next;
-                idleSince = 0;
-            } else if (core.isTerminated() || lane.isCrowded()) {
-                return;
+                burst++;
             } else {
-                long now = nanoTime();
-                if (idleSince == 0) {
-                    idleSince = now;
-                }
-                if (!awaitWork(idleSince + SPIN_NANOS)) {
+                int ran = runBatch();
+                found |= ran > 0;
+                burst += ran;
+            }
+            if (found) {
+                stays = !lane.isSuperfluous();
+            } else {
+                if (!stays || core.isTerminated() || lane.isCrowded() || !awaitWork(burst)) {
                     return;
                 }
+                burst = 0;
             }
         }
     }
 
-    private static long nanoTime() {
-        return System.nanoTime();
+    /** Runs its batch until that is empty, or attention is wanted; returns how many. */
+    private int runBatch() {
+        int ran = 0;
+        Operation op;
+        while ((op = batch.claim()) != null) {
+            batch.finish(run(op));
+            ran++;
+            if (core.attention.isWanted()) {
+                break;
+            }
+            if (batch.waiting() <= LOW && core.tryEnter()) {
+                entered = true;
+                break;
+            }
+        }
+        return ran;
     }
 
-    private boolean awaitWork(long until) {
+    private @Nullable Throwable run(Operation op) {
+        Throwable thrown;
+        if ((executed & SAMPLED) == 0) {
+            long began = System.nanoTime();
+            thrown = place.run(op, number);
+            lane.pace.sample(System.nanoTime() - began);
+        } else {
+            thrown = place.run(op, number);
+        }
+        interrupted();
+        executed++;
+        return thrown;
+    }
+
+    /**
+     * Spins for a while until there seems to be work.
+     *
+     * @param burst
+     *            how many operations were run since the last time. A few, but more than one, means that another thread pushes at this moment: to look for each operation
+     *            as it comes would cost both of them a cache line each time, so this looks away until there are some.
+     */
+    private boolean awaitWork(int burst) {
+        if (burst >= SOME && burst < MANY) {
+            gap = Math.min(gap * 2, MAX_GAP);
+        } else if (burst < SOME) {
+            gap = MIN_GAP;
+        }
+        long until = System.nanoTime() + SPIN_NANOS;
         do {
-            for (int i = 0; i < 20; i++) {
+            for (int i = 0; i < gap; i++) {
                 onSpinWait();
             }
             if (core.seemsPushed() || !lane.queue.isEmpty()) {
                 return true;
             }
-        } while (nanoTime() - until < 0);
+        } while (System.nanoTime() - until < 0);
         return false;
     }
 
@@ -136,9 +222,21 @@ final class Worker extends Thread {
         } finally {
             core.leave();
         }
+        long looked = System.nanoTime();
         while (!awake) {
-            LockSupport.parkNanos(this, LOOK_AROUND_NANOS);
+            boolean watching = lane.isWatched(this);
+            LockSupport.parkNanos(this, watching ? WATCH_NANOS : LOOK_AROUND_NANOS);
             interrupted();
+            if (awake) {
+                break;
+            }
+            if (watching) {
+                long now = System.nanoTime();
+                if (lane.dispatcher.watch(lane, this, now - looked)) {
+                    awake = true;
+                }
+                looked = now;
+            }
             if (!awake && lane.dispatcher.dismiss(lane, this)) {
                 return false;
             }
@@ -146,9 +244,14 @@ final class Worker extends Thread {
         return true;
     }
 
+    /** Operations that it has run; others may look. */
+    long executed() {
+        return (long) EXECUTED.getOpaque(this);
+    }
+
     /** This thread is about to wait for something that may need its lane: another worker may take its place. */
     void block() {
-        lane.dispatcher.blocked(lane);
+        lane.dispatcher.blocked(lane, this);
     }
 
     void unblock() {

@@ -23,7 +23,9 @@ final class WorkerLane {
     final LaneDispatcher dispatcher;
     final Lane lane;
     final ReadyQueue queue = new ReadyQueue();
+    final Pace pace = new Pace();
     final int limit;
+    final Batches batches;
     final List<Supplier<?>> suppliers;
 
     // Guarded by the push lock.
@@ -31,7 +33,11 @@ final class WorkerLane {
     private final BitSet numbers = new BitSet();
     private final List<Worker> threads = new ArrayList<>();
     private int active;
+    /** A copy of the threads, for those who hold the role alone. */
+    private volatile Worker[] crew = {};
     private boolean searching;
+    /** The sleeper that looks from time to time whether the one worker that runs tiny operations is stuck in a long one. */
+    private @Nullable Worker watcher;
     /** Whether {@link #pick} would find a worker. May be looked at under the role alone: it becomes true under both. */
     private boolean callable = true;
 
@@ -40,6 +46,7 @@ final class WorkerLane {
         this.lane = lane;
         this.limit = limit;
         this.suppliers = suppliers;
+        batches = new Batches(this, dispatcher.core);
     }
 
     boolean isCallable() {
@@ -47,7 +54,7 @@ final class WorkerLane {
     }
 
     private void update() {
-        callable = !searching && active < limit;
+        callable = !searching && active < limit && (watcher == null || active == 0);
     }
 
     /** Picks a worker to be called, or null if one searches or enough are awake. */
@@ -62,12 +69,63 @@ final class WorkerLane {
             numbers.set(number);
             worker = new Worker(this, number);
             threads.add(worker);
+            crew = threads.toArray(Worker[]::new);
+        }
+        call(worker);
+        return worker;
+    }
+
+    private void call(Worker worker) {
+        if (worker == watcher) {
+            watcher = null;
         }
         active++;
         searching = true;
         worker.searching = true;
         update();
-        return worker;
+    }
+
+    /** Whether operations are so short that this worker had better leave them to another that is awake. */
+    boolean isSuperfluous() {
+        return active > 1 && pace.isTiny();
+    }
+
+    boolean isWatched(Worker worker) {
+        return worker == watcher;
+    }
+
+    /**
+     * The watcher has looked around.
+     *
+     * @param stuck
+     *            whether there is work and the others get on slowly
+     * @return whether it is awake now, and searches
+     */
+    boolean watched(Worker worker, boolean stuck) {
+        if (worker != watcher) {
+            return false;
+        }
+        if (active == 0) {
+            watcher = null;
+            update();
+            return false;
+        }
+        if (!stuck || searching || active >= limit) {
+            return false;
+        }
+        sleepers.remove(worker);
+        pace.forget();
+        call(worker);
+        return true;
+    }
+
+    /** Operations that the lane's workers have run. */
+    long executed() {
+        long sum = 0;
+        for (Worker worker : threads) {
+            sum += worker.executed();
+        }
+        return sum;
     }
 
     /** A searcher has found work. */
@@ -75,6 +133,15 @@ final class WorkerLane {
         worker.searching = false;
         searching = false;
         update();
+    }
+
+    /** Whether several workers are awake; a hint. */
+    boolean isShared() {
+        return active > 1;
+    }
+
+    Worker[] crew() {
+        return crew;
     }
 
     /** Whether more workers are awake than the lane is to have, because one came back from a wait. */
@@ -89,6 +156,9 @@ final class WorkerLane {
         worker.awake = false;
         sleepers.push(worker);
         active--;
+        if (active > 0 && watcher == null && pace.isTiny()) {
+            watcher = worker;
+        }
         update();
     }
 
@@ -122,8 +192,13 @@ final class WorkerLane {
     }
 
     private void gone(Worker worker) {
+        if (worker == watcher) {
+            watcher = null;
+            update();
+        }
         numbers.clear(worker.number);
         threads.remove(worker);
+        crew = threads.toArray(Worker[]::new);
     }
 
     List<Worker> threads() {

@@ -1,0 +1,91 @@
+package io.seriatim.engine;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Hands operations of a lane out in batches, where several workers run short ones: who holds the tracker's role takes up what all of them have finished and fills the
+ * others' batches beside its own, so that the role, and what it guards, changes processors once in some operations only. All of it under the role.
+ *
+ * <p>
+ * Nothing is left behind with a worker that is stuck in a long body: what it has finished is taken up by the next that holds the role, and what it has not begun is taken
+ * back when others have nothing to do, when it has not got on for some time, or when {@link Attention} is wanted. A worker about to sleep looks last.
+ */
+final class Batches {
+    private static final int PATIENCE = 4;
+
+    private final WorkerLane lane;
+    private final EngineCore core;
+
+    Batches(WorkerLane lane, EngineCore core) {
+        this.lane = lane;
+        this.core = core;
+    }
+
+    /** Takes up what the lane's workers have finished. */
+    void harvest() {
+        for (Worker worker : lane.crew()) {
+            worker.batch.harvest(core);
+        }
+    }
+
+    /** Takes back what a worker has not begun. */
+    void takeBack(Worker worker) {
+        Operation op;
+        while ((op = worker.batch.takeBack()) != null) {
+            lane.queue.putBack(op);
+        }
+    }
+
+    void takeAllBack() {
+        for (Worker worker : lane.crew()) {
+            takeBack(worker);
+        }
+    }
+
+    /**
+     * Fills the batches of a worker and of those beside it.
+     *
+     * @param first
+     *            what the worker was to run now
+     * @return what it is to run outside its batch: the operation, or null if that is in the batch
+     */
+    @Nullable Operation fill(Worker me, Operation first, int overtaken) {
+        int depth = lane.pace.batch();
+        if (depth < 2 || !lane.isShared() || core.attention.isWanted() || !mayWait(first) || !me.batch.hasRoom()) {
+            return first;
+        }
+        me.batch.add(first);
+        boolean more = fill(me.batch, depth, overtaken);
+        for (Worker other : lane.crew()) {
+            if (other != me && other.usesBatch) {
+                if (other.batch.isStuck(PATIENCE)) {
+                    takeBack(other);
+                } else if (more && other.batch.waiting() <= depth / 2) {
+                    more = fill(other.batch, depth, overtaken);
+                }
+            }
+        }
+        me.usesBatch = true;
+        return null;
+    }
+
+    private boolean fill(Batch batch, int depth, int overtaken) {
+        while (batch.waiting() < depth && batch.hasRoom()) {
+            Operation op = core.next(lane.queue, overtaken);
+            if (op == null) {
+                return false;
+            }
+            if (!mayWait(op)) {
+                lane.queue.putBack(op);
+                return false;
+            }
+            batch.add(op);
+        }
+        return true;
+    }
+
+    /** Whether no one may be waiting for this operation by itself. */
+    private static boolean mayWait(Operation op) {
+        return op.attachment == null && !op.has(Operation.ASYNC_BODY) && op.priority == 0 && !op.has(Operation.URGENT);
+    }
+}
