@@ -73,8 +73,9 @@ final class Batch extends Padding.Before {
         FINISHED.setRelease(this, f + 1);
     }
 
-    boolean hasRoom() {
-        return limit((long) CLAIMS.getAcquire(this)) - harvested < SIZE;
+    /** How many may be put; under the role. */
+    int room() {
+        return SIZE - (limit((long) CLAIMS.getAcquire(this)) - harvested);
     }
 
     /** How many are not claimed. */
@@ -83,11 +84,20 @@ final class Batch extends Padding.Before {
         return limit(c) - next(c);
     }
 
-    /** Hands over another operation; under the role. */
-    void add(Operation op) {
+    /**
+     * Puts another operation behind those that wait, not yet to be claimed; under the role.
+     *
+     * @param place
+     *            how many were put since the last {@link #publish}
+     */
+    void put(int place, Operation op) {
+        ops[(limit((long) CLAIMS.getAcquire(this)) + place) & MASK] = op;
+    }
+
+    /** Hands over the operations that were put; under the role. One step for all: the owner may be claiming from the same word. */
+    void publish(int added) {
         long c = (long) CLAIMS.getAcquire(this);
-        ops[limit(c) & MASK] = op;
-        while (!CLAIMS.compareAndSet(this, c, claims(next(c), limit(c) + 1))) {
+        while (!CLAIMS.compareAndSet(this, c, claims(next(c), limit(c) + added))) {
             c = (long) CLAIMS.getAcquire(this);
         }
     }

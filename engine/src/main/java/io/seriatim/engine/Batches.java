@@ -51,17 +51,16 @@ final class Batches {
      */
     @Nullable Operation fill(Worker me, Operation first, int overtaken) {
         int depth = lane.pace.batch();
-        if (depth < 2 || !lane.isShared() || core.attention.isWanted() || !mayWait(first) || !me.batch.hasRoom()) {
+        if (depth < 2 || !lane.isShared() || core.attention.isWanted() || !mayWait(first) || me.batch.room() == 0) {
             return first;
         }
-        me.batch.add(first);
-        boolean more = fill(me.batch, depth, overtaken);
+        boolean more = fill(me.batch, first, depth, overtaken);
         for (Worker other : lane.crew()) {
             if (other != me && other.usesBatch) {
                 if (other.batch.isStuck(PATIENCE)) {
                     takeBack(other);
                 } else if (more && other.batch.waiting() <= depth / 2) {
-                    more = fill(other.batch, depth, overtaken);
+                    more = fill(other.batch, null, depth, overtaken);
                 }
             }
         }
@@ -69,19 +68,27 @@ final class Batches {
         return null;
     }
 
-    private boolean fill(Batch batch, int depth, int overtaken) {
-        while (batch.waiting() < depth && batch.hasRoom()) {
-            Operation op = core.next(lane.queue, overtaken);
-            if (op == null) {
-                return false;
-            }
-            if (!mayWait(op)) {
-                lane.queue.putBack(op);
-                return false;
-            }
-            batch.add(op);
+    /** Fills one batch; returns whether there may be more operations that are ready. */
+    private boolean fill(Batch batch, @Nullable Operation first, int depth, int overtaken) {
+        int wanted = Math.min(depth - batch.waiting(), batch.room());
+        int added = 0;
+        Operation op = first;
+        if (op == null) {
+            op = core.next(lane.queue, overtaken);
         }
-        return true;
+        while (op != null && mayWait(op)) {
+            batch.put(added++, op);
+            if (added >= wanted) {
+                batch.publish(added);
+                return true;
+            }
+            op = core.next(lane.queue, overtaken);
+        }
+        if (op != null) {
+            lane.queue.putBack(op);
+        }
+        batch.publish(added);
+        return false;
     }
 
     /** Whether no one may be waiting for this operation by itself. */

@@ -52,6 +52,8 @@ final class Operation implements OpBuilder {
 
     private static final Variable[] NO_VARS = {};
     private static final int SEARCHED = 16;
+    private static final int NEAR = Long.BYTES;
+    private static final int FAR = 0xff;
 
     final EngineCore core;
     final String name;
@@ -72,6 +74,8 @@ final class Operation implements OpBuilder {
     // From here on owned by the tracker's role, once pushed.
     @Nullable
     Operation[] next = {};
+    /** For each of the first variables, a byte: where it stands in the next operation of its queue. Saves a search, and the cache lines it would touch. */
+    private long nextPlaces;
     int waiting;
     long order;
     @Nullable
@@ -210,6 +214,26 @@ final class Operation implements OpBuilder {
             }
         }
         return -1;
+    }
+
+    /** Sets the operation that follows in the queue of a variable, and where the variable stands there. */
+    void next(int place, @Nullable Operation following, int itsPlace) {
+        next[place] = following;
+        if (place < NEAR) {
+            int shift = place * Byte.SIZE;
+            nextPlaces = (nextPlaces & ~(0xffL << shift)) | (itsPlace < FAR ? (long) itsPlace << shift : (long) FAR << shift);
+        }
+    }
+
+    /** Where a variable stands in the operation that follows in its queue. */
+    int nextPlace(int place, Variable v, Operation following) {
+        if (place < NEAR) {
+            int known = (int) (nextPlaces >>> (place * Byte.SIZE)) & 0xff;
+            if (known != FAR) {
+                return known;
+            }
+        }
+        return following.indexOf(v);
     }
 
     boolean has(int flag) {

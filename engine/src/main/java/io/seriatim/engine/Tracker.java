@@ -41,7 +41,7 @@ final class Tracker {
                 s.writer = op;
                 continue;
             }
-            enqueue(s, op, vars[i]);
+            enqueue(s, op, i);
             waiting++;
         }
         op.waiting = waiting;
@@ -50,14 +50,16 @@ final class Tracker {
         }
     }
 
-    private static void enqueue(VarState s, Operation op, Variable v) {
+    private static void enqueue(VarState s, Operation op, int place) {
         Operation t = s.tail;
         if (t == null) {
             s.head = op;
+            s.headPlace = place;
         } else {
-            t.next[t.indexOf(v)] = op;
+            t.next(s.tailPlace, op, place);
         }
         s.tail = op;
+        s.tailPlace = place;
     }
 
     /** Gives back what an operation holds, leaving on what it mutated its failure or its success. */
@@ -115,13 +117,17 @@ final class Tracker {
             if (op == null || s.writer != null) {
                 return;
             }
-            int place = op.indexOf(v);
+            int place = s.headPlace;
             boolean read = place < op.reads;
             if (!read && s.readers > 0) {
                 return;
             }
-            s.head = op.next[place];
-            op.next[place] = null;
+            Operation following = op.next[place];
+            s.head = following;
+            if (following != null) {
+                s.headPlace = op.nextPlace(place, v, following);
+                op.next[place] = null;
+            }
             if (s.head == null) {
                 s.tail = null;
             }
@@ -153,13 +159,16 @@ final class Tracker {
             return;
         }
         Operation after = probe.next[0];
+        int afterPlace = after == null ? 0 : after.indexOf(v);
         if (before == null) {
             s.head = after;
+            s.headPlace = afterPlace;
         } else {
-            before.next[before.indexOf(v)] = after;
+            before.next(before.indexOf(v), after, afterPlace);
         }
         if (after == null) {
             s.tail = before;
+            s.tailPlace = before == null ? 0 : before.indexOf(v);
         }
         grant(s, v);
     }

@@ -31,6 +31,9 @@ final class VarState {
     Operation head;
     @Nullable
     Operation tail;
+    /** Where the variable stands in the head and in the tail. */
+    int headPlace;
+    int tailPlace;
     @Nullable
     VarTrace trace;
     @SuppressWarnings("UnusedVariable")

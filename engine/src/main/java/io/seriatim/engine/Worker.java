@@ -104,6 +104,7 @@ final class Worker extends Thread {
             entered = false;
             try {
                 usesBatch = false;
+                lane.trackedBy(this);
                 core.lookAhead(lane.queue);
                 if (op != null) {
                     core.ran(op, thrown);
@@ -161,7 +162,7 @@ final class Worker extends Thread {
             if (core.attention.isWanted()) {
                 break;
             }
-            if (batch.waiting() <= LOW && core.tryEnter()) {
+            if (batch.waiting() <= (lane.isTrackedBy(this) ? LOW : 0) && core.tryEnter()) {
                 entered = true;
                 break;
             }

@@ -33,6 +33,7 @@ final class WorkerLane {
     private final BitSet numbers = new BitSet();
     private final List<Worker> threads = new ArrayList<>();
     private int active;
+    private volatile @Nullable Worker tracker;
     /** A copy of the threads, for those who hold the role alone. */
     private volatile Worker[] crew = {};
     private boolean searching;
@@ -142,6 +143,17 @@ final class WorkerLane {
 
     Worker[] crew() {
         return crew;
+    }
+
+    /** Who held the role last is to take it again: what it guards is in that processor's cache. */
+    void trackedBy(Worker worker) {
+        if (tracker != worker) {
+            tracker = worker;
+        }
+    }
+
+    boolean isTrackedBy(Worker worker) {
+        return tracker == worker;
     }
 
     /** Whether more workers are awake than the lane is to have, because one came back from a wait. */

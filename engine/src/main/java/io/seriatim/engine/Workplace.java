@@ -48,7 +48,10 @@ final class Workplace {
             times.started = System.nanoTime();
         }
         Operation outer = running;
-        op.link = outer;
+        if (op.link != outer) {
+            // Not written without need: another processor may have the operation's line.
+            op.link = outer;
+        }
         running = op;
         try {
             Object body = op.body;

@@ -11,7 +11,7 @@ import org.junit.jupiter.params.Parameter;
  * What all engines promise. Each subclass takes one topic and is run over the engines; after each test every engine that it opened is closed and its invariants are
  * checked. The time limit is a guard against hangs, nothing is measured.
  */
-@Timeout(value = 120, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 abstract class EngineContract {
     @Parameter
     @SuppressWarnings("NullAway.Init")
@@ -35,7 +35,7 @@ abstract class EngineContract {
     }
 
     @AfterEach
-    @Timeout(value = 90, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
     void closeAndCheck() throws Exception {
         engines.closeAndCheck();
     }

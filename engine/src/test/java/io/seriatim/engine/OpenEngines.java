@@ -44,7 +44,7 @@ final class OpenEngines {
 
     synchronized void closeAndCheck() throws Exception {
         for (Opened o : opened) {
-            if (!o.engine.close(Duration.ofSeconds(30))) {
+            if (!o.engine.close(Duration.ofSeconds(20))) {
                 String pending = Objects.toString(o.engine.snapshot());
                 o.engine.shutdownNow();
                 throw new AssertionError("the engine does not drain: " + pending);

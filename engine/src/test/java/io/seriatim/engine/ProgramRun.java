@@ -199,7 +199,8 @@ final class ProgramRun {
             assertEquals(Set.of(), poison, what + " met no failure");
         } else {
             assertTrue(poison.contains(thrown.operation()), () -> what + " met " + thrown.operation() + ", not one of " + poison);
-            Throwable cause = assertNotNull(thrown.getCause());
+            Throwable cause = thrown.getCause();
+            assertNotNull(cause);
             assertEquals(thrown.operation(), cause.getMessage(), "the cause is what that operation threw");
         }
     }

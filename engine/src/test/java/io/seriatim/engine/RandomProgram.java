@@ -22,14 +22,14 @@ final class RandomProgram {
         PUSH, ASYNC_AT_ONCE, ASYNC_ELSEWHERE, SUBMIT, CALL, PREPARED
     }
 
-    /** How common what is: shares of a thousand, and how many reads an operation has. */
-    record Mix(int minReads, int maxReads, int failing, int evenIfFailed, int deletes, int clears, int waits) {
+    /** How common what is: shares of a thousand, how many reads an operation has, and how often all failures are cleared. */
+    record Mix(int minReads, int maxReads, int failing, int evenIfFailed, int deletes, int clears, int waits, int clearAllEvery) {
         /** The reference engine's: many reads, nothing fails. */
-        static final Mix SUMS = new Mix(2, 19, 0, 10, 0, 0, 1);
+        static final Mix SUMS = new Mix(2, 19, 0, 10, 0, 0, 1, 0);
         /** As many reads, and poison: much is skipped. */
-        static final Mix WIDE = new Mix(2, 19, 4, 20, 20, 300, 5);
+        static final Mix WIDE = new Mix(2, 19, 15, 60, 20, 20, 5, 350);
         /** Few reads, so that poison takes long ways. */
-        static final Mix NARROW = new Mix(0, 3, 40, 50, 30, 30, 10);
+        static final Mix NARROW = new Mix(0, 3, 40, 50, 30, 30, 10, 0);
     }
 
     /** One step. An operation's sets are disjoint; repeats, and the ways to say them, are the runner's. */
@@ -44,7 +44,8 @@ final class RandomProgram {
         this.seed = seed;
         SplittableRandom random = new SplittableRandom(seed);
         for (int i = 0; i < length; i++) {
-            steps.add(step(random, mix));
+            boolean clearing = mix.clearAllEvery > 0 && i % mix.clearAllEvery < SLOTS;
+            steps.add(clearing ? onSlot(What.CLEAR, i % mix.clearAllEvery) : step(random, mix));
         }
     }
 
@@ -52,12 +53,15 @@ final class RandomProgram {
         return "op" + step;
     }
 
+    private static Step onSlot(What what, int slot) {
+        return new Step(what, new int[0], new int[]{slot}, new int[0], true, false, How.PUSH, OpKind.NORMAL, Lane.CPU, 0);
+    }
+
     private static Step step(SplittableRandom random, Mix mix) {
         int dice = random.nextInt(1000);
         if (dice < mix.deletes + mix.clears + mix.waits) {
             What what = dice < mix.deletes ? What.DELETE : dice < mix.deletes + mix.clears ? What.CLEAR : What.WAIT_TO_READ;
-            int[] slot = {random.nextInt(SLOTS)};
-            return new Step(what, new int[0], slot, new int[0], true, false, How.PUSH, OpKind.NORMAL, Lane.CPU, 0);
+            return onSlot(what, random.nextInt(SLOTS));
         }
         int reads = random.nextInt(mix.minReads, mix.maxReads + 1);
         int writes = random.nextInt(1, 3);

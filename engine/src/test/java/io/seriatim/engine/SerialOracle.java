@@ -53,6 +53,10 @@ final class SerialOracle {
         return Arrays.stream(outcomes).filter(o -> o == outcome).count();
     }
 
+    boolean seesTheSameAs(SerialOracle other) {
+        return Arrays.equals(outcomes, other.outcomes) && met.equals(other.met) && deleted.equals(other.deleted) && finals.equals(other.finals);
+    }
+
     private Final now(int slot) {
         return new Final(values[slot], versions[slot], poison.get(slot));
     }

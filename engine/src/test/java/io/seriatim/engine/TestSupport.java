@@ -29,6 +29,12 @@ final class TestSupport {
         return FULL ? full : byDefault;
     }
 
+    /** A null where none may be. */
+    @SuppressWarnings({"NullAway", "TypeParameterUnusedInFormals"})
+    static <T> T nil() {
+        return null;
+    }
+
     static Body nothing() {
         return () -> {
         };

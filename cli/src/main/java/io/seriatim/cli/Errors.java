@@ -1,0 +1,57 @@
+package io.seriatim.cli;
+
+import java.io.PrintWriter;
+import java.util.Arrays;
+import picocli.CommandLine;
+import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParseResult;
+
+/** One line on stderr for an error, and the stack trace only where it is asked for. */
+final class Errors {
+    static final String DEBUG = "--debug";
+
+    private Errors() {
+    }
+
+    static CommandLine report(CommandLine commands) {
+        return commands.setParameterExceptionHandler(Errors::wrongUsage).setExecutionExceptionHandler(Errors::failed);
+    }
+
+    private static int wrongUsage(ParameterException e, String[] args) {
+        CommandLine command = e.getCommandLine();
+        print(command.getErr(), message(e) + " (see '" + command.getCommandSpec().qualifiedName() + " --help')", e, args);
+        return ExitCode.USAGE;
+    }
+
+    private static int failed(Exception e, CommandLine command, ParseResult parsed) {
+        return failed(command.getErr(), e, parsed.originalArgs().toArray(String[]::new));
+    }
+
+    static int failed(PrintWriter err, Throwable t, String... args) {
+        if (t instanceof InterruptedException) {
+            Thread.currentThread().interrupt();
+        }
+        print(err, message(t), t, args);
+        return ExitCode.SOFTWARE;
+    }
+
+    private static void print(PrintWriter err, String line, Throwable t, String[] args) {
+        err.println("seriatim: " + line);
+        if (Arrays.asList(args).contains(DEBUG)) {
+            t.printStackTrace(err);
+        }
+        err.flush();
+    }
+
+    /** A message that names a file only says nothing without its type, and a bug has a type to search for: only our own are shown bare. */
+    private static String message(Throwable t) {
+        String text = t.getMessage() == null ? "" : t.getMessage().strip().replaceAll("\\s*\\R\\s*", " ");
+        boolean plain = t instanceof ParameterException || t instanceof IllegalArgumentException;
+        if (plain && !text.isEmpty()) {
+            return text;
+        }
+        String type = t.getClass().getSimpleName();
+        return text.isEmpty() ? type : type + ": " + text;
+    }
+}

@@ -1,0 +1,59 @@
+package io.seriatim.cli;
+
+import io.seriatim.cli.bench.BenchEngineCommand;
+import io.seriatim.cli.demo.SerialToParallelCommand;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ScopeType;
+
+/** The command {@code seriatim}. */
+@Command(name = "seriatim", description = "Takes a program written serially and runs it in parallel with the same result.", scope = ScopeType.INHERIT,
+        mixinStandardHelpOptions = true, versionProvider = Version.class, subcommands = {Main.Demo.class, Main.Bench.class})
+final class Main {
+    /** The commands that show something. */
+    @Command(name = "demo", description = "Show what the engine does on a real program.", subcommands = SerialToParallelCommand.class)
+    static final class Demo {
+        // Only a name for its subcommands.
+    }
+
+    /** The commands that measure something. */
+    @Command(name = "bench", description = "Measure, against others in the same run.", subcommands = BenchEngineCommand.class)
+    static final class Bench {
+        // Only a name for its subcommands.
+    }
+
+    // The errors look for it themselves: it must work where the command line could not be parsed.
+    @Option(names = Errors.DEBUG, description = "Show the stack trace of an error.", scope = ScopeType.INHERIT)
+    private boolean debug;
+
+    private Main() {
+    }
+
+    static CommandLine commandLine() {
+        return Errors.report(new CommandLine(new Main()).setCaseInsensitiveEnumValuesAllowed(true));
+    }
+
+    /** Returns 0 when done, 1 for a failure while running, 2 for wrong usage or input. */
+    static int run(CommandLine commands, String... args) {
+        try {
+            return commands.execute(args);
+        } catch (Error e) {
+            // Exceptions were told of by picocli's handlers; errors pass through it.
+            return Errors.failed(commands.getErr(), e, args);
+        }
+    }
+
+    /**
+     * Runs a command.
+     *
+     * @param args
+     *            its names and options
+     */
+    public static void main(String[] args) {
+        CommandLine commands = commandLine();
+        int code = run(commands, args);
+        commands.getOut().flush();
+        System.exit(code);
+    }
+}

@@ -1,0 +1,13 @@
+/** The command line. Other engines join its race through {@link io.seriatim.cli.bench.EnginePeer}. */
+module io.seriatim.cli {
+    requires info.picocli;
+    requires io.seriatim.engine;
+    requires static transitive org.jspecify;
+
+    exports io.seriatim.cli.bench;
+
+    opens io.seriatim.cli to info.picocli;
+    opens io.seriatim.cli.bench to info.picocli;
+
+    uses io.seriatim.cli.bench.EnginePeer;
+}

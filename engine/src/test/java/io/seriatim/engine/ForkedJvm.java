@@ -1,0 +1,55 @@
+package io.seriatim.engine;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.File;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/** A main class of these tests in a JVM of its own. */
+final class ForkedJvm {
+    private ForkedJvm() {
+    }
+
+    /** Runs it until it ends well; returns what it printed. */
+    static String run(long limitSeconds, Path output, List<String> options, Class<?> main, String... args) throws Exception {
+        List<String> command = new ArrayList<>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(options);
+        command.addAll(List.of("-cp", placeOf(Engine.class) + File.pathSeparator + placeOf(main), main.getName()));
+        command.addAll(List.of(args));
+        Process process = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(output.toFile()).start();
+        try {
+            assertTrue(process.waitFor(limitSeconds, TimeUnit.SECONDS), () -> "hangs: " + command + read(output));
+            assertEquals(0, process.exitValue(), () -> command + read(output));
+        } finally {
+            process.destroyForcibly();
+        }
+        return read(output);
+    }
+
+    private static String read(Path output) {
+        try {
+            return System.lineSeparator() + Files.readString(output, StandardCharsets.UTF_8);
+        } catch (java.io.IOException e) {
+            return e.toString();
+        }
+    }
+
+    /** The folder or jar of a class: as a resource, because a patched module hides it. */
+    private static String placeOf(Class<?> type) throws Exception {
+        String file = type.getName().replace('.', '/') + ".class";
+        String url = String.valueOf(type.getResource('/' + file));
+        String place = url.substring(0, url.length() - file.length());
+        if (place.startsWith("jar:")) {
+            place = place.substring("jar:".length(), place.length() - "!/".length());
+        }
+        return Path.of(URI.create(place)).toString();
+    }
+}

@@ -1,0 +1,76 @@
+package io.seriatim.stress;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import org.openjdk.jcstress.JCStress;
+import org.openjdk.jcstress.Options;
+import org.openjdk.jcstress.infra.Status;
+import org.openjdk.jcstress.infra.collectors.DiskReadCollector;
+import org.openjdk.jcstress.infra.collectors.InProcessCollector;
+import org.openjdk.jcstress.infra.collectors.TestResult;
+
+/** Runs the races, then the planted mutant; fails if a race has a forbidden outcome or the mutant has none. */
+final class StressRun {
+    // Anchored on both sides: jcstress looks for a match anywhere in the name.
+    private static final String MUTANT = "^" + MutantRace.class.getName() + "$";
+    private static final String RACES = "^(?!" + MutantRace.class.getName() + "$)";
+
+    private StressRun() {
+    }
+
+    /**
+     * Runs in the folder that takes the results.
+     *
+     * @param args
+     *            jcstress' mode: quick, default, tough
+     */
+    public static void main(String[] args) throws Exception {
+        String mode = args[0];
+        List<String> wrong = new ArrayList<>();
+        for (TestResult result : run(mode, RACES)) {
+            if (result.status() != Status.NORMAL || !result.grading().isPassed) {
+                wrong.add(describe(result));
+            }
+        }
+        // The quick mode finds it each time; a longer one would only find it more often.
+        if (run("quick", MUTANT).stream().noneMatch(StressRun::isCaught)) {
+            wrong.add(MutantRace.class.getSimpleName() + " has no forbidden outcome, so that races of this kind are not found here");
+        }
+        wrong.forEach(line -> System.err.println("stress: " + line));
+        System.exit(wrong.isEmpty() ? 0 : 1);
+    }
+
+    private static Collection<TestResult> run(String mode, String tests) throws Exception {
+        // Without affinity: the engine's threads would inherit the one processor of the thread that pushed first.
+        Options options = new Options(new String[] {"-m", mode, "-t", tests, "-af", "NONE", "-sc", "false", "-r", "jcstress"});
+        if (!options.parse()) {
+            throw new IllegalArgumentException("jcstress does not take the mode '" + mode + "'");
+        }
+        JCStress jcstress = new JCStress(options);
+        Set<String> missing = new TreeSet<>(jcstress.getTests());
+        jcstress.run();
+        InProcessCollector results = new InProcessCollector();
+        DiskReadCollector file = new DiskReadCollector(options.getResultFile(), results);
+        file.dump();
+        file.close();
+        results.getTestResults().forEach(result -> missing.remove(result.getName()));
+        if (results.getTestResults().isEmpty() || !missing.isEmpty()) {
+            throw new IllegalStateException("no result of " + (missing.isEmpty() ? tests : missing));
+        }
+        return results.getTestResults();
+    }
+
+    private static boolean isCaught(TestResult result) {
+        return result.status() == Status.NORMAL && !result.grading().isPassed;
+    }
+
+    private static String describe(TestResult result) {
+        String outcomes = result.getStateKeys().stream().map(key -> result.getCount(key) + " times " + key).collect(Collectors.joining("; "));
+        return result.getName() + ": " + result.status() + ", " + result.grading().failureMessages + ", outcomes " + outcomes + ", messages "
+                + result.getMessages() + result.getVmErr();
+    }
+}
