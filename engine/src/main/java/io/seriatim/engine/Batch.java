@@ -30,6 +30,8 @@ final class Batch extends Padding.Before {
 
     private final @Nullable Operation[] ops = new Operation[SIZE];
     private final @Nullable Throwable[] thrown = new Throwable[SIZE];
+    // Through CLAIMS.
+    @SuppressWarnings("UnusedVariable")
     private long claims;
     private int finished;
 
@@ -53,7 +55,8 @@ final class Batch extends Padding.Before {
     }
 
     /** Takes the next operation to run, or null; the owner. */
-    @Nullable Operation claim() {
+    @Nullable
+    Operation claim() {
         while (true) {
             long c = (long) CLAIMS.getAcquire(this);
             int next = next(c);
@@ -103,7 +106,8 @@ final class Batch extends Padding.Before {
     }
 
     /** Takes back the last operation that is not claimed, or null; under the role. */
-    @Nullable Operation takeBack() {
+    @Nullable
+    Operation takeBack() {
         while (true) {
             long c = (long) CLAIMS.getAcquire(this);
             int last = limit(c) - 1;

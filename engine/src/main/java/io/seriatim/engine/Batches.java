@@ -49,7 +49,8 @@ final class Batches {
      *            what the worker was to run now
      * @return what it is to run outside its batch: the operation, or null if that is in the batch
      */
-    @Nullable Operation fill(Worker me, Operation first, int overtaken) {
+    @Nullable
+    Operation fill(Worker me, Operation first, int overtaken) {
         int depth = lane.pace.batch();
         if (depth < 2 || !lane.isShared() || core.attention.isWanted() || !mayWait(first) || me.batch.room() == 0) {
             return first;

@@ -4,6 +4,8 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /** How far an engine has come. Written by whoever holds the tracker's role at every operation, so kept apart from what pushing threads read at every push. */
+// Some fields are read through their handles only.
+@SuppressWarnings("UnusedVariable")
 final class Counts extends Padding.Before {
     private static final VarHandle COMPLETED;
     private static final VarHandle ENDED_BELOW;

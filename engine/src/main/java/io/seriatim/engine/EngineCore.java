@@ -287,7 +287,8 @@ final class EngineCore {
      * @param overtaken
      *            how many operations this worker has run without looking for those that were ready when they were pushed
      */
-    @Nullable Operation next(ReadyQueue queue, int overtaken) {
+    @Nullable
+    Operation next(ReadyQueue queue, int overtaken) {
         if (overtaken >= MAX_OVERTAKEN) {
             admitEarly();
         }

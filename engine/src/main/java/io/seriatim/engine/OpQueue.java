@@ -53,7 +53,8 @@ final class OpQueue {
     }
 
     /** Looks at the first, or null; under the role. */
-    @Nullable Operation peek() {
+    @Nullable
+    Operation peek() {
         End h = head;
         if (h.index == CHUNK) {
             Chunk following = h.chunk.next;
@@ -72,7 +73,8 @@ final class OpQueue {
     }
 
     /** Takes the first, or null; under the role. */
-    @Nullable Operation poll() {
+    @Nullable
+    Operation poll() {
         Operation op = peek();
         if (op != null) {
             advance();

@@ -131,7 +131,8 @@ final class PushLog {
     }
 
     /** Looks at the next operation, or null; under the role. */
-    @Nullable Operation peek() {
+    @Nullable
+    Operation peek() {
         return all.peek();
     }
 
@@ -144,7 +145,8 @@ final class PushLog {
     }
 
     /** Takes the first operation that was ready when it was pushed and is still in the log; under the role. */
-    @Nullable Operation pollEarly() {
+    @Nullable
+    Operation pollEarly() {
         Operation op = readyAtPush.poll();
         if (op != null) {
             op.flags |= Operation.TAKEN_EARLY;
