@@ -182,17 +182,17 @@ final class DependencyEngine implements Engine {
 
     @Override
     public void close() {
-        core.close(Dispatcher.FOREVER);
+        core.life.close(Dispatcher.FOREVER);
     }
 
     @Override
     public boolean close(Duration limit) {
-        return core.close(Waits.deadline(limit));
+        return core.life.close(Waits.deadline(limit));
     }
 
     @Override
     public void shutdownNow() {
-        core.shutdownNow();
+        core.life.shutdownNow();
     }
 
     @Override

@@ -6,7 +6,6 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.Queue;
 import java.util.Set;
@@ -69,19 +68,14 @@ final class EngineCore {
     // From here on owned by the tracker's role.
     /** Waits that have not ended. */
     private int probes;
-    private boolean closing;
     private boolean traced;
-    private volatile boolean cancelled;
-    private volatile boolean terminated;
-    private Epoch oldest = new Epoch();
-    private Epoch current = oldest;
-    final Failures failures = new Failures();
+    final Epochs epochs = new Epochs(this);
+    final LifeCycle life = new LifeCycle(this);
     private final Deque<Operation> settled = new ArrayDeque<>();
     private List<Runnable> deferred = new ArrayList<>();
     private final Queue<Cut> cuts = new ArrayDeque<>();
     private long nextCut = Long.MAX_VALUE;
     private final List<Waiter> blockedPushers = new ArrayList<>();
-    private final List<Waiter> closers = new ArrayList<>();
     /** What neither waits in a queue nor is in a worker's hands: started asynchronous operations, and those of kind ASYNC. */
     private final Set<Operation> elsewhere = new HashSet<>();
 
@@ -189,7 +183,7 @@ final class EngineCore {
         Waiter waiter = new Waiter();
         enter();
         try {
-            if (closing || log.pushed() - counts.completed() < maxPending) {
+            if (life.isClosing() || log.pushed() - counts.completed() < maxPending) {
                 return;
             }
             blockedPushers.add(waiter);
@@ -345,7 +339,7 @@ final class EngineCore {
         if (op.has(Operation.TAKEN_EARLY)) {
             counts.early--;
         } else {
-            admit(op, current);
+            admit(op, epochs.current());
         }
         if (counts.position >= nextCut) {
             runCuts();
@@ -364,7 +358,7 @@ final class EngineCore {
         Operation op = log.pollEarly();
         if (op != null) {
             counts.early++;
-            admit(op, current);
+            admit(op, epochs.current());
             settle();
         }
     }
@@ -381,7 +375,7 @@ final class EngineCore {
     /** Gives a wait up; it may not have been taken in. */
     void withdraw(Operation probe) {
         if (!probe.has(Operation.ENDED)) {
-            if (probe.next[0] != null || probe.waiting > 0) {
+            if (probe.waiting > 0) {
                 probes--;
             }
             probe.flags |= Operation.ENDED;
@@ -424,11 +418,11 @@ final class EngineCore {
 
     /** Whether an operation is not to run because the engine was shut down. */
     boolean isCancelled(Operation op) {
-        return cancelled && op.kind != OpKind.DELETE && !op.has(Operation.IMMEDIATE);
+        return life.isCancelled() && op.kind != OpKind.DELETE && !op.has(Operation.IMMEDIATE);
     }
 
     /** Ends the operations that are ready and do not run. A list, not a recursion: a million of them may follow each other. */
-    private void settle() {
+    void settle() {
         Operation op;
         while ((op = settled.poll()) != null) {
             if (op.has(Operation.IMMEDIATE)) {
@@ -448,7 +442,7 @@ final class EngineCore {
         }
     }
 
-    private void cancel(Operation op) {
+    void cancel(Operation op) {
         op.flags |= Operation.SKIPPED;
         counts.cancelled++;
         Failure failure = new Failure(op.name, cancellation(op));
@@ -457,7 +451,7 @@ final class EngineCore {
         finish(op, Recorder.Outcome.CANCELLED, failure);
     }
 
-    private CancellationException cancellation(Operation op) {
+    CancellationException cancellation(Operation op) {
         return new CancellationException("engine '" + name + "' was shut down before operation '" + op.name + "' had ended");
     }
 
@@ -574,47 +568,24 @@ final class EngineCore {
         }
         counts.complete();
         Epoch e = Objects.requireNonNull(op.epoch);
-        if (--e.pending == 0 && e.next != null && e == oldest) {
-            retireEpochs();
+        if (--e.pending == 0) {
+            epochs.emptied(e);
         }
         if (!blockedPushers.isEmpty() && log.pushed() - counts.completed() <= resumeAt) {
-            blockedPushers.forEach(pusher -> afterwards(pusher::signal));
-            blockedPushers.clear();
+            resumePushers();
         }
-        if (closing) {
-            terminateIfDrained();
-        }
+        life.ended();
     }
 
-    // --- epochs
-
-    /** Begins a wait for all that was pushed before, and has been taken in. */
-    void awaitEpoch(Waiter waiter) {
-        Epoch e = current;
-        if (e == oldest && e.pending == 0) {
-            failures.takeAll(e.failures);
-            waiter.done = true;
-            afterwards(waiter::signal);
-            return;
-        }
-        Epoch fresh = new Epoch();
-        e.next = fresh;
-        current = fresh;
-        waiter.next = e.waiters;
-        e.waiters = waiter;
+    /** Lets those who wait to push look again. */
+    void resumePushers() {
+        blockedPushers.forEach(pusher -> afterwards(pusher::signal));
+        blockedPushers.clear();
     }
 
-    private void retireEpochs() {
-        Epoch e = oldest;
-        Epoch following;
-        while (e.pending == 0 && (following = e.next) != null) {
-            failures.takeAll(e.failures);
-            for (Waiter waiter = e.waiters; waiter != null; waiter = waiter.next) {
-                afterwards(waiter::signal);
-            }
-            e = following;
-        }
-        oldest = e;
+    /** Started operations whose completion has not been called. */
+    List<Operation> started() {
+        return elsewhere.stream().filter(op -> op.has(Operation.STARTED)).toList();
     }
 
     // --- looking
@@ -647,118 +618,9 @@ final class EngineCore {
         }
     }
 
-    boolean isTerminated() {
-        return terminated;
-    }
-
-    /** Whether what runs was shut down, so that an interrupt may be left over. */
-    boolean isCancelled() {
-        return cancelled;
-    }
-
     /** Whether no one can push or wait any more, and nothing is pending; under the role. */
     boolean isAbandoned() {
         return handle.get() == null && counts.pending() == 0;
     }
 
-    // --- the end
-
-    /** Refuses pushes from now on. */
-    private void refuse() {
-        log.close();
-        closing = true;
-        admitAll();
-        blockedPushers.forEach(pusher -> afterwards(pusher::signal));
-        blockedPushers.clear();
-        terminateIfDrained();
-    }
-
-    private void terminateIfDrained() {
-        if (!terminated && counts.pending() == 0 && log.peek() == null) {
-            terminated = true;
-            List<Failure> unobserved = new ArrayList<>(failures.unobserved());
-            for (Epoch e = oldest; e != null; e = e.next) {
-                unobserved.addAll(e.failures.unobserved());
-            }
-            List<Waiter> waiting = List.copyOf(closers);
-            closers.clear();
-            afterwards(() -> {
-                unobserved.stream().filter(f -> !f.observed)
-                        .forEach(f -> unhandled(new OperationFailedException(f.operation, null, f.cause)));
-                dispatcher.terminate();
-                waiting.forEach(Waiter::signal);
-            });
-        }
-    }
-
-    boolean close(long deadline) {
-        Operation inside = Workplace.runningOf(this);
-        if (inside != null) {
-            throw new IllegalStateException(
-                    "engine '" + name + "' cannot be closed inside its own operation '" + inside.name
-                            + "', which it would wait for: close it from outside");
-        }
-        Waiter waiter = new Waiter();
-        boolean drained;
-        enter();
-        try {
-            refuse();
-            drained = terminated;
-            if (!drained) {
-                closers.add(waiter);
-            }
-        } finally {
-            leave();
-        }
-        boolean interrupted = Thread.interrupted();
-        try {
-            while (true) {
-                try {
-                    if (!drained) {
-                        dispatcher.await(waiter, deadline);
-                        drained = true;
-                    }
-                    return dispatcher.join(deadline);
-                } catch (InterruptedException e) {
-                    interrupted = true;
-                } catch (TimeoutException e) {
-                    return false;
-                }
-            }
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
-        }
-    }
-
-    void shutdownNow() {
-        enter();
-        try {
-            if (cancelled || terminated) {
-                return;
-            }
-            cancelled = true;
-            refuse();
-            for (Map.Entry<Operation, EngineSnapshot.State> pending : new PendingWalk(this).states().entrySet()) {
-                Operation op = pending.getKey();
-                if (pending.getValue() != EngineSnapshot.State.RUNNING && isCancelled(op) && op.attachment instanceof OpFuture<?> future) {
-                    afterwards(() -> future.completeExceptionally(cancellation(op)));
-                }
-            }
-            List<Operation> idle = new ArrayList<>(dispatcher.takeQueued());
-            elsewhere.stream().filter(op -> op.has(Operation.STARTED)).forEach(idle::add);
-            for (Operation op : idle) {
-                if (isCancelled(op)) {
-                    cancel(op);
-                } else if (!op.has(Operation.STARTED)) {
-                    dispatcher.ready(op);
-                }
-            }
-            settle();
-            dispatcher.interruptRunning();
-        } finally {
-            leave();
-        }
-    }
 }

@@ -131,7 +131,7 @@ final class InlineDispatcher implements Dispatcher {
                 core.afterwards(() -> LockSupport.unpark(thread));
             }
             // No one waits for what a completion, or a shutdown, has made ready.
-            if (helpers == 0 && !isIdle() && (random == null || core.isCancelled())) {
+            if (helpers == 0 && !isIdle() && (random == null || core.life.isCancelled())) {
                 core.afterwards(this::runReady);
             }
         }

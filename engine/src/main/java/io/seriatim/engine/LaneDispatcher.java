@@ -170,7 +170,7 @@ final class LaneDispatcher implements Dispatcher {
 
     /** Sends a worker to sleep, unless there is work; under the role. */
     boolean sleep(WorkerLane lane, Worker worker) {
-        if (core.isTerminated()) {
+        if (core.life.isTerminated()) {
             return false;
         }
         lane.batches.harvest();
@@ -200,7 +200,7 @@ final class LaneDispatcher implements Dispatcher {
     boolean dismiss(WorkerLane lane, Worker worker) {
         core.enter();
         core.log.lock.lock();
-        boolean gone = (core.isTerminated() || worker.number >= lane.limit || core.isAbandoned()) && lane.dismiss(worker);
+        boolean gone = (core.life.isTerminated() || worker.number >= lane.limit || core.isAbandoned()) && lane.dismiss(worker);
         core.log.lock.unlock();
         core.leave();
         return gone;
@@ -217,6 +217,7 @@ final class LaneDispatcher implements Dispatcher {
         core.enter();
         lane.batches.harvest();
         lane.batches.takeBack(worker);
+        worker.usesBatch = false;
         core.log.lock.lock();
         lane.blocked();
         core.log.lock.unlock();

@@ -17,7 +17,9 @@ final class Times {
 
     /** The operation has ended; where it did not run, it is given up now. */
     void end(Recorder.Outcome outcome) {
-        ended = System.nanoTime();
+        if (ended == 0) {
+            ended = System.nanoTime();
+        }
         if (ready == 0) {
             ready = ended;
         }

@@ -59,7 +59,8 @@ final class Waits {
         Wait wait = owner == null ? null : new Wait(owner, probe);
         core.enter();
         try {
-            if (wait != null) {
+            if (wait != null || (deadline != Dispatcher.FOREVER && deadline - System.nanoTime() <= 0)) {
+                // To find a cycle, or to tell at once, all has to be known.
                 core.admitAll();
             }
             core.whenAdmitted(() -> core.admit(probe));
@@ -134,9 +135,9 @@ final class Waits {
         Waiter waiter = new Waiter();
         core.enter();
         try {
-            core.whenAdmitted(() -> core.awaitEpoch(waiter));
+            core.whenAdmitted(() -> core.epochs.await(waiter));
             if (waiter.done) {
-                return core.failures.take();
+                return core.epochs.failures().take();
             }
         } finally {
             core.leave();
@@ -144,7 +145,7 @@ final class Waits {
         core.dispatcher.await(waiter, deadline);
         core.enter();
         try {
-            return core.failures.take();
+            return core.epochs.failures().take();
         } finally {
             core.leave();
         }

@@ -114,7 +114,7 @@ final class Worker extends Thread {
                 if (!stays || core.attention.isWanted() || lane.isCrowded()) {
                     lane.batches.takeBack(this);
                 }
-                if (stays && !core.isTerminated() && !lane.isCrowded()) {
+                if (stays && !core.life.isTerminated() && !lane.isCrowded()) {
                     next = core.next(lane.queue, overtaken);
                     overtaken = overtaken < EngineCore.MAX_OVERTAKEN ? overtaken + 1 : 0;
                 }
@@ -144,7 +144,7 @@ final class Worker extends Thread {
             if (found) {
                 stays = !lane.isSuperfluous();
             } else {
-                if (!stays || core.isTerminated() || lane.isCrowded() || !awaitWork(burst)) {
+                if (!stays || core.life.isTerminated() || lane.isCrowded() || !awaitWork(burst)) {
                     return;
                 }
                 burst = 0;
@@ -214,7 +214,7 @@ final class Worker extends Thread {
         core.enter();
         try {
             if (!lane.dispatcher.sleep(lane, this)) {
-                if (core.isTerminated()) {
+                if (core.life.isTerminated()) {
                     lane.dispatcher.dismissAwake(lane, this);
                     return false;
                 }

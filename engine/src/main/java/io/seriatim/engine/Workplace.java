@@ -69,6 +69,9 @@ final class Workplace {
             return t;
         } finally {
             running = outer;
+            if (times != null && !op.has(Operation.ASYNC_BODY)) {
+                times.ended = System.nanoTime();
+            }
         }
     }
 

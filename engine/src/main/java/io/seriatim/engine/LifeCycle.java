@@ -1,0 +1,133 @@
+package io.seriatim.engine;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeoutException;
+
+/**
+ * The end of one engine: open, closing, terminated. It closes when it is told to, and terminates, once, when nothing is pending any more, whoever ends the last
+ * operation; only then do its threads go. Changed under the tracker's role.
+ */
+final class LifeCycle {
+    private final EngineCore core;
+    private final List<Waiter> closers = new ArrayList<>();
+    private boolean closing;
+    private volatile boolean cancelled;
+    private volatile boolean terminated;
+
+    LifeCycle(EngineCore core) {
+        this.core = core;
+    }
+
+    boolean isClosing() {
+        return closing;
+    }
+
+    /** Whether it was shut down: what is pending is not to run, deletes excepted. */
+    boolean isCancelled() {
+        return cancelled;
+    }
+
+    /** Whether nothing is pending and nothing can be pushed. */
+    boolean isTerminated() {
+        return terminated;
+    }
+
+    /** Refuses pushes from now on. */
+    private void refuse() {
+        core.log.close();
+        closing = true;
+        core.admitAll();
+        core.resumePushers();
+        ended();
+    }
+
+    /** An operation has ended: if it was the last, the engine ends. */
+    void ended() {
+        if (closing && !terminated && core.counts.pending() == 0 && core.log.peek() == null) {
+            terminated = true;
+            List<Failure> unobserved = core.epochs.unobserved();
+            List<Waiter> waiting = List.copyOf(closers);
+            closers.clear();
+            core.afterwards(() -> {
+                unobserved.stream().filter(f -> !f.observed)
+                        .forEach(f -> core.unhandled(new OperationFailedException(f.operation, null, f.cause)));
+                core.dispatcher.terminate();
+                waiting.forEach(Waiter::signal);
+            });
+        }
+    }
+
+    boolean close(long deadline) {
+        Operation inside = Workplace.runningOf(core);
+        if (inside != null) {
+            throw new IllegalStateException(
+                    "engine '" + core.name + "' cannot be closed inside its own operation '" + inside.name
+                            + "', which it would wait for: close it from outside");
+        }
+        Waiter waiter = new Waiter();
+        boolean drained;
+        core.enter();
+        try {
+            refuse();
+            drained = terminated;
+            if (!drained) {
+                closers.add(waiter);
+            }
+        } finally {
+            core.leave();
+        }
+        boolean interrupted = Thread.interrupted();
+        try {
+            while (true) {
+                try {
+                    if (!drained) {
+                        core.dispatcher.await(waiter, deadline);
+                        drained = true;
+                    }
+                    return core.dispatcher.join(deadline);
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                } catch (TimeoutException e) {
+                    return false;
+                }
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    void shutdownNow() {
+        core.enter();
+        try {
+            if (cancelled || terminated) {
+                return;
+            }
+            cancelled = true;
+            refuse();
+            for (Map.Entry<Operation, EngineSnapshot.State> pending : new PendingWalk(core).states().entrySet()) {
+                Operation op = pending.getKey();
+                if (pending.getValue() != EngineSnapshot.State.RUNNING && core.isCancelled(op)
+                        && op.attachment instanceof OpFuture<?> future) {
+                    core.afterwards(() -> future.completeExceptionally(core.cancellation(op)));
+                }
+            }
+            List<Operation> idle = new ArrayList<>(core.dispatcher.takeQueued());
+            idle.addAll(core.started());
+            for (Operation op : idle) {
+                if (core.isCancelled(op)) {
+                    core.cancel(op);
+                } else if (!op.has(Operation.STARTED)) {
+                    core.dispatcher.ready(op);
+                }
+            }
+            core.settle();
+            core.dispatcher.interruptRunning();
+        } finally {
+            core.leave();
+        }
+    }
+}
