@@ -12,7 +12,7 @@ final class Version implements IVersionProvider {
     public String[] getVersion() throws IOException {
         try (InputStream in = Objects.requireNonNull(Version.class.getResourceAsStream("version.txt"), "version.txt")) {
             String version = new String(in.readAllBytes(), StandardCharsets.UTF_8).strip();
-            return new String[] {version, "Java " + Runtime.version()};
+            return new String[]{version, "Java " + Runtime.version()};
         }
     }
 }

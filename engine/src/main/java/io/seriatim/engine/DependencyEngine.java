@@ -47,7 +47,7 @@ final class DependencyEngine implements Engine {
     }
 
     private void waitToRead(Var v, long deadline) throws InterruptedException, TimeoutException {
-        Failure failure = core.waits.forVar(core.own(v), false, deadline);
+        Failure failure = core.waits.forMutations(core.own(v), deadline);
         if (failure != null) {
             failure.observed = true;
             throw failure.on(v);
@@ -57,7 +57,7 @@ final class DependencyEngine implements Engine {
     @Override
     public void waitToWrite(Var v) throws InterruptedException {
         try {
-            core.waits.forVar(core.own(v), true, Dispatcher.FOREVER);
+            core.waits.forOperations(core.own(v), Dispatcher.FOREVER);
         } catch (TimeoutException e) {
             throw endless(e);
         }
@@ -65,7 +65,7 @@ final class DependencyEngine implements Engine {
 
     @Override
     public void waitToWrite(Var v, Duration limit) throws InterruptedException, TimeoutException {
-        core.waits.forVar(core.own(v), true, Waits.deadline(limit));
+        core.waits.forOperations(core.own(v), Waits.deadline(limit));
     }
 
     @Override

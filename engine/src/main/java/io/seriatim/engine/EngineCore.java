@@ -372,6 +372,42 @@ final class EngineCore {
         }
     }
 
+    /** Begins a wait until a variable's operations have ended, all pushed before having been taken in. */
+    void drain(Drain drain) {
+        if (drain.waiter.done) {
+            return;
+        }
+        // So that a lower order means taken in.
+        while (counts.early > 0 && admitNext()) {
+            settle();
+        }
+        drain.end = counts.position;
+        if (tracker.drain(drain)) {
+            probes++;
+            attention.want();
+        } else {
+            drain.waiter.done = true;
+            afterwards(drain.waiter::signal);
+        }
+    }
+
+    /** Such a wait has ended. */
+    void drained(Drain drain) {
+        probes--;
+        drain.remaining = 0;
+        afterwards(drain.waiter::signal);
+    }
+
+    /** Gives such a wait up; it may not have begun. */
+    void withdraw(Drain drain) {
+        if (drain.remaining > 0) {
+            probes--;
+            drain.remaining = 0;
+            Tracker.withdraw(drain);
+        }
+        drain.waiter.done = true;
+    }
+
     /** Gives a wait up; it may not have been taken in. */
     void withdraw(Operation probe) {
         if (!probe.has(Operation.ENDED)) {
@@ -549,6 +585,7 @@ final class EngineCore {
             probes--;
             Waiter waiter = (Waiter) Objects.requireNonNull(attachment);
             waiter.failure = op.vars[0].failure();
+            waiter.done = true;
             tracker.release(op, null);
             afterwards(waiter::signal);
             return;

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 
 /**
  * Walks the pending operations: from those that are ready, over the queues of the variables they hold, to those that wait for them. So the engine need keep no list of
@@ -57,7 +58,7 @@ final class PendingWalk {
      * @param waits
      *            the waits of others
      */
-    List<Operation> chain(Operation from, Operation to, List<Waits.Wait> waits) {
+    List<Operation> chain(Operation from, Predicate<Operation> to, List<Waits.Wait> waits) {
         Map<Operation, Operation> reachedFrom = new HashMap<>();
         Deque<Operation> open = new ArrayDeque<>();
         // What this thread interrupted to run it cannot end before it either.
@@ -67,7 +68,7 @@ final class PendingWalk {
             }
         }
         Operation op;
-        while ((op = open.poll()) != null && op != to) {
+        while ((op = open.poll()) != null && !to.test(op)) {
             Operation earlier = op;
             Consumer<Operation> reach = follower -> {
                 if (reachedFrom.putIfAbsent(follower, earlier) == null) {
@@ -76,7 +77,7 @@ final class PendingWalk {
             };
             forEachFollower(op, reach);
             for (Waits.Wait wait : waits) {
-                if (wait.target() == op) {
+                if (wait.target().test(op)) {
                     // And what the waiting thread interrupted to run the owner.
                     for (Operation o = wait.owner(); o != null; o = o.link) {
                         reach.accept(o);

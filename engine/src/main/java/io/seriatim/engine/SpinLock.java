@@ -11,7 +11,7 @@ import java.util.concurrent.locks.LockSupport;
 final class SpinLock extends Padding.Around {
     private static final VarHandle HELD;
     private static final int SPINS = 100;
-    private static final int YIELDS = 200;
+    private static final int YIELDS = 30;
     private static final long NAP_NANOS = 20_000;
 
     static {

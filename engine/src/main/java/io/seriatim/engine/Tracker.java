@@ -83,6 +83,9 @@ final class Tracker {
             if (trace != null) {
                 trace.ended(op, i, failure);
             }
+            if (s.drains != null) {
+                passed(s, op);
+            }
             if (s.head != null) {
                 grant(s, v);
             }
@@ -142,6 +145,52 @@ final class Tracker {
             if (!read) {
                 return;
             }
+        }
+    }
+
+    /** Begins a wait until all operations on a variable that were taken in have ended; returns whether there are any. */
+    boolean drain(Drain drain) {
+        VarState s = drain.variable.state();
+        long pending = s.readers + (s.writer == null ? 0 : 1);
+        for (Operation op = s.head; op != null; op = op.next[op.indexOf(drain.variable)]) {
+            pending += op.has(Operation.PROBE) ? 0 : 1;
+        }
+        drain.remaining = pending;
+        if (pending > 0) {
+            drain.next = s.drains;
+            s.drains = drain;
+        }
+        return pending > 0;
+    }
+
+    private static void passed(VarState s, Operation op) {
+        Drain d = s.drains;
+        while (d != null) {
+            Drain following = d.next;
+            if (op.order < d.end && !op.has(Operation.PROBE) && --d.remaining == 0) {
+                withdraw(d);
+                d.variable.core.drained(d);
+            }
+            d = following;
+        }
+    }
+
+    /** Ends such a wait. */
+    static void withdraw(Drain drain) {
+        VarState s = drain.variable.state();
+        Drain before = null;
+        Drain d = s.drains;
+        while (d != null && d != drain) {
+            before = d;
+            d = d.next;
+        }
+        if (d == null) {
+            return;
+        }
+        if (before == null) {
+            s.drains = d.next;
+        } else {
+            before.next = d.next;
         }
     }
 

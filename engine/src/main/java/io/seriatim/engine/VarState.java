@@ -36,6 +36,9 @@ final class VarState {
     int tailPlace;
     @Nullable
     VarTrace trace;
+    /** Those who wait until all operations have ended. */
+    @Nullable
+    Drain drains;
     @SuppressWarnings("UnusedVariable")
     private @Nullable Failure failure;
     private long version;

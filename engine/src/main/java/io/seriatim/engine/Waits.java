@@ -3,7 +3,9 @@ package io.seriatim.engine;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -12,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Waits {
     /** A wait inside an operation: who waits, and for what. */
-    record Wait(Operation owner, Operation target) {
+    record Wait(Operation owner, Predicate<Operation> target) {
     }
 
     private final EngineCore core;
@@ -30,6 +32,7 @@ final class Waits {
     }
 
     static long deadline(Duration limit) {
+        Objects.requireNonNull(limit, "limit");
         try {
             return deadline(limit.toNanos());
         } catch (ArithmeticException e) {
@@ -37,38 +40,61 @@ final class Waits {
         }
     }
 
-    /** Waits for a variable's earlier mutations, or for all its earlier operations; returns the failure that it carries then. */
+    /** Waits for a variable's earlier mutations; returns the failure that it carries then. */
     @Nullable
-    Failure forVar(Variable v, boolean exclusive, long deadline) throws InterruptedException, TimeoutException {
-        String call = exclusive ? "waitToWrite" : "waitToRead";
-        core.checkNotDeleted(v, call + " cannot wait for it");
-        if (Thread.interrupted()) {
-            throw new InterruptedException(call + " of variable '" + v.name() + "'");
-        }
-        Waiter waiter = new Waiter();
-        Operation probe = new Operation(core, call);
+    Failure forMutations(Variable v, long deadline) throws InterruptedException, TimeoutException {
+        String call = "waitToRead of variable '" + v.name() + "'";
+        Waiter waiter = waiter(v, call);
+        Operation probe = new Operation(core, "waitToRead");
         probe.flags = Operation.PROBE | Operation.IMMEDIATE | Operation.SILENT | Operation.EVEN_IF_FAILED;
-        if (exclusive) {
-            probe.mutates(v);
-        } else {
-            probe.reads(v);
-        }
+        probe.reads(v);
         probe.attachment = waiter;
         probe.next = new Operation[1];
+        await(call, op -> op == probe, waiter, deadline, () -> core.admit(probe), () -> core.withdraw(probe));
+        return waiter.failure;
+    }
+
+    /** Waits for all of a variable's earlier operations. */
+    void forOperations(Variable v, long deadline) throws InterruptedException, TimeoutException {
+        String call = "waitToWrite of variable '" + v.name() + "'";
+        Drain drain = new Drain(v, waiter(v, call));
+        await(call, drain::waitsFor, drain.waiter, deadline, () -> core.drain(drain), () -> core.withdraw(drain));
+    }
+
+    private Waiter waiter(Variable v, String call) throws InterruptedException {
+        core.checkNotDeleted(v, call.substring(0, call.indexOf(' ')) + " cannot wait for it");
+        if (Thread.interrupted()) {
+            throw new InterruptedException(call);
+        }
+        return new Waiter();
+    }
+
+    /**
+     * Waits.
+     *
+     * @param target
+     *            which operations, inside which this would be a wait for itself
+     * @param begin
+     *            begins the wait, once all that was pushed before has been taken in; may end it at once
+     * @param end
+     *            gives it up, or does nothing if it has ended
+     */
+    private void await(String call, Predicate<Operation> target, Waiter waiter, long deadline, Runnable begin, Runnable end)
+            throws InterruptedException, TimeoutException {
         Operation owner = Workplace.runningOf(core);
-        Wait wait = owner == null ? null : new Wait(owner, probe);
+        Wait wait = owner == null ? null : new Wait(owner, target);
         core.enter();
         try {
             if (wait != null || (deadline != Dispatcher.FOREVER && deadline - System.nanoTime() <= 0)) {
                 // To find a cycle, or to tell at once, all has to be known.
                 core.admitAll();
             }
-            core.whenAdmitted(() -> core.admit(probe));
-            if (probe.has(Operation.ENDED)) {
-                return waiter.failure;
+            core.whenAdmitted(begin);
+            if (waiter.done) {
+                return;
             }
             if (wait != null) {
-                refuseIfEndless(wait, call + " of variable '" + v.name() + "'", probe);
+                refuseIfEndless(wait, call, end);
                 inside.add(wait);
             }
         } finally {
@@ -76,11 +102,10 @@ final class Waits {
         }
         try {
             core.dispatcher.await(waiter, deadline);
-            return waiter.failure;
         } finally {
             core.enter();
             try {
-                core.withdraw(probe);
+                end.run();
                 inside.remove(wait);
             } finally {
                 core.leave();
@@ -95,13 +120,14 @@ final class Waits {
         }
         Waiter waiter = new Waiter();
         Operation owner = Workplace.runningOf(core);
-        Wait wait = owner == null ? null : new Wait(owner, op);
+        Wait wait = owner == null ? null : new Wait(owner, other -> other == op);
         if (wait != null) {
             core.enter();
             try {
                 core.admitAll();
                 if (!op.has(Operation.ENDED)) {
-                    refuseIfEndless(wait, "get of the future of operation '" + op.name + "'", null);
+                    refuseIfEndless(wait, "get of the future of operation '" + op.name + "'", () -> {
+                    });
                     inside.add(wait);
                 }
             } finally {
@@ -151,19 +177,17 @@ final class Waits {
         }
     }
 
-    private void refuseIfEndless(Wait wait, String call, @Nullable Operation probe) {
+    private void refuseIfEndless(Wait wait, String call, Runnable end) {
         List<Operation> chain = new PendingWalk(core).chain(wait.owner, wait.target, inside);
         if (chain.isEmpty()) {
             return;
         }
-        if (probe != null) {
-            core.withdraw(probe);
-        }
+        end.run();
         StringBuilder message = new StringBuilder(call).append(" inside operation '").append(wait.owner.name)
                 .append("' can never end: it waits for ");
         for (int i = chain.size() - 1; i > 0; i--) {
             Operation op = chain.get(i);
-            if (op != probe) {
+            if (!op.has(Operation.PROBE)) {
                 message.append('\'').append(op.name).append("', which waits for ");
             }
         }

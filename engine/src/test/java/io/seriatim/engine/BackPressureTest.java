@@ -74,7 +74,7 @@ class BackPressureTest extends EngineContract {
             assertTrue(stats.pending() <= MAX + SLACK, stats::toString);
         }
         engine.waitForAll();
-        assertEquals(MANY * pushers.length, v.version());
+        assertEquals((long) MANY * pushers.length, v.version());
     }
 
     @Test

@@ -38,7 +38,8 @@ class FailureTest extends EngineContract {
     @Test
     void theOriginalThrowableIsCarriedWhateverItIs() throws Exception {
         Engine engine = open();
-        for (Throwable t : List.of(planted, new Exception("checked"), new InterruptedException("interrupted"), new OutOfMemoryError("planted"),
+        for (Throwable t : List.of(planted, new Exception("checked"), new InterruptedException("interrupted"),
+                new OutOfMemoryError("planted"),
                 new StackOverflowError("planted"), new AssertionError("error"), new LinkageError("link"), new Throwable("bare"))) {
             Var v = engine.newVar("v");
             engine.op("throws").mutates(v).push(TestSupport.failing(t));

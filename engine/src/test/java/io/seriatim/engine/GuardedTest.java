@@ -43,7 +43,8 @@ class GuardedTest extends EngineContract {
         engine.op("reader").reads(a.var())
                 .submit(() -> TestSupport.assertThrowsMentioning(IllegalStateException.class, () -> a.set("x"), "reader", "aaa", "mutates"))
                 .get();
-        engine.op("stranger").submit(() -> TestSupport.assertThrowsMentioning(IllegalStateException.class, () -> a.set("x"), "stranger", "aaa"))
+        engine.op("stranger")
+                .submit(() -> TestSupport.assertThrowsMentioning(IllegalStateException.class, () -> a.set("x"), "stranger", "aaa"))
                 .get();
         assertEquals("value", a.get());
     }

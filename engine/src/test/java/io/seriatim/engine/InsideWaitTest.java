@@ -166,7 +166,8 @@ class InsideWaitTest extends EngineContract {
         Var v = engine.newVar("v");
         Task releaser = kind == EngineUnderTest.NAIVE ? null : Task.start("none", TestSupport.nothing());
         Assumptions.assumeTrue(releaser != null, "the naive engine gives the future when the operation is over");
-        CompletableFuture<Void> future = engine.op("narcissus").mutates(v).submit(() -> assertNeverEnds(() -> own.get().get(), "narcissus"));
+        CompletableFuture<Void> future = engine.op("narcissus").mutates(v)
+                .submit(() -> assertNeverEnds(() -> own.get().get(), "narcissus"));
         own.complete(future);
         future.get();
     }

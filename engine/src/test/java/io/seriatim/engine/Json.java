@@ -34,7 +34,8 @@ final class Json {
     }
 
     private IllegalArgumentException wrong(String expected) {
-        return new IllegalArgumentException("expected " + expected + " at " + at + ": " + text.substring(at, Math.min(at + 40, text.length())));
+        return new IllegalArgumentException(
+                "expected " + expected + " at " + at + ": " + text.substring(at, Math.min(at + 40, text.length())));
     }
 
     private void blanks() {

@@ -31,7 +31,7 @@ final class OpenEngines {
     }
 
     private synchronized Opened of(Engine engine) {
-        return opened.stream().filter(o -> o.engine == engine).findFirst().orElseThrow();
+        return opened.stream().filter(o -> o.engine.equals(engine)).findFirst().orElseThrow();
     }
 
     Queue<Throwable> unhandled(Engine engine) {

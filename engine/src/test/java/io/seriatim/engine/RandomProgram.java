@@ -33,7 +33,9 @@ final class RandomProgram {
     }
 
     /** One step. An operation's sets are disjoint; repeats, and the ways to say them, are the runner's. */
-    record Step(What what, int[] reads, int[] mutates, int[] overwrites, boolean evenIfFailed, boolean fails, How how, OpKind kind, Lane lane,
+    @SuppressWarnings("ArrayRecordComponent") // Never compared, never changed.
+    record Step(What what, int[] reads, int[] mutates, int[] overwrites, boolean evenIfFailed, boolean fails, How how, OpKind kind,
+            Lane lane,
             int priority) {
     }
 

@@ -80,7 +80,8 @@ class RecorderTest extends EngineContract {
         assertThrows(OperationFailedException.class, engine::waitForAll);
         Map<String, Recorder.Outcome> outcomes = byName(3).values().stream()
                 .collect(Collectors.toMap(Recorder.OpRecord::name, Recorder.OpRecord::outcome));
-        assertEquals(Map.of("fails", Recorder.Outcome.FAILED, "skipped", Recorder.Outcome.SKIPPED, "heals", Recorder.Outcome.COMPLETED), outcomes);
+        assertEquals(Map.of("fails", Recorder.Outcome.FAILED, "skipped", Recorder.Outcome.SKIPPED, "heals", Recorder.Outcome.COMPLETED),
+                outcomes);
         Recorder.OpRecord healing = byName(3).get("heals");
         assertTrue(healing != null && healing.lane().equals(Lane.of("sim:0")));
         Recorder.OpRecord skipped = byName(3).get("skipped");

@@ -54,7 +54,8 @@ final class SerialOracle {
     }
 
     boolean seesTheSameAs(SerialOracle other) {
-        return Arrays.equals(outcomes, other.outcomes) && met.equals(other.met) && deleted.equals(other.deleted) && finals.equals(other.finals);
+        return Arrays.equals(outcomes, other.outcomes) && met.equals(other.met) && deleted.equals(other.deleted)
+                && finals.equals(other.finals);
     }
 
     private Final now(int slot) {

@@ -61,7 +61,8 @@ class SinkTest {
         List<RecordedEvent> events = RecordingFile.readAllEvents(file).stream()
                 .filter(event -> event.getEventType().getName().equals("io.seriatim.Operation")).toList();
         assertEquals(2 * OPERATIONS + 2, events.size());
-        Map<String, Long> outcomes = events.stream().collect(Collectors.groupingBy(event -> event.getString("outcome"), Collectors.counting()));
+        Map<String, Long> outcomes = events.stream()
+                .collect(Collectors.groupingBy(event -> event.getString("outcome"), Collectors.counting()));
         assertEquals(Map.of("COMPLETED", 2L * OPERATIONS, "FAILED", 1L, "SKIPPED", 1L), outcomes);
         RecordedEvent step = events.stream().filter(event -> event.getString("name").startsWith("step")).findFirst().orElseThrow();
         assertTrue(step.getDuration("runTime").toNanos() >= 1_000, step::toString);
@@ -116,7 +117,7 @@ class SinkTest {
             try {
                 trace.ended(op);
             } catch (java.io.UncheckedIOException e) {
-                throw new Planted(e.getMessage());
+                throw new Planted("cannot record: " + e.getMessage());
             }
         }));
         Var v = engine.newVar("v");

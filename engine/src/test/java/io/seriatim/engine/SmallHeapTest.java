@@ -16,7 +16,8 @@ class SmallHeapTest {
 
     @Test
     void millionsOfOperationsOnASmallHeap(@TempDir Path folder) throws Exception {
-        String output = ForkedJvm.run(TestSupport.scaled(2_000, 90), folder.resolve("output"), List.of("-Xmx128m", "-XX:+ExitOnOutOfMemoryError"),
+        String output = ForkedJvm.run(TestSupport.scaled(2_000, 90), folder.resolve("output"),
+                List.of("-Xmx128m", "-XX:+ExitOnOutOfMemoryError"),
                 SmallHeapProgram.class, Long.toString(OPERATIONS));
         assertTrue(output.contains("ran " + OPERATIONS), output);
     }

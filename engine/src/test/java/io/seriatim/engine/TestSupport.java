@@ -19,7 +19,7 @@ import org.junit.jupiter.api.function.Executable;
 final class TestSupport {
     /** Whether the slow forms run. */
     static final boolean FULL = Boolean.getBoolean("seriatim.full");
-    private static final long LIMIT_SECONDS = 60;
+    private static final long LIMIT_SECONDS = 30;
 
     private TestSupport() {
     }
@@ -47,7 +47,7 @@ final class TestSupport {
     }
 
     /** Throws anything, checked or not: a body written in another language does. */
-    @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
+    @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals", "DoNotCallSuggester"})
     static <E extends Throwable> void sneak(Throwable t) throws E {
         throw (E) t;
     }

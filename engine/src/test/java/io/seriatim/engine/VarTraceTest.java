@@ -31,7 +31,8 @@ class VarTraceTest extends EngineContract {
         engine.op("r").reads(v).push(TestSupport.nothing());
         engine.op("o").overwrites(v).push(TestSupport.nothing());
         engine.waitToWrite(v);
-        assertEquals(List.of("MUTATE_READY w 0", "MUTATED w 1", "READ_READY r 1", "READ_ENDED r 1", "MUTATE_READY o 1", "MUTATED o 2"), told(6));
+        assertEquals(List.of("MUTATE_READY w 0", "MUTATED w 1", "READ_READY r 1", "READ_ENDED r 1", "MUTATE_READY o 1", "MUTATED o 2"),
+                told(6));
         long before = Long.MIN_VALUE;
         for (VarEvent event : events) {
             assertSame(v, event.var());
@@ -52,7 +53,8 @@ class VarTraceTest extends EngineContract {
         engine.delete(v);
         TestSupport.eventually(() -> engine.stats().pending() == 0 || kind == EngineUnderTest.SHUFFLED, () -> "pending " + engine.stats());
         engine.close();
-        List<String> kinds = told(6).stream().map(line -> line.substring(0, line.indexOf(' '))).filter(kind -> !kind.endsWith("READY")).toList();
+        List<String> kinds = told(6).stream().map(line -> line.substring(0, line.indexOf(' '))).filter(kind -> !kind.endsWith("READY"))
+                .toList();
         assertEquals(List.of("POISONED", "CLEARED", "MUTATED", "DELETED"), kinds);
     }
 

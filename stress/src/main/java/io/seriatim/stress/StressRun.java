@@ -80,8 +80,10 @@ final class StressRun {
     }
 
     private static String describe(TestResult result) {
-        String outcomes = result.getStateKeys().stream().map(key -> result.getCount(key) + " times " + key).collect(Collectors.joining("; "));
-        return result.getName() + ": " + result.status() + ", " + result.grading().failureMessages + ", outcomes " + outcomes + ", messages "
+        String outcomes = result.getStateKeys().stream().map(key -> result.getCount(key) + " times " + key)
+                .collect(Collectors.joining("; "));
+        return result.getName() + ": " + result.status() + ", " + result.grading().failureMessages + ", outcomes " + outcomes
+                + ", messages "
                 + result.getMessages() + result.getVmErr();
     }
 }

@@ -1,0 +1,180 @@
+package io.seriatim.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.DisabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The script at the root, in a folder that looks like the built repository; its JDKs and its Maven say how they were called. */
+@DisabledOnOs(OS.WINDOWS)
+class LauncherTest {
+    private static final Instant LONG_AGO = Instant.parse("2020-01-01T00:00:00Z");
+
+    private record Ended(int code, String out, String err) {
+    }
+
+    @TempDir
+    private Path temp;
+    private Path root;
+    private Path bin;
+
+    @BeforeEach
+    void layOut() throws IOException {
+        root = Files.createDirectories(temp.resolve("a folder with blanks"));
+        bin = Files.createDirectories(temp.resolve("bin"));
+        Files.copy(Path.of("..", "seriatim"), root.resolve("seriatim"));
+        Files.setPosixFilePermissions(root.resolve("seriatim"), PosixFilePermissions.fromString("rwxr-xr-x"));
+        Files.setLastModifiedTime(Files.writeString(root.resolve("pom.xml"), ""), FileTime.from(LONG_AGO));
+        for (String module : List.of("engine", "cli", "benchmarks")) {
+            Path source = Files.createDirectories(root.resolve(module).resolve("src/main")).resolve("Source.java");
+            Files.setLastModifiedTime(Files.writeString(source, ""), FileTime.from(LONG_AGO));
+            Files.setLastModifiedTime(source.getParent(), FileTime.from(LONG_AGO));
+            Files.writeString(Files.createDirectories(root.resolve(module).resolve("target")).resolve("seriatim-" + module + "-1.jar"), "");
+        }
+        // Goes before a JDK that the machine may have.
+        Path old = jdk("old", "17.0.15");
+        Files.createSymbolicLink(bin.resolve("java"), old.resolve("bin/java"));
+        script(bin.resolve("mvn"), "echo \"mvn $* with $JAVA25_HOME in $PWD\" >>'" + temp.resolve("maven.log") + "'");
+    }
+
+    private Path jdk(String name, String version) throws IOException {
+        Path jdk = temp.resolve(name);
+        script(jdk.resolve("bin/java"), "echo '" + name + "'; for arg; do echo \"$arg\"; done");
+        script(jdk.resolve("bin/javac"), "");
+        Files.writeString(jdk.resolve("release"), "IMPLEMENTOR=\"Nobody\"\nJAVA_VERSION=\"" + version + "\"\nOS_NAME=\"None\"\n");
+        return jdk;
+    }
+
+    private static void script(Path file, String body) throws IOException {
+        Files.createDirectories(file.getParent());
+        Files.writeString(file, "#!/bin/sh\n" + body + "\n");
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rwxr-xr-x"));
+    }
+
+    private Ended launch(Path script, Map<String, String> environment, String... args) throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(List.of(script.toString()));
+        command.addAll(List.of(args));
+        Path out = temp.resolve("out.txt");
+        Path err = temp.resolve("err.txt");
+        ProcessBuilder builder = new ProcessBuilder(command).directory(temp.toFile()).redirectOutput(out.toFile())
+                .redirectError(err.toFile());
+        Map<String, String> inherited = builder.environment();
+        String path = inherited.get("PATH");
+        inherited.clear();
+        inherited
+                .putAll(Map.of("PATH", bin + ":" + path, "HOME", temp.toString(), "SERIATIM_JDK_FOLDERS", temp.resolve("none").toString()));
+        inherited.putAll(environment);
+        int code = builder.start().waitFor();
+        return new Ended(code, Files.readString(out, StandardCharsets.UTF_8), Files.readString(err, StandardCharsets.UTF_8));
+    }
+
+    private Ended launch(Map<String, String> environment, String... args) throws IOException, InterruptedException {
+        return launch(root.resolve("seriatim"), environment, args);
+    }
+
+    private static void assertStarted(String jdk, Ended ended) {
+        assertEquals("", ended.err);
+        assertEquals(0, ended.code);
+        assertEquals(jdk, ended.out.lines().findFirst().orElse(""));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"25", "25.0.3", "26-ea", "101.1"})
+    void javaHomeIsTakenIfItIsNewEnough(String version) throws Exception {
+        assertStarted("home", launch(Map.of("JAVA_HOME", jdk("home", version).toString())));
+    }
+
+    @Test
+    void aNewerJdkInAUsualFolderIsTakenInsteadOfAnOldHome() throws Exception {
+        String folders = jdk("jdk-21", "21.0.1") + ":" + temp.resolve("missing") + ":" + jdk("jdk 25", "25.0.1");
+        assertStarted("jdk 25", launch(Map.of("JAVA_HOME", jdk("home", "24.0.2").toString(), "SERIATIM_JDK_FOLDERS", folders)));
+    }
+
+    @Test
+    void theJavaOfThePathIsFollowedToItsJdk() throws Exception {
+        Path jdk = jdk("linked", "25.0.1");
+        Files.delete(bin.resolve("java"));
+        Files.createSymbolicLink(bin.resolve("java"), Files.createSymbolicLink(temp.resolve("alternative"), jdk.resolve("bin/java")));
+        assertStarted("linked", launch(Map.of()));
+    }
+
+    @Test
+    void withoutAJdkOneLineSaysWhatToInstall() throws Exception {
+        // A Java that cannot compile is not enough.
+        Path runtime = jdk("runtime", "25.0.1");
+        Files.delete(runtime.resolve("bin/javac"));
+        Ended ended = launch(Map.of("JAVA_HOME", runtime.toString()));
+        assertEquals(2, ended.code);
+        assertEquals(1, ended.err.lines().count(), ended.err);
+        assertTrue(ended.err.startsWith("seriatim: no JDK 25 or newer was found: install one"), ended.err);
+    }
+
+    @Test
+    void itIsFoundThroughLinksAndItsArgumentsArriveWhole() throws Exception {
+        Path first = Files.createSymbolicLink(temp.resolve("first"), root.resolve("seriatim"));
+        Files.createDirectories(temp.resolve("elsewhere"));
+        Path second = Files.createSymbolicLink(temp.resolve("elsewhere/second"), Path.of("..").resolve(first.getFileName()));
+        Files.createDirectories(root.resolve("cli/target/lib"));
+        Files.writeString(root.resolve("cli/target/lib/picocli.jar"), "");
+        Ended ended = launch(second, Map.of("JAVA_HOME", jdk("home", "25").toString()), "demo", "two words", "");
+        assertStarted("home", ended);
+        assertTrue(ended.out.endsWith("io.seriatim.cli.Main\ndemo\ntwo words\n\n"), ended.out);
+        Path real = root.toRealPath();
+        String classPath = real + "/engine/target/seriatim-engine-1.jar:" + real + "/cli/target/seriatim-cli-1.jar:" + real
+                + "/benchmarks/target/seriatim-benchmarks-1.jar:" + real + "/cli/target/lib/picocli.jar\n";
+        assertTrue(ended.out.contains(classPath), ended.out);
+    }
+
+    @Test
+    void onlyAMeasurementHasAFixedHeapAndItsOptionsCanBeReplaced() throws Exception {
+        String home = jdk("home", "25").toString();
+        assertTrue(launch(Map.of("JAVA_HOME", home), "bench", "engine").out.contains("\n-Xms1g\n-Xmx1g\n"));
+        String help = launch(Map.of("JAVA_HOME", home), "bench", "engine", "--help").out;
+        assertTrue(help.contains("\n-XX:TieredStopAtLevel=1\n") && !help.contains("-Xmx1g"), help);
+        String own = launch(Map.of("JAVA_HOME", home, "SERIATIM_JAVA_OPTS", "-Xmx3g -XX:+UseZGC"), "bench", "engine").out;
+        assertTrue(own.contains("\n-Xmx3g\n-XX:+UseZGC\n") && !own.contains("-Xmx1g"), own);
+    }
+
+    @Test
+    void aNewerSourceIsBuiltOnce() throws Exception {
+        Path home = jdk("home", "25");
+        Files.setLastModifiedTime(root.resolve("engine/target/seriatim-engine-1.jar"), FileTime.from(LONG_AGO.minusSeconds(60)));
+        Ended ended = launch(Map.of("JAVA_HOME", home.toString()), "--help");
+        assertEquals(0, ended.code);
+        assertEquals(1, ended.err.lines().count(), ended.err);
+        assertTrue(ended.err.startsWith("seriatim: building"), ended.err);
+        List<String> builds = Files.readAllLines(temp.resolve("maven.log"));
+        assertEquals(1, builds.size());
+        assertTrue(builds.get(0).endsWith("package with " + home + " in " + root.toRealPath()), builds::toString);
+        // Maven left the jar alone, and yet it is up to date.
+        assertStarted("home", launch(Map.of("JAVA_HOME", home.toString()), "--help"));
+    }
+
+    @Test
+    void aFailedBuildIsShownAndTriedAgain() throws Exception {
+        script(bin.resolve("mvn"), "echo 'a wrong comma'; exit 1");
+        Files.delete(root.resolve("cli/target/seriatim-cli-1.jar"));
+        Map<String, String> environment = Map.of("JAVA_HOME", jdk("home", "25").toString());
+        for (int i = 0; i < 2; i++) {
+            Ended ended = launch(environment, "--help");
+            assertEquals(1, ended.code);
+            assertTrue(ended.err.endsWith("a wrong comma\nseriatim: the build failed, as said above\n"), ended.err);
+        }
+    }
+}

@@ -1,0 +1,233 @@
+package io.seriatim.engine;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
+
+/** E14: close drains, in every state and from every thread, and leaves nothing behind. */
+@EveryEngine
+class CloseTest extends EngineContract {
+    private final Planted planted = new Planted("planted");
+
+    @Test
+    void closeDrains() {
+        Engine engine = open();
+        Var v = engine.newVar("v");
+        for (int i = 0; i < 5_000; i++) {
+            engine.op("op").mutates(v).push(TestSupport.nothing());
+        }
+        engine.close();
+        assertEquals(5_000, v.version());
+        engine.close();
+        assertTrue(engine.close(Duration.ZERO));
+    }
+
+    @Test
+    void closeWaitsForWhatOperationsPush() {
+        Engine engine = open();
+        AtomicInteger ran = new AtomicInteger();
+        engine.op("outer").push(() -> {
+            for (int i = 0; i < 100; i++) {
+                engine.op("inner").push(ran::incrementAndGet);
+            }
+        });
+        if (kind != EngineUnderTest.SHUFFLED) {
+            TestSupport.eventually(() -> engine.stats().pushed() == 101, () -> "pushed " + engine.stats());
+            engine.close();
+            assertEquals(100, ran.get());
+        }
+    }
+
+    @Test
+    void pushesAfterCloseNameTheEngine() throws Exception {
+        Engine engine = open();
+        Var v = engine.newVar("v");
+        PreparedOp prepared = engine.op("late").reads(v).prepare(TestSupport.nothing());
+        engine.close();
+        String name = engine.snapshot().engine();
+        List<Executable> pushes = List.of(() -> engine.op("late").push(TestSupport.nothing()),
+                () -> engine.op("late").pushAsync(Completion::complete), () -> engine.op("late").submit(TestSupport.nothing()).isDone(),
+                () -> engine.op("late").call(() -> 1).isDone(), prepared::push, () -> prepared.push(1), () -> prepared.push(Lane.CPU, 1),
+                () -> engine.delete(v), () -> engine.clearFailure(v));
+        for (Executable push : pushes) {
+            TestSupport.assertThrowsMentioning(IllegalStateException.class, push, name, "closed");
+        }
+        assertEquals(0, engine.stats().pushed());
+    }
+
+    @Test
+    void afterCloseOneCanStillAsk() throws Exception {
+        Engine engine = open();
+        Var good = engine.newVar("good");
+        Var bad = engine.newVar("bad");
+        engine.op("works").mutates(good).push(TestSupport.nothing());
+        engine.op("fails").mutates(bad).push(TestSupport.failing(planted));
+        engine.close();
+        TestSupport.assertHealthy(engine, good);
+        engine.waitToWrite(bad);
+        engine.waitToRead(good, Duration.ZERO);
+        TestSupport.assertPoisoned(engine, bad, "fails", planted);
+        assertNotNull(engine.failure(bad));
+        OperationFailedException thrown = assertThrows(OperationFailedException.class, engine::waitForAll);
+        assertSame(planted, thrown.getCause());
+        engine.waitForAll(Duration.ZERO);
+        assertEquals(2, engine.stats().completed());
+        assertEquals(0, engine.stats().workers());
+        assertTrue(engine.snapshot().operations().isEmpty());
+        assertEquals(1, good.version());
+    }
+
+    @Test
+    void whatNoOneObservedGoesToTheHandlerOnce() {
+        Engine engine = open();
+        Var v = engine.newVar("v");
+        engine.op("fails").mutates(v).push(TestSupport.failing(planted));
+        engine.op("skipped").mutates(v).push(TestSupport.nothing());
+        engine.op("alone").push(TestSupport.failing(new Planted("second")));
+        engine.close();
+        engine.close();
+        List<String> told = unhandled(engine).stream().map(t -> ((OperationFailedException) t).operation()).sorted().toList();
+        assertEquals(List.of("alone", "fails"), told);
+    }
+
+    @Test
+    void whatSomeoneObservedDoesNot() throws Exception {
+        Engine engine = open();
+        Var[] v = TestSupport.vars(engine, 5);
+        for (int i = 0; i < 3; i++) {
+            engine.op("fails" + i).mutates(v[i]).push(TestSupport.failing(planted));
+        }
+        assertThrows(OperationFailedException.class, () -> engine.waitToRead(v[0]));
+        engine.waitToWrite(v[1]);
+        assertNotNull(engine.failure(v[1]));
+        assertThrows(ExecutionException.class, () -> engine.op("skipped").reads(v[2]).submit(TestSupport.nothing()).get());
+        assertThrows(ExecutionException.class, () -> engine.op("future").submit(TestSupport.failing(planted)).get());
+        engine.close();
+        assertEquals(List.of(), List.copyOf(unhandled(engine)));
+        Engine other = open();
+        other.op("fails").push(TestSupport.failing(planted));
+        assertThrows(OperationFailedException.class, other::waitForAll);
+        other.close();
+        assertEquals(List.of(), List.copyOf(unhandled(other)));
+    }
+
+    @Test
+    void closeWithALimit() throws Exception {
+        Assumptions.assumeTrue(kind.hasWorkers());
+        Engine engine = open();
+        Var v = engine.newVar("v");
+        AtomicInteger ran = new AtomicInteger();
+        Held held = Held.push(engine.op("held").mutates(v)).untilStarted();
+        engine.op("behind").mutates(v).push(ran::incrementAndGet);
+        assertFalse(engine.close(Duration.ZERO));
+        assertFalse(engine.close(Duration.ofMillis(5)));
+        TestSupport.assertThrowsMentioning(IllegalStateException.class, () -> engine.op("late").push(TestSupport.nothing()), "closed");
+        Task closer = Task.start("closer", engine::close);
+        TestSupport.untilParked(closer.thread);
+        held.release();
+        closer.join();
+        assertEquals(1, ran.get());
+        assertTrue(engine.close(Duration.ZERO));
+    }
+
+    @Test
+    void anInterruptDoesNotStopTheDraining() throws Exception {
+        Assumptions.assumeTrue(kind.hasWorkers());
+        Engine engine = open();
+        Var v = engine.newVar("v");
+        Held held = Held.push(engine.op("held").mutates(v)).untilStarted();
+        Task closer = Task.start("closer", () -> {
+            engine.close();
+            assertTrue(Thread.interrupted(), "the flag is kept");
+        });
+        TestSupport.untilParked(closer.thread);
+        closer.thread.interrupt();
+        TestSupport.untilParked(closer.thread);
+        assertFalse(closer.isDone());
+        held.release();
+        closer.join();
+    }
+
+    @Test
+    void manyThreadsCloseAtOnceWhileOthersPushAndWait() throws Exception {
+        for (int round = 0; round < 10; round++) {
+            Engine engine = open();
+            Var v = engine.newVar("v");
+            AtomicInteger pushed = new AtomicInteger();
+            CountDownLatch going = new CountDownLatch(200);
+            List<Task> tasks = new ArrayList<>();
+            for (int t = 0; t < 3; t++) {
+                tasks.add(Task.start("pusher", () -> {
+                    IllegalStateException refused = null;
+                    while (refused == null) {
+                        try {
+                            engine.op("op").mutates(v).push(TestSupport.nothing());
+                            pushed.incrementAndGet();
+                        } catch (IllegalStateException e) {
+                            refused = e;
+                        }
+                        going.countDown();
+                    }
+                    TestSupport.assertMentions(refused, "closed");
+                }));
+            }
+            TestSupport.await(going);
+            for (int t = 0; t < 3; t++) {
+                tasks.add(Task.start("waiter", () -> {
+                    engine.waitToRead(v);
+                    engine.waitForAll();
+                }));
+                tasks.add(Task.start("closer", engine::close));
+            }
+            for (Task task : tasks) {
+                task.join();
+            }
+            assertEquals(pushed.get(), v.version(), "no operation is lost");
+        }
+    }
+
+    @Test
+    void anOperationOfAnotherEngineMayClose() throws Exception {
+        Engine engine = open();
+        Engine other = open();
+        Var v = engine.newVar("v");
+        engine.op("op").mutates(v).push(TestSupport.nothing());
+        other.op("closes").submit(engine::close).get();
+        assertEquals(1, v.version());
+    }
+
+    @Test
+    void aThousandEnginesLeaveNoThread() {
+        List<Thread> before = engineThreads();
+        for (int i = 0; i < 1_000 / EngineUnderTest.values().length + 1; i++) {
+            try (Engine engine = kind.builder().name("thousand").build()) {
+                Var v = engine.newVar("v");
+                engine.op("op").mutates(v).push(TestSupport.nothing());
+                engine.op("copy").reads(v).kind(OpKind.COPY_IN).push(TestSupport.nothing());
+                if (i % 3 == 0) {
+                    engine.op("urgent").kind(OpKind.PRIORITIZED).push(TestSupport.nothing());
+                } else if (i % 3 == 1) {
+                    engine.shutdownNow();
+                }
+            }
+        }
+        TestSupport.eventually(() -> before.containsAll(engineThreads()), () -> "left: " + engineThreads());
+    }
+
+    private static List<Thread> engineThreads() {
+        return OpenEngines.threadsOf("thousand");
+    }
+}

@@ -1,0 +1,21 @@
+package io.seriatim.engine;
+
+/** Closes two engines with failures that no one observed: one with the default handler, one whose handler throws. Run in a JVM of its own by {@link LifeTest}. */
+final class LoggingProgram {
+    private LoggingProgram() {
+    }
+
+    public static void main(String[] args) {
+        close(Engine.builder().name("default"), "default");
+        close(Engine.builder().name("throwing").onUnhandled(t -> {
+            throw new Planted("handler");
+        }), "throwing");
+        System.out.println("closed both");
+    }
+
+    private static void close(Engine.Builder builder, String name) {
+        Engine engine = builder.build();
+        engine.op("fails").push(TestSupport.failing(new Planted("planted in " + name)));
+        engine.close();
+    }
+}
