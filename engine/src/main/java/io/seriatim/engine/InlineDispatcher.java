@@ -194,6 +194,9 @@ final class InlineDispatcher implements Dispatcher {
         } finally {
             helpers--;
             giveUpRunning(nested);
+            if (!core.hasUnadmitted()) {
+                core.log.forget();
+            }
             core.leave();
         }
     }

@@ -151,7 +151,8 @@ final class Tracker {
     /** Begins a wait until all operations on a variable that were taken in have ended; returns whether there are any. */
     boolean drain(Drain drain) {
         VarState s = drain.variable.state();
-        long pending = s.readers + (s.writer == null ? 0 : 1);
+        long pending = s.readers;
+        pending += s.writer == null ? 0 : 1;
         for (Operation op = s.head; op != null; op = op.next[op.indexOf(drain.variable)]) {
             pending += op.has(Operation.PROBE) ? 0 : 1;
         }
