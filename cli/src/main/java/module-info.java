@@ -8,6 +8,7 @@ module io.seriatim.cli {
 
     opens io.seriatim.cli to info.picocli;
     opens io.seriatim.cli.bench to info.picocli;
+    opens io.seriatim.cli.demo to info.picocli;
 
     uses io.seriatim.cli.bench.EnginePeer;
 }

@@ -1,14 +1,22 @@
 package io.seriatim.cli;
 
 import io.seriatim.cli.bench.BenchEngineCommand;
+import io.seriatim.cli.demo.SerialToParallelCommand;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ScopeType;
 
 /** The command {@code seriatim}. */
-@Command(name = "seriatim", description = "Takes a program written serially and runs it in parallel with the same result.", scope = ScopeType.INHERIT, mixinStandardHelpOptions = true, versionProvider = Version.class, subcommands = Main.Bench.class)
+@Command(name = "seriatim", description = "Takes a program written serially and runs it in parallel with the same result.", scope = ScopeType.INHERIT, mixinStandardHelpOptions = true, versionProvider = Version.class, subcommands = {
+        Main.Demo.class, Main.Bench.class})
 final class Main {
+    /** The commands that show something. */
+    @Command(name = "demo", description = "Show what the engine does with a real program.", subcommands = SerialToParallelCommand.class)
+    static final class Demo {
+        // Only a name for its subcommands.
+    }
+
     /** The commands that measure something. */
     @Command(name = "bench", description = "Measure, against others in the same run.", subcommands = BenchEngineCommand.class)
     static final class Bench {

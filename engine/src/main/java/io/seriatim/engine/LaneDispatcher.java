@@ -324,7 +324,12 @@ final class LaneDispatcher implements Dispatcher {
 
     @Override
     public boolean join(long deadline) throws InterruptedException {
-        List<Worker> workers = workers();
+        List<Worker> workers = new ArrayList<>(workers());
+        core.log.lock.lock();
+        for (WorkerLane lane : all) {
+            workers.addAll(lane.leaving());
+        }
+        core.log.lock.unlock();
         if (Thread.currentThread() instanceof Worker me && me.core == core) {
             return true;
         }

@@ -34,6 +34,8 @@ final class WorkerLane {
     private final List<Worker> threads = new ArrayList<>();
     private int active;
     private volatile @Nullable Worker tracker;
+    /** Those that are not of the lane any more, and may still be closing their states. */
+    private final List<Worker> leaving = new ArrayList<>();
     /** A copy of the threads, for those who hold the role alone. */
     private volatile Worker[] crew = {};
     private boolean searching;
@@ -204,6 +206,8 @@ final class WorkerLane {
     }
 
     private void gone(Worker worker) {
+        leaving.removeIf(other -> !other.isAlive());
+        leaving.add(worker);
         if (worker == watcher) {
             watcher = null;
             update();
@@ -217,7 +221,7 @@ final class WorkerLane {
         return List.copyOf(threads);
     }
 
-    int threadCount() {
-        return threads.size();
+    List<Worker> leaving() {
+        return List.copyOf(leaving);
     }
 }

@@ -66,7 +66,8 @@ class PriorityTest extends EngineContract {
             int at = i;
             engine.op("op" + i).on(lane).priority(priorities[i]).push(() -> order.add(at));
         }
-        List<Integer> expected = IntStream.range(0, priorities.length).boxed().sorted(Comparator.<Integer>comparingInt(i -> -priorities[i])).toList();
+        List<Integer> expected = IntStream.range(0, priorities.length).boxed().sorted(Comparator.<Integer>comparingInt(i -> -priorities[i]))
+                .toList();
         assertEquals(expected, orderAfterOpening(engine), () -> "on " + lane);
     }
 

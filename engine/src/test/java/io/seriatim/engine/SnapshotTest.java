@@ -25,6 +25,8 @@ class SnapshotTest extends EngineContract {
         Var b = engine.newVar("bbb");
         Var c = engine.newVar("ccc");
         held = Held.push(engine.op("started").mutates(a)).untilStarted();
+        TestSupport.eventually(() -> engine.snapshot().operations().get(0).state() == EngineSnapshot.State.STARTED,
+                () -> "its body should have returned: " + engine.snapshot());
         CountDownLatch running = new CountDownLatch(1);
         Lane copy = new Lane("sim:9", Lane.Queue.COPY);
         engine.op("running").reads(b).on(copy).push(() -> {

@@ -1,0 +1,4 @@
+@NullMarked
+package io.seriatim.cli.demo;
+
+import org.jspecify.annotations.NullMarked;
