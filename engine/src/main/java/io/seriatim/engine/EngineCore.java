@@ -423,7 +423,7 @@ final class EngineCore {
     /** The tracker found an operation ready. */
     private void ready(Operation op) {
         if (op.times != null) {
-            op.times.ready = System.nanoTime();
+            op.times.ready(op);
         }
         if (traced) {
             tellTraces(op);
@@ -590,15 +590,17 @@ final class EngineCore {
             afterwards(waiter::signal);
             return;
         }
+        Times times = op.times;
+        if (times != null) {
+            times.end();
+            if (!times.told) {
+                afterwards(() -> times.tell(op, outcome));
+            }
+        }
         tracker.release(op, failure);
         op.body = null;
         if (op.has(Operation.ASYNC_BODY) || op.kind == OpKind.ASYNC) {
             elsewhere.remove(op);
-        }
-        if (op.times != null) {
-            Times times = op.times;
-            times.end(outcome);
-            afterwards(() -> times.tell(op));
         }
         if (attachment instanceof OpFuture<?> future) {
             afterwards(future::settle);

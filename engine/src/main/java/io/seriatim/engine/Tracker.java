@@ -65,9 +65,13 @@ final class Tracker {
     /** Gives back what an operation holds, leaving on what it mutated its failure or its success. */
     void release(Operation op, @Nullable Failure failure) {
         Variable[] vars = op.vars;
+        Times times = op.times;
         for (int i = 0; i < op.count; i++) {
             Variable v = vars[i];
             VarState s = v.state();
+            if (times != null) {
+                s.freed(i < op.reads, times.ended);
+            }
             if (i < op.reads) {
                 s.readers--;
             } else {

@@ -43,6 +43,17 @@ final class VarState {
     private @Nullable Failure failure;
     private long version;
 
+    /** When a recorded operation gave it back last, and when one that mutates it did; 0 for never. */
+    long usedAt;
+    long mutatedAt;
+
+    void freed(boolean read, long at) {
+        usedAt = at;
+        if (!read) {
+            mutatedAt = at;
+        }
+    }
+
     long version() {
         return (long) VERSION.getAcquire(this);
     }

@@ -43,9 +43,7 @@ final class Workplace {
     Throwable run(Operation op, int number) {
         Times times = op.times;
         if (times != null) {
-            times.thread = Thread.currentThread().getName();
-            times.worker = number;
-            times.started = System.nanoTime();
+            times.start(number);
         }
         Operation outer = running;
         if (op.link != outer) {
@@ -53,26 +51,28 @@ final class Workplace {
             op.link = outer;
         }
         running = op;
+        Throwable thrown = null;
+        boolean async = op.has(Operation.ASYNC_BODY);
         try {
             Object body = op.body;
             if (body == null) {
                 return null;
             }
-            if (op.has(Operation.ASYNC_BODY)) {
+            if (async) {
                 AsyncCompletion.start(op, (AsyncBody) body);
             } else {
                 ((Body) body).run();
             }
-            return null;
         } catch (Throwable t) {
             // An OutOfMemoryError is the operation's failure like any other: it is kept, and the worker goes on.
-            return t;
+            thrown = t;
         } finally {
             running = outer;
-            if (times != null && !op.has(Operation.ASYNC_BODY)) {
-                times.ended = System.nanoTime();
-            }
         }
+        if (times != null && !async) {
+            times.ran(op, thrown);
+        }
+        return thrown;
     }
 
     /**

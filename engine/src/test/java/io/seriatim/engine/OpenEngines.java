@@ -51,6 +51,7 @@ final class OpenEngines {
             }
             check(o);
         }
+        opened.clear();
     }
 
     private static void check(Opened o) {

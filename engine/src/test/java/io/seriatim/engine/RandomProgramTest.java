@@ -7,12 +7,13 @@ import org.junit.jupiter.api.Test;
 @EveryEngine
 class RandomProgramTest extends EngineContract {
     private static final int STEPS = 10_000;
-    private static final long PROGRAMS = TestSupport.scaled(200, 2);
+    private static final long PROGRAMS = TestSupport.scaled(100, 2);
 
     private void check(RandomProgram.Mix mix, int steps, long programs) throws Exception {
         SplittableRandom seeds = new SplittableRandom(EngineUnderTest.SEED);
         for (long i = 0; i < programs; i++) {
             new ProgramRun(open(), new RandomProgram(seeds.nextLong(), steps, mix)).check();
+            closeAndCheck();
         }
     }
 
