@@ -75,7 +75,7 @@ final class Batches {
         int added = 0;
         Operation op = first;
         if (op == null) {
-            op = core.next(lane.queue, overtaken);
+            op = core.intake.next(lane.queue, overtaken);
         }
         while (op != null && mayWait(op)) {
             batch.put(added++, op);
@@ -83,7 +83,7 @@ final class Batches {
                 batch.publish(added);
                 return true;
             }
-            op = core.next(lane.queue, overtaken);
+            op = core.intake.next(lane.queue, overtaken);
         }
         if (op != null) {
             lane.queue.putBack(op);

@@ -148,7 +148,7 @@ final class DependencyEngine implements Engine {
     public EngineSnapshot snapshot() {
         core.enter();
         try {
-            core.admitAll();
+            core.intake.admitAll();
             return new PendingWalk(core).snapshot();
         } finally {
             core.leave();
@@ -172,7 +172,7 @@ final class DependencyEngine implements Engine {
         core.checkNotDeleted(variable, "it cannot be traced");
         core.enter();
         try {
-            core.admitAll();
+            core.intake.admitAll();
             variable.state().trace = new VarTrace(variable, listener);
             core.traced();
         } finally {

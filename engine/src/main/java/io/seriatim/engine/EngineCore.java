@@ -7,7 +7,6 @@ import java.util.Deque;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
-import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.TimeoutException;
@@ -36,17 +35,8 @@ import org.jspecify.annotations.Nullable;
  * docs/synchronization.md has the whole map.
  */
 final class EngineCore {
-    /** How many operations a worker takes in at most before it gives the role back for a moment. */
-    private static final int READ_AHEAD = 1024;
-    /** How many operations may go before one that was ready when it was pushed and that was pushed after them. */
-    static final int MAX_OVERTAKEN = 60;
-
     /** With fewer operations pending at most, a batch is too much to keep back from a thread that waits to push. */
     private static final int SMALL = 1024;
-
-    /** What is to happen between two operations of the order. */
-    private record Cut(long at, Runnable action) {
-    }
 
     final String name;
     final boolean checked;
@@ -70,11 +60,10 @@ final class EngineCore {
     private int probes;
     private boolean traced;
     final Epochs epochs = new Epochs(this);
+    final Intake intake;
     final LifeCycle life = new LifeCycle(this);
     private final Deque<Operation> settled = new ArrayDeque<>();
     private List<Runnable> deferred = new ArrayList<>();
-    private final Queue<Cut> cuts = new ArrayDeque<>();
-    private long nextCut = Long.MAX_VALUE;
     private final List<Waiter> blockedPushers = new ArrayList<>();
     /** What neither waits in a queue nor is in a worker's hands: started asynchronous operations, and those of kind ASYNC. */
     private final Set<Operation> elsewhere = new HashSet<>();
@@ -87,6 +76,7 @@ final class EngineCore {
         log = new PushLog(name, counts, attention, maxPending);
         resumeAt = maxPending <= 1024 ? maxPending - 1L : maxPending - maxPending / 4;
         recorder = description.recorder;
+        intake = new Intake(this, tracker, maxPending < SMALL);
         dispatcher = description.dispatcher(this);
         if (maxPending < SMALL) {
             attention.want();
@@ -135,7 +125,7 @@ final class EngineCore {
             boolean done;
             try {
                 done = append(op);
-                admitAll();
+                intake.admitAll();
             } finally {
                 leave();
             }
@@ -257,112 +247,6 @@ final class EngineCore {
         }
     }
 
-    /** Takes in all that was pushed before. */
-    void admitAll() {
-        admitUpTo(log.pushed());
-        dispatcher.harvest();
-    }
-
-    /** Takes all in where what goes first can only be told when all is known; under the role, before operations end. */
-    void lookAhead(ReadyQueue queue) {
-        if (counts.isPressed() || queue.isPressed() || dispatcher.hasManyLanes()) {
-            admitAll();
-        } else if (attention.isWanted()) {
-            attention.dismiss();
-            if (probes > 0 || counts.isPressed() || dispatcher.hasManyLanes() || maxPending < SMALL) {
-                attention.want();
-            }
-        }
-    }
-
-    /**
-     * Finds the next operation for a worker of a lane; under the role. Takes the log in only as far as it must: what was just taken in is in this processor's cache.
-     *
-     * @param overtaken
-     *            how many operations this worker has run without looking for those that were ready when they were pushed
-     */
-    @Nullable
-    Operation next(ReadyQueue queue, int overtaken) {
-        if (overtaken >= MAX_OVERTAKEN) {
-            admitEarly();
-        }
-        Operation op = queue.poll();
-        for (int i = 0; op == null && i < READ_AHEAD && admitNext(); i++) {
-            settle();
-            op = queue.poll();
-        }
-        return op;
-    }
-
-    private void admitUpTo(long end) {
-        boolean more = true;
-        while (more && counts.position < end) {
-            more = admitNext();
-        }
-        settle();
-    }
-
-    /**
-     * Does something under the role when all that was pushed before has been taken in: at once, or, if that is much, when a worker has come so far. To take it in here
-     * would move it into this processor's cache, and out of the one of those who run it.
-     */
-    void whenAdmitted(Runnable action) {
-        dispatcher.harvest();
-        long end = log.pushed();
-        if (end - counts.position <= READ_AHEAD) {
-            admitUpTo(end);
-            action.run();
-            settle();
-        } else {
-            cuts.add(new Cut(end, action));
-            nextCut = cuts.element().at;
-        }
-    }
-
-    private void runCuts() {
-        Cut cut = cuts.peek();
-        while (cut != null && cut.at <= counts.position) {
-            cuts.remove();
-            cut.action.run();
-            cut = cuts.peek();
-        }
-        nextCut = cut == null ? Long.MAX_VALUE : cut.at;
-    }
-
-    private boolean admitNext() {
-        Operation op = log.peek();
-        if (op == null) {
-            return false;
-        }
-        log.advance(op);
-        counts.position++;
-        if (op.has(Operation.TAKEN_EARLY)) {
-            counts.early--;
-        } else {
-            admit(op, epochs.current());
-        }
-        if (counts.position >= nextCut) {
-            runCuts();
-        }
-        return true;
-    }
-
-    private void admit(Operation op, Epoch e) {
-        op.epoch = e;
-        e.pending++;
-        tracker.admit(op);
-    }
-
-    /** Takes in an operation that was ready when it was pushed, before those that were pushed before it: none of these uses its variables. */
-    private void admitEarly() {
-        Operation op = log.pollEarly();
-        if (op != null) {
-            counts.early++;
-            admit(op, epochs.current());
-            settle();
-        }
-    }
-
     /** Takes in a wait, which has no place in the log, unless it was given up before. */
     void admit(Operation probe) {
         if (!probe.has(Operation.ENDED)) {
@@ -378,9 +262,7 @@ final class EngineCore {
             return;
         }
         // So that a lower order means taken in.
-        while (counts.early > 0 && admitNext()) {
-            settle();
-        }
+        intake.admitEarlier();
         drain.end = counts.position;
         if (tracker.drain(drain)) {
             probes++;
@@ -521,7 +403,7 @@ final class EngineCore {
     void complete(Operation op, @Nullable Throwable thrown) {
         enter();
         try {
-            admitAll();
+            intake.admitAll();
             ended(op, thrown);
         } finally {
             leave();
@@ -561,7 +443,7 @@ final class EngineCore {
     void ranElsewhere(Operation op, @Nullable Throwable thrown) {
         enter();
         try {
-            admitAll();
+            intake.admitAll();
             ran(op, thrown);
         } finally {
             leave();
@@ -616,6 +498,11 @@ final class EngineCore {
         life.ended();
     }
 
+    /** Whether someone waits for a variable; under the role. */
+    boolean hasWaits() {
+        return probes > 0;
+    }
+
     /** Lets those who wait to push look again. */
     void resumePushers() {
         blockedPushers.forEach(pusher -> afterwards(pusher::signal));
@@ -628,16 +515,6 @@ final class EngineCore {
     }
 
     // --- looking
-
-    /** Whether the log holds something; under the role. */
-    boolean hasUnadmitted() {
-        return log.peek() != null;
-    }
-
-    /** Whether the log seems to hold something. */
-    boolean seemsPushed() {
-        return log.pushed() != counts.position;
-    }
 
     /** Shows each operation that is not waiting for a variable, with its state; under the role, log taken in. */
     void forEachReady(BiConsumer<Operation, EngineSnapshot.State> look) {

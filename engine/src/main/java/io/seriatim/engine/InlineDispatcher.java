@@ -173,7 +173,7 @@ final class InlineDispatcher implements Dispatcher {
         helpers++;
         try {
             while (true) {
-                core.admitAll();
+                core.intake.admitAll();
                 boolean over = done.getAsBoolean();
                 if (over && !all) {
                     return;
@@ -194,7 +194,7 @@ final class InlineDispatcher implements Dispatcher {
         } finally {
             helpers--;
             giveUpRunning(nested);
-            if (!core.hasUnadmitted()) {
+            if (!core.intake.hasUnadmitted()) {
                 core.log.forget();
             }
             core.leave();
@@ -216,7 +216,7 @@ final class InlineDispatcher implements Dispatcher {
         Throwable thrown = Workplace.here().run(op, 0);
         core.enter();
         running.remove(op);
-        core.admitAll();
+        core.intake.admitAll();
         core.ran(op, thrown);
         core.leave();
         core.enter();

@@ -163,7 +163,7 @@ final class LaneDispatcher implements Dispatcher {
         core.log.lock.lock();
         lane.found(worker);
         core.log.lock.unlock();
-        if (core.hasUnadmitted()) {
+        if (core.intake.hasUnadmitted()) {
             pick(lane);
         }
     }
@@ -176,7 +176,7 @@ final class LaneDispatcher implements Dispatcher {
         lane.batches.harvest();
         lane.batches.takeAllBack();
         core.log.lock.lock();
-        boolean sleeps = lane.isCrowded() || lane.isSuperfluous() || (lane.queue.isEmpty() && !core.hasUnadmitted());
+        boolean sleeps = lane.isCrowded() || lane.isSuperfluous() || (lane.queue.isEmpty() && !core.intake.hasUnadmitted());
         if (sleeps) {
             lane.sleep(worker);
             core.log.forget();
@@ -187,7 +187,7 @@ final class LaneDispatcher implements Dispatcher {
 
     /** Lets a lane's watcher look; returns whether it is to go to work. */
     boolean watch(WorkerLane lane, Worker worker, long nanos) {
-        boolean backlog = core.seemsPushed() || !lane.queue.isEmpty();
+        boolean backlog = core.intake.seemsPushed() || !lane.queue.isEmpty();
         core.log.lock.lock();
         long ran = lane.executed() - worker.executedSeen;
         worker.executedSeen += ran;
@@ -221,7 +221,7 @@ final class LaneDispatcher implements Dispatcher {
         core.log.lock.lock();
         lane.blocked();
         core.log.lock.unlock();
-        if (core.hasUnadmitted()) {
+        if (core.intake.hasUnadmitted()) {
             pick(lane);
         }
         core.leave();

@@ -38,7 +38,7 @@ final class LifeCycle {
     private void refuse() {
         core.log.close();
         closing = true;
-        core.admitAll();
+        core.intake.admitAll();
         core.resumePushers();
         ended();
     }

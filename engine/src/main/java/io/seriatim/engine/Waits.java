@@ -87,9 +87,9 @@ final class Waits {
         try {
             if (wait != null || (deadline != Dispatcher.FOREVER && deadline - System.nanoTime() <= 0)) {
                 // To find a cycle, or to tell at once, all has to be known.
-                core.admitAll();
+                core.intake.admitAll();
             }
-            core.whenAdmitted(begin);
+            core.intake.whenAdmitted(begin);
             if (waiter.done) {
                 return;
             }
@@ -124,7 +124,7 @@ final class Waits {
         if (wait != null) {
             core.enter();
             try {
-                core.admitAll();
+                core.intake.admitAll();
                 if (!op.has(Operation.ENDED)) {
                     refuseIfEndless(wait, "get of the future of operation '" + op.name + "'", () -> {
                     });
@@ -161,7 +161,7 @@ final class Waits {
         Waiter waiter = new Waiter();
         core.enter();
         try {
-            core.whenAdmitted(() -> core.epochs.await(waiter));
+            core.intake.whenAdmitted(() -> core.epochs.await(waiter));
             if (waiter.done) {
                 return core.epochs.failures().take();
             }

@@ -105,7 +105,7 @@ final class Worker extends Thread {
             try {
                 usesBatch = false;
                 lane.trackedBy(this);
-                core.lookAhead(lane.queue);
+                core.intake.lookAhead(lane.queue);
                 if (op != null) {
                     core.ran(op, thrown);
                     op = null;
@@ -115,8 +115,8 @@ final class Worker extends Thread {
                     lane.batches.takeBack(this);
                 }
                 if (stays && !core.life.isTerminated() && !lane.isCrowded()) {
-                    next = core.next(lane.queue, overtaken);
-                    overtaken = overtaken < EngineCore.MAX_OVERTAKEN ? overtaken + 1 : 0;
+                    next = core.intake.next(lane.queue, overtaken);
+                    overtaken = overtaken < Intake.MAX_OVERTAKEN ? overtaken + 1 : 0;
                 }
                 if (next != null) {
                     found = true;
@@ -202,7 +202,7 @@ final class Worker extends Thread {
             for (int i = 0; i < gap; i++) {
                 onSpinWait();
             }
-            if (core.seemsPushed() || !lane.queue.isEmpty()) {
+            if (core.intake.seemsPushed() || !lane.queue.isEmpty()) {
                 return true;
             }
         } while (System.nanoTime() - until < 0);

@@ -1,0 +1,156 @@
+package io.seriatim.engine;
+
+import java.util.ArrayDeque;
+import java.util.Queue;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Takes the log in: in order, and only as far as it must, because what was taken in just now is in the cache of the processor that will run it. Owned by the tracker's
+ * role.
+ */
+final class Intake {
+    /** How many operations a worker takes in at most before it gives the role back for a moment. */
+    private static final int READ_AHEAD = 1024;
+    /** How many operations may go before one that was ready when it was pushed and that was pushed after them. */
+    static final int MAX_OVERTAKEN = 60;
+
+    private final EngineCore core;
+    private final Tracker tracker;
+    /** Whether so few operations may be pending that a batch is too much to keep back from a thread that waits to push. */
+    private final boolean small;
+    private final Queue<Cut> cuts = new ArrayDeque<>();
+    private long nextCut = Long.MAX_VALUE;
+
+    /** What is to happen between two operations of the order. */
+    private record Cut(long at, Runnable action) {
+    }
+
+    Intake(EngineCore core, Tracker tracker, boolean small) {
+        this.core = core;
+        this.tracker = tracker;
+        this.small = small;
+    }
+
+    /** Takes in all that was pushed before. */
+    void admitAll() {
+        admitUpTo(core.log.pushed());
+        core.dispatcher.harvest();
+    }
+
+    /** Takes all in where what goes first can only be told when all is known; under the role, before operations end. */
+    void lookAhead(ReadyQueue queue) {
+        if (core.counts.isPressed() || queue.isPressed() || core.dispatcher.hasManyLanes()) {
+            admitAll();
+        } else if (core.attention.isWanted()) {
+            core.attention.dismiss();
+            if (core.hasWaits() || core.counts.isPressed() || core.dispatcher.hasManyLanes() || small) {
+                core.attention.want();
+            }
+        }
+    }
+
+    /**
+     * Finds the next operation for a worker of a lane; under the role. Takes the log in only as far as it must: what was just taken in is in this processor's cache.
+     *
+     * @param overtaken
+     *            how many operations this worker has run without looking for those that were ready when they were pushed
+     */
+    @Nullable
+    Operation next(ReadyQueue queue, int overtaken) {
+        if (overtaken >= MAX_OVERTAKEN) {
+            admitEarly();
+        }
+        Operation op = queue.poll();
+        for (int i = 0; op == null && i < READ_AHEAD && admitNext(); i++) {
+            core.settle();
+            op = queue.poll();
+        }
+        return op;
+    }
+
+    private void admitUpTo(long end) {
+        boolean more = true;
+        while (more && core.counts.position < end) {
+            more = admitNext();
+        }
+        core.settle();
+    }
+
+    /**
+     * Does something under the role when all that was pushed before has been taken in: at once, or, if that is much, when a worker has come so far. To take it in here
+     * would move it into this processor's cache, and out of the one of those who run it.
+     */
+    void whenAdmitted(Runnable action) {
+        core.dispatcher.harvest();
+        long end = core.log.pushed();
+        if (end - core.counts.position <= READ_AHEAD) {
+            admitUpTo(end);
+            action.run();
+            core.settle();
+        } else {
+            cuts.add(new Cut(end, action));
+            nextCut = cuts.element().at;
+        }
+    }
+
+    private void runCuts() {
+        Cut cut = cuts.peek();
+        while (cut != null && cut.at <= core.counts.position) {
+            cuts.remove();
+            cut.action.run();
+            cut = cuts.peek();
+        }
+        nextCut = cut == null ? Long.MAX_VALUE : cut.at;
+    }
+
+    private boolean admitNext() {
+        Operation op = core.log.peek();
+        if (op == null) {
+            return false;
+        }
+        core.log.advance(op);
+        core.counts.position++;
+        if (op.has(Operation.TAKEN_EARLY)) {
+            core.counts.early--;
+        } else {
+            admit(op, core.epochs.current());
+        }
+        if (core.counts.position >= nextCut) {
+            runCuts();
+        }
+        return true;
+    }
+
+    private void admit(Operation op, Epoch e) {
+        op.epoch = e;
+        e.pending++;
+        tracker.admit(op);
+    }
+
+    /** Passes in the log what was taken in before its turn. */
+    void admitEarlier() {
+        while (core.counts.early > 0 && admitNext()) {
+            core.settle();
+        }
+    }
+
+    /** Takes in an operation that was ready when it was pushed, before those that were pushed before it: none of these uses its variables. */
+    private void admitEarly() {
+        Operation op = core.log.pollEarly();
+        if (op != null) {
+            core.counts.early++;
+            admit(op, core.epochs.current());
+            core.settle();
+        }
+    }
+
+    /** Whether the log holds something; under the role. */
+    boolean hasUnadmitted() {
+        return core.log.peek() != null;
+    }
+
+    /** Whether the log seems to hold something. */
+    boolean seemsPushed() {
+        return core.log.pushed() != core.counts.position;
+    }
+}
