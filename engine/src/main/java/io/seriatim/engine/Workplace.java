@@ -56,7 +56,7 @@ final class Workplace {
         try {
             Object body = op.body;
             if (body == null) {
-                return null;
+                throw new IllegalStateException(op + " has no body to run");
             }
             if (async) {
                 AsyncCompletion.start(op, (AsyncBody) body);
@@ -66,12 +66,12 @@ final class Workplace {
         } catch (Throwable t) {
             // An OutOfMemoryError is the operation's failure like any other: it is kept, and the worker goes on.
             thrown = t;
-        } finally {
-            running = outer;
         }
         if (times != null && !async) {
+            // Still inside the operation: a recorder that pushes must not wait for room, or for this to end.
             times.ran(op, thrown);
         }
+        running = outer;
         return thrown;
     }
 
