@@ -144,7 +144,7 @@ class LauncherTest {
     @Test
     void onlyAMeasurementHasAFixedHeapAndItsOptionsCanBeReplaced() throws Exception {
         String home = jdk("home", "25").toString();
-        assertTrue(launch(Map.of("JAVA_HOME", home), "bench", "engine").out.contains("\n-Xms1g\n-Xmx1g\n"));
+        assertTrue(launch(Map.of("JAVA_HOME", home), "bench", "engine").out.contains("\n-Xms2g\n-Xmx2g\n"));
         String help = launch(Map.of("JAVA_HOME", home), "bench", "engine", "--help").out;
         assertTrue(help.contains("\n-XX:TieredStopAtLevel=1\n") && !help.contains("-Xmx1g"), help);
         String own = launch(Map.of("JAVA_HOME", home, "SERIATIM_JAVA_OPTS", "-Xmx3g -XX:+UseZGC"), "bench", "engine").out;
