@@ -150,9 +150,13 @@ final class LaneDispatcher implements Dispatcher {
 
     /** Calls a worker once the role is given back; under the role. */
     private void pick(WorkerLane lane) {
+        Worker worker;
         core.log.lock.lock();
-        Worker worker = lane.pick();
-        core.log.lock.unlock();
+        try {
+            worker = lane.pick();
+        } finally {
+            core.log.lock.unlock();
+        }
         if (worker != null) {
             core.afterwards(() -> call(worker));
         }
@@ -176,13 +180,16 @@ final class LaneDispatcher implements Dispatcher {
         lane.batches.harvest();
         lane.batches.takeAllBack();
         core.log.lock.lock();
-        boolean sleeps = lane.isCrowded() || lane.isSuperfluous() || (lane.queue.isEmpty() && !core.intake.hasUnadmitted());
-        if (sleeps) {
-            lane.sleep(worker);
-            core.log.forget();
+        try {
+            boolean sleeps = lane.isCrowded() || lane.isSuperfluous() || (lane.queue.isEmpty() && !core.intake.hasUnadmitted());
+            if (sleeps) {
+                lane.sleep(worker);
+                core.log.forget();
+            }
+            return sleeps;
+        } finally {
+            core.log.lock.unlock();
         }
-        core.log.lock.unlock();
-        return sleeps;
     }
 
     /** Lets a lane's watcher look; returns whether it is to go to work. */

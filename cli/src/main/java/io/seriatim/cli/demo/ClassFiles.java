@@ -35,7 +35,7 @@ final class ClassFiles {
             grouped += size;
             all += size;
             if (grouped >= GROUP_BYTES || all >= limit) {
-                groups.add(new Group(groups.size(), files));
+                groups.add(new Group(files, grouped));
                 files = new ArrayList<>();
                 grouped = 0;
             }
@@ -44,7 +44,7 @@ final class ClassFiles {
             }
         }
         if (!files.isEmpty()) {
-            groups.add(new Group(groups.size(), files));
+            groups.add(new Group(files, grouped));
         }
         return groups;
     }

@@ -4,7 +4,6 @@ import io.seriatim.engine.Engine;
 import io.seriatim.engine.Var;
 import java.util.List;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The same program through the engine: the same loop, each step now pushed with what it reads and mutates. The steps of different groups run at the same time; the three
@@ -15,7 +14,7 @@ final class EngineProgram {
     private static final class Work {
         List<byte[]> files = List.of();
         String hash = "";
-        byte @Nullable [] packed;
+        byte[] packed = {};
         Map<String, Integer> mentions = Map.of();
     }
 
@@ -37,19 +36,11 @@ final class EngineProgram {
             engine.op("hash").reads(files).mutates(hash).push(() -> work.hash = Steps.hash(work.files));
             engine.op("list").reads(hash).mutates(hashes).push(() -> result.list(work.hash));
             engine.op("compress").reads(files).mutates(packed).push(() -> work.packed = Steps.compress(work.files));
-            engine.op("append").reads(packed).mutates(archive).push(() -> append(result, work));
+            engine.op("append").reads(packed).mutates(archive).push(() -> result.append(work.packed));
             engine.op("index").reads(files).mutates(mentions).push(() -> work.mentions = Steps.mentions(work.files));
             engine.op("merge").reads(mentions).mutates(index).push(() -> result.merge(work.mentions));
         }
         engine.waitForAll();
         return result;
-    }
-
-    private static void append(Result result, Work work) {
-        byte[] packed = work.packed;
-        if (packed == null) {
-            throw new IllegalStateException("a group was appended before it was compressed");
-        }
-        result.append(packed);
     }
 }

@@ -29,6 +29,10 @@ final class Result {
         return archive.size();
     }
 
+    int groups() {
+        return hashes.size();
+    }
+
     int names() {
         return index.size();
     }

@@ -2,14 +2,20 @@ package io.seriatim.cli.demo;
 
 import io.seriatim.engine.Recorder;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
-import java.util.TreeMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 
-/** Draws what each worker did: a row a thread, a column a stretch of time, a letter for the step that took most of it. */
+/** Draws what each worker did: a row a worker, a column a stretch of time, a letter for the kind of step that took most of it. */
 final class Timeline implements Recorder {
+    /** The steps that compute have capitals; those that change what is shared, small letters. */
+    static final String LEGEND = "R read  H hash  C compress  I index   l list  a append  m merge   . idle";
+    private static final String LETTERS = "RHCIlam.";
     private static final char IDLE = '.';
 
     private final Queue<OpRecord> records = new ConcurrentLinkedQueue<>();
@@ -19,60 +25,69 @@ final class Timeline implements Recorder {
         records.add(op);
     }
 
-    /** Forgets what was recorded. */
-    void clear() {
-        records.clear();
-    }
-
     int operations() {
         return records.size();
     }
 
-    /** The longest operations, which are most of the picture, get the capitals. */
+    /** When the first operation started. */
+    long from() {
+        return records.stream().mapToLong(OpRecord::started).min().orElse(0);
+    }
+
+    /** When the last operation ended. */
+    long to() {
+        return records.stream().mapToLong(OpRecord::ended).max().orElse(0);
+    }
+
     private static char letter(String operation) {
         return switch (operation) {
-            case "compress", "read", "index", "hash" -> Character.toUpperCase(operation.charAt(0));
+            case "read", "hash", "compress", "index" -> Character.toUpperCase(operation.charAt(0));
             default -> operation.charAt(0);
         };
     }
 
     /**
-     * The picture.
+     * Draws a stretch of time.
      *
      * @param columns
-     *            its width, in characters
+     *            the width of the picture, in characters, without the workers' names
      */
-    List<String> lines(int columns) {
-        List<String> lines = new ArrayList<>();
-        if (records.isEmpty()) {
-            return lines;
-        }
-        long from = records.stream().mapToLong(OpRecord::started).min().orElseThrow();
-        long to = records.stream().mapToLong(OpRecord::ended).max().orElseThrow();
-        double width = Math.max(1, (to - from) / (double) columns);
-        Map<String, List<OpRecord>> byThread = new TreeMap<>();
-        records.forEach(op -> byThread.computeIfAbsent(op.thread(), thread -> new ArrayList<>()).add(op));
-        byThread.forEach((thread, ops) -> lines.add(String.format("%-16s %s", thread, row(ops, from, width, columns))));
-        lines.add(String.format("%-16s %s%.1f ms; C compress, I index, H hash, R read, a append, l list, m merge, . idle", "",
-                "whole width ", (to - from) / 1e6));
-        return lines;
+    List<String> rows(long from, long to, int columns) {
+        Map<String, List<OpRecord>> byThread = records.stream().collect(Collectors.groupingBy(OpRecord::thread));
+        int widest = byThread.keySet().stream().mapToInt(String::length).max().orElse(0);
+        List<String> rows = new ArrayList<>();
+        // By number: a name with 10 would come before that with 2.
+        Comparator<Map.Entry<String, List<OpRecord>>> byWorker = Comparator.comparingInt(e -> e.getValue().getFirst().worker());
+        byThread.entrySet().stream().sorted(byWorker.thenComparing(Map.Entry.comparingByKey())).forEach(e -> {
+            String name = e.getKey();
+            rows.add(name + " ".repeat(widest - name.length() + 2) + row(e.getValue(), from, to, columns));
+        });
+        return rows;
     }
 
-    private static String row(List<OpRecord> ops, long from, double width, int columns) {
-        double[] longest = new double[columns];
-        char[] shown = new char[columns];
-        java.util.Arrays.fill(shown, IDLE);
+    private static String row(List<OpRecord> ops, long from, long to, int columns) {
+        double width = Math.max(1, (to - from) / (double) columns);
+        double[][] shares = new double[columns][LETTERS.length()];
         for (OpRecord op : ops) {
-            double begin = (op.started() - from) / width;
-            double end = (op.ended() - from) / width;
-            for (int c = (int) begin; c <= end && c < columns; c++) {
-                double share = Math.min(end, c + 1.0) - Math.max(begin, c);
-                if (share > longest[c]) {
-                    longest[c] = share;
-                    shown[c] = letter(op.name());
-                }
+            double begin = Math.max(0, (op.started() - from) / width);
+            double end = Math.min(columns, (op.ended() - from) / width);
+            int kind = LETTERS.indexOf(letter(op.name()));
+            for (int c = (int) begin; c < end; c++) {
+                shares[c][kind] += Math.min(end, c + 1.0) - Math.max(begin, c);
             }
         }
-        return new String(shown);
+        return Arrays.stream(shares).map(most()).collect(Collectors.joining());
+    }
+
+    private static Function<double[], String> most() {
+        int idle = LETTERS.indexOf(IDLE);
+        return shares -> {
+            shares[idle] = 1 - Arrays.stream(shares).sum();
+            int most = 0;
+            for (int kind = 1; kind < shares.length; kind++) {
+                most = shares[kind] > shares[most] ? kind : most;
+            }
+            return LETTERS.substring(most, most + 1);
+        };
     }
 }

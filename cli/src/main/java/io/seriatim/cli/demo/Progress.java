@@ -1,0 +1,40 @@
+package io.seriatim.cli.demo;
+
+import java.io.Console;
+import java.io.PrintWriter;
+import java.util.Optional;
+
+/** Tells on stderr what is running: on a terminal in one line that is overwritten and at last removed, elsewhere in a line each. */
+final class Progress implements AutoCloseable {
+    private final PrintWriter err;
+    private final boolean terminal;
+    private int width;
+
+    Progress(PrintWriter err, boolean terminal) {
+        this.err = err;
+        this.terminal = terminal;
+    }
+
+    static Progress of(PrintWriter err) {
+        return new Progress(err, Optional.ofNullable(System.console()).filter(Console::isTerminal).isPresent());
+    }
+
+    void show(String what) {
+        if (terminal) {
+            err.print('\r' + what + " ".repeat(Math.max(0, width - what.length())));
+            width = what.length();
+        } else {
+            err.println(what);
+        }
+        err.flush();
+    }
+
+    @Override
+    public void close() {
+        if (terminal) {
+            show("");
+            err.print('\r');
+            err.flush();
+        }
+    }
+}
