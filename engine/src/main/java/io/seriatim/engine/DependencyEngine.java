@@ -37,7 +37,7 @@ final class DependencyEngine implements Engine {
         try {
             waitToRead(v, Dispatcher.FOREVER);
         } catch (TimeoutException e) {
-            throw endless(e);
+            throw Waits.endless(e);
         }
     }
 
@@ -59,7 +59,7 @@ final class DependencyEngine implements Engine {
         try {
             core.waits.forOperations(core.own(v), Dispatcher.FOREVER);
         } catch (TimeoutException e) {
-            throw endless(e);
+            throw Waits.endless(e);
         }
     }
 
@@ -73,7 +73,7 @@ final class DependencyEngine implements Engine {
         try {
             waitForAll(Dispatcher.FOREVER);
         } catch (TimeoutException e) {
-            throw endless(e);
+            throw Waits.endless(e);
         }
     }
 
@@ -87,10 +87,6 @@ final class DependencyEngine implements Engine {
         if (failure != null) {
             throw failure;
         }
-    }
-
-    private static IllegalStateException endless(TimeoutException e) {
-        return new IllegalStateException("a wait without a limit timed out", e);
     }
 
     @Override

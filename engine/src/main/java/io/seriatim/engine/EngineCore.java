@@ -28,8 +28,8 @@ import org.jspecify.annotations.Nullable;
  * {@link #afterwards} until the role is given back.
  *
  * <p>
- * <b>Order.</b> An operation takes its place when it is appended. Who holds the role takes the log in, in order, before it lets an operation end: so operations become
- * ready in the order that the log and the completions give, and a wait that first takes in the whole log sees all that was pushed before it.
+ * <b>Order.</b> An operation takes its place when it is appended. {@link Intake} takes the log in, in that order and only as far as it must; a wait begins when all that
+ * was pushed before it has been taken in.
  *
  * <p>
  * docs/synchronization.md has the whole map.
@@ -74,7 +74,7 @@ final class EngineCore {
         onUnhandled = description.onUnhandled;
         maxPending = description.maxPending;
         log = new PushLog(name, counts, attention, maxPending);
-        resumeAt = maxPending <= 1024 ? maxPending - 1L : maxPending - maxPending / 4;
+        resumeAt = maxPending <= SMALL ? maxPending - 1L : maxPending - maxPending / 4;
         recorder = description.recorder;
         intake = new Intake(this, tracker, maxPending < SMALL);
         dispatcher = description.dispatcher(this);
@@ -183,15 +183,30 @@ final class EngineCore {
         uninterruptibly(waiter);
     }
 
+    /** Waits. If this thread is a worker, of whatever engine, another may take its place meanwhile. */
+    void await(Waiter waiter, long deadline) throws InterruptedException, TimeoutException {
+        Worker worker = Workplace.here().worker;
+        if (worker == null) {
+            dispatcher.await(waiter, deadline);
+            return;
+        }
+        worker.block();
+        try {
+            dispatcher.await(waiter, deadline);
+        } finally {
+            worker.unblock();
+        }
+    }
+
     private void uninterruptibly(Waiter waiter) {
         boolean interrupted = false;
         while (!waiter.done) {
             try {
-                dispatcher.await(waiter, Dispatcher.FOREVER);
+                await(waiter, Dispatcher.FOREVER);
             } catch (InterruptedException e) {
                 interrupted = true;
             } catch (TimeoutException e) {
-                throw new IllegalStateException("a wait without a limit timed out", e);
+                throw Waits.endless(e);
             }
         }
         if (interrupted) {
@@ -383,7 +398,7 @@ final class EngineCore {
         }
     }
 
-    /** The body of an operation has ended, or its completion was called; under the role, log taken in. */
+    /** The body of an operation has ended, or its completion was called; under the role. */
     void ended(Operation op, @Nullable Throwable thrown) {
         if (op.has(Operation.ENDED)) {
             // Given up by shutdownNow: late.
@@ -430,7 +445,7 @@ final class EngineCore {
         }
     }
 
-    /** The body of an operation was run; under the role, log taken in. */
+    /** The body of an operation was run; under the role. */
     void ran(Operation op, @Nullable Throwable thrown) {
         if (op.has(Operation.ASYNC_BODY)) {
             returned(op);
@@ -527,8 +542,7 @@ final class EngineCore {
     EngineStats stats() {
         enter();
         try {
-            long pushed = log.pushed();
-            return new EngineStats(pushed, counts.completed(), counts.failed, counts.skipped, counts.cancelled, dispatcher.threads());
+            return new EngineStats(log.pushed(), counts.completed(), counts.failed, counts.skipped, counts.cancelled, dispatcher.threads());
         } finally {
             leave();
         }
@@ -538,5 +552,4 @@ final class EngineCore {
     boolean isAbandoned() {
         return handle.get() == null && counts.pending() == 0;
     }
-
 }

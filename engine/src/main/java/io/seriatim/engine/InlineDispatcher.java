@@ -68,7 +68,7 @@ final class InlineDispatcher implements Dispatcher {
                 } catch (InterruptedException e) {
                     interrupted = true;
                 } catch (TimeoutException e) {
-                    throw new IllegalStateException("a wait without a limit timed out", e);
+                    throw Waits.endless(e);
                 }
             }
             if (interrupted) {
@@ -147,17 +147,7 @@ final class InlineDispatcher implements Dispatcher {
 
     @Override
     public void await(Waiter waiter, long deadline) throws InterruptedException, TimeoutException {
-        Worker worker = Workplace.here().worker;
-        if (worker != null) {
-            worker.block();
-        }
-        try {
-            help(() -> waiter.done, deadline, false);
-        } finally {
-            if (worker != null) {
-                worker.unblock();
-            }
-        }
+        help(() -> waiter.done, deadline, false);
     }
 
     /**

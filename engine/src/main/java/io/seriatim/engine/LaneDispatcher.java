@@ -244,28 +244,18 @@ final class LaneDispatcher implements Dispatcher {
 
     @Override
     public void await(Waiter waiter, long deadline) throws InterruptedException, TimeoutException {
-        Worker worker = Workplace.here().worker;
-        if (worker != null) {
-            worker.block();
-        }
-        try {
-            while (!waiter.done) {
-                if (Thread.interrupted()) {
-                    throw new InterruptedException("while waiting on engine '" + core.name + "'");
-                }
-                if (deadline == FOREVER) {
-                    LockSupport.park(this);
-                } else {
-                    long left = deadline - System.nanoTime();
-                    if (left <= 0) {
-                        throw new TimeoutException("engine '" + core.name + "': not done within the given time");
-                    }
-                    LockSupport.parkNanos(this, left);
-                }
+        while (!waiter.done) {
+            if (Thread.interrupted()) {
+                throw new InterruptedException("while waiting on engine '" + core.name + "'");
             }
-        } finally {
-            if (worker != null) {
-                worker.unblock();
+            if (deadline == FOREVER) {
+                LockSupport.park(this);
+            } else {
+                long left = deadline - System.nanoTime();
+                if (left <= 0) {
+                    throw new TimeoutException("engine '" + core.name + "': not done within the given time");
+                }
+                LockSupport.parkNanos(this, left);
             }
         }
     }
@@ -287,11 +277,9 @@ final class LaneDispatcher implements Dispatcher {
 
     private List<Worker> workers() {
         List<Worker> workers = new ArrayList<>();
-        core.log.lock.lock();
         for (WorkerLane lane : all) {
-            workers.addAll(lane.threads());
+            workers.addAll(List.of(lane.crew()));
         }
-        core.log.lock.unlock();
         return workers;
     }
 
@@ -331,15 +319,16 @@ final class LaneDispatcher implements Dispatcher {
 
     @Override
     public boolean join(long deadline) throws InterruptedException {
-        List<Worker> workers = new ArrayList<>(workers());
+        if (Thread.currentThread() instanceof Worker me && me.core == core) {
+            return true;
+        }
+        // Before those that leave: a worker that goes meanwhile is then in the one or the other.
+        List<Worker> workers = workers();
         core.log.lock.lock();
         for (WorkerLane lane : all) {
             workers.addAll(lane.leaving());
         }
         core.log.lock.unlock();
-        if (Thread.currentThread() instanceof Worker me && me.core == core) {
-            return true;
-        }
         for (Worker worker : workers) {
             if (deadline == FOREVER) {
                 worker.join();

@@ -83,7 +83,7 @@ final class LifeCycle {
             while (true) {
                 try {
                     if (!drained) {
-                        core.dispatcher.await(waiter, deadline);
+                        core.await(waiter, deadline);
                         drained = true;
                     }
                     return core.dispatcher.join(deadline);

@@ -84,7 +84,7 @@ final class OpFuture<T> extends CompletableFuture<T> {
             try {
                 op.core.waits.forFuture(this, op, Dispatcher.FOREVER);
             } catch (TimeoutException e) {
-                throw new IllegalStateException("a wait without a limit timed out", e);
+                throw Waits.endless(e);
             }
         }
     }

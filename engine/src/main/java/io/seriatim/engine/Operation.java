@@ -39,16 +39,14 @@ final class Operation implements OpBuilder {
     static final int ENDED = 1 << 9;
     /** Deletes its variables. */
     static final int DELETES = 1 << 10;
-    /** Waits in a lane's queue; guarded by the tracker's role. */
-    static final int QUEUED = 1 << 11;
     /** Did not run: skipped or cancelled; guarded by the tracker's role. */
-    static final int SKIPPED = 1 << 12;
+    static final int SKIPPED = 1 << 11;
     /** Its body has returned without its completion having been called; guarded by the tracker's role. */
-    static final int STARTED = 1 << 13;
+    static final int STARTED = 1 << 12;
     /** Nothing that used its variables was pending when it was pushed; guarded by the push lock, then fixed. */
-    static final int READY_AT_PUSH = 1 << 14;
+    static final int READY_AT_PUSH = 1 << 13;
     /** Was taken out of the log before its turn; guarded by the tracker's role. */
-    static final int TAKEN_EARLY = 1 << 15;
+    static final int TAKEN_EARLY = 1 << 14;
 
     private static final Variable[] NO_VARS = {};
     private static final int SEARCHED = 16;
@@ -127,10 +125,8 @@ final class Operation implements OpBuilder {
                 move(mutatesEnd, count++);
                 move(reads, mutatesEnd++);
                 put(reads++, variable);
-            } else if (at >= mutatesEnd) {
-                // Replaces the old value and reads it: a mutation.
-                move(mutatesEnd, at);
-                put(mutatesEnd++, variable);
+            } else {
+                mutateIfOverwritten(at, variable);
             }
         }
         return this;
@@ -147,11 +143,9 @@ final class Operation implements OpBuilder {
                 move(mutatesEnd, count++);
                 put(mutatesEnd++, variable);
             } else if (at < reads) {
-                move(--reads, at);
-                put(reads, variable);
-            } else if (at >= mutatesEnd) {
-                move(mutatesEnd, at);
-                put(mutatesEnd++, variable);
+                mutateInsteadOfRead(at, variable);
+            } else {
+                mutateIfOverwritten(at, variable);
             }
         }
         return this;
@@ -167,12 +161,24 @@ final class Operation implements OpBuilder {
             if (at < 0) {
                 put(count++, variable);
             } else if (at < reads) {
-                // Reads the old value and replaces it: a mutation.
-                move(--reads, at);
-                put(reads, variable);
+                mutateInsteadOfRead(at, variable);
             }
         }
         return this;
+    }
+
+    /** A variable that was read is changed too: the operation mutates it. */
+    private void mutateInsteadOfRead(int at, Variable variable) {
+        move(--reads, at);
+        put(reads, variable);
+    }
+
+    /** A variable that was overwritten is needed with its old value too: the operation mutates it. */
+    private void mutateIfOverwritten(int at, Variable variable) {
+        if (at >= mutatesEnd) {
+            move(mutatesEnd, at);
+            put(mutatesEnd++, variable);
+        }
     }
 
     private void grow(int by) {
@@ -221,7 +227,7 @@ final class Operation implements OpBuilder {
         next[place] = following;
         if (place < NEAR) {
             int shift = place * Byte.SIZE;
-            nextPlaces = (nextPlaces & ~(0xffL << shift)) | (itsPlace < FAR ? (long) itsPlace << shift : (long) FAR << shift);
+            nextPlaces = (nextPlaces & ~(0xffL << shift)) | (long) Math.min(itsPlace, FAR) << shift;
         }
     }
 

@@ -31,7 +31,6 @@ final class ReadyQueue extends Padding.Before {
 
     void add(Operation op) {
         size++;
-        op.flags |= Operation.QUEUED;
         op.link = null;
         if (isOrdinary(op)) {
             Operation l = last;
@@ -52,7 +51,6 @@ final class ReadyQueue extends Padding.Before {
     void putBack(Operation op) {
         if (isOrdinary(op)) {
             size++;
-            op.flags |= Operation.QUEUED;
             op.link = first;
             first = op;
             if (last == null) {
@@ -71,7 +69,6 @@ final class ReadyQueue extends Padding.Before {
             root = mergeAll(r.child);
             r.child = null;
             size--;
-            r.flags &= ~Operation.QUEUED;
             return r;
         }
         if (f != null) {
@@ -81,7 +78,6 @@ final class ReadyQueue extends Padding.Before {
             }
             f.link = null;
             size--;
-            f.flags &= ~Operation.QUEUED;
         }
         return f;
     }

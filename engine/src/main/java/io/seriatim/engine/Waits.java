@@ -9,8 +9,9 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The waits of one engine. A wait for a variable is a probe: an entry in the variable's queue that ends as soon as it is ready. Inside an operation, the probe is
- * entered and checked in one step under the tracker's role, so that of two operations that wait for each other the second is told.
+ * The waits of one engine. A wait for a variable's mutations is a probe: a read in the variable's queue that ends as soon as it is ready; one for all its operations is a
+ * {@link Drain}. Inside an operation, a wait is begun and checked in one step under the tracker's role, so that of two operations that wait for each other the second is
+ * told.
  */
 final class Waits {
     /** A wait inside an operation: who waits, and for what. */
@@ -40,31 +41,38 @@ final class Waits {
         }
     }
 
+    /** A wait without a limit cannot time out: a defect. */
+    static IllegalStateException endless(TimeoutException e) {
+        return new IllegalStateException("a wait without a limit timed out", e);
+    }
+
     /** Waits for a variable's earlier mutations; returns the failure that it carries then. */
     @Nullable
     Failure forMutations(Variable v, long deadline) throws InterruptedException, TimeoutException {
-        String call = "waitToRead of variable '" + v.name() + "'";
-        Waiter waiter = waiter(v, call);
+        Waiter waiter = waiter(v, "waitToRead");
         Operation probe = new Operation(core, "waitToRead");
         probe.flags = Operation.PROBE | Operation.IMMEDIATE | Operation.SILENT | Operation.EVEN_IF_FAILED;
         probe.reads(v);
         probe.attachment = waiter;
         probe.next = new Operation[1];
-        await(call, op -> op == probe, waiter, deadline, () -> core.admit(probe), () -> core.withdraw(probe));
+        await(call("waitToRead", v), op -> op == probe, waiter, deadline, () -> core.admit(probe), () -> core.withdraw(probe));
         return waiter.failure;
     }
 
     /** Waits for all of a variable's earlier operations. */
     void forOperations(Variable v, long deadline) throws InterruptedException, TimeoutException {
-        String call = "waitToWrite of variable '" + v.name() + "'";
-        Drain drain = new Drain(v, waiter(v, call));
-        await(call, drain::waitsFor, drain.waiter, deadline, () -> core.drain(drain), () -> core.withdraw(drain));
+        Drain drain = new Drain(v, waiter(v, "waitToWrite"));
+        await(call("waitToWrite", v), drain::waitsFor, drain.waiter, deadline, () -> core.drain(drain), () -> core.withdraw(drain));
     }
 
-    private Waiter waiter(Variable v, String call) throws InterruptedException {
-        core.checkNotDeleted(v, call.substring(0, call.indexOf(' ')) + " cannot wait for it");
+    private static String call(String method, Variable v) {
+        return method + " of variable '" + v.name() + "'";
+    }
+
+    private Waiter waiter(Variable v, String method) throws InterruptedException {
+        core.checkNotDeleted(v, method + " cannot wait for it");
         if (Thread.interrupted()) {
-            throw new InterruptedException(call);
+            throw new InterruptedException(call(method, v));
         }
         return new Waiter();
     }
@@ -101,7 +109,7 @@ final class Waits {
             core.leave();
         }
         try {
-            core.dispatcher.await(waiter, deadline);
+            core.await(waiter, deadline);
         } finally {
             core.enter();
             try {
@@ -136,7 +144,7 @@ final class Waits {
         }
         try {
             future.whenSettled(waiter);
-            core.dispatcher.await(waiter, deadline);
+            core.await(waiter, deadline);
         } finally {
             if (wait != null) {
                 core.enter();
@@ -168,7 +176,7 @@ final class Waits {
         } finally {
             core.leave();
         }
-        core.dispatcher.await(waiter, deadline);
+        core.await(waiter, deadline);
         core.enter();
         try {
             return core.epochs.failures().take();

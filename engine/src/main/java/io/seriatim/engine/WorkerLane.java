@@ -217,10 +217,6 @@ final class WorkerLane {
         crew = threads.toArray(Worker[]::new);
     }
 
-    List<Worker> threads() {
-        return List.copyOf(threads);
-    }
-
     List<Worker> leaving() {
         return List.copyOf(leaving);
     }
