@@ -1,0 +1,148 @@
+package io.seriatim.device;
+
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A piece of a device's memory. Closing frees it once what was launched with it is done: there is no need to wait first. One that becomes unreachable without being closed is
+ * freed too, at one of the next allocations.
+ */
+public final class Buffer implements AutoCloseable {
+    private final CachingAllocator allocator;
+    private final Lease lease;
+    private final Block block;
+    private final long bytes;
+
+    Buffer(CachingAllocator allocator, Block block, long bytes) {
+        this.allocator = allocator;
+        this.block = block;
+        this.bytes = bytes;
+        this.lease = new Lease(this, block, allocator.unreachable(), bytes);
+    }
+
+    /**
+     * Its size.
+     *
+     * @return in bytes, as asked for
+     */
+    public long bytes() {
+        return bytes;
+    }
+
+    /**
+     * Where it is.
+     *
+     * @return the device
+     */
+    public Device device() {
+        return allocator.device();
+    }
+
+    /**
+     * Whether it may be used.
+     *
+     * @return false once it is closed
+     */
+    public boolean isOpen() {
+        return lease.isOpen();
+    }
+
+    /**
+     * Names it in messages about memory.
+     *
+     * @param label
+     *            what it holds
+     * @return this
+     */
+    public Buffer label(String label) {
+        lease.label = label;
+        return this;
+    }
+
+    /**
+     * The bytes themselves. On a device with its own address space this works only inside work that was launched there and declared the buffer.
+     *
+     * @return a segment of {@link #bytes()} bytes, to be used no longer than the buffer is open
+     * @throws IllegalStateException
+     *             if it is closed, or host code touches an accelerator's memory
+     */
+    public MemorySegment segment() {
+        requireOpen();
+        return allocator.memory().view(this);
+    }
+
+    /**
+     * Where the bytes begin, under the conditions of {@link #segment()}.
+     *
+     * @return an address, a multiple of 64
+     * @throws IllegalStateException
+     *             if it is closed, or host code touches an accelerator's memory
+     */
+    public long address() {
+        requireOpen();
+        return allocator.memory().address(this);
+    }
+
+    /**
+     * Tells the race detector, if this memory has ever been used by a device that has one, that host code now reads or writes these bytes.
+     *
+     * @param operation
+     *            a name for the message
+     * @param offset
+     *            the first byte
+     * @param length
+     *            how many
+     * @param write
+     *            whether they are written
+     * @throws DataRaceException
+     *             if a device's work on these bytes has not been waited for
+     */
+    public void hostAccess(String operation, long offset, long length, boolean write) {
+        Shadow shadow = block.shadow;
+        if (shadow != null) {
+            shadow.hostAccess(operation, offset, length, write);
+        }
+    }
+
+    /**
+     * Says that work on a stream uses it, so that closing it waits for that work. {@link Stream#launch} and {@link Stream#copy} do this.
+     *
+     * @param stream
+     *            of any device
+     */
+    public void usedOn(Stream stream) {
+        requireOpen();
+        allocator.usedOn(block, stream);
+    }
+
+    Block block() {
+        return block;
+    }
+
+    Lease lease() {
+        return lease;
+    }
+
+    void requireOpen() {
+        if (!lease.isOpen()) {
+            throw new IllegalStateException("The buffer " + this + " is closed: use it before closing it");
+        }
+    }
+
+    /** Frees the memory after the work that uses it. Does nothing the second time. */
+    @Override
+    public void close() {
+        allocator.free(lease);
+    }
+
+    /**
+     * A readable form.
+     *
+     * @return its label, size and place
+     */
+    @Override
+    public String toString() {
+        @Nullable String label = lease.label;
+        return (label == null ? "" : "'" + label + "' ") + "of " + bytes + " bytes at " + device().place();
+    }
+}

@@ -1,0 +1,421 @@
+package io.seriatim.device;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import java.lang.foreign.MemorySegment;
+import java.lang.ref.Reference;
+import java.lang.ref.ReferenceQueue;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Keeps what was freed for the next request, by stream.
+ *
+ * <p>
+ * A block is at home on the stream that it was allocated for. Freed, it goes to that stream's free list at once, though work that uses it may not have run yet: whatever the stream
+ * does with it next comes after that work. A block that other streams used ("visitors") must wait for them: an event is recorded on each when it is freed, and it joins the waiting
+ * list; whoever takes it from there, once the events are done, makes its own stream wait for them as well, which costs nothing by then and tells the race detector of the order.
+ *
+ * <p>
+ * When memory runs out: the cached blocks are given back, each after its stream's work; garbage is collected, because buffers that no one can reach are freed too; and only then the
+ * request fails. No stream, event or raw memory is called with the lock held.
+ */
+final class CachingAllocator {
+    private static final int LISTED = 5;
+    private static final int COLLECTIONS = 3;
+    private static final long COLLECTION_MILLIS = 100;
+    private static final long FIRST_COLLECTION = 256L << 20;
+
+    private final Device device;
+    private final RawMemory memory;
+    private final long limit;
+    private final ReferenceQueue<Buffer> unreachable = new ReferenceQueue<>();
+    private final Object lock = new Object();
+    /** All open buffers, youngest first. */
+    @GuardedBy("lock")
+    private @Nullable Lease open;
+    @GuardedBy("lock")
+    private final List<StreamCache> caches = new ArrayList<>();
+    /** Blocks whose visitors may not be done. */
+    @GuardedBy("lock")
+    private final List<Block> waiting = new ArrayList<>();
+    @GuardedBy("lock")
+    private long used;
+    @GuardedBy("lock")
+    private long taken;
+    @GuardedBy("lock")
+    private long peak;
+    @GuardedBy("lock")
+    private long buffers;
+    /** With so much in use, garbage is collected before more is taken: the heap alone does not know how much native memory its small objects hold. */
+    @GuardedBy("lock")
+    private long collectAt = FIRST_COLLECTION;
+
+    CachingAllocator(Device device, RawMemory memory, long limit) {
+        this.device = device;
+        this.memory = memory;
+        this.limit = limit;
+    }
+
+    Device device() {
+        return device;
+    }
+
+    RawMemory memory() {
+        return memory;
+    }
+
+    ReferenceQueue<Buffer> unreachable() {
+        return unreachable;
+    }
+
+    StreamCache newCache(Stream stream) {
+        StreamCache cache = new StreamCache(stream);
+        synchronized (lock) {
+            caches.add(cache);
+        }
+        return cache;
+    }
+
+    /** The stream of a cache will do no more than it has been given: its blocks are for all others after that. */
+    void close(StreamCache cache) {
+        List<Block> left = new ArrayList<>();
+        synchronized (lock) {
+            caches.remove(cache);
+            takeAll(cache, left);
+        }
+        if (!left.isEmpty()) {
+            List<Event> end = List.of(cache.stream.record());
+            synchronized (lock) {
+                for (Block block : left) {
+                    block.pending = end;
+                    waiting.add(block);
+                }
+            }
+        }
+    }
+
+    Buffer allocate(long bytes, StreamCache cache) {
+        if (bytes < 0) {
+            throw new IllegalArgumentException("The size of a buffer must be 0 bytes or more, but is " + bytes);
+        }
+        freeUnreachable();
+        if (bytes > limit) {
+            throw exhausted(bytes);
+        }
+        long size = SizeClass.round(bytes);
+        if (size > limit) {
+            size = bytes + 63 & -64L;
+        }
+        Block block = cached(size, cache);
+        if (block == null) {
+            block = fresh(size);
+        }
+        if (block == null) {
+            block = afterCollecting(size, cache);
+        }
+        if (block == null) {
+            throw exhausted(bytes);
+        }
+        List<Event> order = block.pending;
+        block.pending = List.of();
+        block.home = cache;
+        for (Event event : order) {
+            cache.stream.waitFor(event);
+        }
+        Buffer buffer = new Buffer(this, block, bytes);
+        enlist(buffer.lease());
+        return buffer;
+    }
+
+    private void enlist(Lease lease) {
+        synchronized (lock) {
+            lease.next = open;
+            if (open != null) {
+                open.previous = lease;
+            }
+            open = lease;
+            used += lease.bytes;
+            peak = Math.max(peak, used);
+            buffers++;
+        }
+    }
+
+    private @Nullable Block cached(long size, StreamCache cache) {
+        synchronized (lock) {
+            Block block = cache.pop(SizeClass.index(size));
+            if (block == null && !waiting.isEmpty()) {
+                block = fromWaiting(size);
+            }
+            return block;
+        }
+    }
+
+    @GuardedBy("lock")
+    private @Nullable Block fromWaiting(long size) {
+        for (int i = 0; i < waiting.size(); i++) {
+            Block block = waiting.get(i);
+            if (block.size == size && block.pending.stream().allMatch(Event::isDone)) {
+                waiting.remove(i);
+                return block;
+            }
+        }
+        return null;
+    }
+
+    private @Nullable Block fresh(long size) {
+        synchronized (lock) {
+            if (size > limit - taken || used > collectAt) {
+                return null;
+            }
+            taken += size;
+        }
+        return take(size);
+    }
+
+    /** Takes memory that has been counted. */
+    private @Nullable Block take(long size) {
+        MemorySegment segment = memory.take(size);
+        if (segment == null) {
+            synchronized (lock) {
+                taken -= size;
+            }
+            return null;
+        }
+        return new Block(segment, size);
+    }
+
+    private @Nullable Block afterCollecting(long size, StreamCache cache) {
+        boolean full;
+        synchronized (lock) {
+            full = size > limit - taken;
+        }
+        if (full) {
+            trim();
+        }
+        Block block = fresh(size);
+        for (int i = 0; block == null && i < COLLECTIONS; i++) {
+            collect();
+            block = cached(size, cache);
+            if (block == null) {
+                trim();
+                synchronized (lock) {
+                    // What is in use now is not garbage.
+                    collectAt = Math.max(FIRST_COLLECTION, 2 * used);
+                }
+                block = fresh(size);
+            }
+        }
+        return block;
+    }
+
+    /** Frees what no one can reach, and waits a moment for the collector to say so. */
+    private void collect() {
+        boolean any;
+        synchronized (lock) {
+            any = open != null;
+        }
+        if (!any) {
+            return;
+        }
+        System.gc();
+        try {
+            Reference<? extends Buffer> first = unreachable.remove(COLLECTION_MILLIS);
+            if (first != null) {
+                free((Lease) first);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        freeUnreachable();
+    }
+
+    private void freeUnreachable() {
+        for (Reference<? extends Buffer> lease = unreachable.poll(); lease != null; lease = unreachable.poll()) {
+            free((Lease) lease);
+        }
+    }
+
+    void usedOn(Block block, Stream stream) {
+        synchronized (lock) {
+            StreamCache home = block.home;
+            if (home == null || home.stream == stream || block.visitors.contains(stream)) {
+                return;
+            }
+            if (block.visitors.isEmpty()) {
+                block.visitors = new ArrayList<>(2);
+            }
+            block.visitors.add(stream);
+        }
+    }
+
+    void free(Lease lease) {
+        if (!lease.end()) {
+            return;
+        }
+        Block block = lease.block;
+        synchronized (lock) {
+            unlink(lease);
+            StreamCache home = block.home;
+            if (block.visitors.isEmpty() && home != null && caches.contains(home)) {
+                home.push(block);
+                return;
+            }
+        }
+        afterVisitors(block);
+    }
+
+    private void afterVisitors(Block block) {
+        List<Stream> streams;
+        synchronized (lock) {
+            streams = new ArrayList<>(block.visitors);
+            if (block.home != null) {
+                streams.add(block.home.stream);
+            }
+            block.visitors = List.of();
+            block.home = null;
+        }
+        List<Event> events = new ArrayList<>(streams.size());
+        for (Stream stream : streams) {
+            events.add(stream.record());
+        }
+        synchronized (lock) {
+            block.pending = events;
+            waiting.add(block);
+        }
+    }
+
+    @GuardedBy("lock")
+    private void unlink(Lease lease) {
+        if (lease.previous == null) {
+            open = lease.next;
+        } else {
+            lease.previous.next = lease.next;
+        }
+        if (lease.next != null) {
+            lease.next.previous = lease.previous;
+        }
+        lease.previous = null;
+        lease.next = null;
+        used -= lease.bytes;
+        buffers--;
+    }
+
+    /** Gives back all blocks that are not in use, after the work that was launched with them. */
+    void trim() {
+        List<Block> free = new ArrayList<>();
+        List<StreamCache> streams;
+        synchronized (lock) {
+            streams = List.copyOf(caches);
+            for (StreamCache cache : streams) {
+                takeAll(cache, free);
+            }
+            free.addAll(waiting);
+            waiting.clear();
+        }
+        if (free.isEmpty()) {
+            return;
+        }
+        for (StreamCache cache : streams) {
+            awaitDone(cache.stream.record());
+        }
+        long bytes = 0;
+        for (Block block : free) {
+            block.pending.forEach(CachingAllocator::awaitDone);
+            memory.giveBack(block.segment);
+            bytes += block.size;
+        }
+        synchronized (lock) {
+            taken -= bytes;
+        }
+    }
+
+    @GuardedBy("lock")
+    private static void takeAll(StreamCache cache, List<Block> into) {
+        for (int i = 0; i < SizeClass.COUNT; i++) {
+            for (Block block = cache.pop(i); block != null; block = cache.pop(i)) {
+                into.add(block);
+            }
+        }
+    }
+
+    /** Failed work is over too: its memory can be reused. */
+    private static void awaitDone(Event event) {
+        boolean interrupted = false;
+        while (!event.isDone()) {
+            try {
+                event.synchronize();
+            } catch (InterruptedException e) {
+                interrupted = true;
+            } catch (StreamFailedException e) {
+                break;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    MemoryStats stats() {
+        synchronized (lock) {
+            long cached = 0;
+            for (StreamCache cache : caches) {
+                cached += cache.bytes();
+            }
+            for (Block block : waiting) {
+                cached += block.size;
+            }
+            return new MemoryStats(used, cached, peak, limit, buffers);
+        }
+    }
+
+    /** Ends all buffers. For the end of a device whose streams have ended. */
+    void close() {
+        List<Lease> all = new ArrayList<>();
+        synchronized (lock) {
+            for (Lease lease = open; lease != null; lease = lease.next) {
+                all.add(lease);
+            }
+        }
+        all.forEach(this::free);
+        trim();
+    }
+
+    private DeviceMemoryException exhausted(long bytes) {
+        List<Lease> largest = new ArrayList<>();
+        long inUse;
+        long count;
+        synchronized (lock) {
+            inUse = used;
+            count = buffers;
+            for (Lease lease = open; lease != null; lease = lease.next) {
+                largest.add(lease);
+                if (largest.size() > 4 * LISTED) {
+                    keepLargest(largest);
+                }
+            }
+        }
+        keepLargest(largest);
+        StringBuilder message = new StringBuilder(200);
+        message.append(String.format(Locale.ROOT, "%s has not %,d bytes: %,d of %s are used, by %,d buffers.", device.place(), bytes, inUse,
+                limit == Long.MAX_VALUE ? "what the system gave" : String.format(Locale.ROOT, "%,d", limit), count));
+        if (!largest.isEmpty()) {
+            message.append(" The largest:");
+            for (Lease lease : largest) {
+                message.append(String.format(Locale.ROOT, " %s %,d;", lease.label == null ? "(no name)" : "'" + lease.label + "'", lease.bytes));
+            }
+            message.setCharAt(message.length() - 1, '.');
+        }
+        message.append(" Close what is not needed, or work in smaller pieces.");
+        return new DeviceMemoryException(message.toString());
+    }
+
+    private static void keepLargest(List<Lease> leases) {
+        leases.sort(Comparator.comparingLong((Lease lease) -> lease.bytes).reversed());
+        if (leases.size() > LISTED) {
+            leases.subList(LISTED, leases.size()).clear();
+        }
+    }
+}

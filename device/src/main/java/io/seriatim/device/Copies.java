@@ -1,0 +1,27 @@
+package io.seriatim.device;
+
+import org.jspecify.annotations.Nullable;
+
+/** The rules of a copy. */
+final class Copies {
+    private Copies() {
+    }
+
+    static void check(String operation, Access source, Access target) {
+        if (source.write() || !target.write()) {
+            throw new IllegalArgumentException("The copy '" + operation + "' must read its source and write its target: use Access.read and Access.write");
+        }
+        if (source.bytes() != target.bytes()) {
+            throw new IllegalArgumentException(
+                    "The copy '" + operation + "' must have a source and a target of one length, but they are of " + source.bytes() + " and " + target.bytes() + " bytes");
+        }
+    }
+
+    /** For a copy on a host stream: the default stream of the accelerator that takes part, or null. */
+    static @Nullable Stream other(Access source, Access target, Stream host) {
+        if (source.buffer().device() != host.device()) {
+            return source.buffer().device().defaultStream();
+        }
+        return target.buffer().device() == host.device() ? null : target.buffer().device().defaultStream();
+    }
+}

@@ -1,0 +1,28 @@
+package io.seriatim.device;
+
+import io.seriatim.device.internal.ffi.NativeMemory;
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+
+/** The host's memory: whoever has a buffer may touch it. */
+final class HostMemory implements RawMemory {
+    @Override
+    public @Nullable MemorySegment take(long bytes) {
+        return NativeMemory.allocate(bytes);
+    }
+
+    @Override
+    public void giveBack(MemorySegment memory) {
+        NativeMemory.free(memory);
+    }
+
+    @Override
+    public MemorySegment view(Buffer buffer) {
+        return buffer.block().segment.asSlice(0, buffer.bytes());
+    }
+
+    @Override
+    public long address(Buffer buffer) {
+        return buffer.block().segment.address();
+    }
+}

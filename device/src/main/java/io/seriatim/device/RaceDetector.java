@@ -1,0 +1,5 @@
+package io.seriatim.device;
+
+/** Finds accesses that are not ordered. */
+final class RaceDetector {
+}
