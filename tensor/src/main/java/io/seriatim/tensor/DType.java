@@ -1,0 +1,75 @@
+package io.seriatim.tensor;
+
+import java.util.Locale;
+
+/** The type of a tensor's elements. All are stored little-endian. */
+public enum DType {
+    /** IEEE 754 single precision. */
+    FLOAT32(4),
+    /** IEEE 754 double precision. */
+    FLOAT64(8),
+    /** IEEE 754 half precision: 5 bits of exponent, 10 of fraction. */
+    FLOAT16(2),
+    /** The upper half of a float32: 8 bits of exponent, 7 of fraction. */
+    BFLOAT16(2),
+    /** Signed, 8 bits. */
+    INT8(1),
+    /** Signed, 16 bits. */
+    INT16(2),
+    /** Signed, 32 bits. */
+    INT32(4),
+    /** Signed, 64 bits. */
+    INT64(8),
+    /** Unsigned, 8 bits. */
+    UINT8(1),
+    /** One byte, 0 or 1. */
+    BOOL(1);
+
+    private final int bytes;
+    private final String label = name().toLowerCase(Locale.ROOT);
+
+    DType(int bytes) {
+        this.bytes = bytes;
+    }
+
+    /**
+     * The size of an element.
+     *
+     * @return in bytes
+     */
+    public int bytes() {
+        return bytes;
+    }
+
+    /**
+     * Whether it is one of the four floating-point types.
+     *
+     * @return false for whole numbers and bool
+     */
+    public boolean isFloating() {
+        return ordinal() <= BFLOAT16.ordinal();
+    }
+
+    /**
+     * In which arithmetic kernels compute with it.
+     *
+     * @return float32 for itself, float16 and bfloat16; float64 for itself; int64 for whole numbers and bool
+     */
+    public DType arithmetic() {
+        return switch (this) {
+            case FLOAT32, FLOAT16, BFLOAT16 -> FLOAT32;
+            case FLOAT64 -> FLOAT64;
+            default -> INT64;
+        };
+    }
+
+    /**
+     * The name that people use.
+     *
+     * @return for instance {@code float32}
+     */
+    @Override
+    public String toString() {
+        return label;
+    }
+}

@@ -1,0 +1,485 @@
+package io.seriatim.tensor;
+
+import io.seriatim.device.Access;
+import io.seriatim.device.Buffer;
+import io.seriatim.device.Device;
+import io.seriatim.device.Devices;
+import io.seriatim.device.Place;
+import io.seriatim.tensor.internal.Doubles;
+import io.seriatim.tensor.internal.Floats;
+import io.seriatim.tensor.internal.Longs;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.Objects;
+
+/**
+ * Memory of a device with a type, a shape and a layout. It synchronizes nothing: who shares one between threads or streams orders them. Views share the memory of the tensor that they
+ * are made of; closing either closes it for both.
+ */
+public final class Tensor implements AutoCloseable {
+    private final Buffer buffer;
+    private final long offset;
+    private final TensorSpec spec;
+
+    /**
+     * Looks at memory as a tensor.
+     *
+     * @param buffer
+     *            the memory
+     * @param offset
+     *            where its first element (all indexes 0) begins, in bytes
+     * @param spec
+     *            type, shape and layout
+     * @throws IndexOutOfBoundsException
+     *             if an element is not within the buffer
+     */
+    public Tensor(Buffer buffer, long offset, TensorSpec spec) {
+        this.buffer = Objects.requireNonNull(buffer, "buffer");
+        this.spec = Objects.requireNonNull(spec, "spec");
+        this.offset = offset;
+        long first = first();
+        Objects.checkFromIndexSize(first, extent(), buffer.bytes());
+    }
+
+    /**
+     * Takes memory for a tensor. It holds anything.
+     *
+     * @param device
+     *            whose memory
+     * @param spec
+     *            what it is
+     * @return the tensor, which belongs to the caller
+     */
+    public static Tensor allocate(Device device, TensorSpec spec) {
+        return new Tensor(device.allocate(spec.bytes()), 0, spec);
+    }
+
+    /**
+     * A tensor of the host's memory that holds anything.
+     *
+     * @param dtype
+     *            the elements' type
+     * @param dims
+     *            the dimensions
+     * @return the tensor
+     */
+    public static Tensor allocate(DType dtype, long... dims) {
+        return allocate(Devices.system().host(), TensorSpec.of(dtype, dims));
+    }
+
+    /**
+     * A float32 tensor of the host's memory.
+     *
+     * @param values
+     *            in row-major order
+     * @param dims
+     *            the dimensions; none for as many as there are values
+     * @return the tensor
+     */
+    public static Tensor of(float[] values, long... dims) {
+        Tensor tensor = allocate(DType.FLOAT32, dimsOf(values.length, dims));
+        Floats.store(tensor, 0, values, 0, values.length);
+        return tensor;
+    }
+
+    /**
+     * A float64 tensor of the host's memory.
+     *
+     * @param values
+     *            in row-major order
+     * @param dims
+     *            the dimensions; none for as many as there are values
+     * @return the tensor
+     */
+    public static Tensor of(double[] values, long... dims) {
+        Tensor tensor = allocate(DType.FLOAT64, dimsOf(values.length, dims));
+        Doubles.store(tensor, 0, values, 0, values.length);
+        return tensor;
+    }
+
+    /**
+     * An int64 tensor of the host's memory.
+     *
+     * @param values
+     *            in row-major order
+     * @param dims
+     *            the dimensions; none for as many as there are values
+     * @return the tensor
+     */
+    public static Tensor of(long[] values, long... dims) {
+        return of(DType.INT64, values, dims);
+    }
+
+    /**
+     * A tensor of the host's memory of any type.
+     *
+     * @param dtype
+     *            the elements' type
+     * @param values
+     *            in row-major order; converted as a cast does
+     * @param dims
+     *            the dimensions; none for as many as there are values
+     * @return the tensor
+     */
+    public static Tensor of(DType dtype, long[] values, long... dims) {
+        Tensor tensor = allocate(dtype, dimsOf(values.length, dims));
+        Longs.store(tensor, 0, values, 0, values.length);
+        return tensor;
+    }
+
+    /**
+     * A tensor of the host's memory of any type.
+     *
+     * @param dtype
+     *            the elements' type
+     * @param values
+     *            in row-major order; converted as a cast does
+     * @param dims
+     *            the dimensions; none for as many as there are values
+     * @return the tensor
+     */
+    public static Tensor of(DType dtype, double[] values, long... dims) {
+        Tensor tensor = allocate(dtype, dimsOf(values.length, dims));
+        Doubles.store(tensor, 0, values, 0, values.length);
+        return tensor;
+    }
+
+    private static long[] dimsOf(int values, long[] dims) {
+        long[] result = dims.length == 0 && values != 1 ? new long[]{values} : dims;
+        if (Shape.of(result).size() != values) {
+            throw new IllegalArgumentException("The shape " + Arrays.toString(result) + " has " + Shape.of(result).size() + " elements, but there are " + values + " values");
+        }
+        return result;
+    }
+
+    /**
+     * Its memory.
+     *
+     * @return shared with all views of it
+     */
+    public Buffer buffer() {
+        return buffer;
+    }
+
+    /**
+     * Where the element with all indexes 0 begins.
+     *
+     * @return in bytes from the begin of the buffer
+     */
+    public long offset() {
+        return offset;
+    }
+
+    /**
+     * Type, shape and layout.
+     *
+     * @return what it is
+     */
+    public TensorSpec spec() {
+        return spec;
+    }
+
+    /**
+     * The elements' type.
+     *
+     * @return of the spec
+     */
+    public DType dtype() {
+        return spec.dtype();
+    }
+
+    /**
+     * The dimensions.
+     *
+     * @return of the spec
+     */
+    public Shape shape() {
+        return spec.shape();
+    }
+
+    /**
+     * Where its memory is.
+     *
+     * @return the device's place
+     */
+    public Place place() {
+        return buffer.device().place();
+    }
+
+    /**
+     * The bytes of the buffer, under the conditions of {@link Buffer#segment()}. The element with all indexes 0 begins at {@link #offset()}.
+     *
+     * @return the whole buffer
+     */
+    public MemorySegment memory() {
+        return buffer.segment();
+    }
+
+    /**
+     * The address of the element with all indexes 0, under the conditions of {@link Buffer#address()}.
+     *
+     * @return an address
+     */
+    public long address() {
+        return buffer.address() + offset;
+    }
+
+    /**
+     * The bytes between its first and its last element in memory, for a launch.
+     *
+     * @param write
+     *            whether they are written
+     * @return the access
+     */
+    public Access access(boolean write) {
+        return new Access(buffer, first(), extent(), write);
+    }
+
+    private long first() {
+        if (spec.isRowMajor() || spec.layout() instanceof Layout.Opaque || shape().size() == 0) {
+            return offset;
+        }
+        long[] strides = spec.strides();
+        long least = 0;
+        for (int i = 0; i < strides.length; i++) {
+            least += Math.min(0, Math.multiplyExact(strides[i], shape().dim(i) - 1));
+        }
+        return offset + least * dtype().bytes();
+    }
+
+    private long extent() {
+        if (spec.isRowMajor() || spec.layout() instanceof Layout.Opaque || shape().size() == 0) {
+            return spec.bytes();
+        }
+        long[] strides = spec.strides();
+        long span = 1;
+        for (int i = 0; i < strides.length; i++) {
+            span = Math.addExact(span, Math.multiplyExact(Math.abs(strides[i]), shape().dim(i) - 1));
+        }
+        return span * dtype().bytes();
+    }
+
+    /**
+     * The same elements with other dimensions.
+     *
+     * @param dims
+     *            as many elements
+     * @return a view
+     * @throws IllegalArgumentException
+     *             if the number of elements differs, or this is not row-major: then copy it first
+     */
+    public Tensor reshape(long... dims) {
+        Shape target = Shape.of(dims);
+        if (target.size() != shape().size()) {
+            throw new IllegalArgumentException(shape() + " cannot be reshaped to " + target + ": " + shape().size() + " and " + target.size() + " elements");
+        }
+        if (!spec.isRowMajor()) {
+            throw new IllegalArgumentException("Only a row-major tensor can be reshaped, but this is " + spec + ": copy it first");
+        }
+        return new Tensor(buffer, offset, TensorSpec.of(dtype(), target));
+    }
+
+    /**
+     * The dimensions in another order.
+     *
+     * @param axes
+     *            for each dimension of the result, which one of this it is; none to reverse them
+     * @return a view
+     */
+    public Tensor transpose(int... axes) {
+        int rank = shape().rank();
+        int[] order = axes.length == 0 ? java.util.stream.IntStream.range(0, rank).map(i -> rank - 1 - i).toArray() : axes;
+        if (order.length != rank || Arrays.stream(order).map(shape()::axis).distinct().count() != rank) {
+            throw new IllegalArgumentException("The axes must be a permutation of the " + rank + " dimensions of " + shape() + ", but are " + Arrays.toString(axes));
+        }
+        long[] from = spec.strides();
+        long[] dims = new long[rank];
+        long[] strides = new long[rank];
+        for (int i = 0; i < rank; i++) {
+            dims[i] = shape().dim(order[i]);
+            strides[i] = from[shape().axis(order[i])];
+        }
+        return new Tensor(buffer, offset, new TensorSpec(dtype(), Shape.of(dims), Layout.strided(strides)));
+    }
+
+    /**
+     * A part of a dimension.
+     *
+     * @param axis
+     *            which, from −rank
+     * @param from
+     *            the first index, from 0
+     * @param to
+     *            after the last, up to the length
+     * @return a view
+     */
+    public Tensor slice(int axis, long from, long to) {
+        int at = shape().axis(axis);
+        if (from < 0 || to < from || to > shape().dim(at)) {
+            throw new IllegalArgumentException("The slice must be within 0 to " + shape().dim(at) + " of axis " + axis + " of " + shape() + ", but is " + from + " to " + to);
+        }
+        long[] strides = spec.strides();
+        TensorSpec part = new TensorSpec(dtype(), shape().with(at, to - from), Layout.strided(strides));
+        return new Tensor(buffer, part.shape().size() == 0 ? offset : offset + from * strides[at] * dtype().bytes(), part);
+    }
+
+    /**
+     * One index of a dimension, which goes.
+     *
+     * @param axis
+     *            which, from −rank
+     * @param index
+     *            from 0
+     * @return a view of one dimension less
+     */
+    public Tensor select(int axis, long index) {
+        int at = shape().axis(axis);
+        Tensor part = slice(at, index, index + 1);
+        long[] dims = new long[shape().rank() - 1];
+        long[] strides = new long[dims.length];
+        long[] all = part.spec.strides();
+        for (int i = 0; i < dims.length; i++) {
+            dims[i] = shape().dim(i < at ? i : i + 1);
+            strides[i] = all[i < at ? i : i + 1];
+        }
+        return new Tensor(buffer, part.offset, new TensorSpec(dtype(), Shape.of(dims), Layout.strided(strides)));
+    }
+
+    /**
+     * Repeats dimensions of length 1, and adds some in front, without a copy. What is repeated must only be read.
+     *
+     * @param target
+     *            a shape that this one broadcasts to
+     * @return a view
+     */
+    public Tensor expand(Shape target) {
+        if (!shape().broadcast(target).equals(target)) {
+            throw new IllegalArgumentException(shape() + " does not expand to " + target);
+        }
+        return new Tensor(buffer, offset, new TensorSpec(dtype(), target, Layout.strided(broadcastStrides(spec, target))));
+    }
+
+    /**
+     * The strides with which an operand is read when it is broadcast.
+     *
+     * @param operand
+     *            what is read
+     * @param target
+     *            the result's shape
+     * @return one a dimension of the target, 0 where the operand is repeated
+     */
+    public static long[] broadcastStrides(TensorSpec operand, Shape target) {
+        long[] strides = new long[target.rank()];
+        long[] own = operand.strides();
+        int added = target.rank() - own.length;
+        for (int i = 0; i < own.length; i++) {
+            strides[added + i] = operand.shape().dim(i) == 1 && target.dim(added + i) != 1 ? 0 : own[i];
+        }
+        return strides;
+    }
+
+    /**
+     * One element of a tensor of the host.
+     *
+     * @param indexes
+     *            one a dimension, from 0
+     * @return its value, converted
+     */
+    public double getDouble(long... indexes) {
+        return Doubles.get(hostMemory(), dtype(), at(indexes));
+    }
+
+    /**
+     * One element of a tensor of the host.
+     *
+     * @param indexes
+     *            one a dimension, from 0
+     * @return its value, converted as a cast does
+     */
+    public long getLong(long... indexes) {
+        return Longs.get(hostMemory(), dtype(), at(indexes));
+    }
+
+    private MemorySegment hostMemory() {
+        buffer.hostAccess("read an element", first(), extent(), false);
+        return memory();
+    }
+
+    private long at(long... indexes) {
+        if (indexes.length != shape().rank()) {
+            throw new IllegalArgumentException("The shape " + shape() + " needs " + shape().rank() + " indexes, but has " + Arrays.toString(indexes));
+        }
+        long[] strides = spec.strides();
+        long at = 0;
+        for (int i = 0; i < indexes.length; i++) {
+            if (indexes[i] < 0 || indexes[i] >= shape().dim(i)) {
+                throw new IndexOutOfBoundsException("The indexes must be within " + shape() + ", but are " + Arrays.toString(indexes));
+            }
+            at += indexes[i] * strides[i];
+        }
+        return offset + at * dtype().bytes();
+    }
+
+    /**
+     * All elements of a tensor of the host, converted.
+     *
+     * @return in row-major order
+     */
+    public float[] toFloatArray() {
+        float[] values = new float[arrayLength()];
+        hostRead();
+        Floats.load(this, 0, values, 0, values.length);
+        return values;
+    }
+
+    /**
+     * All elements of a tensor of the host, converted.
+     *
+     * @return in row-major order
+     */
+    public double[] toDoubleArray() {
+        double[] values = new double[arrayLength()];
+        hostRead();
+        Doubles.load(this, 0, values, 0, values.length);
+        return values;
+    }
+
+    /**
+     * All elements of a tensor of the host, converted as a cast does.
+     *
+     * @return in row-major order
+     */
+    public long[] toLongArray() {
+        long[] values = new long[arrayLength()];
+        hostRead();
+        Longs.load(this, 0, values, 0, values.length);
+        return values;
+    }
+
+    private void hostRead() {
+        buffer.hostAccess("read a tensor", first(), extent(), false);
+    }
+
+    private int arrayLength() {
+        if (shape().size() > Integer.MAX_VALUE - 8) {
+            throw new IllegalArgumentException("An array cannot hold the " + shape().size() + " elements of " + spec + ": take slices");
+        }
+        return (int) shape().size();
+    }
+
+    /** Frees the memory, also under all views. Does nothing the second time. */
+    @Override
+    public void close() {
+        buffer.close();
+    }
+
+    /**
+     * A readable form.
+     *
+     * @return type, shape and place
+     */
+    @Override
+    public String toString() {
+        return spec + " at " + place();
+    }
+}

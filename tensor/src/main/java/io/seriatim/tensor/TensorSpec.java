@@ -1,0 +1,145 @@
+package io.seriatim.tensor;
+
+import java.util.Objects;
+
+/**
+ * What is known of a tensor without its memory.
+ *
+ * @param dtype
+ *            the elements' type
+ * @param shape
+ *            the dimensions
+ * @param layout
+ *            how they lie in memory
+ */
+public record TensorSpec(DType dtype, Shape shape, Layout layout) {
+    /**
+     * Checks the parts. Strides that are those of a row-major tensor become {@link Layout#ROW_MAJOR}, so that equal layouts are equal.
+     *
+     * @throws IllegalArgumentException
+     *             if there is not one stride for each dimension
+     */
+    public TensorSpec {
+        Objects.requireNonNull(dtype, "dtype");
+        Objects.requireNonNull(shape, "shape");
+        if (layout instanceof Layout.Strided strided) {
+            long[] strides = strided.strides();
+            if (strides.length != shape.rank()) {
+                throw new IllegalArgumentException("The shape " + shape + " needs " + shape.rank() + " strides, but has " + strides.length);
+            }
+            if (isRowMajor(shape, strides)) {
+                layout = Layout.ROW_MAJOR;
+            }
+        }
+    }
+
+    /**
+     * A dense row-major tensor.
+     *
+     * @param dtype
+     *            the elements' type
+     * @param dims
+     *            the dimensions
+     * @return what it is
+     */
+    public static TensorSpec of(DType dtype, long... dims) {
+        return new TensorSpec(dtype, Shape.of(dims), Layout.ROW_MAJOR);
+    }
+
+    /**
+     * A dense row-major tensor.
+     *
+     * @param dtype
+     *            the elements' type
+     * @param shape
+     *            the dimensions
+     * @return what it is
+     */
+    public static TensorSpec of(DType dtype, Shape shape) {
+        return new TensorSpec(dtype, shape, Layout.ROW_MAJOR);
+    }
+
+    // Strides of dimensions of length 1, and of tensors without elements, are never used.
+    private static boolean isRowMajor(Shape shape, long[] strides) {
+        long expected = 1;
+        for (int i = strides.length - 1; i >= 0; i--) {
+            if (shape.dim(i) != 1 && strides[i] != expected && shape.size() != 0) {
+                return false;
+            }
+            expected *= Math.max(1, shape.dim(i));
+        }
+        return true;
+    }
+
+    /**
+     * Whether it is dense and row-major.
+     *
+     * @return false for views with other strides and for opaque layouts
+     */
+    public boolean isRowMajor() {
+        return layout == Layout.ROW_MAJOR;
+    }
+
+    /**
+     * The distance of neighbours in each dimension.
+     *
+     * @return in elements
+     * @throws IllegalStateException
+     *             if the layout is opaque
+     */
+    public long[] strides() {
+        return switch (layout) {
+            case Layout.RowMajor _ -> shape.strides();
+            case Layout.Strided strided -> strided.strides();
+            case Layout.Opaque opaque -> throw new IllegalStateException("A tensor that is " + opaque + " has no strides: copy it to a row-major one first");
+        };
+    }
+
+    /**
+     * The memory that a tensor of its own takes.
+     *
+     * @return in bytes
+     * @throws IllegalArgumentException
+     *             if that is more than a long can count
+     */
+    public long bytes() {
+        if (layout instanceof Layout.Opaque opaque) {
+            return opaque.bytes();
+        }
+        try {
+            return Math.multiplyExact(shape.size(), dtype.bytes());
+        } catch (ArithmeticException e) {
+            throw new IllegalArgumentException("A tensor of " + dtype + " " + shape + " takes more bytes than a long can count", e);
+        }
+    }
+
+    /**
+     * The same shape and type, dense and row-major.
+     *
+     * @return this if it is so already
+     */
+    public TensorSpec rowMajor() {
+        return isRowMajor() ? this : of(dtype, shape);
+    }
+
+    /**
+     * With another type.
+     *
+     * @param other
+     *            the type
+     * @return the same shape, row-major
+     */
+    public TensorSpec with(DType other) {
+        return of(other, shape);
+    }
+
+    /**
+     * A readable form.
+     *
+     * @return for instance {@code float32 [2, 3]}
+     */
+    @Override
+    public String toString() {
+        return dtype + " " + shape + (isRowMajor() ? "" : " (" + layout + ")");
+    }
+}

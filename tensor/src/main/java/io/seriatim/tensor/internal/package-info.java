@@ -1,0 +1,5 @@
+/** Reading and writing elements of all types. */
+@NullMarked
+package io.seriatim.tensor.internal;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,42 @@
+package io.seriatim.tensor.kernel;
+
+import io.seriatim.tensor.DType;
+import io.seriatim.tensor.TensorSpec;
+import org.jspecify.annotations.Nullable;
+
+/** What a kernel computes, apart from its operands: an operation's name and its typed parameters. Records, so that equal ones are equal. */
+public interface Computation {
+    /**
+     * The operation's name.
+     *
+     * @return for instance {@code matmul}
+     */
+    String operation();
+
+    /**
+     * Checks the inputs and says what comes out.
+     *
+     * @param inputs
+     *            in the order that the record's Javadoc gives; null for an optional one that is left out
+     * @return the outputs, row-major, in order
+     * @throws IllegalArgumentException
+     *             if the inputs do not fit; the message names the operation, the inputs and the rule
+     */
+    TensorSpec[] infer(@Nullable TensorSpec... inputs);
+
+    /**
+     * The type by which a kernel is chosen.
+     *
+     * @param arguments
+     *            inputs, then outputs
+     * @return the first input's type, unless the record says otherwise
+     */
+    default DType keyType(@Nullable TensorSpec... arguments) {
+        for (TensorSpec argument : arguments) {
+            if (argument != null) {
+                return argument.dtype();
+            }
+        }
+        throw new IllegalArgumentException(operation() + " needs at least one tensor");
+    }
+}

@@ -1,0 +1,51 @@
+package io.seriatim.tensor.kernel;
+
+import io.seriatim.tensor.Shape;
+import io.seriatim.tensor.TensorSpec;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Inputs x [n, c, spatial...], weights [o, c/groups, kernel...], bias [o] (left out unless given), one more for each {@link PostOp.Combine}; output [n, o, spatial'...]. */
+public record Convolution(Window window, int groups, boolean bias, List<PostOp> postOps) implements Computation {
+    public Convolution {
+        postOps = List.copyOf(postOps);
+    }
+
+    @Override
+    public String operation() {
+        return "convolution";
+    }
+
+    int inputs() {
+        return 2 + (bias ? 1 : 0) + (int) postOps.stream().filter(PostOp.Combine.class::isInstance).count();
+    }
+
+    @Override
+    public TensorSpec[] infer(@Nullable TensorSpec... inputs) {
+        Operands in = Operands.of(operation(), inputs, inputs(), inputs());
+        TensorSpec x = in.get(0, "x");
+        TensorSpec w = in.get(1, "weights");
+        in.sameType(x, w, "x and weights");
+        check(in, x.shape(), w.shape(), window, groups);
+        long[] dims = x.shape().dims();
+        dims[1] = w.shape().dim(0);
+        for (int i = 0; i < window.rank(); i++) {
+            dims[2 + i] = window.places(i, x.shape().dim(2 + i), w.shape().dim(2 + i));
+            in.require(dims[2 + i] > 0, "the kernel does not fit into the padded spatial dimension %d", i);
+        }
+        Shape out = Shape.of(dims);
+        if (bias) {
+            TensorSpec b = in.get(2, "bias");
+            in.require(b.shape().equals(Shape.of(out.dim(1))), "bias must be [%d], but is %s", out.dim(1), b.shape());
+        }
+        return new TensorSpec[]{TensorSpec.of(x.dtype(), out)};
+    }
+
+    static void check(Operands in, Shape x, Shape w, Window window, int groups) {
+        int rank = window.rank() + 2;
+        in.require(x.rank() == rank && w.rank() == rank, "x and weights need %d dimensions", rank);
+        in.require(groups >= 1 && x.dim(1) == w.dim(1) * groups && w.dim(0) % groups == 0,
+                "with %d groups, x's channels (%d) must be the groups times dimension 1 of the weights (%d), and dimension 0 of the weights (%d) a multiple of the groups", groups,
+                x.dim(1), w.dim(1), w.dim(0));
+    }
+}

@@ -1,0 +1,43 @@
+package io.seriatim.tensor.kernel;
+
+import io.seriatim.tensor.Shape;
+import io.seriatim.tensor.TensorSpec;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The gradient of a convolution's input; also the transposed convolution. Inputs dy [n, o, spatial'...], weights [o, c/groups, kernel...]; output dx [n, c, spatial...], whose spatial
+ * dimensions are parameters, since several give the same dy.
+ */
+public record ConvolutionGradInput(Window window, int groups, List<Long> spatial) implements Computation {
+    public ConvolutionGradInput {
+        spatial = List.copyOf(spatial);
+    }
+
+    @Override
+    public String operation() {
+        return "convolution_grad_input";
+    }
+
+    @Override
+    public TensorSpec[] infer(@Nullable TensorSpec... inputs) {
+        Operands in = Operands.of(operation(), inputs, 2, 2);
+        TensorSpec dy = in.get(0, "dy");
+        TensorSpec w = in.get(1, "weights");
+        in.sameType(dy, w, "dy and weights");
+        int rank = window.rank() + 2;
+        in.require(dy.shape().rank() == rank && w.shape().rank() == rank && spatial.size() == window.rank(), "dy and weights need %d dimensions", rank);
+        long[] dims = dy.shape().dims();
+        dims[1] = w.shape().dim(1) * groups;
+        for (int i = 0; i < spatial.size(); i++) {
+            dims[2 + i] = spatial.get(i);
+        }
+        Shape x = Shape.of(dims);
+        Convolution.check(in, x, w.shape(), window, groups);
+        in.require(dy.shape().dim(1) == w.shape().dim(0), "dy must have as many channels as the weights have outputs, but has %d and %d", dy.shape().dim(1), w.shape().dim(0));
+        for (int i = 0; i < spatial.size(); i++) {
+            in.require(window.places(i, x.dim(2 + i), w.shape().dim(2 + i)) == dy.shape().dim(2 + i), "an input of %s does not give the spatial dimensions of dy", spatial);
+        }
+        return new TensorSpec[]{TensorSpec.of(dy.dtype(), x)};
+    }
+}

@@ -1,0 +1,43 @@
+package io.seriatim.tensor.kernel;
+
+import io.seriatim.tensor.Shape;
+import io.seriatim.tensor.TensorSpec;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The gradient of a convolution's weights. Inputs x [n, c, spatial...], dy [n, o, spatial'...]; outputs dw [o, c/groups, kernel...] and, with bias, db [o]. The kernel's dimensions are
+ * parameters.
+ */
+public record ConvolutionGradWeights(Window window, int groups, boolean bias, List<Long> kernel) implements Computation {
+    public ConvolutionGradWeights {
+        kernel = List.copyOf(kernel);
+    }
+
+    @Override
+    public String operation() {
+        return "convolution_grad_weights";
+    }
+
+    @Override
+    public TensorSpec[] infer(@Nullable TensorSpec... inputs) {
+        Operands in = Operands.of(operation(), inputs, 2, 2);
+        TensorSpec x = in.get(0, "x");
+        TensorSpec dy = in.get(1, "dy");
+        in.sameType(x, dy, "x and dy");
+        int rank = window.rank() + 2;
+        in.require(x.shape().rank() == rank && dy.shape().rank() == rank && kernel.size() == window.rank(), "x and dy need %d dimensions", rank);
+        in.require(groups >= 1 && x.shape().dim(1) % groups == 0, "x's channels (%d) must be a multiple of the %d groups", x.shape().dim(1), groups);
+        long[] dims = new long[rank];
+        dims[0] = dy.shape().dim(1);
+        dims[1] = x.shape().dim(1) / groups;
+        for (int i = 0; i < kernel.size(); i++) {
+            dims[2 + i] = kernel.get(i);
+            in.require(window.places(i, x.shape().dim(2 + i), kernel.get(i)) == dy.shape().dim(2 + i), "a kernel of %s does not give the spatial dimensions of dy", kernel);
+        }
+        Shape w = Shape.of(dims);
+        Convolution.check(in, x.shape(), w, window, groups);
+        TensorSpec dw = TensorSpec.of(x.dtype(), w);
+        return bias ? new TensorSpec[]{dw, TensorSpec.of(x.dtype(), dims[0])} : new TensorSpec[]{dw};
+    }
+}

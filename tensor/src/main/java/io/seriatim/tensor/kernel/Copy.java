@@ -1,0 +1,24 @@
+package io.seriatim.tensor.kernel;
+
+import io.seriatim.tensor.TensorSpec;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Copies, casts, transposes, and reorders to and from opaque layouts: whatever differs between input and output but the shape, to which the input broadcasts. With the type of the output
+ * left null it is the input's.
+ */
+public record Copy(io.seriatim.tensor.@Nullable DType to) implements Computation {
+    /** To the same type. */
+    public static final Copy PLAIN = new Copy(null);
+
+    @Override
+    public String operation() {
+        return "copy";
+    }
+
+    @Override
+    public TensorSpec[] infer(@Nullable TensorSpec... inputs) {
+        TensorSpec x = Operands.of(operation(), inputs, 1, 1).get(0, "x");
+        return new TensorSpec[]{x.with(to == null ? x.dtype() : to)};
+    }
+}

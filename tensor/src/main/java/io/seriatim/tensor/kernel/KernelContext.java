@@ -1,0 +1,126 @@
+package io.seriatim.tensor.kernel;
+
+import io.seriatim.device.Buffer;
+import io.seriatim.device.Devices;
+import org.jspecify.annotations.Nullable;
+
+/** What a thread keeps for the kernels that it runs: how many threads they may use, and scratch memory. Of one thread at a time. */
+public final class KernelContext implements AutoCloseable {
+    /** The elements of a tile: what plain Java kernels move between memory and arrays at once. Three float tiles fit a first-level cache. */
+    public static final int TILE = 2048;
+
+    private static final ThreadLocal<KernelContext> CURRENT = ThreadLocal.withInitial(() -> new KernelContext(1));
+
+    private final int threads;
+    private final float[][] floats = new float[8][];
+    private final double[][] doubles = new double[8][];
+    private final long[][] longs = new long[8][];
+    private @Nullable Buffer scratch;
+
+    /**
+     * Makes a context.
+     *
+     * @param threads
+     *            how many threads a kernel may use, from 1
+     */
+    public KernelContext(int threads) {
+        if (threads < 1) {
+            throw new IllegalArgumentException("A kernel needs at least one thread, but is given " + threads);
+        }
+        this.threads = threads;
+    }
+
+    /**
+     * The calling thread's own, with one thread.
+     *
+     * @return always the same in one thread
+     */
+    public static KernelContext current() {
+        return CURRENT.get();
+    }
+
+    /**
+     * How many threads a kernel may use.
+     *
+     * @return from 1
+     */
+    public int threads() {
+        return threads;
+    }
+
+    /**
+     * A tile.
+     *
+     * @param slot
+     *            which, from 0 to 7
+     * @return an array of {@link #TILE} values that holds anything
+     */
+    public float[] floats(int slot) {
+        float[] tile = floats[slot];
+        if (tile == null) {
+            tile = new float[TILE];
+            floats[slot] = tile;
+        }
+        return tile;
+    }
+
+    /**
+     * A tile.
+     *
+     * @param slot
+     *            which, from 0 to 7
+     * @return an array of {@link #TILE} values that holds anything
+     */
+    public double[] doubles(int slot) {
+        double[] tile = doubles[slot];
+        if (tile == null) {
+            tile = new double[TILE];
+            doubles[slot] = tile;
+        }
+        return tile;
+    }
+
+    /**
+     * A tile.
+     *
+     * @param slot
+     *            which, from 0 to 7
+     * @return an array of {@link #TILE} values that holds anything
+     */
+    public long[] longs(int slot) {
+        long[] tile = longs[slot];
+        if (tile == null) {
+            tile = new long[TILE];
+            longs[slot] = tile;
+        }
+        return tile;
+    }
+
+    /**
+     * Memory of the host for the time of one run. It grows to the most that was asked for.
+     *
+     * @param bytes
+     *            how many
+     * @return at least so many, aligned to 64 bytes, holding anything
+     */
+    public Buffer scratch(long bytes) {
+        Buffer have = scratch;
+        if (have == null || have.bytes() < bytes) {
+            if (have != null) {
+                have.close();
+            }
+            have = Devices.system().host().allocate(bytes).label("scratch of kernels");
+            scratch = have;
+        }
+        return have;
+    }
+
+    /** Frees the scratch memory. The context may be used again. */
+    @Override
+    public void close() {
+        if (scratch != null) {
+            scratch.close();
+            scratch = null;
+        }
+    }
+}

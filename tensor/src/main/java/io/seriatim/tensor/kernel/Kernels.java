@@ -1,0 +1,195 @@
+package io.seriatim.tensor.kernel;
+
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import io.seriatim.device.Place;
+import io.seriatim.tensor.DType;
+import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.kernel.portable.PortableKernels;
+import io.seriatim.tensor.onednn.OneDnnKernels;
+import io.seriatim.tensor.kernel.fast.FastKernels;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The kernels that there are, by operation, kind of place and type. For each the fastest comes first; one that has nothing for the shapes or layouts at hand passes them on to the next.
+ */
+public final class Kernels {
+    /** The property that, set to {@code portable}, leaves only the plain Java kernels. */
+    public static final String PROPERTY = "seriatim.kernels";
+
+    private final Map<Key, List<Entry<?>>> entries = new ConcurrentHashMap<>();
+
+    private record Key(String operation, String kind) {
+    }
+
+    private record Entry<C extends Computation>(String provider, Class<C> type, EnumMap<DType, Boolean> dtypes, KernelFactory<C> factory) {
+    }
+
+    private static final class OfProcess {
+        static final Kernels KERNELS = isPortableOnly() ? portable() : all();
+
+        private OfProcess() {
+        }
+    }
+
+    /** No kernels yet. */
+    public Kernels() {
+        // Those that come with this module are in system() and portable().
+    }
+
+    /**
+     * Those of the process: with {@code -Dseriatim.kernels=portable} only the plain Java ones.
+     *
+     * @return always the same
+     */
+    public static Kernels system() {
+        return OfProcess.KERNELS;
+    }
+
+    /**
+     * Only the plain Java ones.
+     *
+     * @return a new registry
+     */
+    public static Kernels portable() {
+        Kernels kernels = new Kernels();
+        PortableKernels.register(kernels);
+        return kernels;
+    }
+
+    private static Kernels all() {
+        Kernels kernels = new Kernels();
+        OneDnnKernels.register(kernels);
+        FastKernels.register(kernels);
+        PortableKernels.register(kernels);
+        return kernels;
+    }
+
+    private static boolean isPortableOnly() {
+        String value = System.getProperty(PROPERTY, "fast");
+        return switch (value) {
+            case "portable" -> true;
+            case "fast" -> false;
+            default -> throw new IllegalArgumentException("-D" + PROPERTY + " must be fast or portable, but is '" + value + "'");
+        };
+    }
+
+    /**
+     * Adds kernels, to be asked after those that are there. Kernels for {@code cpu} serve {@code sim} too, which runs them on its own memory.
+     *
+     * @param provider
+     *            which library or kind of code they are
+     * @param kind
+     *            the kind of place, for instance {@code cpu}
+     * @param operation
+     *            the operation's name
+     * @param type
+     *            the computation's record
+     * @param dtypes
+     *            the types (see {@link Computation#keyType})
+     * @param factory
+     *            prepares them
+     * @param <C>
+     *            the computation's record
+     * @return this
+     */
+    @CanIgnoreReturnValue
+    public <C extends Computation> Kernels register(String provider, String kind, String operation, Class<C> type, Collection<DType> dtypes, KernelFactory<C> factory) {
+        EnumMap<DType, Boolean> set = new EnumMap<>(DType.class);
+        dtypes.forEach(dtype -> set.put(dtype, true));
+        entries.computeIfAbsent(new Key(operation, kind), _ -> new java.util.concurrent.CopyOnWriteArrayList<>()).add(new Entry<>(provider, type, set, factory));
+        return this;
+    }
+
+    /**
+     * Prepares the fastest kernel.
+     *
+     * @param computation
+     *            what is computed
+     * @param place
+     *            where the tensors are
+     * @param arguments
+     *            inputs, then outputs; null for those that are left out
+     * @return the kernel, which belongs to the caller
+     * @throws IllegalArgumentException
+     *             if the arguments do not fit the computation
+     * @throws NoKernelException
+     *             if there is none; the message lists those there are
+     */
+    public Kernel prepare(Computation computation, Place place, @Nullable TensorSpec... arguments) {
+        DType dtype = computation.keyType(arguments);
+        for (Entry<?> entry : candidates(computation, place)) {
+            Kernel kernel = entry.dtypes().containsKey(dtype) ? prepare(entry, computation, arguments) : null;
+            if (kernel != null) {
+                return kernel;
+            }
+        }
+        throw new NoKernelException(missing(computation, place, dtype, arguments));
+    }
+
+    private List<Entry<?>> candidates(Computation computation, Place place) {
+        List<Entry<?>> own = entries.get(new Key(computation.operation(), place.kind()));
+        if (own == null && place.kind().equals("sim")) {
+            own = entries.get(new Key(computation.operation(), "cpu"));
+        }
+        return own == null ? List.of() : own;
+    }
+
+    private static <C extends Computation> @Nullable Kernel prepare(Entry<C> entry, Computation computation, @Nullable TensorSpec[] arguments) {
+        return entry.type().isInstance(computation) ? entry.factory().prepare(entry.type().cast(computation), arguments) : null;
+    }
+
+    private String missing(Computation computation, Place place, DType dtype, @Nullable TensorSpec[] arguments) {
+        List<Entry<?>> candidates = candidates(computation, place);
+        String given = Arrays.stream(arguments).map(spec -> spec == null ? "none" : spec.toString()).collect(Collectors.joining(", "));
+        String there = candidates.isEmpty()
+                ? "there are kernels of this operation at " + places(computation.operation())
+                : "there are: " + candidates.stream().map(entry -> entry.provider() + " for " + names(entry.dtypes().keySet())).collect(Collectors.joining("; "));
+        return "No kernel '" + computation.operation() + "' for " + dtype + " at " + place + " (" + given + "); " + there + ". Cast or copy the operands to one of these.";
+    }
+
+    private String places(String operation) {
+        String places = entries.keySet().stream().filter(key -> key.operation().equals(operation)).map(Key::kind).sorted().collect(Collectors.joining(", "));
+        return places.isEmpty() ? "no place" : places;
+    }
+
+    private static String names(Set<DType> dtypes) {
+        return dtypes.stream().map(DType::toString).collect(Collectors.joining(", "));
+    }
+
+    /**
+     * One line of the table of kernels.
+     *
+     * @param operation
+     *            the operation's name
+     * @param kind
+     *            the kind of place
+     * @param provider
+     *            which library or kind of code
+     * @param dtypes
+     *            for which types
+     */
+    public record Info(String operation, String kind, String provider, List<DType> dtypes) {
+    }
+
+    /**
+     * All kernels.
+     *
+     * @return by operation, the fastest first
+     */
+    public List<Info> list() {
+        List<Info> infos = new ArrayList<>();
+        entries.forEach((key, list) -> list.forEach(entry -> infos.add(new Info(key.operation(), key.kind(), entry.provider(), List.copyOf(entry.dtypes().keySet())))));
+        // The sort is stable: the order among the kernels of an operation stays.
+        infos.sort(java.util.Comparator.comparing(Info::operation).thenComparing(Info::kind));
+        return infos;
+    }
+}

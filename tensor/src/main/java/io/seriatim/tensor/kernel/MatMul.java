@@ -1,0 +1,65 @@
+package io.seriatim.tensor.kernel;
+
+import io.seriatim.tensor.Shape;
+import io.seriatim.tensor.TensorSpec;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Inputs x [..., m, k], y [..., k, n], bias (broadcasts to the result; left out unless given), one more for each {@link PostOp.Combine}; output [..., m, n]. Leading dimensions broadcast.
+ * A vector x counts as [1, k], a vector y as [k, 1], and that dimension is left out of the result.
+ */
+public record MatMul(boolean transposeX, boolean transposeY, boolean bias, List<PostOp> postOps) implements Computation {
+    public static final MatMul PLAIN = new MatMul(false, false, false, List.of());
+
+    public MatMul {
+        postOps = List.copyOf(postOps);
+    }
+
+    @Override
+    public String operation() {
+        return "matmul";
+    }
+
+    int inputs() {
+        return 2 + (bias ? 1 : 0) + (int) postOps.stream().filter(PostOp.Combine.class::isInstance).count();
+    }
+
+    @Override
+    public TensorSpec[] infer(@Nullable TensorSpec... inputs) {
+        Operands in = Operands.of(operation(), inputs, inputs(), inputs());
+        TensorSpec x = in.get(0, "x");
+        TensorSpec y = in.get(1, "y");
+        in.sameType(x, y, "x and y");
+        in.require(x.shape().rank() >= 1 && y.shape().rank() >= 1, "x and y need at least one dimension");
+        boolean vectorX = x.shape().rank() == 1;
+        boolean vectorY = y.shape().rank() == 1;
+        long m = vectorX ? 1 : x.shape().dim(transposeX ? -1 : -2);
+        long kx = vectorX ? x.shape().dim(0) : x.shape().dim(transposeX ? -2 : -1);
+        long ky = vectorY ? y.shape().dim(0) : y.shape().dim(transposeY ? -1 : -2);
+        long n = vectorY ? 1 : y.shape().dim(transposeY ? -2 : -1);
+        in.require(kx == ky, "the inner dimensions of x%s and y%s must be equal, but are %d and %d", transposeX ? " (transposed)" : "", transposeY ? " (transposed)" : "", kx, ky);
+        Shape batchX = x.shape().slice(0, Math.max(0, x.shape().rank() - 2));
+        Shape batchY = y.shape().slice(0, Math.max(0, y.shape().rank() - 2));
+        Shape batch;
+        try {
+            batch = batchX.broadcast(batchY);
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(operation() + ": the leading dimensions of " + x.shape() + " and " + y.shape() + " do not broadcast", e);
+        }
+        long[] dims = java.util.Arrays.copyOf(batch.dims(), batch.rank() + (vectorX ? 0 : 1) + (vectorY ? 0 : 1));
+        int at = batch.rank();
+        if (!vectorX) {
+            dims[at++] = m;
+        }
+        if (!vectorY) {
+            dims[at] = n;
+        }
+        Shape out = Shape.of(dims);
+        for (int i = 2; i < inputs(); i++) {
+            TensorSpec extra = in.get(i, i == 2 && bias ? "bias" : "of a post-op");
+            in.require(extra.shape().broadcast(out).equals(out), "input %d must broadcast to the result %s, but is %s", i, out, extra.shape());
+        }
+        return new TensorSpec[]{TensorSpec.of(x.dtype(), out)};
+    }
+}

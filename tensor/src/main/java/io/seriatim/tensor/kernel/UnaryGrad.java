@@ -1,0 +1,28 @@
+package io.seriatim.tensor.kernel;
+
+import io.seriatim.tensor.TensorSpec;
+import org.jspecify.annotations.Nullable;
+
+/** The gradient of a function of each element. Inputs x, y = f(x) (either may be left out if the function does not need it), dy; output dx = dy · f'(x). */
+public record UnaryGrad(Unary.Function function, float alpha, float beta) implements Computation {
+    public static UnaryGrad of(Unary unary) {
+        return new UnaryGrad(unary.function(), unary.alpha(), unary.beta());
+    }
+
+    @Override
+    public String operation() {
+        return "unary_grad";
+    }
+
+    @Override
+    public TensorSpec[] infer(@Nullable TensorSpec... inputs) {
+        Operands in = Operands.of(operation(), inputs, 3, 3);
+        TensorSpec dy = in.get(2, "dy");
+        in.floating(dy, "dy");
+        for (int i = 0; i < 2; i++) {
+            TensorSpec other = in.optional(i);
+            in.require(other == null || other.shape().equals(dy.shape()) && other.dtype() == dy.dtype(), "x, y and dy must have one type and shape");
+        }
+        return new TensorSpec[]{dy.rowMajor()};
+    }
+}
