@@ -1,18 +1,49 @@
 package io.seriatim.tensor.onednn;
 
+import io.seriatim.tensor.DType;
+import io.seriatim.tensor.internal.ffi.Dnnl;
+import io.seriatim.tensor.kernel.Binary;
+import io.seriatim.tensor.kernel.Convolution;
+import io.seriatim.tensor.kernel.ConvolutionGradInput;
+import io.seriatim.tensor.kernel.ConvolutionGradWeights;
+import io.seriatim.tensor.kernel.Copy;
 import io.seriatim.tensor.kernel.Kernels;
+import io.seriatim.tensor.kernel.MatMul;
+import io.seriatim.tensor.kernel.Reduction;
+import io.seriatim.tensor.kernel.Unary;
+import io.seriatim.tensor.kernel.UnaryGrad;
+import java.util.List;
 
 /** The kernels of oneDNN. */
 public final class OneDnnKernels {
+    static final String PROVIDER = "onednn";
+    private static final String CPU = "cpu";
+    private static final List<DType> FLOATS = List.of(DType.FLOAT32, DType.BFLOAT16, DType.FLOAT16);
+
     private OneDnnKernels() {
     }
 
     /**
-     * Adds them.
+     * Adds them, if the library can be loaded.
      *
      * @param kernels
      *            the registry
      */
     public static void register(Kernels kernels) {
+        Dnnl dnnl = Dnnl.get();
+        if (dnnl == null) {
+            System.getLogger(OneDnnKernels.class.getName()).log(System.Logger.Level.WARNING, "{0}; the portable kernels are used, which are slower. 'seriatim doctor' says more.",
+                    Dnnl.problem());
+            return;
+        }
+        kernels.register(PROVIDER, CPU, "matmul", MatMul.class, FLOATS, (computation, arguments) -> MatMulRecipe.kernel(dnnl, computation, arguments));
+        kernels.register(PROVIDER, CPU, "convolution", Convolution.class, FLOATS, (c, arguments) -> ConvolutionRecipes.forward(dnnl, c, arguments));
+        kernels.register(PROVIDER, CPU, "convolution_grad_input", ConvolutionGradInput.class, FLOATS, (c, arguments) -> ConvolutionRecipes.gradInput(dnnl, c, arguments));
+        kernels.register(PROVIDER, CPU, "convolution_grad_weights", ConvolutionGradWeights.class, FLOATS, (c, arguments) -> ConvolutionRecipes.gradWeights(dnnl, c, arguments));
+        kernels.register(PROVIDER, CPU, "unary", Unary.class, FLOATS, (c, arguments) -> ElementwiseRecipes.unary(dnnl, c, arguments));
+        kernels.register(PROVIDER, CPU, "unary_grad", UnaryGrad.class, FLOATS, (c, arguments) -> ElementwiseRecipes.unaryGrad(dnnl, c, arguments));
+        kernels.register(PROVIDER, CPU, "binary", Binary.class, FLOATS, (c, arguments) -> ElementwiseRecipes.binary(dnnl, c, arguments));
+        kernels.register(PROVIDER, CPU, "reduction", Reduction.class, FLOATS, (c, arguments) -> ElementwiseRecipes.reduction(dnnl, c, arguments));
+        kernels.register(PROVIDER, CPU, "copy", Copy.class, FLOATS, (c, arguments) -> CopyRecipe.kernel(dnnl, c, arguments));
     }
 }

@@ -1,0 +1,64 @@
+package io.seriatim.tensor.onednn;
+
+import io.seriatim.tensor.kernel.Binary;
+import io.seriatim.tensor.kernel.Reduction;
+import io.seriatim.tensor.kernel.Unary;
+import org.jspecify.annotations.Nullable;
+
+/** The library's numbers for functions. What it computes otherwise than we do (signs of zeros, NaNs) is left out. */
+final class Algorithms {
+    private Algorithms() {
+    }
+
+    /** A function with the library's parameters. */
+    record Eltwise(int algorithm, float alpha, float beta) {
+    }
+
+    static @Nullable Eltwise eltwise(Unary.Function function, float alpha, float beta) {
+        return switch (function) {
+            case RELU -> new Eltwise(32, 0, 0);
+            case LEAKY_RELU -> new Eltwise(32, alpha, 0);
+            case TANH -> new Eltwise(33, 0, 0);
+            case ELU -> new Eltwise(34, alpha, 0);
+            case SQUARE -> new Eltwise(35, 0, 0);
+            case ABS -> new Eltwise(36, 0, 0);
+            case SQRT -> new Eltwise(37, 0, 0);
+            case LINEAR -> new Eltwise(38, alpha, beta);
+            case HARD_SIGMOID -> new Eltwise(40, alpha, beta);
+            case SIGMOID -> new Eltwise(41, 0, 0);
+            case EXP -> new Eltwise(42, 0, 0);
+            case GELU_TANH -> new Eltwise(43, 0, 0);
+            case SWISH -> new Eltwise(44, alpha, 0);
+            case LOG -> new Eltwise(45, 0, 0);
+            case CLIP -> new Eltwise(47, alpha, beta);
+            case GELU_ERF -> new Eltwise(49, 0, 0);
+            case ROUND -> new Eltwise(50, 0, 0);
+            case MISH -> new Eltwise(51, 0, 0);
+            case HARD_SWISH -> new Eltwise(52, 1f / 6, 0.5f);
+            default -> null;
+        };
+    }
+
+    /** 0 if there is none. */
+    static int binary(Binary.Function function) {
+        return switch (function) {
+            case ADD -> 0x1fff0;
+            case MULTIPLY -> 0x1fff1;
+            case DIVIDE -> 0x1fff4;
+            case SUBTRACT -> 0x1fff5;
+            default -> 0;
+        };
+    }
+
+    /** 0 if there is none. */
+    static int reduction(Reduction.Function function) {
+        return switch (function) {
+            case MAX -> 196594;
+            case MIN -> 196595;
+            case SUM -> 196596;
+            case PRODUCT -> 196597;
+            case MEAN -> 196598;
+            default -> 0;
+        };
+    }
+}

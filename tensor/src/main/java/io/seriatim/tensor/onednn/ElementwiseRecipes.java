@@ -1,0 +1,162 @@
+package io.seriatim.tensor.onednn;
+
+import io.seriatim.tensor.Shape;
+import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.internal.ffi.Dnnl;
+import io.seriatim.tensor.internal.ffi.DnnlConstants;
+import io.seriatim.tensor.kernel.Binary;
+import io.seriatim.tensor.kernel.Kernel;
+import io.seriatim.tensor.kernel.PostOp;
+import io.seriatim.tensor.kernel.Reduction;
+import io.seriatim.tensor.kernel.Unary;
+import io.seriatim.tensor.kernel.UnaryGrad;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** Functions of one and of two elements, and reductions. Operands that are dense and alike are seen as one long row. */
+final class ElementwiseRecipes {
+    private ElementwiseRecipes() {
+    }
+
+    static @Nullable Kernel unary(Dnnl dnnl, Unary unary, @Nullable TensorSpec[] arguments) {
+        Algorithms.Eltwise eltwise = Algorithms.eltwise(unary.function(), unary.alpha(), unary.beta());
+        TensorSpec x = Objects.requireNonNull(arguments[0]);
+        TensorSpec y = Objects.requireNonNull(arguments[1]);
+        if (eltwise == null || !isDense(x, y)) {
+            return null;
+        }
+        return DnnlKernel.of(dnnl, builder -> {
+            long data = row(builder, x);
+            long description = builder.keep(Dnnl.handle(out -> dnnl.call("dnnl_eltwise_forward_primitive_desc_create", "ppiippffp", out, dnnl.engine(),
+                    DnnlConstants.FORWARD_INFERENCE, eltwise.algorithm(), data, data, eltwise.alpha(), eltwise.beta(), builder.attributes())));
+            if (!isFast(dnnl, description)) {
+                return false;
+            }
+            builder.step(description, new Operand(DnnlConstants.SRC, 0, data), new Operand(DnnlConstants.DST, 1, data));
+            return true;
+        });
+    }
+
+    static @Nullable Kernel unaryGrad(Dnnl dnnl, UnaryGrad grad, @Nullable TensorSpec[] arguments) {
+        Algorithms.Eltwise eltwise = Algorithms.eltwise(grad.function(), grad.alpha(), grad.beta());
+        TensorSpec x = arguments[0];
+        TensorSpec dy = Objects.requireNonNull(arguments[2]);
+        TensorSpec dx = Objects.requireNonNull(arguments[3]);
+        if (eltwise == null || x == null || !isDense(x, dy, dx) || grad.function() == Unary.Function.ROUND) {
+            return null;
+        }
+        return DnnlKernel.of(dnnl, builder -> {
+            long data = row(builder, x);
+            long forward = builder.keep(Dnnl.handle(out -> dnnl.call("dnnl_eltwise_forward_primitive_desc_create", "ppiippffp", out, dnnl.engine(), DnnlConstants.FORWARD_TRAINING,
+                    eltwise.algorithm(), data, data, eltwise.alpha(), eltwise.beta(), builder.attributes())));
+            if (forward == 0) {
+                return false;
+            }
+            long description = builder.keep(Dnnl.handle(out -> dnnl.call("dnnl_eltwise_backward_primitive_desc_create", "ppipppffpp", out, dnnl.engine(), eltwise.algorithm(), data,
+                    data, data, eltwise.alpha(), eltwise.beta(), forward, builder.attributes())));
+            if (!isFast(dnnl, description)) {
+                return false;
+            }
+            builder.step(description, new Operand(DnnlConstants.SRC, 0, data), new Operand(DnnlConstants.DIFF_DST, 2, data), new Operand(DnnlConstants.DIFF_SRC, 3, data));
+            return true;
+        });
+    }
+
+    static @Nullable Kernel binary(Dnnl dnnl, Binary binary, @Nullable TensorSpec[] arguments) {
+        int algorithm = Algorithms.binary(binary.function());
+        List<TensorSpec> all = new ArrayList<>();
+        for (TensorSpec argument : arguments) {
+            all.add(Objects.requireNonNull(argument));
+        }
+        TensorSpec out = all.getLast();
+        if (algorithm == 0 || out.shape().size() == 0 || out.shape().rank() > 12 || all.stream().anyMatch(spec -> !spec.isRowMajor())) {
+            return null;
+        }
+        Shape shape = out.shape().rank() == 0 ? Shape.of(1) : out.shape();
+        boolean alike = all.stream().allMatch(spec -> spec.shape().equals(out.shape()));
+        return DnnlKernel.of(dnnl, builder -> {
+            List<Long> descriptions = new ArrayList<>();
+            for (TensorSpec spec : all) {
+                descriptions.add(alike ? row(builder, spec) : padded(builder, spec, shape));
+            }
+            long attributes = builder.attributes(binary.postOps(), descriptions.subList(2, descriptions.size() - 1));
+            if (attributes == 0) {
+                return false;
+            }
+            long description = builder.keep(Dnnl.handle(handle -> dnnl.call("dnnl_binary_primitive_desc_create", "ppipppp", handle, dnnl.engine(), algorithm, descriptions.get(0),
+                    descriptions.get(1), descriptions.getLast(), attributes)));
+            if (!isFast(dnnl, description)) {
+                return false;
+            }
+            builder.step(description, operands(binary.postOps(), descriptions));
+            return true;
+        });
+    }
+
+    private static Operand[] operands(List<PostOp> postOps, List<Long> descriptions) {
+        List<Operand> operands = new ArrayList<>();
+        operands.add(new Operand(DnnlConstants.SRC, 0, descriptions.get(0)));
+        operands.add(new Operand(DnnlConstants.SRC_1, 1, descriptions.get(1)));
+        int slot = 2;
+        for (int i = 0; i < postOps.size(); i++) {
+            if (postOps.get(i) instanceof PostOp.Combine) {
+                operands.add(new Operand(DnnlConstants.POST_OP * (i + 1) | DnnlConstants.SRC_1, slot, descriptions.get(slot)));
+                slot++;
+            }
+        }
+        operands.add(new Operand(DnnlConstants.DST, slot, descriptions.get(slot)));
+        return operands.toArray(Operand[]::new);
+    }
+
+    static @Nullable Kernel reduction(Dnnl dnnl, Reduction reduction, @Nullable TensorSpec[] arguments) {
+        TensorSpec x = Objects.requireNonNull(arguments[0]);
+        TensorSpec y = Objects.requireNonNull(arguments[1]);
+        int algorithm = Algorithms.reduction(reduction.function());
+        if (algorithm == 0 || x.shape().size() == 0 || !x.isRowMajor() || !y.isRowMajor() || x.shape().rank() > 12 || x.shape().size() == y.shape().size()) {
+            return null;
+        }
+        boolean[] reduced = reduction.reduced(x.shape());
+        long[] dims = x.shape().dims();
+        for (int i = 0; i < dims.length; i++) {
+            dims[i] = reduced[i] ? 1 : dims[i];
+        }
+        return DnnlKernel.of(dnnl, builder -> {
+            long source = builder.describe(x);
+            long target = builder.describe(dims, y.dtype(), Shape.of(dims).strides());
+            long description = builder.keep(Dnnl.handle(
+                    out -> dnnl.call("dnnl_reduction_primitive_desc_create", "ppippffp", out, dnnl.engine(), algorithm, source, target, 0f, 0f, builder.attributes())));
+            if (!isFast(dnnl, description)) {
+                return false;
+            }
+            builder.step(description, new Operand(DnnlConstants.SRC, 0, source), new Operand(DnnlConstants.DST, 1, target));
+            return true;
+        });
+    }
+
+    private static boolean isDense(TensorSpec... specs) {
+        for (TensorSpec spec : specs) {
+            if (!spec.isRowMajor() || spec.shape().size() == 0 || spec.dtype() != specs[0].dtype()) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static long row(SequenceBuilder builder, TensorSpec spec) {
+        return builder.describe(new long[]{spec.shape().size()}, spec.dtype(), new long[]{1});
+    }
+
+    /** With dimensions of length 1 in front, as many as the result has. */
+    private static long padded(SequenceBuilder builder, TensorSpec spec, Shape shape) {
+        long[] dims = new long[shape.rank()];
+        java.util.Arrays.fill(dims, 1);
+        System.arraycopy(spec.shape().dims(), 0, dims, dims.length - spec.shape().rank(), spec.shape().rank());
+        return builder.describe(dims, spec.dtype(), Shape.of(dims).strides());
+    }
+
+    static boolean isFast(Dnnl dnnl, long primitiveDescription) {
+        return primitiveDescription != 0 && !dnnl.implementation(primitiveDescription).startsWith("ref");
+    }
+}

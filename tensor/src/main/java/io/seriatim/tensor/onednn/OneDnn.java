@@ -1,0 +1,64 @@
+package io.seriatim.tensor.onednn;
+
+import io.seriatim.tensor.internal.ffi.Dnnl;
+import io.seriatim.tensor.internal.ffi.NativePlatform;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Whether oneDNN is there, and what it uses of the processor. */
+public final class OneDnn {
+    private record Isa(int code, String name) {
+    }
+
+    // The constants of dnnl_cpu_isa_t, most capable first.
+    private static final List<Isa> SETS = List.of(new Isa(0x201ff, "AVX10.2"), new Isa(0x1fef, "AVX-512 with AMX (int8, bfloat16, float16)"),
+            new Isa(0xfef, "AVX-512 with AMX (int8, bfloat16)"), new Isa(0x1ef, "AVX-512 with VNNI, bfloat16 and float16"), new Isa(0xe7, "AVX-512 with VNNI and bfloat16"),
+            new Isa(0x67, "AVX-512 with VNNI"), new Isa(0x27, "AVX-512"), new Isa(0x1f, "AVX2 with VNNI and bfloat16"), new Isa(0xf, "AVX2 with VNNI"), new Isa(0x7, "AVX2"),
+            new Isa(0x3, "AVX"), new Isa(0x1, "SSE4.1"));
+
+    /**
+     * What became of loading it.
+     *
+     * @param loaded
+     *            whether it is used
+     * @param platform
+     *            the kind of machine, as the artifacts name it; null if there is none for this one
+     * @param folder
+     *            where its files are; null if they were not unpacked
+     * @param version
+     *            its version; null if it is not loaded
+     * @param instructions
+     *            the instruction sets that it uses; null if it is not loaded
+     * @param problem
+     *            why it is not loaded; null if it is
+     */
+    public record Status(boolean loaded, @Nullable String platform, @Nullable String folder, @Nullable String version, @Nullable String instructions, @Nullable String problem) {
+    }
+
+    private OneDnn() {
+    }
+
+    /**
+     * Loads it if that has not been tried yet.
+     *
+     * @return what became of it
+     */
+    public static Status status() {
+        NativePlatform platform = NativePlatform.current();
+        String classifier = platform == null ? null : platform.classifier();
+        Dnnl dnnl = Dnnl.get();
+        String folder = Dnnl.folder() == null ? null : String.valueOf(Dnnl.folder());
+        return dnnl == null
+                ? new Status(false, classifier, folder, null, null, Dnnl.problem())
+                : new Status(true, classifier, folder, dnnl.version(), instructions(dnnl.isa()), null);
+    }
+
+    private static String instructions(int isa) {
+        for (Isa set : SETS) {
+            if ((isa & set.code()) == set.code()) {
+                return set.name();
+            }
+        }
+        return "those of every processor of this kind";
+    }
+}

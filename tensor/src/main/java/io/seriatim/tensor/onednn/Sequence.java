@@ -1,0 +1,106 @@
+package io.seriatim.tensor.onednn;
+
+import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.internal.ffi.Dnnl;
+import io.seriatim.tensor.kernel.KernelContext;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.ref.Reference;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Primitives run one after the other, made for a number of threads. The library's memory objects, which hold addresses, are kept in frames: a run takes one, so that several threads may
+ * run the same primitives, and it sets only the addresses that are not those of the last run.
+ */
+final class Sequence {
+    private static final int FRAMES = 16;
+    private static final int ARGUMENT_BYTES = 16;
+
+    private final Dnnl dnnl;
+    private final Handles handles;
+    private final int threads;
+    private final long[] primitives;
+    private final Operand[][] operands;
+    private final long[] slots;
+    private final long scratchBytes;
+    private final AtomicReferenceArray<@Nullable Frame> idle = new AtomicReferenceArray<>(FRAMES);
+
+    Sequence(Dnnl dnnl, Handles handles, int threads, List<Step> steps, long scratchBytes) {
+        this.dnnl = dnnl;
+        this.handles = handles;
+        this.threads = threads;
+        this.scratchBytes = scratchBytes;
+        primitives = steps.stream().mapToLong(Step::primitive).toArray();
+        operands = steps.stream().map(step -> step.operands().toArray(Operand[]::new)).toArray(Operand[][]::new);
+        slots = steps.stream().flatMap(step -> step.operands().stream()).mapToLong(Operand::slot).toArray();
+    }
+
+    /** One primitive with its operands. */
+    record Step(long primitive, List<Operand> operands) {
+    }
+
+    /** The library's objects of one run at a time. */
+    private static final class Frame {
+        final long[] memories;
+        final long[] addresses;
+        final MemorySegment arguments;
+
+        Frame(long[] memories, MemorySegment arguments) {
+            this.memories = memories;
+            this.addresses = new long[memories.length];
+            this.arguments = arguments;
+        }
+    }
+
+    private Frame newFrame() {
+        long[] memories = new long[slots.length];
+        MemorySegment arguments = Arena.ofAuto().allocate(Math.max(1, slots.length) * (long) ARGUMENT_BYTES, 8);
+        int at = 0;
+        for (Operand[] step : operands) {
+            for (Operand operand : step) {
+                memories[at] = handles.memory(dnnl, dnnl.memory(operand.description()));
+                arguments.set(ValueLayout.JAVA_INT, (long) at * ARGUMENT_BYTES, operand.argument());
+                arguments.set(ValueLayout.JAVA_LONG, (long) at * ARGUMENT_BYTES + 8, memories[at]);
+                at++;
+            }
+        }
+        return new Frame(memories, arguments);
+    }
+
+    void run(@Nullable Tensor[] arguments, KernelContext context) {
+        int place = (int) Thread.currentThread().threadId() & FRAMES - 1;
+        Frame frame = idle.getAndSet(place, null);
+        if (frame == null) {
+            frame = newFrame();
+        }
+        try {
+            ThreadCount.set(dnnl, threads);
+            point(frame, arguments, scratchBytes == 0 ? 0 : context.scratch(scratchBytes).address());
+            long list = frame.arguments.address();
+            for (int i = 0; i < primitives.length; i++) {
+                int count = operands[i].length;
+                dnnl.execute(primitives[i], count, list);
+                list += (long) count * ARGUMENT_BYTES;
+            }
+        } finally {
+            idle.set(place, frame);
+            // The library has only addresses: the tensors' memory must not be freed meanwhile.
+            Reference.reachabilityFence(arguments);
+        }
+    }
+
+    private void point(Frame frame, @Nullable Tensor[] arguments, long scratch) {
+        for (int i = 0; i < slots.length; i++) {
+            long slot = slots[i];
+            long address = slot >= 0 ? Objects.requireNonNull(arguments[(int) slot]).address() : scratch + ~slot;
+            if (frame.addresses[i] != address) {
+                dnnl.setDataHandle(frame.memories[i], address);
+                frame.addresses[i] = address;
+            }
+        }
+    }
+}

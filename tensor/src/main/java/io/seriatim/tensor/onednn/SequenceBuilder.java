@@ -1,0 +1,175 @@
+package io.seriatim.tensor.onednn;
+
+import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Layout;
+import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.internal.ffi.Dnnl;
+import io.seriatim.tensor.internal.ffi.DnnlConstants;
+import io.seriatim.tensor.kernel.PostOp;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Collects the primitives of a kernel, and the reorders that lie between the layouts that it is given and those that the primitives want. */
+final class SequenceBuilder {
+    private final Dnnl dnnl;
+    private final Handles handles;
+    private final int threads;
+    private final List<Sequence.Step> steps = new ArrayList<>();
+    private final List<Sequence.Step> last = new ArrayList<>();
+    private long scratch;
+    private long pad;
+
+    SequenceBuilder(Dnnl dnnl, Handles handles, int threads) {
+        this.dnnl = dnnl;
+        this.handles = handles;
+        this.threads = threads;
+    }
+
+    Dnnl dnnl() {
+        return dnnl;
+    }
+
+    Sequence build() {
+        steps.addAll(last);
+        // All steps share one scratchpad, after the regions that carry values from one step to the next.
+        List<Sequence.Step> placed = new ArrayList<>();
+        for (Sequence.Step step : steps) {
+            List<Operand> operands = new ArrayList<>();
+            for (Operand operand : step.operands()) {
+                operands.add(operand.argument() == DnnlConstants.SCRATCHPAD ? new Operand(operand.argument(), Operand.scratch(scratch), operand.description()) : operand);
+            }
+            placed.add(new Sequence.Step(step.primitive(), operands));
+        }
+        return new Sequence(dnnl, handles, threads, placed, scratch + pad);
+    }
+
+    /** The library's number for a type, or 0 if it has none for these kernels. */
+    static int type(DType dtype) {
+        return switch (dtype) {
+            case FLOAT32 -> DnnlConstants.F32;
+            case FLOAT16 -> DnnlConstants.F16;
+            case BFLOAT16 -> DnnlConstants.BF16;
+            case INT32 -> DnnlConstants.S32;
+            case INT8 -> DnnlConstants.S8;
+            case UINT8 -> DnnlConstants.U8;
+            case FLOAT64, INT16, INT64, BOOL -> 0;
+        };
+    }
+
+    /** A tensor as it lies in memory; a single element has one dimension. */
+    long describe(TensorSpec spec) {
+        if (spec.layout() instanceof Layout.Opaque opaque) {
+            return handles.description(dnnl, dnnl.describe(opaque.descriptor()));
+        }
+        return spec.shape().rank() == 0 ? describe(new long[]{1}, spec.dtype(), new long[]{1}) : describe(spec.shape().dims(), spec.dtype(), spec.strides());
+    }
+
+    long describe(long[] dims, DType dtype, long[] strides) {
+        return handles.description(dnnl, dnnl.describe(dims, type(dtype), strides));
+    }
+
+    long describeAny(long[] dims, DType dtype) {
+        return handles.description(dnnl, dnnl.describeAny(dims, type(dtype)));
+    }
+
+    /** Attributes: scratch memory comes from the caller, and these post-ops follow. The descriptions are those of the inputs that they combine with. */
+    long attributes(List<PostOp> postOps, List<Long> combined) {
+        long attributes = Dnnl.handle(out -> dnnl.call("dnnl_primitive_attr_create", "p", out));
+        handles.onEnd(() -> dnnl.call("dnnl_primitive_attr_destroy", "p", attributes));
+        dnnl.call("dnnl_primitive_attr_set_scratchpad_mode", "pi", attributes, 1);
+        if (!postOps.isEmpty()) {
+            long list = Dnnl.handle(out -> dnnl.call("dnnl_post_ops_create", "p", out));
+            handles.onEnd(() -> dnnl.call("dnnl_post_ops_destroy", "p", list));
+            int next = 0;
+            for (PostOp postOp : postOps) {
+                int status = switch (postOp) {
+                    case PostOp.Apply apply -> {
+                        Algorithms.Eltwise eltwise = Algorithms.eltwise(apply.function(), apply.alpha(), apply.beta());
+                        yield eltwise == null ? -1 : dnnl.call("dnnl_post_ops_append_eltwise", "piff", list, eltwise.algorithm(), eltwise.alpha(), eltwise.beta());
+                    }
+                    case PostOp.Combine combine -> {
+                        int algorithm = Algorithms.binary(combine.function());
+                        yield algorithm == 0 ? -1 : dnnl.call("dnnl_post_ops_append_binary", "pip", list, algorithm, combined.get(next++));
+                    }
+                    case PostOp.Accumulate accumulate -> dnnl.call("dnnl_post_ops_append_sum", "pfii", list, accumulate.scale(), 0, 0);
+                };
+                if (status != 0) {
+                    return 0;
+                }
+            }
+            dnnl.call("dnnl_primitive_attr_set_post_ops", "pp", attributes, list);
+        }
+        return attributes;
+    }
+
+    long attributes() {
+        return attributes(List.of(), List.of());
+    }
+
+    /** Keeps a primitive description for the life of the kernel. */
+    long keep(long primitiveDescription) {
+        handles.onEnd(() -> dnnl.destroyPrimitiveDescription(primitiveDescription));
+        return primitiveDescription;
+    }
+
+    /** An input that the primitive may want in another layout. */
+    Operand input(int argument, int slot, long given, long wanted) {
+        if (wanted == 0 || dnnl.equal(given, wanted)) {
+            return new Operand(argument, slot, given);
+        }
+        long region = region(dnnl.size(wanted));
+        steps.add(reorder(new Operand(DnnlConstants.SRC, slot, given), new Operand(DnnlConstants.DST, region, wanted)));
+        return new Operand(argument, region, wanted);
+    }
+
+    /** An output that the primitive may write in another layout. */
+    Operand output(int argument, int slot, long given, long wanted) {
+        if (wanted == 0 || dnnl.equal(given, wanted)) {
+            return new Operand(argument, slot, given);
+        }
+        long region = region(dnnl.size(wanted));
+        last.add(reorder(new Operand(DnnlConstants.SRC, region, wanted), new Operand(DnnlConstants.DST, slot, given)));
+        return new Operand(argument, region, wanted);
+    }
+
+    /** A value that lives from one step to a later one. */
+    Operand temporary(int argument, long description) {
+        return new Operand(argument, region(dnnl.size(description)), description);
+    }
+
+    private long region(long bytes) {
+        long offset = scratch;
+        scratch += bytes + 63 & -64L;
+        return Operand.scratch(offset);
+    }
+
+    private Sequence.Step reorder(Operand from, Operand to) {
+        long description = keep(Dnnl.handle(
+                out -> dnnl.call("dnnl_reorder_primitive_desc_create", "pppppp", out, from.description(), dnnl.engine(), to.description(), dnnl.engine(), attributes())));
+        if (description == 0) {
+            throw new IllegalStateException("oneDNN has no reorder between two layouts of its own");
+        }
+        return stepOf(description, List.of(from, to));
+    }
+
+    void copy(Operand from, Operand to) {
+        steps.add(reorder(from, to));
+    }
+
+    void step(long primitiveDescription, Operand... operands) {
+        steps.add(stepOf(primitiveDescription, List.of(operands)));
+    }
+
+    private Sequence.Step stepOf(long primitiveDescription, List<Operand> operands) {
+        List<Operand> all = new ArrayList<>(operands);
+        long wanted = dnnl.query(primitiveDescription, DnnlConstants.QUERY_SCRATCHPAD);
+        long bytes = wanted == 0 ? 0 : dnnl.size(wanted);
+        if (bytes > 0) {
+            pad = Math.max(pad, bytes);
+            all.add(new Operand(DnnlConstants.SCRATCHPAD, 0, wanted));
+        }
+        long primitive = dnnl.primitive(primitiveDescription);
+        handles.onEnd(() -> dnnl.destroyPrimitive(primitive));
+        return new Sequence.Step(primitive, all);
+    }
+}
