@@ -7,7 +7,7 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /** What figures depend on. */
-final class Machine {
+public final class Machine {
     private static final Path CPU_INFO = Path.of("/proc/cpuinfo");
 
     private Machine() {

@@ -11,7 +11,7 @@ import java.util.Locale;
  * @param markdown
  *            for a README rather than for a terminal
  */
-record Printer(PrintWriter out, boolean markdown) {
+public record Printer(PrintWriter out, boolean markdown) {
     private static final int EXACT = 10; // below, a decimal says something
 
     void print(String title, Table table) {

@@ -4,7 +4,7 @@ import java.io.PrintWriter;
 import java.time.Duration;
 
 /** Tells on stderr how far a benchmark is: on a terminal in one line that is overwritten, elsewhere only in whole stages. */
-final class Progress {
+public final class Progress {
     private final PrintWriter err;
     private final boolean terminal;
     private String stage = "";

@@ -6,7 +6,7 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /** A table of texts: the first column flush left, the others flush right. */
-final class Table {
+public final class Table {
     private final List<List<String>> rows = new ArrayList<>();
 
     Table(List<String> header) {
