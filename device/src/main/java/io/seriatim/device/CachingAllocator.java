@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 final class CachingAllocator {
     private static final int LISTED = 5;
     private static final int COLLECTIONS = 3;
-    private static final long COLLECTION_MILLIS = 100;
+    private static final long COLLECTION_MILLIS = 30;
     private static final long FIRST_COLLECTION = 256L << 20;
 
     private final Device device;
