@@ -15,6 +15,8 @@ public final class KernelContext implements AutoCloseable {
     private final float[][] floats = new float[8][];
     private final double[][] doubles = new double[8][];
     private final long[][] longs = new long[8][];
+    private float[] largeFloats = new float[0];
+    private double[] largeDoubles = new double[0];
     private @Nullable Buffer scratch;
 
     /**
@@ -97,6 +99,34 @@ public final class KernelContext implements AutoCloseable {
     }
 
     /**
+     * A larger array for the time of one run. It grows to the most that was asked for.
+     *
+     * @param length
+     *            how many values
+     * @return at least so many, holding anything
+     */
+    public float[] floatArray(int length) {
+        if (largeFloats.length < length) {
+            largeFloats = new float[length];
+        }
+        return largeFloats;
+    }
+
+    /**
+     * A larger array for the time of one run. It grows to the most that was asked for.
+     *
+     * @param length
+     *            how many values
+     * @return at least so many, holding anything
+     */
+    public double[] doubleArray(int length) {
+        if (largeDoubles.length < length) {
+            largeDoubles = new double[length];
+        }
+        return largeDoubles;
+    }
+
+    /**
      * Memory of the host for the time of one run. It grows to the most that was asked for.
      *
      * @param bytes
@@ -115,12 +145,14 @@ public final class KernelContext implements AutoCloseable {
         return have;
     }
 
-    /** Frees the scratch memory. The context may be used again. */
+    /** Frees the scratch memory and arrays. The context may be used again. */
     @Override
     public void close() {
         if (scratch != null) {
             scratch.close();
             scratch = null;
         }
+        largeFloats = new float[0];
+        largeDoubles = new double[0];
     }
 }

@@ -1,11 +1,49 @@
 package io.seriatim.tensor.kernel.portable;
 
+import io.seriatim.tensor.DType;
+import io.seriatim.tensor.kernel.ArgReduction;
+import io.seriatim.tensor.kernel.Binary;
+import io.seriatim.tensor.kernel.BinaryGrad;
+import io.seriatim.tensor.kernel.Computation;
+import io.seriatim.tensor.kernel.Copy;
+import io.seriatim.tensor.kernel.Fill;
+import io.seriatim.tensor.kernel.KernelFactory;
 import io.seriatim.tensor.kernel.Kernels;
+import io.seriatim.tensor.kernel.Pad;
+import io.seriatim.tensor.kernel.PadGrad;
+import io.seriatim.tensor.kernel.Reduction;
+import io.seriatim.tensor.kernel.ReductionGrad;
+import io.seriatim.tensor.kernel.Scan;
+import io.seriatim.tensor.kernel.Unary;
+import io.seriatim.tensor.kernel.UnaryGrad;
+import io.seriatim.tensor.kernel.Where;
+import java.util.List;
 
+/** Elementwise functions, reductions, copies and padding. */
 final class ArrayKernels {
+    private static final List<DType> FLOATS = List.of(DType.FLOAT32, DType.FLOAT64, DType.FLOAT16, DType.BFLOAT16);
+    private static final List<DType> ALL = List.of(DType.values());
+
     private ArrayKernels() {
     }
 
     static void register(Kernels kernels) {
+        register(kernels, "unary", Unary.class, ALL, PortableElementwise::unary);
+        register(kernels, "unary_grad", UnaryGrad.class, FLOATS, PortableElementwise::unaryGrad);
+        register(kernels, "binary", Binary.class, ALL, PortableElementwise::binary);
+        register(kernels, "binary_grad", BinaryGrad.class, FLOATS, PortableBinaryGrad::of);
+        register(kernels, "where", Where.class, ALL, PortableElementwise::where);
+        register(kernels, "reduction", Reduction.class, ALL, PortableReduction::forwardOfAny);
+        register(kernels, "reduction_grad", ReductionGrad.class, FLOATS, PortableReduction::grad);
+        register(kernels, "arg_reduction", ArgReduction.class, ALL, PortableScan::extreme);
+        register(kernels, "scan", Scan.class, ALL, PortableScan::scan);
+        register(kernels, "copy", Copy.class, ALL, PortableCopy::copy);
+        register(kernels, "fill", Fill.class, ALL, PortableCopy::fill);
+        register(kernels, "pad", Pad.class, ALL, PortablePad::forward);
+        register(kernels, "pad_grad", PadGrad.class, FLOATS, PortablePad::grad);
+    }
+
+    private static <C extends Computation> void register(Kernels kernels, String operation, Class<C> type, List<DType> dtypes, KernelFactory<C> factory) {
+        kernels.register(PortableKernels.PROVIDER, PortableKernels.CPU, operation, type, dtypes, PortableKernels.plain(factory));
     }
 }

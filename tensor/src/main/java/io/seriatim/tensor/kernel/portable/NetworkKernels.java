@@ -1,11 +1,57 @@
 package io.seriatim.tensor.kernel.portable;
 
+import io.seriatim.tensor.DType;
+import io.seriatim.tensor.kernel.AdaptivePooling;
+import io.seriatim.tensor.kernel.BatchNorm;
+import io.seriatim.tensor.kernel.BatchNormGrad;
+import io.seriatim.tensor.kernel.Computation;
+import io.seriatim.tensor.kernel.Convolution;
+import io.seriatim.tensor.kernel.ConvolutionGradInput;
+import io.seriatim.tensor.kernel.ConvolutionGradWeights;
+import io.seriatim.tensor.kernel.CrossEntropy;
+import io.seriatim.tensor.kernel.CrossEntropyGrad;
+import io.seriatim.tensor.kernel.GroupNorm;
+import io.seriatim.tensor.kernel.GroupNormGrad;
+import io.seriatim.tensor.kernel.KernelFactory;
 import io.seriatim.tensor.kernel.Kernels;
+import io.seriatim.tensor.kernel.LayerNorm;
+import io.seriatim.tensor.kernel.LayerNormGrad;
+import io.seriatim.tensor.kernel.MatMul;
+import io.seriatim.tensor.kernel.Pooling;
+import io.seriatim.tensor.kernel.PoolingGrad;
+import io.seriatim.tensor.kernel.Softmax;
+import io.seriatim.tensor.kernel.SoftmaxGrad;
+import java.util.List;
 
+/** Matrix products, convolutions, poolings, normalisations, softmax and cross entropy. */
 final class NetworkKernels {
+    private static final List<DType> FLOATS = List.of(DType.FLOAT32, DType.FLOAT64, DType.FLOAT16, DType.BFLOAT16);
+    private static final List<DType> NUMBERS = List.of(DType.FLOAT32, DType.FLOAT64, DType.FLOAT16, DType.BFLOAT16, DType.INT32, DType.INT64);
+
     private NetworkKernels() {
     }
 
     static void register(Kernels kernels) {
+        kernels.register(PortableKernels.PROVIDER, PortableKernels.CPU, "matmul", MatMul.class, NUMBERS, PortableKernels.plain(PortableMatMul::of));
+        floating(kernels, "convolution", Convolution.class, PortableConvolution::forward);
+        floating(kernels, "convolution_grad_input", ConvolutionGradInput.class, PortableConvolution::gradInput);
+        floating(kernels, "convolution_grad_weights", ConvolutionGradWeights.class, PortableConvolution::gradWeights);
+        floating(kernels, "pooling", Pooling.class, PortablePooling::forward);
+        floating(kernels, "adaptive_pooling", AdaptivePooling.class, PortablePooling::forward);
+        floating(kernels, "pooling_grad", PoolingGrad.class, PortablePooling::grad);
+        floating(kernels, "batch_norm", BatchNorm.class, PortableNorm::batchNorm);
+        floating(kernels, "batch_norm_grad", BatchNormGrad.class, PortableNorm::batchNormGrad);
+        floating(kernels, "layer_norm", LayerNorm.class, PortableNorm::layerNorm);
+        floating(kernels, "layer_norm_grad", LayerNormGrad.class, PortableNorm::layerNormGrad);
+        floating(kernels, "group_norm", GroupNorm.class, PortableNorm::groupNorm);
+        floating(kernels, "group_norm_grad", GroupNormGrad.class, PortableNorm::groupNormGrad);
+        floating(kernels, "softmax", Softmax.class, PortableSoftmax::forward);
+        floating(kernels, "softmax_grad", SoftmaxGrad.class, PortableSoftmax::grad);
+        floating(kernels, "cross_entropy", CrossEntropy.class, PortableSoftmax::crossEntropy);
+        floating(kernels, "cross_entropy_grad", CrossEntropyGrad.class, PortableSoftmax::crossEntropyGrad);
+    }
+
+    private static <C extends Computation> void floating(Kernels kernels, String operation, Class<C> type, KernelFactory<C> factory) {
+        kernels.register(PortableKernels.PROVIDER, PortableKernels.CPU, operation, type, FLOATS, PortableKernels.plain(factory));
     }
 }

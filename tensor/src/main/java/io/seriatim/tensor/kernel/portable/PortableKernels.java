@@ -1,5 +1,9 @@
 package io.seriatim.tensor.kernel.portable;
 
+import io.seriatim.tensor.Layout;
+import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.kernel.Computation;
+import io.seriatim.tensor.kernel.KernelFactory;
 import io.seriatim.tensor.kernel.Kernels;
 
 /** All kernels in plain Java. */
@@ -19,5 +23,17 @@ public final class PortableKernels {
     public static void register(Kernels kernels) {
         NetworkKernels.register(kernels);
         ArrayKernels.register(kernels);
+    }
+
+    /** Opaque layouts are only for the library that made them. */
+    static <C extends Computation> KernelFactory<C> plain(KernelFactory<C> factory) {
+        return (computation, arguments) -> {
+            for (TensorSpec argument : arguments) {
+                if (argument != null && argument.layout() instanceof Layout.Opaque) {
+                    return null;
+                }
+            }
+            return factory.prepare(computation, arguments);
+        };
     }
 }

@@ -1,0 +1,39 @@
+package io.seriatim.tensor.kernel;
+
+import io.seriatim.tensor.TensorSpec;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Pooling to a given size: place i of o takes the elements from ⌊i·n/o⌋ to ⌈(i+1)·n/o⌉ of n. Input x [n, c, spatial...]; output y [n, c, output...].
+ *
+ * @param kind
+ *            what is taken of a window
+ * @param output
+ *            the result's size in each spatial dimension
+ */
+public record AdaptivePooling(Pooling.Kind kind, List<Long> output) implements Computation {
+    /** Copies the list. */
+    public AdaptivePooling {
+        output = List.copyOf(output);
+    }
+
+    @Override
+    public String operation() {
+        return "adaptive_pooling";
+    }
+
+    @Override
+    public TensorSpec[] infer(@Nullable TensorSpec... inputs) {
+        Operands in = Operands.of(operation(), inputs, 1, 1);
+        TensorSpec x = in.get(0, "x");
+        in.floating(x, "x");
+        in.require(x.shape().rank() == output.size() + 2, "x needs %d dimensions", output.size() + 2);
+        long[] dims = x.shape().dims();
+        for (int i = 0; i < output.size(); i++) {
+            in.require(output.get(i) > 0 && dims[2 + i] > 0, "spatial dimensions must not be empty");
+            dims[2 + i] = output.get(i);
+        }
+        return new TensorSpec[]{TensorSpec.of(x.dtype(), dims)};
+    }
+}

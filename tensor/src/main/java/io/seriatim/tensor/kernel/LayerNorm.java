@@ -1,0 +1,42 @@
+package io.seriatim.tensor.kernel;
+
+import io.seriatim.tensor.Shape;
+import io.seriatim.tensor.TensorSpec;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Layer normalisation (Ba, Kiros, Hinton, 2016) over all dimensions from an axis on: y = (x − mean) / √(variance + ε) · scale + bias. Inputs x; scale and bias of the normalised
+ * dimensions, in any shape of as many elements (each left out unless given); outputs y, mean and variance (divided by the number of elements), one of each for every row: [product of the
+ * dimensions before the axis]. Mean and variance are float32 where x is smaller than that.
+ *
+ * @param axis
+ *            the first dimension that is normalised
+ * @param epsilon
+ *            is added to the variance
+ * @param scale
+ *            whether there is a scale
+ * @param bias
+ *            whether there is a bias
+ */
+public record LayerNorm(int axis, float epsilon, boolean scale, boolean bias) implements Computation {
+    @Override
+    public String operation() {
+        return "layer_norm";
+    }
+
+    @Override
+    public TensorSpec[] infer(@Nullable TensorSpec... inputs) {
+        int count = 1 + (scale ? 1 : 0) + (bias ? 1 : 0);
+        Operands in = Operands.of(operation(), inputs, count, count);
+        TensorSpec x = in.get(0, "x");
+        in.floating(x, "x");
+        int at = x.shape().axis(axis);
+        Shape rows = x.shape().slice(0, at);
+        long length = x.shape().slice(at, x.shape().rank()).size();
+        for (int i = 1; i < count; i++) {
+            in.require(in.get(i, "scale or bias").shape().size() == length, "scale and bias must have %d elements, as many as are normalised", length);
+        }
+        TensorSpec statistics = TensorSpec.of(x.dtype().arithmetic(), rows.size());
+        return new TensorSpec[]{x.rowMajor(), statistics, statistics};
+    }
+}

@@ -1,0 +1,31 @@
+package io.seriatim.tensor.kernel;
+
+import io.seriatim.tensor.TensorSpec;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Softmax along an axis: y = exp(x − max x) / Σ exp(x − max x), or its logarithm. Input x; output y of its shape.
+ *
+ * @param axis
+ *            from −rank
+ * @param log
+ *            whether the logarithm is wanted
+ */
+public record Softmax(int axis, boolean log) implements Computation {
+    @Override
+    public String operation() {
+        return "softmax";
+    }
+
+    @Override
+    public TensorSpec[] infer(@Nullable TensorSpec... inputs) {
+        Operands in = Operands.of(operation(), inputs, 1, 1);
+        TensorSpec x = in.get(0, "x");
+        in.floating(x, "x");
+        in.require(x.shape().rank() > 0 || axis == 0 || axis == -1, "a single element has no axis %d", axis);
+        if (x.shape().rank() > 0) {
+            x.shape().axis(axis);
+        }
+        return new TensorSpec[]{x.rowMajor()};
+    }
+}

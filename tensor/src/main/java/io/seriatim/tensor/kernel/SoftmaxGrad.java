@@ -1,0 +1,30 @@
+package io.seriatim.tensor.kernel;
+
+import io.seriatim.tensor.TensorSpec;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The gradient of a softmax. Inputs y (the result), dy; output dx = y · (dy − Σ dy·y), and for the logarithm dx = dy − exp(y) · Σ dy.
+ *
+ * @param axis
+ *            from −rank
+ * @param log
+ *            whether y is the logarithm
+ */
+public record SoftmaxGrad(int axis, boolean log) implements Computation {
+    @Override
+    public String operation() {
+        return "softmax_grad";
+    }
+
+    @Override
+    public TensorSpec[] infer(@Nullable TensorSpec... inputs) {
+        Operands in = Operands.of(operation(), inputs, 2, 2);
+        TensorSpec y = in.get(0, "y");
+        TensorSpec dy = in.get(1, "dy");
+        in.floating(y, "y");
+        in.sameType(y, dy, "y and dy");
+        in.require(y.shape().equals(dy.shape()), "y and dy must have one shape");
+        return new TensorSpec[]{y.rowMajor()};
+    }
+}

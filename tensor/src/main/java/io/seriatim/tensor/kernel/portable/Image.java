@@ -1,0 +1,90 @@
+package io.seriatim.tensor.kernel.portable;
+
+import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.internal.Doubles;
+
+/**
+ * Dimensions and strides of a batch of images, or of weights, seen with three spatial dimensions.
+ *
+ * @param dims
+ *            five lengths: images, channels, depth, height, width
+ * @param strides
+ *            as many strides, in elements
+ */
+record Image(long[] dims, long[] strides) {
+    private static final int RANK = 5;
+
+    static Image of(TensorSpec spec) {
+        long[] own = spec.shape().dims();
+        long[] ownStrides = spec.strides();
+        long[] dims = {own[0], own[1], 1, 1, 1};
+        long[] strides = {ownStrides[0], ownStrides[1], 0, 0, 0};
+        int added = RANK - own.length;
+        for (int i = 2; i < own.length; i++) {
+            dims[i + added] = own[i];
+            strides[i + added] = ownStrides[i];
+        }
+        return new Image(dims, strides);
+    }
+
+    long images() {
+        return dims[0];
+    }
+
+    long channels() {
+        return dims[1];
+    }
+
+    int depth() {
+        return Math.toIntExact(dims[2]);
+    }
+
+    int height() {
+        return Math.toIntExact(dims[3]);
+    }
+
+    int width() {
+        return Math.toIntExact(dims[4]);
+    }
+
+    int plane() {
+        return Math.multiplyExact(Math.multiplyExact(depth(), height()), width());
+    }
+
+    private long at(Tensor tensor, long image, long channel, long z, long y) {
+        return tensor.offset() + (image * strides[0] + channel * strides[1] + z * strides[2] + y * strides[3]) * tensor.dtype().bytes();
+    }
+
+    /** Reads one row of pixels. */
+    void load(Tensor tensor, long image, long channel, long z, long y, double[] into, int from) {
+        Doubles.load(tensor.memory(), tensor.dtype(), at(tensor, image, channel, z, y), strides[4], into, from, width());
+    }
+
+    /** Writes one row of pixels. */
+    void store(Tensor tensor, long image, long channel, long z, long y, double[] values, int from) {
+        Doubles.store(tensor.memory(), tensor.dtype(), at(tensor, image, channel, z, y), strides[4], values, from, width());
+    }
+
+    /** Reads all pixels of a channel, row after row. */
+    void loadPlane(Tensor tensor, long image, long channel, double[] into, int from) {
+        int at = from;
+        for (int z = 0; z < depth(); z++) {
+            for (int y = 0; y < height(); y++) {
+                load(tensor, image, channel, z, y, into, at);
+                at += width();
+            }
+        }
+    }
+
+    /** Writes all pixels of a channel, row after row. */
+    void storePlane(Tensor tensor, long image, long channel, double[] values, int from) {
+        int at = from;
+        for (int z = 0; z < depth(); z++) {
+            for (int y = 0; y < height(); y++) {
+                store(tensor, image, channel, z, y, values, at);
+                at += width();
+            }
+        }
+    }
+}

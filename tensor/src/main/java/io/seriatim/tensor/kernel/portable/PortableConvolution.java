@@ -1,0 +1,271 @@
+package io.seriatim.tensor.kernel.portable;
+
+import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.internal.Doubles;
+import io.seriatim.tensor.kernel.Convolution;
+import io.seriatim.tensor.kernel.ConvolutionGradInput;
+import io.seriatim.tensor.kernel.ConvolutionGradWeights;
+import io.seriatim.tensor.kernel.Kernel;
+import io.seriatim.tensor.kernel.KernelContext;
+import io.seriatim.tensor.kernel.PostOp;
+import java.util.Arrays;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** Convolutions and their gradients straight from the definition, summed in double. */
+final class PortableConvolution {
+    private PortableConvolution() {
+    }
+
+    static Kernel forward(Convolution convolution, @Nullable TensorSpec[] arguments) {
+        Forward forward = new Forward(convolution, arguments);
+        return PortableKernel.of(forward::run);
+    }
+
+    /** All that a run needs to know. */
+    private static final class Forward {
+        private final Convolution convolution;
+        private final Steps steps;
+        private final Image x;
+        private final Image w;
+        private final Image y;
+        private final long[][] extra;
+        private final int last;
+
+        Forward(Convolution convolution, @Nullable TensorSpec[] arguments) {
+            this.convolution = convolution;
+            steps = Steps.of(convolution.window());
+            x = Image.of(Objects.requireNonNull(arguments[0]));
+            w = Image.of(Objects.requireNonNull(arguments[1]));
+            last = arguments.length - 1;
+            TensorSpec out = Objects.requireNonNull(arguments[last]);
+            y = Image.of(out);
+            extra = new long[arguments.length][];
+            for (int i = convolution.bias() ? 3 : 2; i < last; i++) {
+                TensorSpec spec = Objects.requireNonNull(arguments[i]);
+                extra[i] = Image.of(new TensorSpec(spec.dtype(), out.shape(), io.seriatim.tensor.Layout.strided(Tensor.broadcastStrides(spec, out.shape())))).strides();
+            }
+        }
+
+        void run(PortableKernel.Arguments arguments, KernelContext context) {
+            int plane = y.plane();
+            int inputPlane = x.plane();
+            int taps = w.plane();
+            double[] array = context.doubleArray(Math.addExact(Math.addExact(plane, inputPlane), taps));
+            long outputsOfGroup = w.images() / convolution.groups();
+            for (long n = 0; n < x.images(); n++) {
+                for (long o = 0; o < w.images(); o++) {
+                    Arrays.fill(array, 0, plane, 0);
+                    long first = o / Math.max(1, outputsOfGroup) * w.channels();
+                    for (long c = 0; c < w.channels(); c++) {
+                        x.loadPlane(arguments.get(0), n, first + c, array, plane);
+                        w.loadPlane(arguments.get(1), o, c, array, plane + inputPlane);
+                        addProducts(array, plane, plane + inputPlane);
+                    }
+                    finish(arguments, n, o, array, plane);
+                    y.storePlane(arguments.get(last), n, o, array, 0);
+                }
+            }
+        }
+
+        private void addProducts(double[] array, int input, int weights) {
+            int tap = weights;
+            for (int kz = 0; kz < w.depth(); kz++) {
+                for (int ky = 0; ky < w.height(); ky++) {
+                    for (int kx = 0; kx < w.width(); kx++) {
+                        addProduct(array, input, array[tap++], kz, ky, kx);
+                    }
+                }
+            }
+        }
+
+        private void addProduct(double[] array, int input, double weight, int kz, int ky, int kx) {
+            int from = steps.firstPlace(kx);
+            int to = steps.endPlace(kx, x.width(), y.width());
+            int stride = steps.strides()[2];
+            for (int z = 0; z < y.depth(); z++) {
+                int sz = steps.source(0, z, kz);
+                for (int row = 0; row < y.height() && sz >= 0 && sz < x.depth(); row++) {
+                    int sy = steps.source(1, row, ky);
+                    if (sy < 0 || sy >= x.height()) {
+                        continue;
+                    }
+                    int out = (z * y.height() + row) * y.width();
+                    int in = input + (sz * x.height() + sy) * x.width() + steps.source(2, 0, kx);
+                    for (int place = from; place < to; place++) {
+                        array[out + place] += weight * array[in + place * stride];
+                    }
+                }
+            }
+        }
+
+        private void finish(PortableKernel.Arguments arguments, long n, long o, double[] array, int plane) {
+            int next = 2;
+            if (convolution.bias()) {
+                double bias = arguments.get(next++).getDouble(o);
+                for (int i = 0; i < plane; i++) {
+                    array[i] += bias;
+                }
+            }
+            for (PostOp postOp : convolution.postOps()) {
+                switch (postOp) {
+                    case PostOp.Apply apply -> {
+                        for (int i = 0; i < plane; i++) {
+                            array[i] = UnaryFunctions.apply(apply.function(), array[i], apply.alpha(), apply.beta());
+                        }
+                    }
+                    case PostOp.Combine combine -> {
+                        Tensor other = arguments.get(next);
+                        long[] strides = Objects.requireNonNull(extra[next++]);
+                        for (int i = 0; i < plane; i++) {
+                            array[i] = BinaryFunctions.apply(combine.function(), array[i], value(other, strides, n, o, i));
+                        }
+                    }
+                    case PostOp.Accumulate accumulate -> {
+                        for (int i = 0; i < plane; i++) {
+                            array[i] += accumulate.scale() * value(arguments.get(last), y.strides(), n, o, i);
+                        }
+                    }
+                }
+            }
+        }
+
+        private double value(Tensor tensor, long[] strides, long n, long o, int pixel) {
+            long column = pixel % y.width();
+            long row = pixel / y.width() % y.height();
+            long z = pixel / y.width() / y.height();
+            long element = n * strides[0] + o * strides[1] + z * strides[2] + row * strides[3] + column * strides[4];
+            return Doubles.get(tensor.memory(), tensor.dtype(), tensor.offset() + element * tensor.dtype().bytes());
+        }
+    }
+
+    static Kernel gradInput(ConvolutionGradInput grad, @Nullable TensorSpec[] arguments) {
+        Steps steps = Steps.of(grad.window());
+        Image dy = Image.of(Objects.requireNonNull(arguments[0]));
+        Image w = Image.of(Objects.requireNonNull(arguments[1]));
+        Image dx = Image.of(Objects.requireNonNull(arguments[2]));
+        return PortableKernel.of((all, context) -> {
+            int plane = dx.plane();
+            double[] array = context.doubleArray(Math.addExact(Math.addExact(plane, dy.plane()), w.plane()));
+            long outputs = w.images() / grad.groups();
+            for (long n = 0; n < dx.images(); n++) {
+                for (long c = 0; c < dx.channels(); c++) {
+                    Arrays.fill(array, 0, plane, 0);
+                    long group = c / w.channels();
+                    for (long o = group * outputs; o < (group + 1) * outputs; o++) {
+                        dy.loadPlane(all.get(0), n, o, array, plane);
+                        w.loadPlane(all.get(1), o, c % w.channels(), array, plane + dy.plane());
+                        spread(steps, dx, w, dy, array);
+                    }
+                    dx.storePlane(all.get(2), n, c, array, 0);
+                }
+            }
+        });
+    }
+
+    /** Adds each gradient, times each weight, to the input that the two meet at. */
+    private static void spread(Steps steps, Image dx, Image w, Image dy, double[] array) {
+        int input = dx.plane();
+        int tap = input + dy.plane();
+        for (int kz = 0; kz < w.depth(); kz++) {
+            for (int ky = 0; ky < w.height(); ky++) {
+                for (int kx = 0; kx < w.width(); kx++) {
+                    double weight = array[tap++];
+                    for (int z = 0; z < dy.depth(); z++) {
+                        int sz = steps.source(0, z, kz);
+                        for (int row = 0; row < dy.height() && sz >= 0 && sz < dx.depth(); row++) {
+                            int sy = steps.source(1, row, ky);
+                            if (sy >= 0 && sy < dx.height()) {
+                                spreadRow(steps, dx, dy, array, weight, kx, input + (z * dy.height() + row) * dy.width(), (sz * dx.height() + sy) * dx.width());
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    private static void spreadRow(Steps steps, Image dx, Image dy, double[] array, double weight, int kx, int from, int to) {
+        int end = steps.endPlace(kx, dx.width(), dy.width());
+        int start = to + steps.source(2, 0, kx);
+        int stride = steps.strides()[2];
+        for (int place = steps.firstPlace(kx); place < end; place++) {
+            array[start + place * stride] += weight * array[from + place];
+        }
+    }
+
+    static Kernel gradWeights(ConvolutionGradWeights grad, @Nullable TensorSpec[] arguments) {
+        Steps steps = Steps.of(grad.window());
+        Image x = Image.of(Objects.requireNonNull(arguments[0]));
+        Image dy = Image.of(Objects.requireNonNull(arguments[1]));
+        Image dw = Image.of(Objects.requireNonNull(arguments[2]));
+        return PortableKernel.of((all, context) -> {
+            int taps = dw.plane();
+            double[] array = context.doubleArray(Math.addExact(Math.addExact(taps, x.plane()), dy.plane()));
+            long outputs = dw.images() / grad.groups();
+            for (long o = 0; o < dw.images(); o++) {
+                long first = o / Math.max(1, outputs) * dw.channels();
+                for (long c = 0; c < dw.channels(); c++) {
+                    Arrays.fill(array, 0, taps, 0);
+                    for (long n = 0; n < x.images(); n++) {
+                        x.loadPlane(all.get(0), n, first + c, array, taps);
+                        dy.loadPlane(all.get(1), n, o, array, taps + x.plane());
+                        collect(steps, x, dw, dy, array);
+                    }
+                    dw.storePlane(all.get(2), o, c, array, 0);
+                }
+            }
+            if (grad.bias()) {
+                sumPlanes(dy, all.get(1), all.get(3), array);
+            }
+        });
+    }
+
+    private static void collect(Steps steps, Image x, Image dw, Image dy, double[] array) {
+        int input = dw.plane();
+        int output = input + x.plane();
+        int tap = 0;
+        for (int kz = 0; kz < dw.depth(); kz++) {
+            for (int ky = 0; ky < dw.height(); ky++) {
+                for (int kx = 0; kx < dw.width(); kx++) {
+                    double sum = 0;
+                    for (int z = 0; z < dy.depth(); z++) {
+                        int sz = steps.source(0, z, kz);
+                        for (int row = 0; row < dy.height() && sz >= 0 && sz < x.depth(); row++) {
+                            int sy = steps.source(1, row, ky);
+                            if (sy >= 0 && sy < x.height()) {
+                                sum += dot(steps, x, dy, array, kx, input + (sz * x.height() + sy) * x.width(), output + (z * dy.height() + row) * dy.width());
+                            }
+                        }
+                    }
+                    array[tap++] += sum;
+                }
+            }
+        }
+    }
+
+    private static double dot(Steps steps, Image x, Image dy, double[] array, int kx, int input, int output) {
+        int end = steps.endPlace(kx, x.width(), dy.width());
+        int start = input + steps.source(2, 0, kx);
+        int stride = steps.strides()[2];
+        double sum = 0;
+        for (int place = steps.firstPlace(kx); place < end; place++) {
+            sum += array[start + place * stride] * array[output + place];
+        }
+        return sum;
+    }
+
+    private static void sumPlanes(Image dy, Tensor gradient, Tensor into, double[] array) {
+        for (long o = 0; o < dy.channels(); o++) {
+            double sum = 0;
+            for (long n = 0; n < dy.images(); n++) {
+                dy.loadPlane(gradient, n, o, array, 0);
+                for (int i = 0; i < dy.plane(); i++) {
+                    sum += array[i];
+                }
+            }
+            Doubles.set(into.memory(), into.dtype(), into.offset() + o * into.spec().strides()[0] * into.dtype().bytes(), sum);
+        }
+    }
+}

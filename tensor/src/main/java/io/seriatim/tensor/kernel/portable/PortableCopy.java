@@ -1,0 +1,138 @@
+package io.seriatim.tensor.kernel.portable;
+
+import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.internal.Doubles;
+import io.seriatim.tensor.internal.Longs;
+import io.seriatim.tensor.internal.Nest;
+import io.seriatim.tensor.kernel.Copy;
+import io.seriatim.tensor.kernel.Fill;
+import io.seriatim.tensor.kernel.Kernel;
+import io.seriatim.tensor.kernel.KernelContext;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** Copies, casts and fills. */
+final class PortableCopy {
+    private static final int BLOCK = 32;
+
+    private PortableCopy() {
+    }
+
+    static Kernel copy(Copy copy, @Nullable TensorSpec[] arguments) {
+        TensorSpec from = Objects.requireNonNull(arguments[0]);
+        TensorSpec to = Objects.requireNonNull(arguments[1]);
+        if (!from.shape().broadcast(to.shape()).equals(to.shape())) {
+            throw new IllegalArgumentException("copy: " + from + " does not broadcast to " + to);
+        }
+        Nest nest = Nest.of(to.shape(), Tensor.broadcastStrides(from, to.shape()), to.strides());
+        if (from.dtype() == to.dtype()) {
+            boolean dense = nest.rowStride(0) == 1 && nest.rowStride(1) == 1 || nest.rowLength() == 1;
+            int rank = to.shape().rank();
+            if (!dense && rank >= 2 && from.shape().equals(to.shape()) && from.strides()[rank - 2] == 1 && to.strides()[rank - 1] == 1) {
+                return transposed(from, to);
+            }
+            return PortableKernel.of((all, _) -> move(nest, all.get(0), all.get(1), dense));
+        }
+        DType arithmetic = from.dtype().arithmetic() == DType.INT64 ? DType.INT64 : from.dtype().arithmetic();
+        // From float32 to int64 and back nothing is lost on the way through double.
+        DType through = arithmetic == DType.FLOAT32 && !to.dtype().isFloating() ? DType.FLOAT64 : arithmetic;
+        return Elementwise.of(through, to, from).kernel(new Elementwise.Tile() {
+            @Override
+            public void floats(KernelContext context, int count) {
+                System.arraycopy(context.floats(0), 0, context.floats(1), 0, count);
+            }
+
+            @Override
+            public void doubles(KernelContext context, int count) {
+                System.arraycopy(context.doubles(0), 0, context.doubles(1), 0, count);
+            }
+
+            @Override
+            public void longs(KernelContext context, int count) {
+                System.arraycopy(context.longs(0), 0, context.longs(1), 0, count);
+            }
+        });
+    }
+
+    private static void move(Nest nest, Tensor from, Tensor to, boolean dense) {
+        int bytes = from.dtype().bytes();
+        MemorySegment source = from.memory();
+        MemorySegment target = to.memory();
+        for (long row = 0; row < nest.rows(); row++) {
+            long read = from.offset() + nest.offset(0, row) * bytes;
+            long write = to.offset() + nest.offset(1, row) * bytes;
+            if (dense) {
+                MemorySegment.copy(source, read, target, write, nest.rowLength() * bytes);
+            } else {
+                for (long i = 0; i < nest.rowLength(); i++) {
+                    element(source, read + i * nest.rowStride(0) * bytes, target, write + i * nest.rowStride(1) * bytes, bytes);
+                }
+            }
+        }
+    }
+
+    private static void element(MemorySegment source, long read, MemorySegment target, long write, int bytes) {
+        switch (bytes) {
+            case 1 -> target.set(ValueLayout.JAVA_BYTE, write, source.get(ValueLayout.JAVA_BYTE, read));
+            case 2 -> target.set(ValueLayout.JAVA_SHORT_UNALIGNED, write, source.get(ValueLayout.JAVA_SHORT_UNALIGNED, read));
+            case 4 -> target.set(ValueLayout.JAVA_INT_UNALIGNED, write, source.get(ValueLayout.JAVA_INT_UNALIGNED, read));
+            default -> target.set(ValueLayout.JAVA_LONG_UNALIGNED, write, source.get(ValueLayout.JAVA_LONG_UNALIGNED, read));
+        }
+    }
+
+    /** The last two dimensions are exchanged: by blocks, so that the lines of both sides stay in the cache. */
+    private static Kernel transposed(TensorSpec from, TensorSpec to) {
+        int rank = to.shape().rank();
+        long rows = to.shape().dim(rank - 2);
+        long columns = to.shape().dim(rank - 1);
+        long[] read = from.strides();
+        long[] write = to.strides();
+        Nest outer = Nest.of(to.shape().slice(0, rank - 2), java.util.Arrays.copyOf(read, rank - 2), java.util.Arrays.copyOf(write, rank - 2));
+        int bytes = from.dtype().bytes();
+        return PortableKernel.of((all, _) -> {
+            MemorySegment source = all.get(0).memory();
+            MemorySegment target = all.get(1).memory();
+            for (long part = 0; part < outer.rows() * outer.rowLength(); part++) {
+                long in = all.get(0).offset() + (outer.offset(0, part / outer.rowLength()) + part % outer.rowLength() * outer.rowStride(0)) * bytes;
+                long out = all.get(1).offset() + (outer.offset(1, part / outer.rowLength()) + part % outer.rowLength() * outer.rowStride(1)) * bytes;
+                for (long i = 0; i < rows; i += BLOCK) {
+                    for (long j = 0; j < columns; j += BLOCK) {
+                        for (long r = i; r < Math.min(rows, i + BLOCK); r++) {
+                            for (long c = j; c < Math.min(columns, j + BLOCK); c++) {
+                                element(source, in + (r * read[rank - 2] + c * read[rank - 1]) * bytes, target, out + (r * write[rank - 2] + c * write[rank - 1]) * bytes, bytes);
+                            }
+                        }
+                    }
+                }
+            }
+        });
+    }
+
+    static Kernel fill(Fill fill, @Nullable TensorSpec[] arguments) {
+        TensorSpec out = Objects.requireNonNull(arguments[0]);
+        Nest nest = Nest.of(out.shape(), out.strides());
+        long whole = (long) fill.value();
+        return PortableKernel.of((all, context) -> {
+            Tensor to = all.get(0);
+            double[] values = context.doubles(0);
+            long[] wholes = context.longs(0);
+            java.util.Arrays.fill(values, fill.value());
+            java.util.Arrays.fill(wholes, to.dtype() == DType.BOOL && fill.value() != 0 ? 1 : whole);
+            for (long row = 0; row < nest.rows(); row++) {
+                for (long i = 0; i < nest.rowLength(); i += values.length) {
+                    int count = (int) Math.min(values.length, nest.rowLength() - i);
+                    long at = to.offset() + (nest.offset(0, row) + i * nest.rowStride(0)) * to.dtype().bytes();
+                    if (to.dtype().isFloating()) {
+                        Doubles.store(to.memory(), to.dtype(), at, nest.rowStride(0), values, 0, count);
+                    } else {
+                        Longs.store(to.memory(), to.dtype(), at, nest.rowStride(0), wholes, 0, count);
+                    }
+                }
+            }
+        });
+    }
+}

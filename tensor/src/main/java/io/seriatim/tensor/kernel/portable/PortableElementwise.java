@@ -1,0 +1,194 @@
+package io.seriatim.tensor.kernel.portable;
+
+import io.seriatim.tensor.DType;
+import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.kernel.Binary;
+import io.seriatim.tensor.kernel.Kernel;
+import io.seriatim.tensor.kernel.KernelContext;
+import io.seriatim.tensor.kernel.PostOp;
+import io.seriatim.tensor.kernel.Unary;
+import io.seriatim.tensor.kernel.UnaryGrad;
+import io.seriatim.tensor.kernel.Where;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** Functions of one and two elements. */
+final class PortableElementwise {
+    private static final List<Unary.Function> WHOLE = List.of(Unary.Function.RELU, Unary.Function.CLIP, Unary.Function.SQUARE, Unary.Function.ABS, Unary.Function.LINEAR,
+            Unary.Function.NEGATE, Unary.Function.FLOOR, Unary.Function.CEIL, Unary.Function.ROUND, Unary.Function.SIGN, Unary.Function.LOGICAL_NOT, Unary.Function.IS_NAN,
+            Unary.Function.IS_INF, Unary.Function.IS_FINITE);
+
+    private PortableElementwise() {
+    }
+
+    static @Nullable Kernel unary(Unary unary, @Nullable TensorSpec[] arguments) {
+        TensorSpec x = Objects.requireNonNull(arguments[0]);
+        DType arithmetic = x.dtype().arithmetic();
+        if (arithmetic == DType.INT64 && !WHOLE.contains(unary.function())) {
+            return null;
+        }
+        return Elementwise.of(arithmetic, Objects.requireNonNull(arguments[1]), x).kernel(new Elementwise.Tile() {
+            @Override
+            public void floats(KernelContext context, int count) {
+                FloatLoops.unary(unary.function(), unary.alpha(), unary.beta(), context.floats(0), context.floats(1), count);
+            }
+
+            @Override
+            public void doubles(KernelContext context, int count) {
+                double[] from = context.doubles(0);
+                double[] to = context.doubles(1);
+                for (int i = 0; i < count; i++) {
+                    to[i] = UnaryFunctions.apply(unary.function(), from[i], unary.alpha(), unary.beta());
+                }
+            }
+
+            @Override
+            public void longs(KernelContext context, int count) {
+                long[] from = context.longs(0);
+                long[] to = context.longs(1);
+                for (int i = 0; i < count; i++) {
+                    to[i] = whole(unary, from[i]);
+                }
+            }
+        });
+    }
+
+    private static long whole(Unary unary, long x) {
+        return switch (unary.function()) {
+            case RELU -> Math.max(0, x);
+            case CLIP -> x < unary.alpha() ? (long) unary.alpha() : x > unary.beta() ? (long) unary.beta() : x;
+            case SQUARE -> x * x;
+            case ABS -> Math.abs(x);
+            case LINEAR -> (long) unary.alpha() == unary.alpha() && (long) unary.beta() == unary.beta() ? (long) unary.alpha() * x + (long) unary.beta()
+                    : (long) ((double) unary.alpha() * x + unary.beta());
+            case NEGATE -> -x;
+            case SIGN -> Long.signum(x);
+            case LOGICAL_NOT -> x == 0 ? 1 : 0;
+            case IS_NAN, IS_INF -> 0;
+            case IS_FINITE -> 1;
+            default -> x;
+        };
+    }
+
+    static Kernel unaryGrad(UnaryGrad grad, @Nullable TensorSpec[] arguments) {
+        boolean hasX = arguments[0] != null;
+        boolean hasY = arguments[1] != null;
+        TensorSpec dx = Objects.requireNonNull(arguments[3]);
+        DType arithmetic = dx.dtype().arithmetic();
+        return Elementwise.of(arithmetic, dx, arguments[0], arguments[1], arguments[2]).kernel(new Elementwise.Tile() {
+            @Override
+            public void floats(KernelContext context, int count) {
+                float[] x = context.floats(0);
+                float[] y = context.floats(1);
+                float[] dy = context.floats(2);
+                float[] to = context.floats(3);
+                for (int i = 0; i < count; i++) {
+                    to[i] = (float) (dy[i] * derivative(grad, hasX, hasY, x[i], y[i]));
+                }
+            }
+
+            @Override
+            public void doubles(KernelContext context, int count) {
+                double[] x = context.doubles(0);
+                double[] y = context.doubles(1);
+                double[] dy = context.doubles(2);
+                double[] to = context.doubles(3);
+                for (int i = 0; i < count; i++) {
+                    to[i] = dy[i] * derivative(grad, hasX, hasY, x[i], y[i]);
+                }
+            }
+        });
+    }
+
+    /** From x, or from y alone where that tells enough. */
+    private static double derivative(UnaryGrad grad, boolean hasX, boolean hasY, double x, double y) {
+        if (hasX) {
+            return UnaryFunctions.derivative(grad.function(), x, grad.alpha(), grad.beta());
+        }
+        if (!hasY) {
+            return UnaryFunctions.constant(grad.function(), grad.alpha());
+        }
+        return UnaryFunctions.derivativeOfResult(grad.function(), y, grad.alpha());
+    }
+
+    static @Nullable Kernel binary(Binary binary, @Nullable TensorSpec[] arguments) {
+        TensorSpec out = Objects.requireNonNull(arguments[arguments.length - 1]);
+        TensorSpec x = Objects.requireNonNull(arguments[0]);
+        DType arithmetic = x.dtype().arithmetic();
+        int inputs = arguments.length - 1;
+        boolean accumulates = binary.postOps().stream().anyMatch(PostOp.Accumulate.class::isInstance);
+        if (inputs > 6 || accumulates || !binary.postOps().isEmpty() && arithmetic == DType.INT64) {
+            return null;
+        }
+        return Elementwise.of(arithmetic, out, Arrays.copyOf(arguments, inputs)).kernel(new Elementwise.Tile() {
+            @Override
+            public void floats(KernelContext context, int count) {
+                float[] result = context.floats(inputs);
+                FloatLoops.binary(binary.function(), context.floats(0), context.floats(1), result, count);
+                int next = 2;
+                for (PostOp postOp : binary.postOps()) {
+                    if (postOp instanceof PostOp.Apply(var function, var alpha, var beta)) {
+                        FloatLoops.unary(function, alpha, beta, result, result, count);
+                    } else if (postOp instanceof PostOp.Combine(var function)) {
+                        FloatLoops.binary(function, result, context.floats(next++), result, count);
+                    }
+                }
+            }
+
+            @Override
+            public void doubles(KernelContext context, int count) {
+                double[] result = context.doubles(inputs);
+                for (int i = 0; i < count; i++) {
+                    double value = BinaryFunctions.apply(binary.function(), context.doubles(0)[i], context.doubles(1)[i]);
+                    int next = 2;
+                    for (PostOp postOp : binary.postOps()) {
+                        if (postOp instanceof PostOp.Apply(var function, var alpha, var beta)) {
+                            value = UnaryFunctions.apply(function, value, alpha, beta);
+                        } else if (postOp instanceof PostOp.Combine(var function)) {
+                            value = BinaryFunctions.apply(function, value, context.doubles(next++)[i]);
+                        }
+                    }
+                    result[i] = value;
+                }
+            }
+
+            @Override
+            public void longs(KernelContext context, int count) {
+                long[] a = context.longs(0);
+                long[] b = context.longs(1);
+                long[] result = context.longs(2);
+                for (int i = 0; i < count; i++) {
+                    result[i] = BinaryFunctions.apply(binary.function(), a[i], b[i]);
+                }
+            }
+        });
+    }
+
+    static Kernel where(Where where, @Nullable TensorSpec[] arguments) {
+        TensorSpec out = Objects.requireNonNull(arguments[3]);
+        return Elementwise.of(out.dtype().arithmetic(), out, arguments[0], arguments[1], arguments[2]).kernel(new Elementwise.Tile() {
+            @Override
+            public void floats(KernelContext context, int count) {
+                for (int i = 0; i < count; i++) {
+                    context.floats(3)[i] = context.floats(0)[i] != 0 ? context.floats(1)[i] : context.floats(2)[i];
+                }
+            }
+
+            @Override
+            public void doubles(KernelContext context, int count) {
+                for (int i = 0; i < count; i++) {
+                    context.doubles(3)[i] = context.doubles(0)[i] != 0 ? context.doubles(1)[i] : context.doubles(2)[i];
+                }
+            }
+
+            @Override
+            public void longs(KernelContext context, int count) {
+                for (int i = 0; i < count; i++) {
+                    context.longs(3)[i] = context.longs(0)[i] != 0 ? context.longs(1)[i] : context.longs(2)[i];
+                }
+            }
+        });
+    }
+}

@@ -1,0 +1,292 @@
+package io.seriatim.tensor.kernel.portable;
+
+import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Shape;
+import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.internal.Doubles;
+import io.seriatim.tensor.internal.Longs;
+import io.seriatim.tensor.internal.Nest;
+import io.seriatim.tensor.kernel.Kernel;
+import io.seriatim.tensor.kernel.KernelContext;
+import io.seriatim.tensor.kernel.Reduction;
+import io.seriatim.tensor.kernel.ReductionGrad;
+import java.util.Arrays;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reductions, summed in double or, for whole numbers, in 64 bits. Two nests of loops: over the results, and over the elements of one result. Where the elements of a result lie side by side
+ * they are folded one result after the other, else a tile of neighbouring results is folded at once.
+ */
+final class PortableReduction {
+    private final Reduction.Function function;
+    private final boolean whole;
+    private final Nest results;
+    private final Nest elements;
+    private final long count;
+
+    private PortableReduction(Reduction reduction, TensorSpec x, TensorSpec y) {
+        function = reduction.function();
+        whole = x.dtype().arithmetic() == DType.INT64;
+        boolean[] reduced = reduction.reduced(x.shape());
+        long[] strides = x.strides();
+        long[] outStrides = outStrides(reduction, x, y, reduced);
+        long[] kept = x.shape().dims();
+        long[] gone = x.shape().dims();
+        for (int i = 0; i < reduced.length; i++) {
+            (reduced[i] ? kept : gone)[i] = 1;
+        }
+        results = Nest.of(Shape.of(kept), strides, outStrides);
+        elements = Nest.of(Shape.of(gone), strides);
+        count = Shape.of(gone).size();
+    }
+
+    /** One stride for each dimension of x. */
+    private static long[] outStrides(Reduction reduction, TensorSpec x, TensorSpec y, boolean[] reduced) {
+        long[] own = y.strides();
+        long[] strides = new long[x.shape().rank()];
+        int at = 0;
+        for (int i = 0; i < strides.length; i++) {
+            if (!reduced[i] || reduction.keepDims()) {
+                strides[i] = own[at++];
+            }
+        }
+        return strides;
+    }
+
+    static Kernel forward(Reduction reduction, @Nullable TensorSpec[] arguments) {
+        TensorSpec x = Objects.requireNonNull(arguments[0]);
+        PortableReduction kernel = new PortableReduction(reduction, x, Objects.requireNonNull(arguments[1]));
+        boolean extreme = reduction.function() == Reduction.Function.MAX || reduction.function() == Reduction.Function.MIN;
+        if (kernel.count == 0 && extreme && kernel.results.rows() > 0) {
+            throw new IllegalArgumentException("reduction: the " + reduction.function() + " of no elements does not exist, but x is " + x + " and axes " + reduction.axes() + " are reduced");
+        }
+        boolean rows = kernel.elements.rowStride(0) == 1 && kernel.results.rowStride(0) != 1 || kernel.results.rowLength() == 1;
+        return PortableKernel.of(kernel.whole ? kernel::longs : rows ? kernel::byRow : kernel::byTile);
+    }
+
+    private long start() {
+        return switch (function) {
+            case PRODUCT, ALL -> 1;
+            case MAX -> Long.MIN_VALUE;
+            case MIN -> Long.MAX_VALUE;
+            default -> 0;
+        };
+    }
+
+    private double startDouble() {
+        return switch (function) {
+            case PRODUCT, ALL -> 1;
+            case MAX, LOG_SUM_EXP -> Double.NEGATIVE_INFINITY;
+            case MIN -> Double.POSITIVE_INFINITY;
+            default -> 0;
+        };
+    }
+
+    private double end(double value) {
+        return function == Reduction.Function.MEAN ? value / count : value;
+    }
+
+    private void byRow(PortableKernel.Arguments all, KernelContext context) {
+        Tensor x = all.get(0);
+        Tensor y = all.get(1);
+        double[] tile = context.doubles(0);
+        for (long row = 0; row < results.rows(); row++) {
+            for (long column = 0; column < results.rowLength(); column++) {
+                long from = results.offset(0, row) + column * results.rowStride(0);
+                double value = startDouble();
+                for (long part = 0; part < elements.rows(); part++) {
+                    long begin = from + elements.offset(0, part);
+                    for (long i = 0; i < elements.rowLength(); i += tile.length) {
+                        int length = (int) Math.min(tile.length, elements.rowLength() - i);
+                        long at = x.offset() + (begin + i * elements.rowStride(0)) * x.dtype().bytes();
+                        Doubles.load(x.memory(), x.dtype(), at, elements.rowStride(0), tile, 0, length);
+                        value = fold(value, tile, length);
+                    }
+                }
+                long to = results.offset(1, row) + column * results.rowStride(1);
+                Doubles.set(y.memory(), y.dtype(), y.offset() + to * y.dtype().bytes(), end(value));
+            }
+        }
+    }
+
+    private double fold(double start, double[] tile, int length) {
+        double value = start;
+        if (function == Reduction.Function.SUM || function == Reduction.Function.MEAN) {
+            for (int i = 0; i < length; i++) {
+                value += tile[i];
+            }
+            return value;
+        }
+        for (int i = 0; i < length; i++) {
+            value = step(value, tile[i]);
+        }
+        return value;
+    }
+
+    private double step(double value, double x) {
+        return switch (function) {
+            case SUM, MEAN -> value + x;
+            case MAX -> Math.max(value, x);
+            case MIN -> Math.min(value, x);
+            case PRODUCT -> value * x;
+            case ALL -> value != 0 && x != 0 ? 1 : 0;
+            case ANY -> value != 0 || x != 0 ? 1 : 0;
+            case SUM_OF_SQUARES -> value + x * x;
+            case SUM_OF_MAGNITUDES -> value + Math.abs(x);
+            case LOG_SUM_EXP -> logSumExp(value, x);
+        };
+    }
+
+    private static double logSumExp(double a, double b) {
+        double most = Math.max(a, b);
+        if (Double.isInfinite(most)) {
+            return most;
+        }
+        return most + Math.log1p(Math.exp(Math.min(a, b) - most));
+    }
+
+    private void byTile(PortableKernel.Arguments all, KernelContext context) {
+        Tensor x = all.get(0);
+        Tensor y = all.get(1);
+        double[] tile = context.doubles(0);
+        double[] sums = context.doubles(1);
+        for (long row = 0; row < results.rows(); row++) {
+            for (long column = 0; column < results.rowLength(); column += tile.length) {
+                int length = (int) Math.min(tile.length, results.rowLength() - column);
+                Arrays.fill(sums, 0, length, startDouble());
+                long from = results.offset(0, row) + column * results.rowStride(0);
+                for (long part = 0; part < elements.rows(); part++) {
+                    for (long i = 0; i < elements.rowLength(); i++) {
+                        long at = x.offset() + (from + elements.offset(0, part) + i * elements.rowStride(0)) * x.dtype().bytes();
+                        Doubles.load(x.memory(), x.dtype(), at, results.rowStride(0), tile, 0, length);
+                        foldEach(sums, tile, length);
+                    }
+                }
+                for (int i = 0; i < length; i++) {
+                    sums[i] = end(sums[i]);
+                }
+                long to = results.offset(1, row) + column * results.rowStride(1);
+                Doubles.store(y.memory(), y.dtype(), y.offset() + to * y.dtype().bytes(), results.rowStride(1), sums, 0, length);
+            }
+        }
+    }
+
+    private void foldEach(double[] sums, double[] tile, int length) {
+        if (function == Reduction.Function.SUM || function == Reduction.Function.MEAN) {
+            for (int i = 0; i < length; i++) {
+                sums[i] += tile[i];
+            }
+            return;
+        }
+        for (int i = 0; i < length; i++) {
+            sums[i] = step(sums[i], tile[i]);
+        }
+    }
+
+    private void longs(PortableKernel.Arguments all, KernelContext context) {
+        Tensor x = all.get(0);
+        Tensor y = all.get(1);
+        long[] tile = context.longs(0);
+        for (long row = 0; row < results.rows(); row++) {
+            for (long column = 0; column < results.rowLength(); column++) {
+                long from = results.offset(0, row) + column * results.rowStride(0);
+                long value = start();
+                for (long part = 0; part < elements.rows(); part++) {
+                    for (long i = 0; i < elements.rowLength(); i += tile.length) {
+                        int length = (int) Math.min(tile.length, elements.rowLength() - i);
+                        long at = x.offset() + (from + elements.offset(0, part) + i * elements.rowStride(0)) * x.dtype().bytes();
+                        Longs.load(x.memory(), x.dtype(), at, elements.rowStride(0), tile, 0, length);
+                        for (int j = 0; j < length; j++) {
+                            value = step(value, tile[j]);
+                        }
+                    }
+                }
+                long to = results.offset(1, row) + column * results.rowStride(1);
+                Longs.set(y.memory(), y.dtype(), y.offset() + to * y.dtype().bytes(), value);
+            }
+        }
+    }
+
+    private long step(long value, long x) {
+        return switch (function) {
+            case SUM -> value + x;
+            case MAX -> Math.max(value, x);
+            case MIN -> Math.min(value, x);
+            case PRODUCT -> value * x;
+            case ALL -> value != 0 && x != 0 ? 1 : 0;
+            case ANY -> value != 0 || x != 0 ? 1 : 0;
+            case SUM_OF_SQUARES -> value + x * x;
+            case SUM_OF_MAGNITUDES -> value + Math.abs(x);
+            case MEAN, LOG_SUM_EXP -> throw new IllegalStateException(function + " of whole numbers");
+        };
+    }
+
+    /** Whole numbers have no mean. */
+    static @Nullable Kernel forwardOfAny(Reduction reduction, @Nullable TensorSpec[] arguments) {
+        boolean real = reduction.function() == Reduction.Function.MEAN || reduction.function() == Reduction.Function.LOG_SUM_EXP;
+        return real && !Objects.requireNonNull(arguments[0]).dtype().isFloating() ? null : forward(reduction, arguments);
+    }
+
+    static Kernel grad(ReductionGrad grad, @Nullable TensorSpec[] arguments) {
+        TensorSpec x = Objects.requireNonNull(arguments[0]);
+        TensorSpec y = arguments[1];
+        TensorSpec dx = Objects.requireNonNull(arguments[3]);
+        Reduction reduction = grad.reduction();
+        Shape wide = new Reduction(reduction.function(), reduction.axes(), true).infer(x)[0].shape();
+        double share = reduction.function() == Reduction.Function.MEAN ? (double) wide.size() / Math.max(1, x.shape().size()) : 1;
+        Elementwise walk = Elementwise.of(DType.FLOAT64, dx, x, y == null ? null : widened(y, wide), widened(Objects.requireNonNull(arguments[2]), wide));
+        boolean needsResult = needsResult(reduction.function());
+        if (needsResult && y == null) {
+            throw new IllegalArgumentException("reduction_grad: the gradient of " + reduction.function() + " needs the result y");
+        }
+        return walk.kernel(new Elementwise.Tile() {
+            @Override
+            public void doubles(KernelContext context, int count) {
+                double[] values = context.doubles(0);
+                double[] results = context.doubles(1);
+                double[] dy = context.doubles(2);
+                double[] to = context.doubles(3);
+                for (int i = 0; i < count; i++) {
+                    to[i] = dy[i] * share * derivative(reduction.function(), values[i], results[i]);
+                }
+            }
+        });
+    }
+
+    /** A result with the reduced axes put back, of length 1. */
+    private static TensorSpec widened(TensorSpec spec, Shape wide) {
+        if (spec.shape().equals(wide)) {
+            return spec;
+        }
+        long[] own = spec.strides();
+        long[] strides = new long[wide.rank()];
+        int at = 0;
+        for (int i = 0; i < strides.length; i++) {
+            if (at < own.length && wide.dim(i) == spec.shape().dim(at)) {
+                strides[i] = own[at++];
+            }
+        }
+        return new TensorSpec(spec.dtype(), wide, io.seriatim.tensor.Layout.strided(strides));
+    }
+
+    private static boolean needsResult(Reduction.Function function) {
+        return switch (function) {
+            case MAX, MIN, PRODUCT, LOG_SUM_EXP -> true;
+            default -> false;
+        };
+    }
+
+    private static double derivative(Reduction.Function function, double x, double y) {
+        return switch (function) {
+            case SUM, MEAN -> 1;
+            case MAX, MIN -> x == y ? 1 : 0;
+            case PRODUCT -> y / x;
+            case SUM_OF_SQUARES -> 2 * x;
+            case SUM_OF_MAGNITUDES -> Math.signum(x);
+            case LOG_SUM_EXP -> Math.exp(x - y);
+            case ALL, ANY -> throw new IllegalArgumentException(function + " has no gradient");
+        };
+    }
+}

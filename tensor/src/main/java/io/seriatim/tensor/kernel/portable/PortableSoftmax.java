@@ -1,0 +1,161 @@
+package io.seriatim.tensor.kernel.portable;
+
+import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.internal.Doubles;
+import io.seriatim.tensor.internal.Longs;
+import io.seriatim.tensor.kernel.CrossEntropy;
+import io.seriatim.tensor.kernel.CrossEntropyGrad;
+import io.seriatim.tensor.kernel.Kernel;
+import io.seriatim.tensor.kernel.Softmax;
+import io.seriatim.tensor.kernel.SoftmaxGrad;
+import java.util.Arrays;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** Softmax, cross entropy and their gradients, in double. */
+final class PortableSoftmax {
+    private PortableSoftmax() {
+    }
+
+    static Kernel forward(Softmax softmax, @Nullable TensorSpec[] arguments) {
+        Strip x = Strip.of(Objects.requireNonNull(arguments[0]), softmax.axis());
+        Strip y = Strip.of(Objects.requireNonNull(arguments[1]), softmax.axis());
+        return PortableKernel.of((all, context) -> {
+            double[] row = context.doubleArray(x.length());
+            for (long i = 0; i < x.count(); i++) {
+                x.load(all.get(0), i, row, 0);
+                double logSum = logarithms(row, x.length());
+                for (int j = 0; j < x.length() && !softmax.log(); j++) {
+                    row[j] = Math.exp(row[j]);
+                }
+                if (logSum != logSum) {
+                    Arrays.fill(row, 0, x.length(), Double.NaN);
+                }
+                y.store(all.get(1), i, row, 0);
+            }
+        });
+    }
+
+    /** Makes the logarithms of the softmax of values, and gives that of the sum of their exponentials. */
+    private static double logarithms(double[] row, int length) {
+        double most = Double.NEGATIVE_INFINITY;
+        for (int j = 0; j < length; j++) {
+            most = Math.max(most, row[j]);
+        }
+        double sum = 0;
+        for (int j = 0; j < length; j++) {
+            sum += Math.exp(row[j] - most);
+        }
+        double logSum = most + Math.log(sum);
+        for (int j = 0; j < length; j++) {
+            row[j] -= logSum;
+        }
+        return logSum;
+    }
+
+    static Kernel grad(SoftmaxGrad grad, @Nullable TensorSpec[] arguments) {
+        Strip y = Strip.of(Objects.requireNonNull(arguments[0]), grad.axis());
+        Strip dy = Strip.of(Objects.requireNonNull(arguments[1]), grad.axis());
+        Strip dx = Strip.of(Objects.requireNonNull(arguments[2]), grad.axis());
+        return PortableKernel.of((all, context) -> {
+            int length = y.length();
+            double[] rows = context.doubleArray(2 * length);
+            for (long i = 0; i < y.count(); i++) {
+                y.load(all.get(0), i, rows, 0);
+                dy.load(all.get(1), i, rows, length);
+                double sum = 0;
+                for (int j = 0; j < length; j++) {
+                    sum += grad.log() ? rows[length + j] : rows[length + j] * rows[j];
+                }
+                for (int j = 0; j < length; j++) {
+                    rows[j] = grad.log() ? rows[length + j] - Math.exp(rows[j]) * sum : rows[j] * (rows[length + j] - sum);
+                }
+                dx.store(all.get(2), i, rows, 0);
+            }
+        });
+    }
+
+    static Kernel crossEntropy(CrossEntropy computation, @Nullable TensorSpec[] arguments) {
+        Strip x = Strip.of(Objects.requireNonNull(arguments[0]), computation.axis());
+        Strip labels = Strip.of(Objects.requireNonNull(arguments[1]), computation.axis());
+        Strip softmax = Strip.of(Objects.requireNonNull(arguments[2]), computation.axis());
+        Strip losses = Strip.of(Objects.requireNonNull(arguments[3]), computation.axis());
+        return PortableKernel.of((all, context) -> {
+            int length = x.length();
+            double[] rows = context.doubleArray(2 * length);
+            for (long i = 0; i < x.count(); i++) {
+                x.load(all.get(0), i, rows, 0);
+                logarithms(rows, length);
+                double loss = computation.soft() ? softLoss(labels, all.get(1), i, rows, length) : hardLoss(computation, labels, all.get(1), i, rows, length);
+                for (int j = 0; j < length; j++) {
+                    rows[j] = Math.exp(rows[j]);
+                }
+                softmax.store(all.get(2), i, rows, 0);
+                rows[0] = loss;
+                losses.store(all.get(3), i, rows, 0);
+            }
+        });
+    }
+
+    private static double softLoss(Strip labels, Tensor tensor, long index, double[] rows, int length) {
+        labels.load(tensor, index, rows, length);
+        double loss = 0;
+        for (int j = 0; j < length; j++) {
+            // A class of no probability has no loss, also where its logarithm is not finite.
+            loss -= rows[length + j] == 0 ? 0 : rows[length + j] * rows[j];
+        }
+        return loss;
+    }
+
+    private static double hardLoss(CrossEntropy computation, Strip labels, Tensor tensor, long index, double[] rows, int length) {
+        long label = label(computation, labels, tensor, index, length);
+        return label == computation.ignoreIndex() ? 0 : -rows[(int) label];
+    }
+
+    /** The class of a row, which is checked. */
+    private static long label(CrossEntropy computation, Strip labels, Tensor tensor, long index, int length) {
+        long label = Longs.get(tensor.memory(), tensor.dtype(), labels.at(tensor, index));
+        if (label != computation.ignoreIndex() && (label < 0 || label >= length)) {
+            throw new IllegalArgumentException("cross_entropy: the label of row " + index + " must be from 0 to " + (length - 1) + ", or " + computation.ignoreIndex()
+                    + " to be ignored, but is " + label);
+        }
+        return label;
+    }
+
+    static Kernel crossEntropyGrad(CrossEntropyGrad grad, @Nullable TensorSpec[] arguments) {
+        CrossEntropy computation = grad.forward();
+        Strip softmax = Strip.of(Objects.requireNonNull(arguments[0]), computation.axis());
+        Strip labels = Strip.of(Objects.requireNonNull(arguments[1]), computation.axis());
+        Strip dloss = Strip.of(Objects.requireNonNull(arguments[2]), computation.axis());
+        Strip dx = Strip.of(Objects.requireNonNull(arguments[3]), computation.axis());
+        return PortableKernel.of((all, context) -> {
+            int length = softmax.length();
+            double[] rows = context.doubleArray(2 * length);
+            for (long i = 0; i < softmax.count(); i++) {
+                double gradient = Doubles.get(all.get(2).memory(), all.get(2).dtype(), dloss.at(all.get(2), i));
+                softmax.load(all.get(0), i, rows, 0);
+                if (computation.soft()) {
+                    labels.load(all.get(1), i, rows, length);
+                    double weight = 0;
+                    for (int j = 0; j < length; j++) {
+                        weight += rows[length + j];
+                    }
+                    for (int j = 0; j < length; j++) {
+                        rows[j] = gradient * (rows[j] * weight - rows[length + j]);
+                    }
+                } else {
+                    long label = label(computation, labels, all.get(1), i, length);
+                    boolean ignored = label == computation.ignoreIndex();
+                    if (!ignored) {
+                        rows[(int) label] -= 1;
+                    }
+                    for (int j = 0; j < length; j++) {
+                        rows[j] = ignored ? 0 : gradient * rows[j];
+                    }
+                }
+                dx.store(all.get(3), i, rows, 0);
+            }
+        });
+    }
+}

@@ -1,0 +1,38 @@
+package io.seriatim.tensor.kernel.portable;
+
+import io.seriatim.tensor.kernel.Window;
+
+/** How a window moves over three spatial dimensions, of which the first may be added ones that do not move. */
+record Steps(int[] strides, int[] begin, int[] dilations) {
+    private static final int SPATIAL = 3;
+
+    static Steps of(Window window) {
+        int added = SPATIAL - window.rank();
+        int[] strides = {1, 1, 1};
+        int[] begin = {0, 0, 0};
+        int[] dilations = {1, 1, 1};
+        for (int i = 0; i < window.rank(); i++) {
+            strides[added + i] = window.stride(i);
+            begin[added + i] = window.padBegin(i);
+            dilations[added + i] = window.dilation(i);
+        }
+        return new Steps(strides, begin, dilations);
+    }
+
+    /** Which element of the input an element of the kernel meets at a place of the output; outside of the input it is padding. */
+    int source(int dimension, int place, int tap) {
+        return place * strides[dimension] - begin[dimension] + tap * dilations[dimension];
+    }
+
+    /** The first place of a row whose tap is not left of the input. */
+    int firstPlace(int tap) {
+        int before = begin[2] - tap * dilations[2];
+        return before <= 0 ? 0 : (before + strides[2] - 1) / strides[2];
+    }
+
+    /** After the last place of a row whose tap is not right of the input. */
+    int endPlace(int tap, int width, int places) {
+        int last = width - 1 + begin[2] - tap * dilations[2];
+        return last < 0 ? 0 : Math.min(places, last / strides[2] + 1);
+    }
+}

@@ -1,0 +1,225 @@
+package io.seriatim.tensor.kernel;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.fail;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Shape;
+import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.onednn.OneDnn;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** The kernels that are used against the portable ones, over awkward shapes and values. */
+class FastAgainstPortableTest {
+    private static final long SEED = 20261121;
+    private static final float[] SPECIAL = {0f, -0f, 1f, -1f, Float.NaN, Float.POSITIVE_INFINITY, Float.NEGATIVE_INFINITY, Float.MIN_VALUE, -Float.MIN_VALUE, Float.MIN_NORMAL,
+            Float.MAX_VALUE, -Float.MAX_VALUE, 1e-20f, 88f, -88f, 104f, -104f, 0.5f, 1.5f, 2.5f, -2.5f};
+    private static final List<DType> FLOATS = List.of(DType.FLOAT32, DType.BFLOAT16, DType.FLOAT16);
+
+    /** What is compared: a computation and its inputs. */
+    record Case(String name, Computation computation, DType dtype, long[]... shapes) {
+        @Override
+        public String toString() {
+            return name + " " + dtype;
+        }
+    }
+
+    @BeforeAll
+    static void needsTheLibrary() {
+        assumeTrue(OneDnn.status().loaded(), () -> "oneDNN is not there, so there is nothing to compare: " + OneDnn.status().problem());
+    }
+
+    static long[] dims(long... dims) {
+        return dims;
+    }
+
+    static Stream<Case> products() {
+        List<Case> cases = new ArrayList<>();
+        for (DType dtype : FLOATS) {
+            for (long n : new long[]{1, 13, 64, 207}) {
+                for (int t = 0; t < 4; t++) {
+                    boolean tx = (t & 1) != 0;
+                    boolean ty = (t & 2) != 0;
+                    long k = n / 2 + 1;
+                    cases.add(new Case("matmul " + n + (tx ? " x'" : "") + (ty ? " y'" : ""), new MatMul(tx, ty, false, List.of()), dtype, tx ? dims(k, n) : dims(n, k),
+                            ty ? dims(n + 3, k) : dims(k, n + 3)));
+                }
+            }
+            cases.add(new Case("empty rows", MatMul.PLAIN, dtype, dims(0, 5), dims(5, 4)));
+            cases.add(new Case("empty sum", MatMul.PLAIN, dtype, dims(3, 0), dims(0, 4)));
+            cases.add(new Case("vectors", MatMul.PLAIN, dtype, dims(13), dims(13)));
+            cases.add(new Case("row by matrix", MatMul.PLAIN, dtype, dims(13), dims(2, 13, 5)));
+            cases.add(new Case("matrix by column", MatMul.PLAIN, dtype, dims(2, 7, 13), dims(13)));
+            cases.add(new Case("batches", MatMul.PLAIN, dtype, dims(3, 1, 7, 5), dims(2, 5, 4)));
+            cases.add(new Case("batch by matrix", MatMul.PLAIN, dtype, dims(3, 2, 7, 5), dims(5, 4)));
+            cases.add(new Case("with bias", new MatMul(false, false, true, List.of()), dtype, dims(3, 7, 5), dims(5, 4), dims(4)));
+            cases.add(new Case("with bias and relu", new MatMul(false, false, true, List.of(new PostOp.Apply(Unary.Function.RELU, 0, 0))), dtype, dims(7, 5), dims(5, 4), dims(4)));
+            cases.add(new Case("with a residual", new MatMul(false, false, true, List.of(new PostOp.Apply(Unary.Function.GELU_ERF, 0, 0), new PostOp.Combine(Binary.Function.ADD))),
+                    dtype, dims(2, 7, 5), dims(5, 4), dims(4), dims(2, 7, 4)));
+        }
+        return cases.stream();
+    }
+
+    static Stream<Case> convolutions() {
+        List<Case> cases = new ArrayList<>();
+        for (DType dtype : FLOATS) {
+            Window plain = Window.of(2, 1, 1);
+            Window odd = Window.of(new int[]{2, 1}, new int[]{1, 0}, new int[]{0, 2}, new int[]{1, 2});
+            cases.add(new Case("3x3", new Convolution(plain, 1, false, List.of()), dtype, dims(2, 3, 9, 7), dims(4, 3, 3, 3)));
+            cases.add(new Case("odd window", new Convolution(odd, 1, true, List.of()), dtype, dims(1, 5, 13, 11), dims(7, 5, 3, 2), dims(7)));
+            cases.add(new Case("groups", new Convolution(plain, 2, false, List.of()), dtype, dims(2, 6, 8, 8), dims(4, 3, 3, 3)));
+            cases.add(new Case("depthwise", new Convolution(plain, 6, true, List.of()), dtype, dims(2, 6, 8, 8), dims(6, 1, 3, 3), dims(6)));
+            cases.add(new Case("with relu", new Convolution(plain, 1, true, List.of(new PostOp.Apply(Unary.Function.RELU, 0, 0))), dtype, dims(1, 16, 8, 8), dims(16, 16, 3, 3), dims(16)));
+            cases.add(new Case("input gradient", new ConvolutionGradInput(plain, 1, List.of(9L, 7L)), dtype, dims(2, 4, 9, 7), dims(4, 3, 3, 3)));
+            cases.add(new Case("input gradient, groups", new ConvolutionGradInput(plain, 2, List.of(8L, 8L)), dtype, dims(2, 4, 8, 8), dims(4, 3, 3, 3)));
+            cases.add(new Case("weight gradient", new ConvolutionGradWeights(plain, 1, true, List.of(3L, 3L)), dtype, dims(2, 3, 9, 7), dims(2, 4, 9, 7)));
+            cases.add(new Case("weight gradient, groups", new ConvolutionGradWeights(plain, 2, false, List.of(3L, 3L)), dtype, dims(2, 6, 8, 8), dims(2, 4, 8, 8)));
+        }
+        cases.add(new Case("one dimension", new Convolution(Window.of(1, 1, 1), 1, false, List.of()), DType.FLOAT32, dims(2, 3, 9), dims(4, 3, 3)));
+        cases.add(new Case("three dimensions", new Convolution(Window.of(3, 1, 1), 1, false, List.of()), DType.FLOAT32, dims(1, 2, 5, 6, 7), dims(3, 2, 3, 3, 3)));
+        return cases.stream();
+    }
+
+    static Stream<Case> binaries() {
+        List<Case> cases = new ArrayList<>();
+        for (DType dtype : FLOATS) {
+            for (Binary.Function function : Binary.Function.values()) {
+                cases.add(new Case(function + " alike", Binary.of(function), dtype, dims(207), dims(207)));
+                cases.add(new Case(function + " row", Binary.of(function), dtype, dims(13, 21), dims(21)));
+                cases.add(new Case(function + " column", Binary.of(function), dtype, dims(13, 1), dims(13, 21)));
+                cases.add(new Case(function + " outer", Binary.of(function), dtype, dims(5, 1, 3), dims(4, 1)));
+                cases.add(new Case(function + " single", Binary.of(function), dtype, dims(), dims(3)));
+                cases.add(new Case(function + " empty", Binary.of(function), dtype, dims(0, 3), dims(3)));
+            }
+        }
+        return cases.stream();
+    }
+
+    static Stream<Case> reductions() {
+        List<Case> cases = new ArrayList<>();
+        for (DType dtype : FLOATS) {
+            for (Reduction.Function function : Reduction.Function.values()) {
+                for (List<Integer> axes : List.of(List.<Integer>of(), List.of(0), List.of(1), List.of(-1), List.of(0, 2))) {
+                    cases.add(new Case(function + " " + axes, new Reduction(function, axes, false), dtype, dims(3, 13, 7)));
+                }
+                cases.add(new Case(function + " long", new Reduction(function, List.of(), true), dtype, dims(4098)));
+            }
+        }
+        return cases.stream();
+    }
+
+    @ParameterizedTest
+    @MethodSource({"products", "convolutions", "binaries", "reductions"})
+    void givesTheSame(Case one) {
+        compare(one, ordinary(one));
+    }
+
+    @ParameterizedTest
+    @MethodSource("binaries")
+    void givesTheSameForSpecialValues(Case one) {
+        compare(one, special(one));
+    }
+
+    @ParameterizedTest
+    @EnumSource(Unary.Function.class)
+    void functionsGiveTheSame(Unary.Function function) {
+        for (DType dtype : FLOATS) {
+            for (long n : new long[]{0, 1, 13, 207, 4098}) {
+                Case one = new Case(function + " " + n, new Unary(function, 0.25f, 0.75f), dtype, dims(n));
+                compare(one, ordinary(one));
+                compare(one, special(one));
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(value = Unary.Function.class, names = {"RELU", "LEAKY_RELU", "ELU", "CLIP", "SIGMOID", "TANH", "GELU_ERF", "GELU_TANH", "SWISH", "HARD_SIGMOID", "HARD_SWISH", "MISH", "EXP",
+            "LOG", "SQRT", "SQUARE", "ABS", "LINEAR"})
+    void gradientsOfFunctionsGiveTheSame(Unary.Function function) {
+        for (DType dtype : FLOATS) {
+            Unary unary = new Unary(function, 0.25f, 0.75f);
+            Tensor x = random(dtype, 1, dims(207));
+            Tensor y = KernelRun.run(Kernels.portable(), unary, x)[0];
+            Case one = new Case("gradient of " + function, UnaryGrad.of(unary), dtype);
+            compare(one, x, y, random(dtype, 2, dims(207)));
+        }
+    }
+
+    private static Tensor[] ordinary(Case one) {
+        Tensor[] inputs = new Tensor[one.shapes().length];
+        for (int i = 0; i < inputs.length; i++) {
+            inputs[i] = random(one.dtype(), i, one.shapes()[i]);
+        }
+        return inputs;
+    }
+
+    private static Tensor random(DType dtype, int salt, long[] dims) {
+        SplittableRandom random = new SplittableRandom(SEED + salt);
+        double[] values = new double[(int) Shape.of(dims).size()];
+        for (int i = 0; i < values.length; i++) {
+            values[i] = random.nextDouble(-2, 2);
+        }
+        return Tensor.of(dtype, values, dims);
+    }
+
+    private static Tensor[] special(Case one) {
+        Tensor[] inputs = new Tensor[one.shapes().length];
+        for (int i = 0; i < inputs.length; i++) {
+            double[] values = new double[(int) Shape.of(one.shapes()[i]).size()];
+            for (int j = 0; j < values.length; j++) {
+                // Different steps pair each value with each other one.
+                values[j] = SPECIAL[(i == 0 ? j : j / SPECIAL.length + j) % SPECIAL.length];
+            }
+            inputs[i] = Tensor.of(one.dtype(), values, one.shapes()[i]);
+        }
+        return inputs;
+    }
+
+    private static void compare(Case one, Tensor... inputs) {
+        Tensor[] fast;
+        Tensor[] portable;
+        try {
+            portable = KernelRun.run(Kernels.portable(), one.computation(), inputs);
+        } catch (IllegalArgumentException e) {
+            // What one refuses the other must refuse too.
+            IllegalArgumentException other = org.junit.jupiter.api.Assertions.assertThrows(IllegalArgumentException.class,
+                    () -> KernelRun.run(Kernels.system(), one.computation(), inputs));
+            assertEquals(e.getClass(), other.getClass());
+            return;
+        }
+        fast = KernelRun.run(Kernels.system(), one.computation(), inputs);
+        assertEquals(portable.length, fast.length);
+        for (int i = 0; i < fast.length; i++) {
+            compare(one + ", output " + i + ", seed " + SEED, one.dtype(), inputs, portable[i].toDoubleArray(), fast[i].toDoubleArray());
+        }
+    }
+
+    private static void compare(String what, DType dtype, Tensor[] inputs, double[] expected, double[] actual) {
+        double tolerance = switch (dtype) {
+            case FLOAT32 -> 2e-5;
+            case FLOAT16 -> 4e-3;
+            default -> 3e-2;
+        };
+        double magnitude = 1;
+        for (double value : expected) {
+            magnitude = Double.isFinite(value) ? Math.max(magnitude, Math.min(Math.abs(value), 100)) : magnitude;
+        }
+        for (int i = 0; i < expected.length; i++) {
+            double e = expected[i];
+            double a = actual[i];
+            boolean same = Double.isNaN(e) ? Double.isNaN(a) : Double.isInfinite(e) || Double.isInfinite(a) ? e == a : Math.abs(e - a) <= tolerance * Math.max(magnitude, Math.abs(e));
+            String of = inputs[0].shape().size() == expected.length ? " of " + inputs[0].toDoubleArray()[i] : "";
+            if (!same) {
+                fail(what + ": element " + i + of + " is " + a + ", the portable kernel's " + e);
+            }
+        }
+    }
+}
