@@ -39,6 +39,9 @@ public final class Doubles {
      *            how many
      */
     public static void load(MemorySegment memory, DType dtype, long at, long stride, double[] into, int from, int count) {
+        if (count == 0) {
+            return;
+        }
         if (stride == 1 && dtype == DType.FLOAT64) {
             MemorySegment.copy(memory, DOUBLE, at, into, from, count);
             return;
@@ -117,6 +120,9 @@ public final class Doubles {
      *            how many
      */
     public static void store(MemorySegment memory, DType dtype, long at, long stride, double[] values, int from, int count) {
+        if (count == 0) {
+            return;
+        }
         if (stride == 1 && dtype == DType.FLOAT64) {
             MemorySegment.copy(values, from, memory, DOUBLE, at, count);
             return;

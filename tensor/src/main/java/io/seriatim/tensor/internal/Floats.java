@@ -39,6 +39,9 @@ public final class Floats {
      *            how many
      */
     public static void load(MemorySegment memory, DType dtype, long at, long stride, float[] into, int from, int count) {
+        if (count == 0) {
+            return;
+        }
         if (stride == 1 && dtype == DType.FLOAT32) {
             MemorySegment.copy(memory, FLOAT, at, into, from, count);
             return;
@@ -117,6 +120,9 @@ public final class Floats {
      *            how many
      */
     public static void store(MemorySegment memory, DType dtype, long at, long stride, float[] values, int from, int count) {
+        if (count == 0) {
+            return;
+        }
         if (stride == 1 && dtype == DType.FLOAT32) {
             MemorySegment.copy(values, from, memory, FLOAT, at, count);
             return;

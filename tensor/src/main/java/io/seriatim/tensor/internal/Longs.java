@@ -39,6 +39,9 @@ public final class Longs {
      *            how many
      */
     public static void load(MemorySegment memory, DType dtype, long at, long stride, long[] into, int from, int count) {
+        if (count == 0) {
+            return;
+        }
         if (stride == 1 && dtype == DType.INT64) {
             MemorySegment.copy(memory, LONG, at, into, from, count);
             return;
@@ -117,6 +120,9 @@ public final class Longs {
      *            how many
      */
     public static void store(MemorySegment memory, DType dtype, long at, long stride, long[] values, int from, int count) {
+        if (count == 0) {
+            return;
+        }
         if (stride == 1 && dtype == DType.INT64) {
             MemorySegment.copy(values, from, memory, LONG, at, count);
             return;

@@ -15,6 +15,7 @@ public final class KernelContext implements AutoCloseable {
     private final float[][] floats = new float[8][];
     private final double[][] doubles = new double[8][];
     private final long[][] longs = new long[8][];
+    private final int[] ints = new int[TILE];
     private float[] largeFloats = new float[0];
     private double[] largeDoubles = new double[0];
     private @Nullable Buffer scratch;
@@ -96,6 +97,15 @@ public final class KernelContext implements AutoCloseable {
             longs[slot] = tile;
         }
         return tile;
+    }
+
+    /**
+     * A tile.
+     *
+     * @return an array of {@link #TILE} values that holds anything
+     */
+    public int[] ints() {
+        return ints;
     }
 
     /**

@@ -14,6 +14,24 @@ final class Algorithms {
     record Eltwise(int algorithm, float alpha, float beta) {
     }
 
+    /** For which values the library computes what we do. Found by comparison with the portable kernels. */
+    enum Trust {
+        /** A NaN would be lost. */
+        NONE,
+        /** Neither NaN, infinity nor denormal. */
+        ORDINARY_NUMBERS,
+        /** All. */
+        ALL_NUMBERS
+    }
+
+    static Trust trust(Unary.Function function) {
+        return switch (function) {
+            case RELU, CLIP, HARD_SIGMOID -> Trust.NONE;
+            case EXP, LOG, GELU_ERF -> Trust.ORDINARY_NUMBERS;
+            default -> Trust.ALL_NUMBERS;
+        };
+    }
+
     static @Nullable Eltwise eltwise(Unary.Function function, float alpha, float beta) {
         return switch (function) {
             case RELU -> new Eltwise(32, 0, 0);

@@ -46,11 +46,11 @@ final class DnnlKernel implements Kernel {
     }
 
     /** A kernel, or null if the recipe has nothing for its arguments. */
-    static @Nullable Kernel of(Dnnl dnnl, Recipe recipe) {
+    static @Nullable DnnlKernel of(Dnnl dnnl, Recipe recipe) {
         return of(dnnl, recipe, (_, _, given) -> given);
     }
 
-    static @Nullable Kernel of(Dnnl dnnl, Recipe recipe, Preference preference) {
+    static @Nullable DnnlKernel of(Dnnl dnnl, Recipe recipe, Preference preference) {
         Handles handles = new Handles();
         Sequence single = null;
         try {
@@ -71,8 +71,13 @@ final class DnnlKernel implements Kernel {
 
     @Override
     public void run(@Nullable Tensor[] arguments, KernelContext context) {
+        run(arguments, 0, context);
+    }
+
+    /** Runs on what lies so many bytes further on in each tensor. */
+    void run(@Nullable Tensor[] arguments, long shift, KernelContext context) {
         Sequence sequence = context.threads() == 1 ? single : several.computeIfAbsent(context.threads(), this::buildAgain);
-        sequence.run(arguments, context);
+        sequence.run(arguments, shift, context);
     }
 
     private Sequence buildAgain(int threads) {

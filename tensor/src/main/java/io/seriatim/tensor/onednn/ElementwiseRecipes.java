@@ -27,6 +27,14 @@ final class ElementwiseRecipes {
         if (eltwise == null || !isDense(x, y)) {
             return null;
         }
+        return switch (Algorithms.trust(unary.function())) {
+            case NONE -> null;
+            case ORDINARY_NUMBERS -> ScreenedUnary.of(unary, x, size -> unary(dnnl, eltwise, TensorSpec.of(x.dtype(), size)));
+            case ALL_NUMBERS -> unary(dnnl, eltwise, x);
+        };
+    }
+
+    private static @Nullable DnnlKernel unary(Dnnl dnnl, Algorithms.Eltwise eltwise, TensorSpec x) {
         return DnnlKernel.of(dnnl, builder -> {
             long data = row(builder, x);
             long description = builder.keep(Dnnl.handle(out -> dnnl.call("dnnl_eltwise_forward_primitive_desc_create", "ppiippffp", out, dnnl.engine(),

@@ -71,7 +71,8 @@ final class Sequence {
         return new Frame(memories, arguments);
     }
 
-    void run(@Nullable Tensor[] arguments, KernelContext context) {
+    /** Runs on tensors, shifted by so many bytes each. */
+    void run(@Nullable Tensor[] arguments, long shift, KernelContext context) {
         int place = (int) Thread.currentThread().threadId() & FRAMES - 1;
         Frame frame = idle.getAndSet(place, null);
         if (frame == null) {
@@ -79,7 +80,7 @@ final class Sequence {
         }
         try {
             ThreadCount.set(dnnl, threads);
-            point(frame, arguments, scratchBytes == 0 ? 0 : context.scratch(scratchBytes).address());
+            point(frame, arguments, shift, scratchBytes == 0 ? 0 : context.scratch(scratchBytes).address());
             long list = frame.arguments.address();
             for (int i = 0; i < primitives.length; i++) {
                 int count = operands[i].length;
@@ -93,10 +94,10 @@ final class Sequence {
         }
     }
 
-    private void point(Frame frame, @Nullable Tensor[] arguments, long scratch) {
+    private void point(Frame frame, @Nullable Tensor[] arguments, long shift, long scratch) {
         for (int i = 0; i < slots.length; i++) {
             long slot = slots[i];
-            long address = slot >= 0 ? Objects.requireNonNull(arguments[(int) slot]).address() : scratch + ~slot;
+            long address = slot >= 0 ? Objects.requireNonNull(arguments[(int) slot]).address() + shift : scratch + ~slot;
             if (frame.addresses[i] != address) {
                 dnnl.setDataHandle(frame.memories[i], address);
                 frame.addresses[i] = address;

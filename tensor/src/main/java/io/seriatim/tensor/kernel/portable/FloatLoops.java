@@ -4,21 +4,46 @@ import io.seriatim.tensor.kernel.Binary;
 import io.seriatim.tensor.kernel.Unary;
 
 /** Functions over tiles of floats: a loop of its own for each cheap one, which the JIT compiles to vector instructions. */
-final class FloatLoops {
+public final class FloatLoops {
     private FloatLoops() {
     }
 
-    static void unary(Unary.Function function, float alpha, float beta, float[] x, float[] y, int n) {
+    /**
+     * A function of one element.
+     *
+     * @param function
+     *            which
+     * @param alpha
+     *            its first parameter
+     * @param beta
+     *            its second parameter
+     * @param x
+     *            the values
+     * @param y
+     *            gets the results; may be {@code x}
+     * @param n
+     *            how many
+     */
+    public static void unary(Unary.Function function, float alpha, float beta, float[] x, float[] y, int n) {
         switch (function) {
             case RELU -> {
                 for (int i = 0; i < n; i++) {
-                    // Not Math.max: a NaN must stay one, and -0 is not below 0.
-                    y[i] = x[i] < 0 ? 0 : x[i];
+                    y[i] = Math.max(x[i], 0);
                 }
             }
             case LEAKY_RELU -> {
                 for (int i = 0; i < n; i++) {
                     y[i] = x[i] < 0 ? alpha * x[i] : x[i];
+                }
+            }
+            case CLIP -> {
+                for (int i = 0; i < n; i++) {
+                    y[i] = Math.min(Math.max(x[i], alpha), beta);
+                }
+            }
+            case HARD_SIGMOID -> {
+                for (int i = 0; i < n; i++) {
+                    y[i] = Math.min(Math.max(alpha * x[i] + beta, 0), 1);
                 }
             }
             case SQRT -> {
@@ -59,7 +84,21 @@ final class FloatLoops {
         }
     }
 
-    static void binary(Binary.Function function, float[] x, float[] y, float[] out, int n) {
+    /**
+     * A function of two elements.
+     *
+     * @param function
+     *            which
+     * @param x
+     *            left operands
+     * @param y
+     *            right operands
+     * @param out
+     *            gets the results; may be one of the operands
+     * @param n
+     *            how many
+     */
+    public static void binary(Binary.Function function, float[] x, float[] y, float[] out, int n) {
         switch (function) {
             case ADD -> {
                 for (int i = 0; i < n; i++) {
