@@ -2,7 +2,7 @@ package io.seriatim.device;
 
 import java.util.List;
 
-/** Opens simulated accelerators. */
+/** Opens simulated accelerators: as many as asked for, up to a limit. Two are listed as found. */
 record SimProvider(int count, SimOptions options, RaceDetector detector) implements DeviceProvider {
     @Override
     public String kind() {
@@ -16,6 +16,9 @@ record SimProvider(int count, SimOptions options, RaceDetector detector) impleme
 
     @Override
     public Device open(Place place) {
-        throw new DeviceNotFoundException(place, "simulated accelerators are not here yet.");
+        if (place.index() >= count) {
+            throw new DeviceNotFoundException(place, "there are " + count + " simulated accelerators, sim:0 to sim:" + (count - 1) + ".");
+        }
+        return new SimDevice(place, options, detector);
     }
 }

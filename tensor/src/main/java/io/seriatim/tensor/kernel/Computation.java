@@ -39,4 +39,15 @@ public interface Computation {
         }
         throw new IllegalArgumentException(operation() + " needs at least one tensor");
     }
+
+    /**
+     * Whether an input is changed, as an optimizer changes a parameter.
+     *
+     * @param input
+     *            its index
+     * @return false unless the record says otherwise
+     */
+    default boolean mutates(int input) {
+        return false;
+    }
 }

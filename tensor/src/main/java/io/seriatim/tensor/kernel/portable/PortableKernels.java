@@ -23,6 +23,9 @@ public final class PortableKernels {
     public static void register(Kernels kernels) {
         NetworkKernels.register(kernels);
         ArrayKernels.register(kernels);
+        IndexKernels.register(kernels);
+        RandomKernels.register(kernels);
+        OptimizerKernels.register(kernels);
     }
 
     /** Opaque layouts are only for the library that made them. */

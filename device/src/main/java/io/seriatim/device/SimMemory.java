@@ -1,0 +1,36 @@
+package io.seriatim.device;
+
+import io.seriatim.device.internal.ffi.NativeMemory;
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+
+/** Memory that only launched work may touch. */
+record SimMemory(SimDevice device) implements RawMemory {
+    @Override
+    public @Nullable MemorySegment take(long bytes) {
+        return NativeMemory.allocate(bytes);
+    }
+
+    @Override
+    public void giveBack(MemorySegment memory) {
+        NativeMemory.free(memory);
+    }
+
+    @Override
+    public MemorySegment view(Buffer buffer) {
+        return checked(buffer).asSlice(0, buffer.bytes());
+    }
+
+    @Override
+    public long address(Buffer buffer) {
+        return checked(buffer).address();
+    }
+
+    private MemorySegment checked(Buffer buffer) {
+        if (!SimThread.mayTouch(buffer)) {
+            throw new IllegalStateException("The memory of " + device.place() + " can be touched only by work that was launched there and declared it, but " + Thread.currentThread().getName()
+                    + " touches the buffer " + buffer + ": copy it to the host first");
+        }
+        return buffer.block().segment;
+    }
+}

@@ -1,0 +1,44 @@
+package io.seriatim.tensor.kernel.portable;
+
+import io.seriatim.tensor.DType;
+import io.seriatim.tensor.kernel.Computation;
+import io.seriatim.tensor.kernel.Gather;
+import io.seriatim.tensor.kernel.GatherGrad;
+import io.seriatim.tensor.kernel.GatherNd;
+import io.seriatim.tensor.kernel.KernelFactory;
+import io.seriatim.tensor.kernel.Kernels;
+import io.seriatim.tensor.kernel.OneHot;
+import io.seriatim.tensor.kernel.PutAlongAxis;
+import io.seriatim.tensor.kernel.Range;
+import io.seriatim.tensor.kernel.Scatter;
+import io.seriatim.tensor.kernel.ScatterNdAdd;
+import io.seriatim.tensor.kernel.TakeAlongAxis;
+import io.seriatim.tensor.kernel.TopK;
+import io.seriatim.tensor.kernel.Triangle;
+import java.util.List;
+
+/** Kernels that move elements by index. */
+final class IndexKernels {
+    private static final List<DType> ALL = List.of(DType.values());
+
+    private IndexKernels() {
+    }
+
+    static void register(Kernels kernels) {
+        register(kernels, "gather", Gather.class, PortableIndex::gather);
+        register(kernels, "gather_grad", GatherGrad.class, PortableIndex::gatherGrad);
+        register(kernels, "gather_nd", GatherNd.class, (_, arguments) -> PortableIndex.gatherNd(arguments));
+        register(kernels, "scatter_nd_add", ScatterNdAdd.class, (_, arguments) -> PortableIndex.scatterNdAdd(arguments));
+        register(kernels, "scatter", Scatter.class, PortableIndex::scatter);
+        register(kernels, "take_along_axis", TakeAlongAxis.class, PortableAlongAxis::take);
+        register(kernels, "put_along_axis", PutAlongAxis.class, PortableAlongAxis::put);
+        register(kernels, "top_k", TopK.class, PortableAlongAxis::topK);
+        register(kernels, "one_hot", OneHot.class, (oneHot, _) -> PortableAlongAxis.oneHot(oneHot));
+        register(kernels, "range", Range.class, (range, _) -> PortableAlongAxis.range(range));
+        register(kernels, "triangle", Triangle.class, PortableAlongAxis::triangle);
+    }
+
+    private static <C extends Computation> void register(Kernels kernels, String operation, Class<C> type, KernelFactory<C> factory) {
+        kernels.register(PortableKernels.PROVIDER, PortableKernels.CPU, operation, type, ALL, PortableKernels.plain(factory));
+    }
+}

@@ -1,0 +1,282 @@
+package io.seriatim.tensor.kernel.portable;
+
+import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.internal.Doubles;
+import io.seriatim.tensor.internal.Floats;
+import io.seriatim.tensor.kernel.Kernel;
+import io.seriatim.tensor.kernel.KernelContext;
+import io.seriatim.tensor.kernel.Kernels;
+import io.seriatim.tensor.kernel.Update;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Optimizer steps, a tile at a time: parameter, gradient and accumulators are loaded into arrays, updated there in loops that the JIT compiles to vector instructions, and stored. Every byte
+ * passes once, except for Lamb, which needs the norms of its whole step first.
+ */
+final class OptimizerKernels {
+    private static final List<DType> TYPES = List.of(DType.FLOAT32, DType.FLOAT64);
+
+    private OptimizerKernels() {
+    }
+
+    static void register(Kernels kernels) {
+        register(kernels, "sgd", Update.Sgd.class);
+        register(kernels, "momentum", Update.Momentum.class);
+        register(kernels, "adam", Update.Adam.class);
+        register(kernels, "adagrad", Update.Adagrad.class);
+        register(kernels, "adadelta", Update.Adadelta.class);
+        register(kernels, "adamax", Update.Adamax.class);
+        register(kernels, "rmsprop", Update.RmsProp.class);
+        register(kernels, "lamb", Update.Lamb.class);
+    }
+
+    private static <U extends Update> void register(Kernels kernels, String operation, Class<U> type) {
+        kernels.register(PortableKernels.PROVIDER, PortableKernels.CPU, operation, type, TYPES, OptimizerKernels::kernel);
+    }
+
+    private static Kernel kernel(Update update, @Nullable TensorSpec[] arguments) {
+        boolean single = Objects.requireNonNull(arguments[0]).dtype() == DType.FLOAT32;
+        return PortableKernel.of((all, context) -> {
+            Tensor param = all.get(0);
+            Rates rates = Rates.of(update, all);
+            long count = param.shape().size();
+            for (long i = 0; i < count; i += KernelContext.TILE) {
+                int length = (int) Math.min(KernelContext.TILE, count - i);
+                if (single) {
+                    step(update, all, i, length, context, rates);
+                } else {
+                    stepInDouble(update, all, i, length, context, rates);
+                }
+            }
+            rates.advance(update, all);
+        });
+    }
+
+    /** What is the same for all elements of a step. */
+    private record Rates(double lr, double pow1, double pow2, double trust) {
+        static Rates of(Update update, PortableKernel.Arguments all) {
+            int at = 3 + update.accumulators();
+            double lr = get(all.get(2));
+            double pow1 = update.scalars() > 0 ? get(all.get(at)) : 0;
+            double pow2 = update.scalars() > 1 ? get(all.get(at + 1)) : 0;
+            Rates rates = new Rates(lr, pow1, pow2, 1);
+            return update instanceof Update.Lamb lamb ? new Rates(lr, pow1, pow2, trust(lamb, all, rates)) : rates;
+        }
+
+        /** ‖p‖ / ‖d‖ of a Lamb step. */
+        private static double trust(Update.Lamb lamb, PortableKernel.Arguments all, Rates rates) {
+            double parameters = 0;
+            double directions = 0;
+            double[] tile = new double[4];
+            for (long i = 0; i < all.get(0).shape().size(); i++) {
+                for (int k = 0; k < 4; k++) {
+                    Doubles.load(all.get(k < 2 ? k : k + 1), i, tile, k, 1);
+                }
+                double m = lamb.beta1() * tile[2] + (1 - lamb.beta1()) * tile[1];
+                double v = lamb.beta2() * tile[3] + (1 - lamb.beta2()) * tile[1] * tile[1];
+                double d = direction(lamb, tile[0], m, v, rates);
+                parameters += tile[0] * tile[0];
+                directions += d * d;
+            }
+            return parameters > 0 && directions > 0 ? Math.sqrt(parameters) / Math.sqrt(directions) : 1;
+        }
+
+        void advance(Update update, PortableKernel.Arguments all) {
+            int at = 3 + update.accumulators();
+            switch (update) {
+                case Update.Adam adam -> {
+                    set(all.get(at), pow1 * adam.beta1());
+                    set(all.get(at + 1), pow2 * adam.beta2());
+                }
+                case Update.Lamb lamb -> {
+                    set(all.get(at), pow1 * lamb.beta1());
+                    set(all.get(at + 1), pow2 * lamb.beta2());
+                }
+                default -> {
+                    // The others have no powers, or leave them to a later operation.
+                }
+            }
+        }
+    }
+
+    private static double direction(Update.Lamb lamb, double p, double m, double v, Rates rates) {
+        return m / (1 - rates.pow1()) / (Math.sqrt(v / (1 - rates.pow2())) + lamb.epsilon()) + lamb.decay() * p;
+    }
+
+    private static double get(Tensor tensor) {
+        return Doubles.get(tensor.memory(), tensor.dtype(), tensor.offset());
+    }
+
+    private static void set(Tensor tensor, double value) {
+        Doubles.set(tensor.memory(), tensor.dtype(), tensor.offset(), value);
+    }
+
+    private static void step(Update update, PortableKernel.Arguments all, long first, int n, KernelContext context, Rates rates) {
+        float[] p = context.floats(0);
+        float[] g = context.floats(1);
+        float[] a = context.floats(2);
+        float[] b = context.floats(3);
+        float[] c = context.floats(4);
+        float[][] states = {a, b, c};
+        load(all.get(0), first, p, n);
+        load(all.get(1), first, g, n);
+        for (int i = 0; i < update.accumulators(); i++) {
+            load(all.get(3 + i), first, states[i], n);
+        }
+        float lr = (float) rates.lr();
+        switch (update) {
+            case Update.Sgd _ -> {
+                for (int i = 0; i < n; i++) {
+                    p[i] -= lr * g[i];
+                }
+            }
+            case Update.Momentum(float mu, boolean nesterov, float decay) -> {
+                float ahead = nesterov ? mu : 0;
+                for (int i = 0; i < n; i++) {
+                    float grad = g[i] + decay * p[i];
+                    a[i] = mu * a[i] + grad;
+                    p[i] -= nesterov ? lr * (grad + ahead * a[i]) : lr * a[i];
+                }
+            }
+            case Update.Adam adam -> adam(adam, p, g, a, b, n, rates);
+            case Update.Adagrad(float epsilon) -> {
+                for (int i = 0; i < n; i++) {
+                    a[i] += g[i] * g[i];
+                    p[i] -= lr * g[i] / ((float) Math.sqrt(a[i]) + epsilon);
+                }
+            }
+            case Update.Adadelta(float rho, float epsilon) -> {
+                for (int i = 0; i < n; i++) {
+                    a[i] = rho * a[i] + (1 - rho) * g[i] * g[i];
+                    float u = -(float) Math.sqrt((b[i] + epsilon) / (a[i] + epsilon)) * g[i];
+                    b[i] = rho * b[i] + (1 - rho) * u * u;
+                    p[i] += lr * u;
+                }
+            }
+            case Update.Adamax(float beta1, float beta2, float epsilon) -> {
+                float rate = (float) (rates.lr() / (1 - rates.pow1()));
+                for (int i = 0; i < n; i++) {
+                    a[i] = beta1 * a[i] + (1 - beta1) * g[i];
+                    b[i] = Math.max(Math.abs(g[i]), beta2 * b[i] + epsilon);
+                    p[i] -= rate * (a[i] / b[i]);
+                }
+            }
+            case Update.RmsProp(float rho, float epsilon, float momentum, boolean centered) -> {
+                float center = centered ? 1 : 0;
+                for (int i = 0; i < n; i++) {
+                    b[i] = rho * b[i] + (1 - rho) * g[i] * g[i];
+                    c[i] = centered ? rho * c[i] + (1 - rho) * g[i] : c[i];
+                    a[i] = momentum * a[i] + lr * g[i] / (float) Math.sqrt(b[i] - center * c[i] * c[i] + epsilon);
+                    p[i] -= a[i];
+                }
+            }
+            case Update.Lamb lamb -> {
+                for (int i = 0; i < n; i++) {
+                    a[i] = lamb.beta1() * a[i] + (1 - lamb.beta1()) * g[i];
+                    b[i] = lamb.beta2() * b[i] + (1 - lamb.beta2()) * g[i] * g[i];
+                    p[i] -= (float) (rates.lr() * rates.trust() * direction(lamb, p[i], a[i], b[i], rates));
+                }
+            }
+        }
+        store(all.get(0), first, p, n);
+        for (int i = 0; i < update.accumulators(); i++) {
+            store(all.get(3 + i), first, states[i], n);
+        }
+    }
+
+    private static void adam(Update.Adam adam, float[] p, float[] g, float[] m, float[] v, int n, Rates rates) {
+        double correction = Math.sqrt(1 - rates.pow2());
+        float rate = (float) (rates.lr() * correction / (1 - rates.pow1()));
+        float epsilon = (float) (adam.epsilon() * correction);
+        float keep = (float) (1 - rates.lr() * adam.decay());
+        float beta1 = adam.beta1();
+        float beta2 = adam.beta2();
+        float rest1 = 1 - beta1;
+        float rest2 = 1 - beta2;
+        for (int i = 0; i < n; i++) {
+            m[i] = beta1 * m[i] + rest1 * g[i];
+            v[i] = beta2 * v[i] + rest2 * g[i] * g[i];
+            p[i] = keep * p[i] - rate * (m[i] / ((float) Math.sqrt(v[i]) + epsilon));
+        }
+    }
+
+    private static void load(Tensor tensor, long first, float[] into, int n) {
+        Floats.load(tensor.memory(), DType.FLOAT32, tensor.offset() + first * Float.BYTES, 1, into, 0, n);
+    }
+
+    private static void store(Tensor tensor, long first, float[] values, int n) {
+        Floats.store(tensor.memory(), DType.FLOAT32, tensor.offset() + first * Float.BYTES, 1, values, 0, n);
+    }
+
+    private static void stepInDouble(Update update, PortableKernel.Arguments all, long first, int n, KernelContext context, Rates rates) {
+        double[][] states = {context.doubles(2), context.doubles(3), context.doubles(4)};
+        double[] p = context.doubles(0);
+        double[] g = context.doubles(1);
+        Doubles.load(all.get(0), first, p, 0, n);
+        Doubles.load(all.get(1), first, g, 0, n);
+        for (int i = 0; i < update.accumulators(); i++) {
+            Doubles.load(all.get(3 + i), first, states[i], 0, n);
+        }
+        for (int i = 0; i < n; i++) {
+            p[i] = element(update, p[i], g[i], states, i, rates);
+        }
+        Doubles.store(all.get(0), first, p, 0, n);
+        for (int i = 0; i < update.accumulators(); i++) {
+            Doubles.store(all.get(3 + i), first, states[i], 0, n);
+        }
+    }
+
+    /** The parameter's new value; the accumulators are changed in place. */
+    private static double element(Update update, double p, double g, double[][] states, int i, Rates rates) {
+        double[] a = states[0];
+        double[] b = states[1];
+        double[] c = states[2];
+        double lr = rates.lr();
+        switch (update) {
+            case Update.Sgd _ -> {
+                return p - lr * g;
+            }
+            case Update.Momentum(float mu, boolean nesterov, float decay) -> {
+                double grad = g + decay * p;
+                a[i] = mu * a[i] + grad;
+                return nesterov ? p - lr * (grad + mu * a[i]) : p - lr * a[i];
+            }
+            case Update.Adam(float beta1, float beta2, float epsilon, float decay) -> {
+                double correction = Math.sqrt(1 - rates.pow2());
+                a[i] = beta1 * a[i] + (1 - beta1) * g;
+                b[i] = beta2 * b[i] + (1 - beta2) * g * g;
+                return p * (1 - lr * decay) - lr * correction / (1 - rates.pow1()) * a[i] / (Math.sqrt(b[i]) + epsilon * correction);
+            }
+            case Update.Adagrad(float epsilon) -> {
+                a[i] += g * g;
+                return p - lr * g / (Math.sqrt(a[i]) + epsilon);
+            }
+            case Update.Adadelta(float rho, float epsilon) -> {
+                a[i] = rho * a[i] + (1 - rho) * g * g;
+                double u = -Math.sqrt((b[i] + epsilon) / (a[i] + epsilon)) * g;
+                b[i] = rho * b[i] + (1 - rho) * u * u;
+                return p + lr * u;
+            }
+            case Update.Adamax(float beta1, float beta2, float epsilon) -> {
+                a[i] = beta1 * a[i] + (1 - beta1) * g;
+                b[i] = Math.max(Math.abs(g), beta2 * b[i] + epsilon);
+                return p - lr / (1 - rates.pow1()) * a[i] / b[i];
+            }
+            case Update.RmsProp(float rho, float epsilon, float momentum, boolean centered) -> {
+                b[i] = rho * b[i] + (1 - rho) * g * g;
+                c[i] = centered ? rho * c[i] + (1 - rho) * g : c[i];
+                a[i] = momentum * a[i] + lr * g / Math.sqrt(b[i] - (centered ? c[i] * c[i] : 0) + epsilon);
+                return p - a[i];
+            }
+            case Update.Lamb lamb -> {
+                a[i] = lamb.beta1() * a[i] + (1 - lamb.beta1()) * g;
+                b[i] = lamb.beta2() * b[i] + (1 - lamb.beta2()) * g * g;
+                return p - lr * rates.trust() * direction(lamb, p, a[i], b[i], rates);
+            }
+        }
+    }
+}

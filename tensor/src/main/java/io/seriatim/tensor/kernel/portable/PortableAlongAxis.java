@@ -1,0 +1,196 @@
+package io.seriatim.tensor.kernel.portable;
+
+import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.internal.Doubles;
+import io.seriatim.tensor.internal.Longs;
+import io.seriatim.tensor.kernel.Kernel;
+import io.seriatim.tensor.kernel.KernelContext;
+import io.seriatim.tensor.kernel.OneHot;
+import io.seriatim.tensor.kernel.PutAlongAxis;
+import io.seriatim.tensor.kernel.Range;
+import io.seriatim.tensor.kernel.TakeAlongAxis;
+import io.seriatim.tensor.kernel.TopK;
+import io.seriatim.tensor.kernel.Triangle;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** Elements taken, put and ordered along an axis, and tensors that come from their indices alone. */
+final class PortableAlongAxis {
+    private PortableAlongAxis() {
+    }
+
+    /** The number in x, in row-major order, of the element that an index of number i stands for. */
+    private static long element(String operation, Tensor indices, long i, TensorSpec x, int axis, KernelContext context) {
+        Longs.load(indices, i, context.longs(7), 0, 1);
+        long index = context.longs(7)[0];
+        long length = x.shape().dim(axis);
+        if (index < 0 || index >= length) {
+            throw new IllegalArgumentException(operation + ": index number " + i + " must be from 0 to " + (length - 1) + ", but is " + index);
+        }
+        long left = i;
+        long element = 0;
+        long stride = 1;
+        for (int d = x.shape().rank() - 1; d >= 0; d--) {
+            long dim = indices.shape().dim(d);
+            element += (d == axis ? index : left % dim) * stride;
+            left /= dim;
+            stride *= x.shape().dim(d);
+        }
+        return element;
+    }
+
+    private static void move(Tensor from, long read, Tensor to, long write, boolean add, KernelContext context) {
+        if (from.dtype().arithmetic() == DType.INT64) {
+            long[] value = context.longs(0);
+            Longs.load(from, read, value, 0, 1);
+            Longs.load(to, write, value, 1, 1);
+            value[0] += add ? value[1] : 0;
+            Longs.store(to, write, value, 0, 1);
+        } else {
+            double[] value = context.doubles(0);
+            Doubles.load(from, read, value, 0, 1);
+            Doubles.load(to, write, value, 1, 1);
+            value[0] += add ? value[1] : 0;
+            Doubles.store(to, write, value, 0, 1);
+        }
+    }
+
+    static Kernel take(TakeAlongAxis take, @Nullable TensorSpec[] arguments) {
+        TensorSpec x = Objects.requireNonNull(arguments[0]);
+        int axis = x.shape().axis(take.axis());
+        return PortableKernel.of((all, context) -> {
+            long count = all.get(1).shape().size();
+            for (long i = 0; i < count; i++) {
+                element("take_along_axis", all.get(1), i, x, axis, context);
+            }
+            for (long i = 0; i < count; i++) {
+                move(all.get(0), element("take_along_axis", all.get(1), i, x, axis, context), all.get(2), i, false, context);
+            }
+        });
+    }
+
+    static @Nullable Kernel put(PutAlongAxis put, @Nullable TensorSpec[] arguments) {
+        TensorSpec x = Objects.requireNonNull(arguments[0]);
+        if (!PortableIndex.areRowMajor(arguments)) {
+            return null;
+        }
+        int axis = x.shape().axis(put.axis());
+        return PortableKernel.of((all, context) -> {
+            long count = all.get(1).shape().size();
+            for (long i = 0; i < count; i++) {
+                element("put_along_axis", all.get(1), i, x, axis, context);
+            }
+            PortableIndex.copyWhole(all.get(0), all.get(3));
+            for (long i = 0; i < count; i++) {
+                move(all.get(2), i, all.get(3), element("put_along_axis", all.get(1), i, x, axis, context), put.add(), context);
+            }
+        });
+    }
+
+    static Kernel topK(TopK topK, @Nullable TensorSpec[] arguments) {
+        TensorSpec spec = Objects.requireNonNull(arguments[0]);
+        Strip x = Strip.of(spec, topK.axis());
+        Strip values = Strip.of(Objects.requireNonNull(arguments[1]), topK.axis());
+        Strip indices = Strip.of(Objects.requireNonNull(arguments[2]), topK.axis());
+        boolean whole = spec.dtype().arithmetic() == DType.INT64;
+        return PortableKernel.of((all, _) -> {
+            Integer[] order = new Integer[x.length()];
+            long[] wholes = new long[x.length()];
+            double[] reals = new double[x.length()];
+            Comparator<Integer> ascending = whole ? Comparator.comparingLong(i -> wholes[i]) : Comparator.comparingDouble(i -> reals[i] + 0.0);
+            Comparator<Integer> comparator = topK.largest() ? ascending.reversed() : ascending;
+            for (long i = 0; i < x.count() && topK.k() > 0; i++) {
+                long at = x.at(all.get(0), i);
+                if (whole) {
+                    Longs.load(all.get(0).memory(), spec.dtype(), at, x.stride(), wholes, 0, x.length());
+                } else {
+                    Doubles.load(all.get(0).memory(), spec.dtype(), at, x.stride(), reals, 0, x.length());
+                }
+                Arrays.setAll(order, j -> j);
+                Arrays.sort(order, comparator);
+                for (int j = 0; j < topK.k(); j++) {
+                    Longs.set(all.get(2).memory(), DType.INT64, indices.at(all.get(2), i) + j * indices.stride() * Long.BYTES, order[j]);
+                    long to = values.at(all.get(1), i) + j * values.stride() * spec.dtype().bytes();
+                    if (whole) {
+                        Longs.set(all.get(1).memory(), spec.dtype(), to, wholes[order[j]]);
+                    } else {
+                        Doubles.set(all.get(1).memory(), spec.dtype(), to, reals[order[j]]);
+                    }
+                }
+            }
+        });
+    }
+
+    static Kernel oneHot(OneHot oneHot) {
+        return PortableKernel.of((all, context) -> {
+            long count = all.get(0).shape().size();
+            long[] row = context.longs(0);
+            for (long i = 0; i < count; i++) {
+                Longs.load(all.get(0), i, row, 0, 1);
+                if (row[0] < 0 || row[0] >= oneHot.depth()) {
+                    throw new IllegalArgumentException("one_hot: index number " + i + " must be from 0 to " + (oneHot.depth() - 1) + ", but is " + row[0]);
+                }
+            }
+            long[] index = context.longs(1);
+            for (long i = 0; i < count; i++) {
+                Longs.load(all.get(0), i, index, 0, 1);
+                for (long j = 0; j < oneHot.depth(); j += row.length) {
+                    int length = (int) Math.min(row.length, oneHot.depth() - j);
+                    Arrays.fill(row, 0, length, 0);
+                    if (index[0] >= j && index[0] < j + length) {
+                        row[(int) (index[0] - j)] = 1;
+                    }
+                    Longs.store(all.get(1), i * oneHot.depth() + j, row, 0, length);
+                }
+            }
+        });
+    }
+
+    static Kernel range(Range range) {
+        return PortableKernel.of((all, context) -> {
+            double[] values = context.doubles(0);
+            long count = all.get(0).shape().size();
+            for (long i = 0; i < count; i += values.length) {
+                int length = (int) Math.min(values.length, count - i);
+                for (int j = 0; j < length; j++) {
+                    values[j] = range.start() + (i + j) * range.step();
+                }
+                Doubles.store(all.get(0), i, values, 0, length);
+            }
+        });
+    }
+
+    static Kernel triangle(Triangle triangle, @Nullable TensorSpec[] arguments) {
+        TensorSpec x = Objects.requireNonNull(arguments[0]);
+        long columns = x.shape().dim(-1);
+        long rows = x.shape().dim(-2);
+        boolean whole = x.dtype().arithmetic() == DType.INT64;
+        return PortableKernel.of((all, context) -> {
+            for (long row = 0; row < x.shape().size() / Math.max(1, columns); row++) {
+                // Columns from this one on are above the diagonal.
+                long turn = Math.clamp(row % rows + triangle.diagonal() + (triangle.upper() ? 0 : 1), 0, columns);
+                for (long column = 0; column < columns; column += KernelContext.TILE) {
+                    int length = (int) Math.min(KernelContext.TILE, columns - column);
+                    int from = (int) Math.clamp(turn - column, 0, length);
+                    int clearFrom = triangle.upper() ? 0 : from;
+                    int clearTo = triangle.upper() ? from : length;
+                    if (whole) {
+                        long[] tile = context.longs(0);
+                        Longs.load(all.get(0), row * columns + column, tile, 0, length);
+                        Arrays.fill(tile, clearFrom, clearTo, 0);
+                        Longs.store(all.get(1), row * columns + column, tile, 0, length);
+                    } else {
+                        double[] tile = context.doubles(0);
+                        Doubles.load(all.get(0), row * columns + column, tile, 0, length);
+                        Arrays.fill(tile, clearFrom, clearTo, 0);
+                        Doubles.store(all.get(1), row * columns + column, tile, 0, length);
+                    }
+                }
+            }
+        });
+    }
+}

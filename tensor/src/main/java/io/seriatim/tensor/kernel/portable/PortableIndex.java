@@ -1,0 +1,274 @@
+package io.seriatim.tensor.kernel.portable;
+
+import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Layout;
+import io.seriatim.tensor.Shape;
+import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.internal.Doubles;
+import io.seriatim.tensor.internal.Longs;
+import io.seriatim.tensor.kernel.Gather;
+import io.seriatim.tensor.kernel.GatherGrad;
+import io.seriatim.tensor.kernel.Kernel;
+import io.seriatim.tensor.kernel.KernelContext;
+import io.seriatim.tensor.kernel.Scatter;
+import java.lang.foreign.MemorySegment;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** Slices taken and put by index. Indices are checked before anything is written. */
+final class PortableIndex {
+    private PortableIndex() {
+    }
+
+    /** A tensor as [outer, axis, inner], where the inner part is dense: slices are moved whole. */
+    private record Slices(long outer, long length, long inner) {
+        static Slices of(Shape shape, int axis) {
+            return new Slices(shape.slice(0, axis).size(), shape.dim(axis), shape.slice(axis + 1, shape.rank()).size());
+        }
+    }
+
+    /** Checks all indices and gives how many there are. */
+    private static long check(String operation, Tensor indices, long length, long padding) {
+        long count = indices.shape().size();
+        for (long i = 0; i < count; i++) {
+            long index = index(indices, i);
+            if ((index < 0 || index >= length) && index != padding) {
+                throw new IllegalArgumentException(operation + ": index number " + i + " must be from 0 to " + (length - 1) + ", but is " + index);
+            }
+        }
+        return count;
+    }
+
+    private static long index(Tensor indices, long i) {
+        return Longs.get(indices.memory(), indices.dtype(), indices.offset() + i * indices.dtype().bytes());
+    }
+
+    static @Nullable Kernel gather(Gather gather, @Nullable TensorSpec[] arguments) {
+        TensorSpec x = Objects.requireNonNull(arguments[0]);
+        if (!x.isRowMajor() || !Objects.requireNonNull(arguments[1]).isRowMajor() || !Objects.requireNonNull(arguments[2]).isRowMajor()) {
+            return throughRowMajor(gather, arguments);
+        }
+        Slices slices = Slices.of(x.shape(), x.shape().axis(gather.axis()));
+        long bytes = slices.inner() * x.dtype().bytes();
+        return PortableKernel.of((all, _) -> {
+            Tensor from = all.get(0);
+            Tensor indices = all.get(1);
+            long count = check("gather", indices, slices.length(), gather.padding());
+            MemorySegment source = from.memory();
+            MemorySegment target = all.get(2).memory();
+            long write = all.get(2).offset();
+            for (long outer = 0; outer < slices.outer(); outer++) {
+                for (long i = 0; i < count; i++) {
+                    long index = index(indices, i);
+                    if (index == gather.padding()) {
+                        target.asSlice(write, bytes).fill((byte) 0);
+                    } else {
+                        MemorySegment.copy(source, from.offset() + (outer * slices.length() + index) * bytes, target, write, bytes);
+                    }
+                    write += bytes;
+                }
+            }
+        });
+    }
+
+    /** Views are read element by element. */
+    private static Kernel throughRowMajor(Gather gather, @Nullable TensorSpec[] arguments) {
+        TensorSpec x = Objects.requireNonNull(arguments[0]);
+        int axis = x.shape().axis(gather.axis());
+        Slices slices = Slices.of(x.shape(), axis);
+        boolean whole = x.dtype().arithmetic() == DType.INT64;
+        return PortableKernel.of((all, context) -> {
+            Tensor indices = all.get(1);
+            long count = indices.shape().size();
+            long at = 0;
+            for (long outer = 0; outer < slices.outer(); outer++) {
+                for (long i = 0; i < count; i++) {
+                    Longs.load(indices, i, context.longs(0), 0, 1);
+                    long index = context.longs(0)[0];
+                    if ((index < 0 || index >= slices.length()) && index != gather.padding()) {
+                        throw new IllegalArgumentException("gather: index number " + i + " must be from 0 to " + (slices.length() - 1) + ", but is " + index);
+                    }
+                    for (long j = 0; j < slices.inner(); j++) {
+                        element(all.get(0), (outer * slices.length() + index) * slices.inner() + j, all.get(2), at++, index == gather.padding(), whole, context);
+                    }
+                }
+            }
+        });
+    }
+
+    private static void element(Tensor from, long read, Tensor to, long write, boolean zero, boolean whole, KernelContext context) {
+        if (whole) {
+            long[] value = context.longs(1);
+            value[0] = 0;
+            if (!zero) {
+                Longs.load(from, read, value, 0, 1);
+            }
+            Longs.store(to, write, value, 0, 1);
+        } else {
+            double[] value = context.doubles(1);
+            value[0] = 0;
+            if (!zero) {
+                Doubles.load(from, read, value, 0, 1);
+            }
+            Doubles.store(to, write, value, 0, 1);
+        }
+    }
+
+    static @Nullable Kernel gatherGrad(GatherGrad grad, @Nullable TensorSpec[] arguments) {
+        TensorSpec dx = Objects.requireNonNull(arguments[2]);
+        if (!areRowMajor(arguments)) {
+            return null;
+        }
+        Slices slices = Slices.of(dx.shape(), dx.shape().axis(grad.forward().axis()));
+        return PortableKernel.of((all, context) -> {
+            Tensor indices = all.get(1);
+            long count = check("gather_grad", indices, slices.length(), grad.forward().padding());
+            Tensor target = all.get(2);
+            target.memory().asSlice(target.offset(), target.spec().bytes()).fill((byte) 0);
+            for (long outer = 0; outer < slices.outer(); outer++) {
+                for (long i = 0; i < count; i++) {
+                    long index = index(indices, i);
+                    if (index != grad.forward().padding()) {
+                        add(all.get(0), (outer * count + i) * slices.inner(), target, (outer * slices.length() + index) * slices.inner(), slices.inner(), context);
+                    }
+                }
+            }
+        });
+    }
+
+    /** Adds a stretch of one row-major tensor to one of another, in the arithmetic of their type. */
+    static void add(Tensor from, long read, Tensor to, long write, long count, KernelContext context) {
+        int bytes = from.dtype().bytes();
+        for (long i = 0; i < count; i += KernelContext.TILE) {
+            int length = (int) Math.min(KernelContext.TILE, count - i);
+            long in = from.offset() + (read + i) * bytes;
+            long out = to.offset() + (write + i) * bytes;
+            switch (from.dtype().arithmetic()) {
+                case FLOAT32 -> {
+                    float[] a = context.floats(0);
+                    float[] b = context.floats(1);
+                    io.seriatim.tensor.internal.Floats.load(from.memory(), from.dtype(), in, 1, a, 0, length);
+                    io.seriatim.tensor.internal.Floats.load(to.memory(), to.dtype(), out, 1, b, 0, length);
+                    for (int j = 0; j < length; j++) {
+                        b[j] += a[j];
+                    }
+                    io.seriatim.tensor.internal.Floats.store(to.memory(), to.dtype(), out, 1, b, 0, length);
+                }
+                case FLOAT64 -> {
+                    double[] a = context.doubles(0);
+                    double[] b = context.doubles(1);
+                    Doubles.load(from.memory(), from.dtype(), in, 1, a, 0, length);
+                    Doubles.load(to.memory(), to.dtype(), out, 1, b, 0, length);
+                    for (int j = 0; j < length; j++) {
+                        b[j] += a[j];
+                    }
+                    Doubles.store(to.memory(), to.dtype(), out, 1, b, 0, length);
+                }
+                default -> {
+                    long[] a = context.longs(0);
+                    long[] b = context.longs(1);
+                    Longs.load(from.memory(), from.dtype(), in, 1, a, 0, length);
+                    Longs.load(to.memory(), to.dtype(), out, 1, b, 0, length);
+                    for (int j = 0; j < length; j++) {
+                        b[j] += a[j];
+                    }
+                    Longs.store(to.memory(), to.dtype(), out, 1, b, 0, length);
+                }
+            }
+        }
+    }
+
+    static boolean areRowMajor(@Nullable TensorSpec[] arguments) {
+        for (TensorSpec argument : arguments) {
+            if (argument != null && !argument.isRowMajor() && argument.layout() != Layout.ROW_MAJOR) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    static @Nullable Kernel scatter(Scatter scatter, @Nullable TensorSpec[] arguments) {
+        TensorSpec x = Objects.requireNonNull(arguments[0]);
+        if (!areRowMajor(arguments)) {
+            return null;
+        }
+        long row = x.shape().slice(1, x.shape().rank()).size();
+        long bytes = row * x.dtype().bytes();
+        return PortableKernel.of((all, context) -> {
+            Tensor indices = all.get(1);
+            long count = check("scatter", indices, x.shape().dim(0), Gather.NO_PADDING);
+            Tensor out = all.get(3);
+            copyWhole(all.get(0), out);
+            for (long i = 0; i < count && !scatter.overwrite(); i++) {
+                out.memory().asSlice(out.offset() + index(indices, i) * bytes, bytes).fill((byte) 0);
+            }
+            for (long i = 0; i < count; i++) {
+                if (scatter.overwrite()) {
+                    MemorySegment.copy(all.get(2).memory(), all.get(2).offset() + i * bytes, out.memory(), out.offset() + index(indices, i) * bytes, bytes);
+                } else {
+                    add(all.get(2), i * row, out, index(indices, i) * row, row, context);
+                }
+            }
+        });
+    }
+
+    /** Unless they are the same memory. */
+    static void copyWhole(Tensor from, Tensor to) {
+        if (from.memory().address() + from.offset() != to.memory().address() + to.offset()) {
+            MemorySegment.copy(from.memory(), from.offset(), to.memory(), to.offset(), from.spec().bytes());
+        }
+    }
+
+    /** Index tuples: the row-major number of the slice that each stands for. */
+    static long tuple(String operation, Tensor indices, long i, Shape x) {
+        int depth = (int) indices.shape().dim(-1);
+        long slice = 0;
+        for (int d = 0; d < depth; d++) {
+            long index = index(indices, i * depth + d);
+            if (index < 0 || index >= x.dim(d)) {
+                throw new IllegalArgumentException(operation + ": part " + d + " of index number " + i + " must be from 0 to " + (x.dim(d) - 1) + ", but is " + index);
+            }
+            slice = slice * x.dim(d) + index;
+        }
+        return slice;
+    }
+
+    static @Nullable Kernel gatherNd(@Nullable TensorSpec[] arguments) {
+        if (!areRowMajor(arguments)) {
+            return null;
+        }
+        Shape x = Objects.requireNonNull(arguments[0]).shape();
+        Shape tuples = Objects.requireNonNull(arguments[1]).shape();
+        long count = tuples.slice(0, tuples.rank() - 1).size();
+        long bytes = x.slice((int) tuples.dim(-1), x.rank()).size() * Objects.requireNonNull(arguments[0]).dtype().bytes();
+        return PortableKernel.of((all, _) -> {
+            for (long i = 0; i < count; i++) {
+                tuple("gather_nd", all.get(1), i, x);
+            }
+            for (long i = 0; i < count; i++) {
+                long slice = tuple("gather_nd", all.get(1), i, x);
+                MemorySegment.copy(all.get(0).memory(), all.get(0).offset() + slice * bytes, all.get(2).memory(), all.get(2).offset() + i * bytes, bytes);
+            }
+        });
+    }
+
+    static @Nullable Kernel scatterNdAdd(@Nullable TensorSpec[] arguments) {
+        if (!areRowMajor(arguments)) {
+            return null;
+        }
+        Shape x = Objects.requireNonNull(arguments[0]).shape();
+        Shape tuples = Objects.requireNonNull(arguments[1]).shape();
+        long count = tuples.slice(0, tuples.rank() - 1).size();
+        long slice = x.slice((int) tuples.dim(-1), x.rank()).size();
+        return PortableKernel.of((all, context) -> {
+            for (long i = 0; i < count; i++) {
+                tuple("scatter_nd_add", all.get(1), i, x);
+            }
+            copyWhole(all.get(0), all.get(3));
+            for (long i = 0; i < count; i++) {
+                add(all.get(2), i * slice, all.get(3), tuple("scatter_nd_add", all.get(1), i, x) * slice, slice, context);
+            }
+        });
+    }
+}
