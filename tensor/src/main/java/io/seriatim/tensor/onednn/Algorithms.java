@@ -57,6 +57,16 @@ final class Algorithms {
         };
     }
 
+    /** alpha · x + beta. */
+    static Eltwise linear(float alpha, float beta) {
+        return new Eltwise(38, alpha, beta);
+    }
+
+    /** x to the power of an exponent. */
+    static Eltwise power(float exponent) {
+        return new Eltwise(48, 1, exponent);
+    }
+
     /** 0 if there is none. */
     static int binary(Binary.Function function) {
         return switch (function) {

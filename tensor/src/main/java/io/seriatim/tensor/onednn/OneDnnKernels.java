@@ -12,6 +12,15 @@ import io.seriatim.tensor.kernel.MatMul;
 import io.seriatim.tensor.kernel.Reduction;
 import io.seriatim.tensor.kernel.Unary;
 import io.seriatim.tensor.kernel.UnaryGrad;
+import io.seriatim.tensor.kernel.BatchNorm;
+import io.seriatim.tensor.kernel.BatchNormGrad;
+import io.seriatim.tensor.kernel.CrossEntropy;
+import io.seriatim.tensor.kernel.LayerNorm;
+import io.seriatim.tensor.kernel.LayerNormGrad;
+import io.seriatim.tensor.kernel.Pooling;
+import io.seriatim.tensor.kernel.PoolingGrad;
+import io.seriatim.tensor.kernel.Softmax;
+import io.seriatim.tensor.kernel.SoftmaxGrad;
 import java.util.List;
 
 /** The kernels of oneDNN. */
@@ -44,6 +53,15 @@ public final class OneDnnKernels {
         kernels.register(PROVIDER, CPU, "unary_grad", UnaryGrad.class, FLOATS, (c, arguments) -> ElementwiseRecipes.unaryGrad(dnnl, c, arguments));
         kernels.register(PROVIDER, CPU, "binary", Binary.class, FLOATS, (c, arguments) -> ElementwiseRecipes.binary(dnnl, c, arguments));
         kernels.register(PROVIDER, CPU, "reduction", Reduction.class, FLOATS, (c, arguments) -> ElementwiseRecipes.reduction(dnnl, c, arguments));
+        kernels.register(PROVIDER, CPU, "softmax", Softmax.class, FLOATS, (c, arguments) -> NormalisationRecipes.softmax(dnnl, c, arguments));
+        kernels.register(PROVIDER, CPU, "softmax_grad", SoftmaxGrad.class, FLOATS, (c, arguments) -> NormalisationRecipes.softmaxGrad(dnnl, c, arguments));
+        kernels.register(PROVIDER, CPU, "cross_entropy", CrossEntropy.class, FLOATS, (c, arguments) -> CrossEntropyKernel.of(dnnl, c, arguments));
+        kernels.register(PROVIDER, CPU, "layer_norm", LayerNorm.class, FLOATS, (c, arguments) -> NormalisationRecipes.layerNorm(dnnl, c, arguments));
+        kernels.register(PROVIDER, CPU, "layer_norm_grad", LayerNormGrad.class, FLOATS, (c, arguments) -> NormalisationRecipes.layerNormGrad(dnnl, c, arguments));
+        kernels.register(PROVIDER, CPU, "batch_norm", BatchNorm.class, FLOATS, (c, arguments) -> NormalisationRecipes.batchNorm(dnnl, c, arguments));
+        kernels.register(PROVIDER, CPU, "batch_norm_grad", BatchNormGrad.class, FLOATS, (c, arguments) -> NormalisationRecipes.batchNormGrad(dnnl, c, arguments));
+        kernels.register(PROVIDER, CPU, "pooling", Pooling.class, FLOATS, (c, arguments) -> PoolingRecipes.forward(dnnl, c, arguments));
+        kernels.register(PROVIDER, CPU, "pooling_grad", PoolingGrad.class, FLOATS, (c, arguments) -> PoolingRecipes.grad(dnnl, c, arguments));
         kernels.register(PROVIDER, CPU, "copy", Copy.class, FLOATS, (c, arguments) -> CopyRecipe.kernel(dnnl, c, arguments));
     }
 }

@@ -88,6 +88,34 @@ class FastAgainstPortableTest {
         return cases.stream();
     }
 
+    static Stream<Case> normalisations() {
+        List<Case> cases = new ArrayList<>();
+        for (DType dtype : FLOATS) {
+            for (boolean log : new boolean[]{false, true}) {
+                for (int axis : new int[]{0, 1, -1}) {
+                    cases.add(new Case("softmax " + axis + log, new Softmax(axis, log), dtype, dims(3, 13, 7)));
+                    cases.add(new Case("softmax gradient " + axis + log, new SoftmaxGrad(axis, log), dtype, dims(3, 13, 7), dims(3, 13, 7)));
+                }
+            }
+            Pooling.Kind[] kinds = Pooling.Kind.values();
+            for (Pooling.Kind kind : kinds) {
+                Pooling pooling = new Pooling(kind, List.of(3L, 2L), Window.of(new int[]{2, 1}, new int[]{1, 0}, new int[]{1, 1}, new int[]{1, 1}));
+                cases.add(new Case("pooling " + kind, pooling, dtype, dims(2, 3, 9, 8)));
+                cases.add(new Case("pooling gradient " + kind, new PoolingGrad(pooling), dtype, dims(2, 3, 9, 8), dims(2, 3, 5, 8), dims(2, 3, 5, 8)));
+                cases.add(new Case("global pooling " + kind, new Pooling(kind, List.of(7L, 7L), Window.of(2, 1, 0)), dtype, dims(2, 16, 7, 7)));
+                cases.add(new Case("adaptive pooling " + kind, new AdaptivePooling(kind, List.of(3L, 4L)), dtype, dims(2, 3, 7, 7)));
+            }
+        }
+        cases.add(new Case("layer norm", new LayerNorm(1, 1e-5f, true, true), DType.FLOAT32, dims(5, 13, 7), dims(13, 7), dims(91)));
+        cases.add(new Case("layer norm alone", new LayerNorm(-1, 1e-5f, false, false), DType.FLOAT32, dims(5, 13)));
+        cases.add(new Case("layer norm gradient", new LayerNormGrad(new LayerNorm(1, 1e-5f, true, true)), DType.FLOAT32, dims(5, 91), dims(5, 91), dims(91), dims(5), dims(-5, 5)));
+        cases.add(new Case("batch norm", new BatchNorm(1e-5f, true), DType.FLOAT32, dims(4, 3, 5, 6), dims(3), dims(3)));
+        cases.add(new Case("batch norm at inference", new BatchNorm(1e-5f, false), DType.FLOAT32, dims(4, 16, 5, 6), dims(16), dims(16), dims(16), dims(-5, 16)));
+        cases.add(new Case("batch norm gradient", new BatchNormGrad(new BatchNorm(1e-5f, true)), DType.FLOAT32, dims(4, 3, 5, 6), dims(4, 3, 5, 6), dims(3), dims(3), dims(-5, 3)));
+        cases.add(new Case("group norm", new GroupNorm(2, 1e-5f, true, true), DType.FLOAT32, dims(2, 6, 4, 5), dims(6), dims(6)));
+        return cases.stream();
+    }
+
     static Stream<Case> binaries() {
         List<Case> cases = new ArrayList<>();
         for (DType dtype : FLOATS) {
@@ -117,7 +145,7 @@ class FastAgainstPortableTest {
     }
 
     @ParameterizedTest
-    @MethodSource({"products", "convolutions", "binaries", "reductions"})
+    @MethodSource({"products", "convolutions", "normalisations", "binaries", "reductions"})
     void givesTheSame(Case one) {
         compare(one, ordinary(one));
     }
@@ -156,9 +184,17 @@ class FastAgainstPortableTest {
     private static Tensor[] ordinary(Case one) {
         Tensor[] inputs = new Tensor[one.shapes().length];
         for (int i = 0; i < inputs.length; i++) {
-            inputs[i] = random(one.dtype(), i, one.shapes()[i]);
+            long[] dims = one.shapes()[i];
+            // A leading -5 asks for positive values, as variances are.
+            boolean positive = dims.length > 0 && dims[0] == -5;
+            inputs[i] = positive ? positive(one.dtype(), java.util.Arrays.copyOfRange(dims, 1, dims.length)) : random(one.dtype(), i, dims);
         }
         return inputs;
+    }
+
+    private static Tensor positive(DType dtype, long[] dims) {
+        double[] values = random(dtype, 9, dims).toDoubleArray();
+        return Tensor.of(dtype, java.util.Arrays.stream(values).map(v -> 0.5 + v * v).toArray(), dims);
     }
 
     private static Tensor random(DType dtype, int salt, long[] dims) {
