@@ -49,4 +49,9 @@ final class AccessHistory implements Shadow {
     public void hostAccess(String operation, long offset, long bytes, boolean write) {
         detector.hostAccess(this, operation, offset, bytes, write);
     }
+
+    @Override
+    public void hostCheck(String operation, long offset, long bytes, boolean write) {
+        detector.hostCheck(this, operation, offset, bytes, write);
+    }
 }

@@ -84,7 +84,8 @@ public final class Buffer implements AutoCloseable {
     }
 
     /**
-     * Tells the race detector, if this memory has ever been used by a device that has one, that host code now reads or writes these bytes.
+     * Tells the race detector, if this memory has ever been used by a device that has one, that host code now reads or writes these bytes. Work that is launched later must have heard of it: from this
+     * thread, or by an event.
      *
      * @param operation
      *            a name for the message
@@ -101,6 +102,28 @@ public final class Buffer implements AutoCloseable {
         Shadow shadow = block.shadow;
         if (shadow != null) {
             shadow.hostAccess(operation, offset, length, write);
+        }
+    }
+
+    /**
+     * Asks the race detector, if this memory has ever been used by a device that has one, whether host code may now read or write these bytes. Unlike {@link #hostAccess} the access is not
+     * remembered: for callers that order it with later work themselves, as an engine does.
+     *
+     * @param operation
+     *            a name for the message
+     * @param offset
+     *            the first byte
+     * @param length
+     *            how many
+     * @param write
+     *            whether they are written
+     * @throws DataRaceException
+     *             if a device's work on these bytes has not been waited for
+     */
+    public void hostCheck(String operation, long offset, long length, boolean write) {
+        Shadow shadow = block.shadow;
+        if (shadow != null) {
+            shadow.hostCheck(operation, offset, length, write);
         }
     }
 

@@ -96,4 +96,11 @@ final class RaceDetector {
             history.note(thread, operation, offset, bytes, write);
         }
     }
+
+    /** An access that is ordered with later work by other means than this thread's launches: it is not noted. */
+    void hostCheck(AccessHistory history, String operation, long offset, long bytes, boolean write) {
+        synchronized (lock) {
+            history.check(threads.get(), operation, offset, bytes, write);
+        }
+    }
 }

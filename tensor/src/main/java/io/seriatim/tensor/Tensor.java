@@ -401,7 +401,7 @@ public final class Tensor implements AutoCloseable {
     }
 
     private MemorySegment hostMemory() {
-        buffer.hostAccess("read an element", first(), extent(), false);
+        buffer.hostCheck("read an element", first(), extent(), false);
         return memory();
     }
 
@@ -457,7 +457,7 @@ public final class Tensor implements AutoCloseable {
     }
 
     private void hostRead() {
-        buffer.hostAccess("read a tensor", first(), extent(), false);
+        buffer.hostCheck("read a tensor", first(), extent(), false);
     }
 
     private int arrayLength() {

@@ -103,7 +103,8 @@ final class PortableConvolution {
         private void finish(PortableKernel.Arguments arguments, long n, long o, double[] array, int plane) {
             int next = 2;
             if (convolution.bias()) {
-                double bias = arguments.get(next++).getDouble(o);
+                Tensor biases = arguments.get(next++);
+                double bias = Doubles.get(biases.memory(), biases.dtype(), biases.offset() + o * biases.spec().strides()[0] * biases.dtype().bytes());
                 for (int i = 0; i < plane; i++) {
                     array[i] += bias;
                 }

@@ -54,11 +54,16 @@ final class RandomKernels {
         }
     }
 
+    /** Read as kernels read: in an accelerator's memory too. */
+    private static long part(Tensor key, int index) {
+        return Longs.get(key.memory(), DType.INT64, key.offset() + index * (long) Long.BYTES);
+    }
+
     private static Kernel random(RandomNumbers random) {
         return PortableKernel.of((all, context) -> {
             Tensor key = all.get(0);
-            long seed = key.getLong(0);
-            long stream = key.getLong(1);
+            long seed = part(key, 0);
+            long stream = part(key, 1);
             Tensor out = all.get(1);
             double[] values = context.doubles(0);
             long count = out.shape().size();
@@ -127,7 +132,7 @@ final class RandomKernels {
             double[] tile = context.doubles(0);
             for (int i = 0; i < permutation.n(); i += ELEMENTS) {
                 int length = Math.min(ELEMENTS, permutation.n() - i);
-                uniform(all.get(0).getLong(0), all.get(0).getLong(1), i, tile, length, context.ints());
+                uniform(part(all.get(0), 0), part(all.get(0), 1), i, tile, length, context.ints());
                 System.arraycopy(tile, 0, keys, i, length);
             }
             Integer[] order = new Integer[permutation.n()];
@@ -147,7 +152,7 @@ final class RandomKernels {
             long count = all.get(0).shape().size();
             for (long i = 0; i < count; i += ELEMENTS) {
                 int length = (int) Math.min(ELEMENTS, count - i);
-                uniform(key.getLong(0), key.getLong(1), i, values, length, context.ints());
+                uniform(part(key, 0), part(key, 1), i, values, length, context.ints());
                 Doubles.load(all.get(0), i, x, 0, length);
                 for (int j = 0; j < length; j++) {
                     mask[j] = values[j] >= dropout.probability() ? 1 : 0;

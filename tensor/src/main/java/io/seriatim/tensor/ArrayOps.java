@@ -1,0 +1,159 @@
+package io.seriatim.tensor;
+
+import io.seriatim.device.Access;
+import io.seriatim.device.Event;
+import io.seriatim.device.Stream;
+import io.seriatim.engine.OpBuilder;
+import io.seriatim.engine.OpKind;
+import io.seriatim.engine.Var;
+import io.seriatim.tensor.kernel.Computation;
+import io.seriatim.tensor.kernel.Kernel;
+import io.seriatim.tensor.kernel.KernelContext;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Pushes operations on arrays. On the host the worker computes; on an accelerator it launches, and the operation ends when the device's event has passed. */
+final class ArrayOps {
+    private ArrayOps() {
+    }
+
+    /**
+     * Pushes a computation.
+     *
+     * @param name
+     *            the operation's name
+     * @param reads
+     *            its inputs
+     * @param writes
+     *            its outputs
+     * @param more
+     *            variables that it mutates besides
+     */
+    static void compute(String name, Computation computation, List<NDArray> reads, List<NDArray> writes, Var... more) {
+        List<NDArray> all = new ArrayList<>(reads);
+        all.addAll(writes);
+        Placement placement = onePlace(name, all);
+        @Nullable Tensor[] tensors = new Tensor[all.size()];
+        TensorSpec[] specs = new TensorSpec[all.size()];
+        for (int i = 0; i < tensors.length; i++) {
+            tensors[i] = all.get(i).tensor();
+            specs[i] = all.get(i).tensor().spec();
+        }
+        Kernel kernel = KernelCache.INSTANCE.get(computation, placement.place(), specs);
+        Touched touched = Touched.of(reads, writes, computation);
+        OpBuilder op = touched.declare(writes.getFirst().storage().engine().op(name), more).on(placement.lane());
+        if (placement.place().isHost()) {
+            op.push(() -> {
+                touched.observe(name);
+                kernel.run(tensors, KernelContext.current());
+            });
+        } else {
+            Stream stream = placement.compute();
+            op.pushAsync(done -> {
+                touched.order(stream);
+                stream.launch(name, touched.accesses(), () -> kernel.run(tensors, KernelContext.current()));
+                complete(touched, stream, done);
+            });
+        }
+    }
+
+    private static void complete(Touched touched, Stream stream, io.seriatim.engine.Completion done) {
+        Event event = stream.record();
+        touched.launched(event);
+        event.onDone(failure -> {
+            if (failure == null) {
+                done.complete();
+            } else {
+                done.fail(failure);
+            }
+        });
+    }
+
+    private static Placement onePlace(String name, List<NDArray> arrays) {
+        NDArray first = arrays.getFirst();
+        for (NDArray array : arrays) {
+            if (array.storage().engine() != first.storage().engine()) {
+                throw new IllegalArgumentException(name + ": '" + first.name() + "' and '" + array.name() + "' are on different engines, which cannot order them: copy the values of one over by hand");
+            }
+            if (array.storage().placement() != first.storage().placement()) {
+                throw new IllegalArgumentException(name + ": '" + first.name() + "' is at " + first.place() + " and '" + array.name() + "' at " + array.place()
+                        + ": copy one with copyTo(place), and use the arrays of one set of devices");
+            }
+        }
+        return first.storage().placement();
+    }
+
+    /** Pushes a copy of equal shapes and types, both dense, between two places. */
+    static void transfer(NDArray from, NDArray to) {
+        Placement source = from.storage().placement();
+        Placement target = to.storage().placement();
+        boolean in = source.place().isHost();
+        Stream stream = in ? target.copyIn() : source.copyOut();
+        String name = in ? "copy to " + target.place() : "copy from " + source.place();
+        Touched touched = Touched.of(List.of(from), List.of(to), io.seriatim.tensor.kernel.Copy.PLAIN);
+        Tensor read = from.tensor();
+        Tensor write = to.tensor();
+        OpBuilder op = touched.declare(to.storage().engine().op(name)).on((in ? target : source).lane()).kind(in ? OpKind.COPY_IN : OpKind.COPY_OUT);
+        op.pushAsync(done -> {
+            touched.order(stream);
+            stream.copy(name, read.access(false), write.access(true));
+            complete(touched, stream, done);
+        });
+    }
+
+    /** The memory that an operation touches, each once, as read or written. */
+    private record Touched(Map<Storage, Boolean> storages, List<Part> parts, List<Storage> overwritten) {
+        /** One operand. */
+        record Part(Storage storage, Tensor tensor, boolean write) {
+        }
+
+        static Touched of(List<NDArray> reads, List<NDArray> writes, Computation computation) {
+            Map<Storage, Boolean> storages = new LinkedHashMap<>();
+            List<Part> parts = new ArrayList<>();
+            for (int i = 0; i < reads.size(); i++) {
+                NDArray array = reads.get(i);
+                boolean write = computation.mutates(i);
+                storages.merge(array.storage(), write, Boolean::logicalOr);
+                parts.add(new Part(array.storage(), array.tensor(), write));
+            }
+            List<Storage> overwritten = new ArrayList<>();
+            for (NDArray array : writes) {
+                if (storages.put(array.storage(), true) == null && array.isWhole()) {
+                    overwritten.add(array.storage());
+                }
+                parts.add(new Part(array.storage(), array.tensor(), true));
+            }
+            return new Touched(storages, parts, overwritten);
+        }
+
+        OpBuilder declare(OpBuilder op, Var... more) {
+            OpBuilder builder = op.mutates(more);
+            for (Map.Entry<Storage, Boolean> entry : storages.entrySet()) {
+                Var var = entry.getKey().var();
+                builder = !entry.getValue() ? builder.reads(var) : overwritten.contains(entry.getKey()) ? builder.overwrites(var) : builder.mutates(var);
+            }
+            return builder;
+        }
+
+        void observe(String name) {
+            for (Part part : parts) {
+                part.storage().observe(part.tensor(), name, part.write());
+            }
+        }
+
+        void order(Stream stream) {
+            storages.forEach((storage, write) -> storage.order(stream, write));
+        }
+
+        void launched(Event event) {
+            storages.forEach((storage, write) -> storage.launched(event, write));
+        }
+
+        List<Access> accesses() {
+            return parts.stream().map(part -> part.tensor().access(part.write())).toList();
+        }
+    }
+}

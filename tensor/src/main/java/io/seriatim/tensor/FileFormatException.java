@@ -1,0 +1,24 @@
+package io.seriatim.tensor;
+
+import java.io.IOException;
+import java.io.Serial;
+
+/** A file is not what it should be. The message says where in the file, and what is wrong. */
+public final class FileFormatException extends IOException {
+    @Serial
+    private static final long serialVersionUID = 1;
+
+    /**
+     * Says what is wrong.
+     *
+     * @param source
+     *            the file's name
+     * @param offset
+     *            of the first byte that is wrong
+     * @param rule
+     *            what holds in a good file, and what is found
+     */
+    public FileFormatException(String source, long offset, String rule) {
+        super(source + ", byte " + offset + ": " + rule);
+    }
+}

@@ -1,0 +1,111 @@
+package io.seriatim.tensor;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.seriatim.device.Event;
+import io.seriatim.device.Stream;
+import io.seriatim.engine.Engine;
+import io.seriatim.engine.Var;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The memory of an array and of all its views, and the variable that orders what happens to it. The engine lets operations begin in an order that makes the events here redundant; they are waited for
+ * nevertheless, which costs nothing once they are done, and lets a device's race detector check the engine.
+ */
+final class Storage {
+    private final Engine engine;
+    private final Var var;
+    private final Tensor whole;
+    private final Placement placement;
+    @GuardedBy("this")
+    private @Nullable Event written;
+    @GuardedBy("this")
+    private final List<Event> read = new ArrayList<>(0);
+    @GuardedBy("this")
+    private boolean closed;
+
+    Storage(Engine engine, String name, Tensor whole, Placement placement) {
+        this.engine = engine;
+        this.whole = whole;
+        this.placement = placement;
+        var = engine.newVar(name);
+        whole.buffer().label(name);
+    }
+
+    Engine engine() {
+        return engine;
+    }
+
+    Var var() {
+        return var;
+    }
+
+    Tensor whole() {
+        return whole;
+    }
+
+    Placement placement() {
+        return placement;
+    }
+
+    /** Work that is launched from now on comes after all that excludes it. */
+    void order(Stream stream, boolean write) {
+        synchronized (this) {
+            if (written != null) {
+                stream.waitFor(written);
+            }
+            if (write) {
+                read.forEach(stream::waitFor);
+            }
+        }
+    }
+
+    /** Notes what was launched. */
+    void launched(Event event, boolean write) {
+        synchronized (this) {
+            if (write) {
+                written = event;
+                read.clear();
+            } else {
+                read.removeIf(Event::isDone);
+                read.add(event);
+            }
+        }
+    }
+
+    /** The calling thread is about to touch host memory: tells a race detector of what the engine has ordered, and of the access. */
+    void observe(Tensor part, String operation, boolean write) {
+        synchronized (this) {
+            boolean ordered = written == null || written.isDone();
+            if (write) {
+                for (Event event : read) {
+                    ordered &= event.isDone();
+                }
+            }
+            if (!ordered) {
+                throw new IllegalStateException("'" + operation + "' touches '" + var.name() + "' before a device has finished with it: this is a defect of the library, please report it");
+            }
+        }
+        part.buffer().hostCheck(operation, part.access(write).offset(), part.access(write).bytes(), write);
+    }
+
+    void requireOpen() {
+        synchronized (this) {
+            if (closed) {
+                throw new IllegalStateException("The array '" + var.name() + "' is closed: use it before closing it");
+            }
+        }
+    }
+
+    /** Frees the memory after all operations that were pushed before. */
+    void close() {
+        synchronized (this) {
+            if (closed) {
+                return;
+            }
+            closed = true;
+        }
+        engine.delete(var, whole::close);
+    }
+}
