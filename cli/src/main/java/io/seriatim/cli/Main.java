@@ -1,7 +1,10 @@
 package io.seriatim.cli;
 
 import io.seriatim.cli.bench.BenchEngineCommand;
+import io.seriatim.cli.bench.kernels.BenchKernelsCommand;
 import io.seriatim.cli.demo.SerialToParallelCommand;
+import io.seriatim.cli.demo.devices.TwoDevicesCommand;
+import io.seriatim.cli.doctor.DoctorCommand;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -9,16 +12,18 @@ import picocli.CommandLine.ScopeType;
 
 /** The command {@code seriatim}. */
 @Command(name = "seriatim", description = "Takes a program written serially and runs it in parallel with the same result.", scope = ScopeType.INHERIT, mixinStandardHelpOptions = true, versionProvider = Version.class, subcommands = {
-        Main.Demo.class, Main.Bench.class})
+        Main.Demo.class, Main.Bench.class, DoctorCommand.class})
 final class Main {
     /** The commands that show something. */
-    @Command(name = "demo", description = "Show what the engine does with a real program.", subcommands = SerialToParallelCommand.class)
+    @Command(name = "demo", description = "Show what the engine does with a real program.", subcommands = {SerialToParallelCommand.class,
+            TwoDevicesCommand.class})
     static final class Demo {
         // Only a name for its subcommands.
     }
 
     /** The commands that measure something. */
-    @Command(name = "bench", description = "Measure, against others in the same run.", subcommands = BenchEngineCommand.class)
+    @Command(name = "bench", description = "Measure, against others in the same run.", subcommands = {BenchEngineCommand.class,
+            BenchKernelsCommand.class})
     static final class Bench {
         // Only a name for its subcommands.
     }

@@ -9,9 +9,11 @@ final class Block {
     final MemorySegment segment;
     final long size;
     /** The stream in whose order it is reused; null when any stream may take it. */
-    @Nullable StreamCache home;
+    @Nullable
+    StreamCache home;
     /** The next in the free list. */
-    @Nullable Block next;
+    @Nullable
+    Block next;
     /** Other streams that used it since it was allocated. */
     List<Stream> visitors = List.of();
     /** What must be over before it is used again; set while it waits. */

@@ -165,7 +165,8 @@ public final class Buffer implements AutoCloseable {
      */
     @Override
     public String toString() {
-        @Nullable String label = lease.label;
+        @Nullable
+        String label = lease.label;
         return (label == null ? "" : "'" + label + "' ") + "of " + bytes + " bytes at " + device().place();
     }
 }

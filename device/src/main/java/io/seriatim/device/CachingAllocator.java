@@ -241,7 +241,7 @@ final class CachingAllocator {
     void usedOn(Block block, Stream stream) {
         synchronized (lock) {
             StreamCache home = block.home;
-            if (home == null || home.stream == stream || block.visitors.contains(stream)) {
+            if (home == null || home.stream.equals(stream) || block.visitors.contains(stream)) {
                 return;
             }
             if (block.visitors.isEmpty()) {
@@ -333,7 +333,7 @@ final class CachingAllocator {
     }
 
     @GuardedBy("lock")
-    private static void takeAll(StreamCache cache, List<Block> into) {
+    private void takeAll(StreamCache cache, List<Block> into) {
         for (int i = 0; i < SizeClass.COUNT; i++) {
             for (Block block = cache.pop(i); block != null; block = cache.pop(i)) {
                 into.add(block);
@@ -404,7 +404,8 @@ final class CachingAllocator {
         if (!largest.isEmpty()) {
             message.append(" The largest:");
             for (Lease lease : largest) {
-                message.append(String.format(Locale.ROOT, " %s %,d;", lease.label == null ? "(no name)" : "'" + lease.label + "'", lease.bytes));
+                message.append(
+                        String.format(Locale.ROOT, " %s %,d;", lease.label == null ? "(no name)" : "'" + lease.label + "'", lease.bytes));
             }
             message.setCharAt(message.length() - 1, '.');
         }

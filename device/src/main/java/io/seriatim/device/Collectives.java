@@ -121,7 +121,8 @@ public final class Collectives {
         chunks.forEach(Buffer::close);
     }
 
-    private static void reduceInto(List<Part> parts, List<Event> given, Part part, Buffer chunk, long from, long length, Element element, Reduction how, String name) {
+    private static void reduceInto(List<Part> parts, List<Event> given, Part part, Buffer chunk, long from, long length, Element element,
+            Reduction how, String name) {
         if (length == 0) {
             return;
         }
@@ -149,7 +150,8 @@ public final class Collectives {
      */
     public static void broadcast(List<Part> parts, int root) {
         check("broadcast", parts, 1);
-        require(root >= 0 && root < parts.size(), "broadcast", "the root must be from 0 to " + (parts.size() - 1) + ", but is " + root, parts);
+        require(root >= 0 && root < parts.size(), "broadcast", "the root must be from 0 to " + (parts.size() - 1) + ", but is " + root,
+                parts);
         Access input = parts.get(root).input();
         List<Event> given = record(parts);
         List<Event> taken = new ArrayList<>();
@@ -225,14 +227,16 @@ public final class Collectives {
             require(streams.add(part.stream()), name, "every rank must have a stream of its own", parts);
             require(!part.input().write() && part.output().write(), name, "inputs must be reads and outputs writes", parts);
             boolean gives = name.equals("broadcast") || part.input().bytes() == bytes;
-            require(gives && part.input().bytes() % elementBytes == 0, name, "inputs must be of one size, in whole elements of " + elementBytes + " bytes", parts);
+            require(gives && part.input().bytes() % elementBytes == 0, name,
+                    "inputs must be of one size, in whole elements of " + elementBytes + " bytes", parts);
         }
         return bytes;
     }
 
     private static void require(boolean holds, String name, String rule, List<Part> parts) {
         if (!holds) {
-            List<String> sizes = parts.stream().map(part -> part.stream().device().place() + "/" + part.stream().name() + " " + part.input().bytes() + " to " + part.output().bytes()).toList();
+            List<String> sizes = parts.stream().map(part -> part.stream().device().place() + "/" + part.stream().name() + " "
+                    + part.input().bytes() + " to " + part.output().bytes()).toList();
             throw new IllegalArgumentException(name + ": " + rule + "; the ranks and the bytes that they give and get are " + sizes);
         }
     }

@@ -1,6 +1,5 @@
 package io.seriatim.device;
 
-import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -79,8 +78,9 @@ public final class Devices implements AutoCloseable {
             if (device == null) {
                 DeviceProvider provider = providers.get(place.kind());
                 if (provider == null) {
-                    throw new DeviceNotFoundException(place, "nothing on the class path provides devices of kind '" + place.kind() + "', only cpu and "
-                            + String.join(", ", providers.keySet()) + ": add the module that provides it");
+                    throw new DeviceNotFoundException(place,
+                            "nothing on the class path provides devices of kind '" + place.kind() + "', only cpu and "
+                                    + String.join(", ", providers.keySet()) + ": add the module that provides it");
                 }
                 device = provider.open(place);
                 open.put(place, device);
@@ -130,7 +130,6 @@ public final class Devices implements AutoCloseable {
          *            the most that buffers and cache may take
          * @return this
          */
-        @CanIgnoreReturnValue
         public Builder cpuMemory(long bytes) {
             cpuMemory = bytes;
             return this;
@@ -143,7 +142,6 @@ public final class Devices implements AutoCloseable {
          *            for all of them
          * @return this
          */
-        @CanIgnoreReturnValue
         public Builder sim(SimOptions options) {
             sim = options;
             return this;
@@ -161,7 +159,8 @@ public final class Devices implements AutoCloseable {
 
     /** A size as people write it: {@code 64m}, {@code 2g}, {@code 1000000}. */
     static long bytes(String property, long otherwise) {
-        @Nullable String text = System.getProperty(property);
+        @Nullable
+        String text = System.getProperty(property);
         if (text == null || text.isBlank()) {
             return otherwise;
         }

@@ -9,14 +9,16 @@ public enum Element {
     FLOAT32(4) {
         @Override
         void reduce(Reduction how, MemorySegment into, long at, MemorySegment from, long read) {
-            into.set(ValueLayout.JAVA_FLOAT_UNALIGNED, at, how.apply(into.get(ValueLayout.JAVA_FLOAT_UNALIGNED, at), from.get(ValueLayout.JAVA_FLOAT_UNALIGNED, read)));
+            into.set(ValueLayout.JAVA_FLOAT_UNALIGNED, at,
+                    how.apply(into.get(ValueLayout.JAVA_FLOAT_UNALIGNED, at), from.get(ValueLayout.JAVA_FLOAT_UNALIGNED, read)));
         }
     },
     /** IEEE 754 double precision. */
     FLOAT64(8) {
         @Override
         void reduce(Reduction how, MemorySegment into, long at, MemorySegment from, long read) {
-            into.set(ValueLayout.JAVA_DOUBLE_UNALIGNED, at, how.apply(into.get(ValueLayout.JAVA_DOUBLE_UNALIGNED, at), from.get(ValueLayout.JAVA_DOUBLE_UNALIGNED, read)));
+            into.set(ValueLayout.JAVA_DOUBLE_UNALIGNED, at,
+                    how.apply(into.get(ValueLayout.JAVA_DOUBLE_UNALIGNED, at), from.get(ValueLayout.JAVA_DOUBLE_UNALIGNED, read)));
         }
     },
     /** IEEE 754 half precision. */
@@ -36,7 +38,7 @@ public enum Element {
             float b = Float.intBitsToFloat(from.get(ValueLayout.JAVA_SHORT_UNALIGNED, read) << 16);
             float result = how.apply(a, b);
             int bits = Float.floatToRawIntBits(result);
-            int rounded = result != result ? bits | 0x400000 : bits + 0x7fff + (bits >>> 16 & 1);
+            int rounded = Float.isNaN(result) ? bits | 0x400000 : bits + 0x7fff + (bits >>> 16 & 1);
             into.set(ValueLayout.JAVA_SHORT_UNALIGNED, at, (short) (rounded >>> 16));
         }
     },
@@ -44,14 +46,16 @@ public enum Element {
     INT32(4) {
         @Override
         void reduce(Reduction how, MemorySegment into, long at, MemorySegment from, long read) {
-            into.set(ValueLayout.JAVA_INT_UNALIGNED, at, (int) how.apply((long) into.get(ValueLayout.JAVA_INT_UNALIGNED, at), (long) from.get(ValueLayout.JAVA_INT_UNALIGNED, read)));
+            into.set(ValueLayout.JAVA_INT_UNALIGNED, at, (int) how.apply((long) into.get(ValueLayout.JAVA_INT_UNALIGNED, at),
+                    (long) from.get(ValueLayout.JAVA_INT_UNALIGNED, read)));
         }
     },
     /** Signed, 64 bits. */
     INT64(8) {
         @Override
         void reduce(Reduction how, MemorySegment into, long at, MemorySegment from, long read) {
-            into.set(ValueLayout.JAVA_LONG_UNALIGNED, at, how.apply(into.get(ValueLayout.JAVA_LONG_UNALIGNED, at), from.get(ValueLayout.JAVA_LONG_UNALIGNED, read)));
+            into.set(ValueLayout.JAVA_LONG_UNALIGNED, at,
+                    how.apply(into.get(ValueLayout.JAVA_LONG_UNALIGNED, at), from.get(ValueLayout.JAVA_LONG_UNALIGNED, read)));
         }
     };
 

@@ -17,7 +17,8 @@ public interface Event {
      *
      * @return the Throwable of the first piece of work that failed; null if none did or the event is not done
      */
-    @Nullable Throwable failure();
+    @Nullable
+    Throwable failure();
 
     /**
      * Waits until it is done.

@@ -61,7 +61,8 @@ final class HostStream implements Stream {
             waitFor(other.record());
             return;
         }
-        launch(operation, List.of(source, target), () -> MemorySegment.copy(source.buffer().segment(), source.offset(), target.buffer().segment(), target.offset(), source.bytes()));
+        launch(operation, List.of(source, target), () -> MemorySegment.copy(source.buffer().segment(), source.offset(),
+                target.buffer().segment(), target.offset(), source.bytes()));
     }
 
     private void run(Body body) {

@@ -21,8 +21,10 @@ final class Lease extends PhantomReference<Buffer> {
     final Block block;
     final long bytes;
     // The list's neighbours, guarded by the allocator's lock.
-    @Nullable Lease previous;
-    @Nullable Lease next;
+    @Nullable
+    Lease previous;
+    @Nullable
+    Lease next;
     volatile @Nullable String label;
     private volatile boolean open = true;
 

@@ -23,7 +23,8 @@ public record Place(String kind, int index) {
     public Place {
         Objects.requireNonNull(kind, "kind");
         if (kind.isEmpty() || !kind.chars().allMatch(c -> c >= 'a' && c <= 'z') || index < 0) {
-            throw new IllegalArgumentException("A place must be a lower-case word and an index from 0, such as 'cpu' or 'sim:0', but is '" + kind + ":" + index + "'");
+            throw new IllegalArgumentException(
+                    "A place must be a lower-case word and an index from 0, such as 'cpu' or 'sim:0', but is '" + kind + ":" + index + "'");
         }
     }
 
@@ -54,7 +55,8 @@ public record Place(String kind, int index) {
         }
         String number = text.substring(colon + 1);
         if (number.isEmpty() || number.length() > 6 || !number.chars().allMatch(c -> c >= '0' && c <= '9')) {
-            throw new IllegalArgumentException("A place must be a word and an index, such as 'cpu', 'sim:0' or 'cuda:1', but is '" + text + "'");
+            throw new IllegalArgumentException(
+                    "A place must be a word and an index, such as 'cpu', 'sim:0' or 'cuda:1', but is '" + text + "'");
         }
         return new Place(text.substring(0, colon), Integer.parseInt(number));
     }

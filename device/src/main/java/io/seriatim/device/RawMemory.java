@@ -6,7 +6,8 @@ import org.jspecify.annotations.Nullable;
 /** Where an allocator's memory comes from, and who may look at it. */
 interface RawMemory {
     /** Memory aligned to 64 bytes, or null if there is none. */
-    @Nullable MemorySegment take(long bytes);
+    @Nullable
+    MemorySegment take(long bytes);
 
     void giveBack(MemorySegment memory);
 

@@ -41,7 +41,8 @@ final class SimDevice implements Device {
 
     @Override
     public String description() {
-        return String.format(Locale.ROOT, "simulated accelerator, %.1f GiB, race detection %s", options.memory() / (double) (1L << 30), options.raceDetection() ? "on" : "off");
+        return String.format(Locale.ROOT, "simulated accelerator, %.1f GiB, race detection %s", options.memory() / (double) (1L << 30),
+                options.raceDetection() ? "on" : "off");
     }
 
     @Override

@@ -21,7 +21,8 @@ final class SimEvent implements Event {
         this.clock = clock;
     }
 
-    @Nullable VectorClock clock() {
+    @Nullable
+    VectorClock clock() {
         return clock;
     }
 
@@ -56,7 +57,8 @@ final class SimEvent implements Event {
         observe();
         Throwable cause = failure;
         if (cause != null) {
-            throw new StreamFailedException("Work on the stream '" + stream.name() + "' of " + stream.device().place() + " failed: " + cause, cause);
+            throw new StreamFailedException(
+                    "Work on the stream '" + stream.name() + "' of " + stream.device().place() + " failed: " + cause, cause);
         }
     }
 
@@ -73,7 +75,8 @@ final class SimEvent implements Event {
     }
 
     /** What the stream waits for: not an observation by a host thread. */
-    @Nullable Throwable await() throws InterruptedException {
+    @Nullable
+    Throwable await() throws InterruptedException {
         done.await();
         return failure;
     }
@@ -95,7 +98,8 @@ final class SimEvent implements Event {
                 listener.accept(cause);
             } catch (RuntimeException | Error e) {
                 // The stream goes on: the listener's trouble is not that of the work.
-                System.getLogger(SimEvent.class.getName()).log(System.Logger.Level.ERROR, "A listener of an event of the stream '" + stream.name() + "' failed", e);
+                System.getLogger(SimEvent.class.getName()).log(System.Logger.Level.ERROR,
+                        "A listener of an event of the stream '" + stream.name() + "' failed", e);
             }
         }
     }

@@ -35,7 +35,7 @@ final class SimStream implements Stream {
         record Work(List<Access> accesses, long nanos, Body body) implements Command {
         }
 
-        record Record(SimEvent event) implements Command {
+        record Mark(SimEvent event) implements Command {
         }
 
         record Wait(Event event) implements Command {
@@ -85,8 +85,9 @@ final class SimStream implements Stream {
         Copies.check(operation, source, target);
         long bandwidth = device.options().copyBandwidth();
         long nanos = device.options().launchLatency().toNanos() + (bandwidth == 0 ? 0 : (long) (source.bytes() * NANOS / bandwidth));
-        issue(operation, List.of(source, target), nanos, () -> MemorySegment.copy(source.buffer().block().segment, source.offset(), target.buffer().block().segment, target.offset(),
-                source.bytes()));
+        issue(operation, List.of(source, target), nanos,
+                () -> MemorySegment.copy(source.buffer().block().segment, source.offset(), target.buffer().block().segment, target.offset(),
+                        source.bytes()));
     }
 
     private void issue(String operation, List<Access> accesses, long nanos, Body body) {
@@ -107,7 +108,7 @@ final class SimStream implements Stream {
         synchronized (issue) {
             SimEvent event = newEvent();
             // Nothing comes after the last event of a stream that is closed.
-            return add(new Command.Record(event)) ? event : last();
+            return add(new Command.Mark(event)) ? event : last();
         }
     }
 
@@ -183,10 +184,10 @@ final class SimStream implements Stream {
     private boolean run(Command command) throws InterruptedException {
         switch (command) {
             case Command.Work work -> run(work);
-            case Command.Record record -> {
+            case Command.Mark mark -> {
                 Throwable cause = failure;
                 failure = null;
-                record.event().complete(cause);
+                mark.event().complete(cause);
             }
             case Command.Wait wait -> {
                 Throwable cause = wait.event() instanceof SimEvent event ? event.await() : await(wait.event());
@@ -245,7 +246,7 @@ final class SimStream implements Stream {
             SimEvent event = newEvent();
             synchronized (lock) {
                 if (!closed && thread != null) {
-                    queue.add(new Command.Record(event));
+                    queue.add(new Command.Mark(event));
                     queue.add(new Command.End());
                     last = event;
                     lock.notifyAll();

@@ -11,7 +11,8 @@ final class StreamCache {
         this.stream = stream;
     }
 
-    @Nullable Block pop(int sizeClass) {
+    @Nullable
+    Block pop(int sizeClass) {
         Block block = heads[sizeClass];
         if (block != null) {
             heads[sizeClass] = block.next;

@@ -36,7 +36,8 @@ final class ArrayOps {
         List<NDArray> all = new ArrayList<>(reads);
         all.addAll(writes);
         Placement placement = onePlace(name, all);
-        @Nullable Tensor[] tensors = new Tensor[all.size()];
+        @Nullable
+        Tensor[] tensors = new Tensor[all.size()];
         TensorSpec[] specs = new TensorSpec[all.size()];
         for (int i = 0; i < tensors.length; i++) {
             tensors[i] = all.get(i).tensor();
@@ -75,12 +76,14 @@ final class ArrayOps {
     private static Placement onePlace(String name, List<NDArray> arrays) {
         NDArray first = arrays.getFirst();
         for (NDArray array : arrays) {
-            if (array.storage().engine() != first.storage().engine()) {
-                throw new IllegalArgumentException(name + ": '" + first.name() + "' and '" + array.name() + "' are on different engines, which cannot order them: copy the values of one over by hand");
+            if (!array.storage().engine().equals(first.storage().engine())) {
+                throw new IllegalArgumentException(name + ": '" + first.name() + "' and '" + array.name()
+                        + "' are on different engines, which cannot order them: copy the values of one over by hand");
             }
-            if (array.storage().placement() != first.storage().placement()) {
-                throw new IllegalArgumentException(name + ": '" + first.name() + "' is at " + first.place() + " and '" + array.name() + "' at " + array.place()
-                        + ": copy one with copyTo(place), and use the arrays of one set of devices");
+            if (!array.storage().placement().equals(first.storage().placement())) {
+                throw new IllegalArgumentException(
+                        name + ": '" + first.name() + "' is at " + first.place() + " and '" + array.name() + "' at " + array.place()
+                                + ": copy one with copyTo(place), and use the arrays of one set of devices");
             }
         }
         return first.storage().placement();
@@ -96,7 +99,8 @@ final class ArrayOps {
         Touched touched = Touched.of(List.of(from), List.of(to), io.seriatim.tensor.kernel.Copy.PLAIN);
         Tensor read = from.tensor();
         Tensor write = to.tensor();
-        OpBuilder op = touched.declare(to.storage().engine().op(name)).on((in ? target : source).lane()).kind(in ? OpKind.COPY_IN : OpKind.COPY_OUT);
+        OpBuilder op = touched.declare(to.storage().engine().op(name)).on((in ? target : source).lane())
+                .kind(in ? OpKind.COPY_IN : OpKind.COPY_OUT);
         op.pushAsync(done -> {
             touched.order(stream);
             stream.copy(name, read.access(false), write.access(true));
@@ -133,7 +137,9 @@ final class ArrayOps {
             OpBuilder builder = op.mutates(more);
             for (Map.Entry<Storage, Boolean> entry : storages.entrySet()) {
                 Var var = entry.getKey().var();
-                builder = !entry.getValue() ? builder.reads(var) : overwritten.contains(entry.getKey()) ? builder.overwrites(var) : builder.mutates(var);
+                builder = !entry.getValue()
+                        ? builder.reads(var)
+                        : overwritten.contains(entry.getKey()) ? builder.overwrites(var) : builder.mutates(var);
             }
             return builder;
         }

@@ -142,7 +142,8 @@ public final class NDArray implements AutoCloseable {
         }
         target.storage.requireOpen();
         if (target.dtype() != spec.dtype() || !target.shape().equals(spec.shape())) {
-            throw new IllegalArgumentException(name + ": the result is " + spec + ", but is to be written into '" + target.name() + "', which is " + target.tensor.spec());
+            throw new IllegalArgumentException(name + ": the result is " + spec + ", but is to be written into '" + target.name()
+                    + "', which is " + target.tensor.spec());
         }
         return target;
     }
@@ -845,7 +846,7 @@ public final class NDArray implements AutoCloseable {
      */
     public NDArray copyTo(Place place) {
         Placement to = home.placement(place);
-        if (to == storage.placement()) {
+        if (to.equals(storage.placement())) {
             return copy();
         }
         NDArray source = dense();
@@ -881,14 +882,16 @@ public final class NDArray implements AutoCloseable {
     public NDArray copyFrom(NDArray array) {
         storage.requireOpen();
         if (array.dtype() != dtype() || !array.shape().equals(shape())) {
-            throw new IllegalArgumentException("copyFrom: '" + name() + "' is " + tensor.spec() + ", but the source '" + array.name() + "' is " + array.tensor.spec());
+            throw new IllegalArgumentException(
+                    "copyFrom: '" + name() + "' is " + tensor.spec() + ", but the source '" + array.name() + "' is " + array.tensor.spec());
         }
         NDArray source = array.plain();
-        if (array.storage.placement() == storage.placement()) {
+        if (array.storage.placement().equals(storage.placement())) {
             source.into(plain()).copy();
         } else if (tensor.spec().isRowMajor()) {
-            if (array.storage.engine() != storage.engine()) {
-                throw new IllegalArgumentException("copyFrom: '" + name() + "' and '" + array.name() + "' are on different engines, which cannot order them");
+            if (!array.storage.engine().equals(storage.engine())) {
+                throw new IllegalArgumentException(
+                        "copyFrom: '" + name() + "' and '" + array.name() + "' are on different engines, which cannot order them");
             }
             ArrayOps.transfer(source.dense(), plain());
         } else {
@@ -973,7 +976,8 @@ public final class NDArray implements AutoCloseable {
         try {
             storage.observe(tensor, "read '" + name() + "'", false);
         } catch (DataRaceException e) {
-            throw new IllegalStateException("The engine let '" + name() + "' be read too early: this is a defect of the library, please report it", e);
+            throw new IllegalStateException(
+                    "The engine let '" + name() + "' be read too early: this is a defect of the library, please report it", e);
         }
         return tensor;
     }

@@ -56,7 +56,8 @@ public final class NDArrays {
      * @return a maker of arrays
      */
     public static NDArrays on(Engine engine, Devices devices) {
-        Shared shared = new Shared(Objects.requireNonNull(engine, "engine"), Objects.requireNonNull(devices, "devices"), new ConcurrentHashMap<>(), new AtomicLong());
+        Shared shared = new Shared(Objects.requireNonNull(engine, "engine"), Objects.requireNonNull(devices, "devices"),
+                new ConcurrentHashMap<>(), new AtomicLong());
         return new NDArrays(shared, shared.at(Place.CPU));
     }
 
@@ -148,7 +149,8 @@ public final class NDArrays {
 
     /** An array around a tensor of the host that belongs to it. */
     NDArray onHost(Tensor tensor) {
-        return new NDArray(this, new Storage(shared.engine(), "values#" + shared.made().incrementAndGet(), tensor, shared.at(Place.CPU)), tensor);
+        return new NDArray(this, new Storage(shared.engine(), "values#" + shared.made().incrementAndGet(), tensor, shared.at(Place.CPU)),
+                tensor);
     }
 
     /** One element, at a place. */
@@ -171,7 +173,8 @@ public final class NDArrays {
         long[] dims = shape.length == 0 && count != 1 ? new long[]{count} : shape;
         TensorSpec spec = TensorSpec.of(dtype, dims);
         if (spec.shape().size() != count) {
-            throw new IllegalArgumentException("The shape " + spec.shape() + " has " + spec.shape().size() + " elements, but there are " + count + " values");
+            throw new IllegalArgumentException(
+                    "The shape " + spec.shape() + " has " + spec.shape().size() + " elements, but there are " + count + " values");
         }
         return new Tensor(memory(spec.bytes(), shared.at(Place.CPU)), 0, spec);
     }
@@ -229,7 +232,8 @@ public final class NDArrays {
      * @return the array
      */
     public NDArray of(Tensor values) {
-        Tensor tensor = host(values.dtype(), Math.toIntExact(values.shape().size()), values.shape().rank() == 0 ? new long[0] : values.shape().dims());
+        Tensor tensor = host(values.dtype(), Math.toIntExact(values.shape().size()),
+                values.shape().rank() == 0 ? new long[0] : values.shape().dims());
         if (values.dtype().arithmetic() == DType.INT64) {
             io.seriatim.tensor.internal.Longs.store(tensor, 0, values.toLongArray(), 0, (int) values.shape().size());
         } else {

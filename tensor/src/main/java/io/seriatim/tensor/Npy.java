@@ -68,7 +68,8 @@ public final class Npy {
         long bytes = TensorSpec.of(header.dtype(), header.shape()).bytes();
         if (length >= 0 && length != header.length() + bytes) {
             throw new FileFormatException(source, Math.min(length, header.length() + bytes),
-                    "the data of " + header.dtype() + " " + header.shape() + " take " + bytes + " bytes, but there are " + (length - header.length()));
+                    "the data of " + header.dtype() + " " + header.shape() + " take " + bytes + " bytes, but there are "
+                            + (length - header.length()));
         }
         // Without a length, memory is taken as bytes come: a header can promise anything.
         return stored(header, length < 0 ? collected(source, data, header, bytes) : fill(source, data, header, bytes));
@@ -88,7 +89,8 @@ public final class Npy {
         while (left > 0) {
             int count = in.read(chunk, 0, (int) Math.min(chunk.length, left));
             if (count < 0 || out.size() > Integer.MAX_VALUE - 2 * CHUNK) {
-                throw new FileFormatException(source, header.length() + out.size(), "the data take " + bytes + " bytes, but the stream ends, or holds more than can be read without its length");
+                throw new FileFormatException(source, header.length() + out.size(),
+                        "the data take " + bytes + " bytes, but the stream ends, or holds more than can be read without its length");
             }
             out.write(chunk, 0, count);
             left -= count;

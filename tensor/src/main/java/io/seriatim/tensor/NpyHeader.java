@@ -30,9 +30,12 @@ record NpyHeader(DType dtype, boolean bigEndian, boolean fortran, Shape shape, i
     private static final int ALIGNMENT = 64;
     private static final int MOST_DIMENSIONS = 32;
     // Keys may come in any order, but NumPy writes no others.
-    private static final Pattern ENTRY = Pattern.compile("\\s*'(descr|fortran_order|shape)'\\s*:\\s*('[^']{1,8}'|True|False|\\([0-9,\\sL]*\\))\\s*(,|(?=\\}))");
-    private static final Map<String, DType> TYPES = Map.ofEntries(Map.entry("f4", DType.FLOAT32), Map.entry("f8", DType.FLOAT64), Map.entry("f2", DType.FLOAT16),
-            Map.entry("V2", DType.BFLOAT16), Map.entry("i1", DType.INT8), Map.entry("i2", DType.INT16), Map.entry("i4", DType.INT32), Map.entry("i8", DType.INT64),
+    private static final Pattern ENTRY = Pattern
+            .compile("\\s*'(descr|fortran_order|shape)'\\s*:\\s*('[^']{1,8}'|True|False|\\([0-9,\\sL]*\\))\\s*(,|(?=\\}))");
+    private static final Map<String, DType> TYPES = Map.ofEntries(Map.entry("f4", DType.FLOAT32), Map.entry("f8", DType.FLOAT64),
+            Map.entry("f2", DType.FLOAT16),
+            Map.entry("V2", DType.BFLOAT16), Map.entry("i1", DType.INT8), Map.entry("i2", DType.INT16), Map.entry("i4", DType.INT32),
+            Map.entry("i8", DType.INT64),
             Map.entry("u1", DType.UINT8), Map.entry("b1", DType.BOOL));
 
     static NpyHeader read(String source, DataInputStream in) throws IOException {
@@ -45,7 +48,8 @@ record NpyHeader(DType dtype, boolean bigEndian, boolean fortran, Shape shape, i
         }
         int version = start[MAGIC.length];
         if (version < 1 || version > 3 || start[MAGIC.length + 1] != 0) {
-            throw new FileFormatException(source, MAGIC.length, "the format version must be 1.0, 2.0 or 3.0, but is " + version + "." + start[MAGIC.length + 1]);
+            throw new FileFormatException(source, MAGIC.length,
+                    "the format version must be 1.0, 2.0 or 3.0, but is " + version + "." + start[MAGIC.length + 1]);
         }
         byte[] size = new byte[version == 1 ? 2 : 4];
         readFully(source, in, size, start.length);
@@ -88,20 +92,27 @@ record NpyHeader(DType dtype, boolean bigEndian, boolean fortran, Shape shape, i
             end = matcher.end();
         }
         if (entries.size() != 3 || !text.substring(end).strip().equals("}")) {
-            throw new FileFormatException(source, offset + end, "the header must have the keys descr, fortran_order and shape and nothing else, but is " + quoted(text));
+            throw new FileFormatException(source, offset + end,
+                    "the header must have the keys descr, fortran_order and shape and nothing else, but is " + quoted(text));
         }
         String order = String.valueOf(entries.get("fortran_order"));
         String descr = String.valueOf(entries.get("descr"));
-        if (!order.equals("True") && !order.equals("False") || !descr.startsWith("'") || !String.valueOf(entries.get("shape")).startsWith("(")) {
-            throw new FileFormatException(source, offset, "descr must be a text, fortran_order True or False and shape a tuple, but the header is " + quoted(text));
+        if (!order.equals("True") && !order.equals("False") || !descr.startsWith("'")
+                || !String.valueOf(entries.get("shape")).startsWith("(")) {
+            throw new FileFormatException(source, offset,
+                    "descr must be a text, fortran_order True or False and shape a tuple, but the header is " + quoted(text));
         }
-        return typed(source, offset, descr.substring(1, descr.length() - 1), order.equals("True"), shape(source, offset, String.valueOf(entries.get("shape"))), length);
+        return typed(source, offset, descr.substring(1, descr.length() - 1), order.equals("True"),
+                shape(source, offset, String.valueOf(entries.get("shape"))), length);
     }
 
-    private static NpyHeader typed(String source, int offset, String descr, boolean fortran, Shape shape, int length) throws FileFormatException {
+    private static NpyHeader typed(String source, int offset, String descr, boolean fortran, Shape shape, int length)
+            throws FileFormatException {
         DType dtype = descr.length() == 3 && "<>|=".indexOf(descr.charAt(0)) >= 0 ? TYPES.get(descr.substring(1)) : null;
         if (dtype == null) {
-            throw new FileFormatException(source, offset, "the type must be one of f4, f8, f2, V2 (bfloat16), i1, i2, i4, i8, u1 and b1, but is '" + descr + "': convert the array with astype");
+            throw new FileFormatException(source, offset,
+                    "the type must be one of f4, f8, f2, V2 (bfloat16), i1, i2, i4, i8, u1 and b1, but is '" + descr
+                            + "': convert the array with astype");
         }
         TensorSpec spec = TensorSpec.of(dtype, shape);
         try {
@@ -129,11 +140,13 @@ record NpyHeader(DType dtype, boolean bigEndian, boolean fortran, Shape shape, i
                 }
             }
             if (dims.size() > MOST_DIMENSIONS) {
-                throw new FileFormatException(source, offset, "there may be at most " + MOST_DIMENSIONS + " dimensions, but there are " + dims.size());
+                throw new FileFormatException(source, offset,
+                        "there may be at most " + MOST_DIMENSIONS + " dimensions, but there are " + dims.size());
             }
             return Shape.of(dims.stream().mapToLong(Long::longValue).toArray());
         } catch (IllegalArgumentException e) {
-            FileFormatException wrong = new FileFormatException(source, offset, "the shape must be a tuple of numbers from 0, whose product is a long, but is " + quoted(text));
+            FileFormatException wrong = new FileFormatException(source, offset,
+                    "the shape must be a tuple of numbers from 0, whose product is a long, but is " + quoted(text));
             wrong.initCause(e);
             throw wrong;
         }

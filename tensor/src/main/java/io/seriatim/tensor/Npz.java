@@ -39,7 +39,8 @@ public final class Npz {
         Map<String, Tensor> tensors = new LinkedHashMap<>();
         try (ZipFile zip = new ZipFile(file.toFile())) {
             if (zip.size() > MOST_ENTRIES) {
-                throw new FileFormatException(file.toString(), 0, "there may be at most " + MOST_ENTRIES + " arrays, but there are " + zip.size());
+                throw new FileFormatException(file.toString(), 0,
+                        "there may be at most " + MOST_ENTRIES + " arrays, but there are " + zip.size());
             }
             Enumeration<? extends ZipEntry> entries = zip.entries();
             while (entries.hasMoreElements()) {
@@ -52,7 +53,8 @@ public final class Npz {
             }
             return tensors;
         } catch (ZipException e) {
-            FileFormatException wrong = new FileFormatException(file.toString(), 0, "an .npz file is a zip file, but this one is not whole: " + e.getMessage());
+            FileFormatException wrong = new FileFormatException(file.toString(), 0,
+                    "an .npz file is a zip file, but this one is not whole: " + e.getMessage());
             wrong.initCause(e);
             tensors.values().forEach(Tensor::close);
             throw wrong;

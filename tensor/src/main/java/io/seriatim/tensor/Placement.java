@@ -24,7 +24,9 @@ import io.seriatim.engine.Lane;
 record Placement(Place place, Device device, Lane lane, Stream compute, Stream copyIn, Stream copyOut) {
     static Placement of(Place place, Device device) {
         Lane lane = Lane.of(place.toString());
-        return place.isHost() ? new Placement(place, device, lane, device.defaultStream(), device.defaultStream(), device.defaultStream())
-                : new Placement(place, device, lane, device.newStream("arrays"), device.newStream("copies in"), device.newStream("copies out"));
+        return place.isHost()
+                ? new Placement(place, device, lane, device.defaultStream(), device.defaultStream(), device.defaultStream())
+                : new Placement(place, device, lane, device.newStream("arrays"), device.newStream("copies in"),
+                        device.newStream("copies out"));
     }
 }

@@ -78,7 +78,8 @@ public final class Shape {
      */
     public int axis(int axis) {
         if (axis < -dims.length || axis >= dims.length) {
-            throw new IllegalArgumentException("The axis must be from " + -dims.length + " to " + (dims.length - 1) + " for the shape " + this + ", but is " + axis);
+            throw new IllegalArgumentException(
+                    "The axis must be from " + -dims.length + " to " + (dims.length - 1) + " for the shape " + this + ", but is " + axis);
         }
         return axis < 0 ? axis + dims.length : axis;
     }
@@ -133,7 +134,8 @@ public final class Shape {
             long b = i <= other.rank() ? other.dims[other.rank() - i] : 1;
             if (a != b && a != 1 && b != 1) {
                 throw new IllegalArgumentException(
-                        "The shapes " + this + " and " + other + " do not broadcast: dimension " + -i + " is " + a + " and " + b + ", and neither is 1");
+                        "The shapes " + this + " and " + other + " do not broadcast: dimension " + -i + " is " + a + " and " + b
+                                + ", and neither is 1");
             }
             result[result.length - i] = a == 1 ? b : a;
         }

@@ -84,7 +84,8 @@ final class Storage {
                 }
             }
             if (!ordered) {
-                throw new IllegalStateException("'" + operation + "' touches '" + var.name() + "' before a device has finished with it: this is a defect of the library, please report it");
+                throw new IllegalStateException("'" + operation + "' touches '" + var.name()
+                        + "' before a device has finished with it: this is a defect of the library, please report it");
             }
         }
         part.buffer().hostCheck(operation, part.access(write).offset(), part.access(write).bytes(), write);

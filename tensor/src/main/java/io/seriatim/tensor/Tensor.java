@@ -147,7 +147,8 @@ public final class Tensor implements AutoCloseable {
     private static long[] dimsOf(int values, long[] dims) {
         long[] result = dims.length == 0 && values != 1 ? new long[]{values} : dims;
         if (Shape.of(result).size() != values) {
-            throw new IllegalArgumentException("The shape " + Arrays.toString(result) + " has " + Shape.of(result).size() + " elements, but there are " + values + " values");
+            throw new IllegalArgumentException("The shape " + Arrays.toString(result) + " has " + Shape.of(result).size()
+                    + " elements, but there are " + values + " values");
         }
         return result;
     }
@@ -271,7 +272,8 @@ public final class Tensor implements AutoCloseable {
     public Tensor reshape(long... dims) {
         Shape target = Shape.of(dims);
         if (target.size() != shape().size()) {
-            throw new IllegalArgumentException(shape() + " cannot be reshaped to " + target + ": " + shape().size() + " and " + target.size() + " elements");
+            throw new IllegalArgumentException(
+                    shape() + " cannot be reshaped to " + target + ": " + shape().size() + " and " + target.size() + " elements");
         }
         if (!spec.isRowMajor()) {
             throw new IllegalArgumentException("Only a row-major tensor can be reshaped, but this is " + spec + ": copy it first");
@@ -290,7 +292,8 @@ public final class Tensor implements AutoCloseable {
         int rank = shape().rank();
         int[] order = axes.length == 0 ? java.util.stream.IntStream.range(0, rank).map(i -> rank - 1 - i).toArray() : axes;
         if (order.length != rank || Arrays.stream(order).map(shape()::axis).distinct().count() != rank) {
-            throw new IllegalArgumentException("The axes must be a permutation of the " + rank + " dimensions of " + shape() + ", but are " + Arrays.toString(axes));
+            throw new IllegalArgumentException(
+                    "The axes must be a permutation of the " + rank + " dimensions of " + shape() + ", but are " + Arrays.toString(axes));
         }
         long[] from = spec.strides();
         long[] dims = new long[rank];
@@ -316,7 +319,8 @@ public final class Tensor implements AutoCloseable {
     public Tensor slice(int axis, long from, long to) {
         int at = shape().axis(axis);
         if (from < 0 || to < from || to > shape().dim(at)) {
-            throw new IllegalArgumentException("The slice must be within 0 to " + shape().dim(at) + " of axis " + axis + " of " + shape() + ", but is " + from + " to " + to);
+            throw new IllegalArgumentException("The slice must be within 0 to " + shape().dim(at) + " of axis " + axis + " of " + shape()
+                    + ", but is " + from + " to " + to);
         }
         long[] strides = spec.strides();
         TensorSpec part = new TensorSpec(dtype(), shape().with(at, to - from), Layout.strided(strides));
@@ -407,7 +411,8 @@ public final class Tensor implements AutoCloseable {
 
     private long at(long... indexes) {
         if (indexes.length != shape().rank()) {
-            throw new IllegalArgumentException("The shape " + shape() + " needs " + shape().rank() + " indexes, but has " + Arrays.toString(indexes));
+            throw new IllegalArgumentException(
+                    "The shape " + shape() + " needs " + shape().rank() + " indexes, but has " + Arrays.toString(indexes));
         }
         long[] strides = spec.strides();
         long at = 0;

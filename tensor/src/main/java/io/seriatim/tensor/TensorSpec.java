@@ -91,7 +91,8 @@ public record TensorSpec(DType dtype, Shape shape, Layout layout) {
         return switch (layout) {
             case Layout.RowMajor _ -> shape.strides();
             case Layout.Strided strided -> strided.strides();
-            case Layout.Opaque opaque -> throw new IllegalStateException("A tensor that is " + opaque + " has no strides: copy it to a row-major one first");
+            case Layout.Opaque opaque ->
+                throw new IllegalStateException("A tensor that is " + opaque + " has no strides: copy it to a row-major one first");
         };
     }
 

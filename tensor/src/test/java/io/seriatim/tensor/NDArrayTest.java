@@ -28,7 +28,8 @@ class NDArrayTest {
     private static final float EXACT = 0;
 
     static Stream<Arguments> engines() {
-        List<Supplier<Engine>> kinds = List.of(() -> Engine.builder().naive().build(), () -> Engine.builder().pooled(2).build(), Engine::create, () -> Engine.builder().shuffled(7).build());
+        List<Supplier<Engine>> kinds = List.of(() -> Engine.builder().naive().build(), () -> Engine.builder().pooled(2).build(),
+                Engine::create, () -> Engine.builder().shuffled(7).build());
         return kinds.stream().flatMap(kind -> Stream.of(Place.CPU, Place.sim(0)).map(place -> Arguments.of(kind, place)));
     }
 
@@ -172,7 +173,8 @@ class NDArrayTest {
     private static void assertMessage(org.junit.jupiter.api.function.Executable call, String... parts) {
         IllegalArgumentException e = assertThrows(IllegalArgumentException.class, call);
         for (String part : parts) {
-            assertTrue(String.valueOf(e.getMessage()).toLowerCase(java.util.Locale.ROOT).contains(part), () -> "'" + part + "' is not in: " + e.getMessage());
+            assertTrue(String.valueOf(e.getMessage()).toLowerCase(java.util.Locale.ROOT).contains(part),
+                    () -> "'" + part + "' is not in: " + e.getMessage());
         }
     }
 
@@ -205,7 +207,8 @@ class NDArrayTest {
             NDArrays nd = NDArrays.on(engine, devices);
             NDArray large = nd.zeros(200_000);
             DeviceMemoryException e = assertThrows(DeviceMemoryException.class, () -> nd.zeros(100_000));
-            assertTrue(String.valueOf(e.getMessage()).contains(large.var().name()) && String.valueOf(e.getMessage()).contains("800,000"), e.getMessage());
+            assertTrue(String.valueOf(e.getMessage()).contains(large.var().name()) && String.valueOf(e.getMessage()).contains("800,000"),
+                    e.getMessage());
             assertEquals(0, nd.zeros(10_000).sum().get());
             assertEquals(0, large.sum().get());
         }
@@ -243,7 +246,8 @@ class NDArrayTest {
     /** What the system counts for this process; 0 where it does not tell. */
     private static long residentBytes() {
         try (Stream<String> lines = java.nio.file.Files.lines(java.nio.file.Path.of("/proc/self/status"))) {
-            return lines.filter(line -> line.startsWith("VmRSS:")).mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")) << 10).findFirst().orElse(0);
+            return lines.filter(line -> line.startsWith("VmRSS:")).mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")) << 10)
+                    .findFirst().orElse(0);
         } catch (java.io.IOException e) {
             return 0;
         }

@@ -13,7 +13,12 @@ public final class Machine {
     private Machine() {
     }
 
-    static String describe() {
+    /**
+     * The processors, the system and the Java.
+     *
+     * @return a line
+     */
+    public static String describe() {
         return Stream.of(Optional.of(Runtime.getRuntime().availableProcessors() + " processors"), cpu(),
                 Optional.of(System.getProperty("os.name") + " " + System.getProperty("os.arch")), Optional.of("Java " + Runtime.version()))
                 .flatMap(Optional::stream).reduce((a, b) -> a + ", " + b).orElseThrow();

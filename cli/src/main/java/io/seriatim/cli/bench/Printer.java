@@ -14,7 +14,15 @@ import java.util.Locale;
 public record Printer(PrintWriter out, boolean markdown) {
     private static final int EXACT = 10; // below, a decimal says something
 
-    void print(String title, Table table) {
+    /**
+     * Prints a table.
+     *
+     * @param title
+     *            a line before it
+     * @param table
+     *            what is printed
+     */
+    public void print(String title, Table table) {
         out.println(title);
         if (markdown) {
             out.println();
@@ -23,7 +31,13 @@ public record Printer(PrintWriter out, boolean markdown) {
         out.flush();
     }
 
-    void line(String text) {
+    /**
+     * Prints a line.
+     *
+     * @param text
+     *            the line
+     */
+    public void line(String text) {
         out.println(text);
         out.println();
         out.flush();

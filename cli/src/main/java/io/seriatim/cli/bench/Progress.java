@@ -11,13 +11,26 @@ public final class Progress {
     private int width;
     private long start;
 
-    Progress(PrintWriter err, boolean terminal) {
+    /**
+     * Tells nothing yet.
+     *
+     * @param err
+     *            where to
+     * @param terminal
+     *            whether lines can be overwritten there
+     */
+    public Progress(PrintWriter err, boolean terminal) {
         this.err = err;
         this.terminal = terminal;
     }
 
-    /** Begins a stage of several rounds. */
-    void stage(String what) {
+    /**
+     * Begins a stage of several rounds.
+     *
+     * @param what
+     *            its name
+     */
+    public void stage(String what) {
         stage = what;
         start = System.nanoTime();
         if (!terminal) {
@@ -26,8 +39,17 @@ public final class Progress {
         }
     }
 
-    /** Begins a round; unmeasured ones have negative numbers. */
-    void round(int round, int warmUps, int rounds) {
+    /**
+     * Begins a round.
+     *
+     * @param round
+     *            from 0; unmeasured ones have negative numbers
+     * @param warmUps
+     *            how many are not measured
+     * @param rounds
+     *            how many are
+     */
+    public void round(int round, int warmUps, int rounds) {
         if (terminal) {
             String which = round < 0 ? "warm-up " + (round + warmUps + 1) + "/" + warmUps : "round " + (round + 1) + "/" + rounds;
             show(stage + ": " + which + left(round + warmUps, warmUps + rounds));
@@ -42,8 +64,10 @@ public final class Progress {
         return ", " + Duration.ofNanos(nanos).toSeconds() + " s left";
     }
 
-    /** Ends a stage. */
-    void done() {
+    /**
+     * Ends a stage.
+     */
+    public void done() {
         if (terminal) {
             show("");
             err.print('\r');

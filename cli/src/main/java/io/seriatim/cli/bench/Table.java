@@ -9,11 +9,23 @@ import java.util.stream.IntStream;
 public final class Table {
     private final List<List<String>> rows = new ArrayList<>();
 
-    Table(List<String> header) {
+    /**
+     * An empty table.
+     *
+     * @param header
+     *            the names of the columns
+     */
+    public Table(List<String> header) {
         rows.add(List.copyOf(header));
     }
 
-    void row(List<String> cells) {
+    /**
+     * Adds a row.
+     *
+     * @param cells
+     *            as many as the header has
+     */
+    public void row(List<String> cells) {
         int columns = rows.getFirst().size();
         if (cells.size() != columns) {
             throw new IllegalArgumentException(

@@ -26,6 +26,6 @@ public final class BFloat16 {
     public static short fromFloat(float value) {
         int bits = Float.floatToRawIntBits(value);
         int rounded = bits + 0x7fff + (bits >>> 16 & 1);
-        return (short) ((value != value ? bits | 0x400000 : rounded) >>> 16);
+        return (short) ((Float.isNaN(value) ? bits | 0x400000 : rounded) >>> 16);
     }
 }

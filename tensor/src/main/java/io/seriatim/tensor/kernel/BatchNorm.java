@@ -34,7 +34,8 @@ public record BatchNorm(float epsilon, boolean training) implements Computation 
         in.require(x.shape().rank() >= 2, "x needs at least two dimensions, of which the second is the channels");
         for (int i = from; i < to; i++) {
             TensorSpec spec = in.get(i, "number " + i + ", one value a channel");
-            in.require(spec.shape().rank() == 1 && spec.shape().size() == x.shape().dim(1) && spec.dtype() == x.dtype().arithmetic(), "input %d must be %s [%d], but is %s", i,
+            in.require(spec.shape().rank() == 1 && spec.shape().size() == x.shape().dim(1) && spec.dtype() == x.dtype().arithmetic(),
+                    "input %d must be %s [%d], but is %s", i,
                     x.dtype().arithmetic(), x.shape().dim(1), spec);
         }
     }

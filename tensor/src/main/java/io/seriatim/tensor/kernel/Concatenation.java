@@ -20,7 +20,8 @@ public final class Concatenation {
      * @return the whole
      */
     public static TensorSpec infer(int axis, List<TensorSpec> parts) {
-        @Nullable TensorSpec[] all = parts.toArray(TensorSpec[]::new);
+        @Nullable
+        TensorSpec[] all = parts.toArray(TensorSpec[]::new);
         Operands in = Operands.of("concat", all, 1, Integer.MAX_VALUE);
         TensorSpec first = in.get(0, "the first part");
         in.require(first.shape().rank() > 0, "parts need at least one dimension");

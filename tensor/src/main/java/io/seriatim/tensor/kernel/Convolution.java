@@ -45,7 +45,8 @@ public record Convolution(Window window, int groups, boolean bias, List<PostOp> 
         int rank = window.rank() + 2;
         in.require(x.rank() == rank && w.rank() == rank, "x and weights need %d dimensions", rank);
         in.require(groups >= 1 && x.dim(1) == w.dim(1) * groups && w.dim(0) % groups == 0,
-                "with %d groups, x's channels (%d) must be the groups times dimension 1 of the weights (%d), and dimension 0 of the weights (%d) a multiple of the groups", groups,
+                "with %d groups, x's channels (%d) must be the groups times dimension 1 of the weights (%d), and dimension 0 of the weights (%d) a multiple of the groups",
+                groups,
                 x.dim(1), w.dim(1), w.dim(0));
     }
 }

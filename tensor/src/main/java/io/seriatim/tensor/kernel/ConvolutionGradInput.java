@@ -26,7 +26,8 @@ public record ConvolutionGradInput(Window window, int groups, List<Long> spatial
         TensorSpec w = in.get(1, "weights");
         in.sameType(dy, w, "dy and weights");
         int rank = window.rank() + 2;
-        in.require(dy.shape().rank() == rank && w.shape().rank() == rank && spatial.size() == window.rank(), "dy and weights need %d dimensions", rank);
+        in.require(dy.shape().rank() == rank && w.shape().rank() == rank && spatial.size() == window.rank(),
+                "dy and weights need %d dimensions", rank);
         long[] dims = dy.shape().dims();
         dims[1] = w.shape().dim(1) * groups;
         for (int i = 0; i < spatial.size(); i++) {
@@ -34,9 +35,11 @@ public record ConvolutionGradInput(Window window, int groups, List<Long> spatial
         }
         Shape x = Shape.of(dims);
         Convolution.check(in, x, w.shape(), window, groups);
-        in.require(dy.shape().dim(1) == w.shape().dim(0), "dy must have as many channels as the weights have outputs, but has %d and %d", dy.shape().dim(1), w.shape().dim(0));
+        in.require(dy.shape().dim(1) == w.shape().dim(0), "dy must have as many channels as the weights have outputs, but has %d and %d",
+                dy.shape().dim(1), w.shape().dim(0));
         for (int i = 0; i < spatial.size(); i++) {
-            in.require(window.places(i, x.dim(2 + i), w.shape().dim(2 + i)) == dy.shape().dim(2 + i), "an input of %s does not give the spatial dimensions of dy", spatial);
+            in.require(window.places(i, x.dim(2 + i), w.shape().dim(2 + i)) == dy.shape().dim(2 + i),
+                    "an input of %s does not give the spatial dimensions of dy", spatial);
         }
         return new TensorSpec[]{TensorSpec.of(dy.dtype(), x)};
     }

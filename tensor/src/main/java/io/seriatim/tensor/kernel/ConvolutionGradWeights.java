@@ -26,14 +26,17 @@ public record ConvolutionGradWeights(Window window, int groups, boolean bias, Li
         TensorSpec dy = in.get(1, "dy");
         in.sameType(x, dy, "x and dy");
         int rank = window.rank() + 2;
-        in.require(x.shape().rank() == rank && dy.shape().rank() == rank && kernel.size() == window.rank(), "x and dy need %d dimensions", rank);
-        in.require(groups >= 1 && x.shape().dim(1) % groups == 0, "x's channels (%d) must be a multiple of the %d groups", x.shape().dim(1), groups);
+        in.require(x.shape().rank() == rank && dy.shape().rank() == rank && kernel.size() == window.rank(), "x and dy need %d dimensions",
+                rank);
+        in.require(groups >= 1 && x.shape().dim(1) % groups == 0, "x's channels (%d) must be a multiple of the %d groups", x.shape().dim(1),
+                groups);
         long[] dims = new long[rank];
         dims[0] = dy.shape().dim(1);
         dims[1] = x.shape().dim(1) / groups;
         for (int i = 0; i < kernel.size(); i++) {
             dims[2 + i] = kernel.get(i);
-            in.require(window.places(i, x.shape().dim(2 + i), kernel.get(i)) == dy.shape().dim(2 + i), "a kernel of %s does not give the spatial dimensions of dy", kernel);
+            in.require(window.places(i, x.shape().dim(2 + i), kernel.get(i)) == dy.shape().dim(2 + i),
+                    "a kernel of %s does not give the spatial dimensions of dy", kernel);
         }
         Shape w = Shape.of(dims);
         Convolution.check(in, x.shape(), w, window, groups);

@@ -29,7 +29,8 @@ public record GatherGrad(Gather forward, List<Long> shape) implements Computatio
         TensorSpec dy = in.get(0, "dy");
         TensorSpec dx = TensorSpec.of(dy.dtype(), shape.stream().mapToLong(Long::longValue).toArray());
         in.floating(dy, "dy");
-        in.require(forward.infer(dx, in.get(1, "indices"))[0].shape().equals(dy.shape()), "dy must have the shape of the result of the gather from %s", dx.shape());
+        in.require(forward.infer(dx, in.get(1, "indices"))[0].shape().equals(dy.shape()),
+                "dy must have the shape of the result of the gather from %s", dx.shape());
         return new TensorSpec[]{dx};
     }
 }

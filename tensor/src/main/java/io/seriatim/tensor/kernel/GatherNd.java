@@ -21,7 +21,8 @@ public record GatherNd() implements Computation {
     }
 
     static Shape result(Operands in, Shape x, Shape indices) {
-        in.require(indices.rank() > 0 && indices.dim(-1) <= x.rank(), "the last dimension of the indices must be up to the %d dimensions of x", x.rank());
+        in.require(indices.rank() > 0 && indices.dim(-1) <= x.rank(),
+                "the last dimension of the indices must be up to the %d dimensions of x", x.rank());
         int depth = (int) indices.dim(-1);
         Shape places = indices.slice(0, indices.rank() - 1);
         long[] dims = java.util.Arrays.copyOf(places.dims(), places.rank() + x.rank() - depth);

@@ -30,7 +30,8 @@ public record GroupNorm(int groups, float epsilon, boolean scale, boolean bias) 
         in.floating(x, "x");
         checkGroups(in, x);
         for (int i = 1; i < count; i++) {
-            in.require(in.get(i, "scale or bias").shape().size() == x.shape().dim(1), "scale and bias must have %d elements, as many as there are channels", x.shape().dim(1));
+            in.require(in.get(i, "scale or bias").shape().size() == x.shape().dim(1),
+                    "scale and bias must have %d elements, as many as there are channels", x.shape().dim(1));
         }
         TensorSpec statistics = TensorSpec.of(x.dtype().arithmetic(), x.shape().dim(0), groups);
         return new TensorSpec[]{x.rowMajor(), statistics, statistics};
@@ -38,6 +39,7 @@ public record GroupNorm(int groups, float epsilon, boolean scale, boolean bias) 
 
     void checkGroups(Operands in, TensorSpec x) {
         in.require(x.shape().rank() >= 2, "x needs at least two dimensions, of which the second is the channels");
-        in.require(groups >= 1 && x.shape().dim(1) % groups == 0, "the channels (%d) must be a multiple of the groups (%d)", x.shape().dim(1), groups);
+        in.require(groups >= 1 && x.shape().dim(1) % groups == 0, "the channels (%d) must be a multiple of the groups (%d)",
+                x.shape().dim(1), groups);
     }
 }

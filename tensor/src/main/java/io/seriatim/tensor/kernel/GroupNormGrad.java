@@ -29,7 +29,8 @@ public record GroupNormGrad(GroupNorm forward) implements Computation {
         TensorSpec parameter = forward.scale() ? in.get(2, "scale") : TensorSpec.of(x.dtype(), channels);
         in.require(parameter.shape().size() == channels, "scale must have %d elements", channels);
         long statistics = x.shape().dim(0) * forward.groups();
-        in.require(in.get(count - 2, "mean").shape().size() == statistics && in.get(count - 1, "variance").shape().size() == statistics, "mean and variance must have %d elements",
+        in.require(in.get(count - 2, "mean").shape().size() == statistics && in.get(count - 1, "variance").shape().size() == statistics,
+                "mean and variance must have %d elements",
                 statistics);
         TensorSpec gradient = TensorSpec.of(parameter.dtype(), channels);
         if (forward.scale() && forward.bias()) {

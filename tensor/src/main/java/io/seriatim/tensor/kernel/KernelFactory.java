@@ -20,5 +20,6 @@ public interface KernelFactory<C extends Computation> {
      *            inputs, then outputs, checked by {@link Computation#infer}; null for those that were left out
      * @return the kernel, or null if this factory has none for these arguments: then the next one is asked
      */
-    @Nullable Kernel prepare(C computation, @Nullable TensorSpec[] arguments);
+    @Nullable
+    Kernel prepare(C computation, @Nullable TensorSpec[] arguments);
 }

@@ -1,6 +1,5 @@
 package io.seriatim.tensor.kernel;
 
-import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import io.seriatim.device.Place;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.TensorSpec;
@@ -101,11 +100,12 @@ public final class Kernels {
      *            the computation's record
      * @return this
      */
-    @CanIgnoreReturnValue
-    public <C extends Computation> Kernels register(String provider, String kind, String operation, Class<C> type, Collection<DType> dtypes, KernelFactory<C> factory) {
+    public <C extends Computation> Kernels register(String provider, String kind, String operation, Class<C> type, Collection<DType> dtypes,
+            KernelFactory<C> factory) {
         EnumMap<DType, Boolean> set = new EnumMap<>(DType.class);
         dtypes.forEach(dtype -> set.put(dtype, true));
-        entries.computeIfAbsent(new Key(operation, kind), _ -> new java.util.concurrent.CopyOnWriteArrayList<>()).add(new Entry<>(provider, type, set, factory));
+        entries.computeIfAbsent(new Key(operation, kind), _ -> new java.util.concurrent.CopyOnWriteArrayList<>())
+                .add(new Entry<>(provider, type, set, factory));
         return this;
     }
 
@@ -143,7 +143,8 @@ public final class Kernels {
         return own == null ? List.of() : own;
     }
 
-    private static <C extends Computation> @Nullable Kernel prepare(Entry<C> entry, Computation computation, @Nullable TensorSpec[] arguments) {
+    private static <C extends Computation> @Nullable Kernel prepare(Entry<C> entry, Computation computation,
+            @Nullable TensorSpec[] arguments) {
         return entry.type().isInstance(computation) ? entry.factory().prepare(entry.type().cast(computation), arguments) : null;
     }
 
@@ -152,12 +153,15 @@ public final class Kernels {
         String given = Arrays.stream(arguments).map(spec -> spec == null ? "none" : spec.toString()).collect(Collectors.joining(", "));
         String there = candidates.isEmpty()
                 ? "there are kernels of this operation at " + places(computation.operation())
-                : "there are: " + candidates.stream().map(entry -> entry.provider() + " for " + names(entry.dtypes().keySet())).collect(Collectors.joining("; "));
-        return "No kernel '" + computation.operation() + "' for " + dtype + " at " + place + " (" + given + "); " + there + ". Cast or copy the operands to one of these.";
+                : "there are: " + candidates.stream().map(entry -> entry.provider() + " for " + names(entry.dtypes().keySet()))
+                        .collect(Collectors.joining("; "));
+        return "No kernel '" + computation.operation() + "' for " + dtype + " at " + place + " (" + given + "); " + there
+                + ". Cast or copy the operands to one of these.";
     }
 
     private String places(String operation) {
-        String places = entries.keySet().stream().filter(key -> key.operation().equals(operation)).map(Key::kind).sorted().collect(Collectors.joining(", "));
+        String places = entries.keySet().stream().filter(key -> key.operation().equals(operation)).map(Key::kind).sorted()
+                .collect(Collectors.joining(", "));
         return places.isEmpty() ? "no place" : places;
     }
 
@@ -187,7 +191,8 @@ public final class Kernels {
      */
     public List<Info> list() {
         List<Info> infos = new ArrayList<>();
-        entries.forEach((key, list) -> list.forEach(entry -> infos.add(new Info(key.operation(), key.kind(), entry.provider(), List.copyOf(entry.dtypes().keySet())))));
+        entries.forEach((key, list) -> list.forEach(
+                entry -> infos.add(new Info(key.operation(), key.kind(), entry.provider(), List.copyOf(entry.dtypes().keySet())))));
         // The sort is stable: the order among the kernels of an operation stays.
         infos.sort(java.util.Comparator.comparing(Info::operation).thenComparing(Info::kind));
         return infos;

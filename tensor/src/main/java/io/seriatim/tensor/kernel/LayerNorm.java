@@ -34,7 +34,8 @@ public record LayerNorm(int axis, float epsilon, boolean scale, boolean bias) im
         Shape rows = x.shape().slice(0, at);
         long length = x.shape().slice(at, x.shape().rank()).size();
         for (int i = 1; i < count; i++) {
-            in.require(in.get(i, "scale or bias").shape().size() == length, "scale and bias must have %d elements, as many as are normalised", length);
+            in.require(in.get(i, "scale or bias").shape().size() == length,
+                    "scale and bias must have %d elements, as many as are normalised", length);
         }
         TensorSpec statistics = TensorSpec.of(x.dtype().arithmetic(), rows.size());
         return new TensorSpec[]{x.rowMajor(), statistics, statistics};

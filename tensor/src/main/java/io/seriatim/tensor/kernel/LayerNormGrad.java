@@ -29,7 +29,8 @@ public record LayerNormGrad(LayerNorm forward) implements Computation {
         long length = x.shape().slice(at, x.shape().rank()).size();
         TensorSpec parameter = forward.scale() ? in.get(2, "scale") : TensorSpec.of(x.dtype(), length);
         in.require(parameter.shape().size() == length, "scale must have %d elements", length);
-        in.require(in.get(count - 2, "mean").shape().size() == rows && in.get(count - 1, "variance").shape().size() == rows, "mean and variance must have %d elements", rows);
+        in.require(in.get(count - 2, "mean").shape().size() == rows && in.get(count - 1, "variance").shape().size() == rows,
+                "mean and variance must have %d elements", rows);
         TensorSpec gradient = TensorSpec.of(parameter.dtype(), length);
         if (forward.scale() && forward.bias()) {
             return new TensorSpec[]{x.rowMajor(), gradient, gradient};

@@ -38,14 +38,16 @@ public record MatMul(boolean transposeX, boolean transposeY, boolean bias, List<
         long kx = vectorX ? x.shape().dim(0) : x.shape().dim(transposeX ? -2 : -1);
         long ky = vectorY ? y.shape().dim(0) : y.shape().dim(transposeY ? -1 : -2);
         long n = vectorY ? 1 : y.shape().dim(transposeY ? -2 : -1);
-        in.require(kx == ky, "the inner dimensions of x%s and y%s must be equal, but are %d and %d", transposeX ? " (transposed)" : "", transposeY ? " (transposed)" : "", kx, ky);
+        in.require(kx == ky, "the inner dimensions of x%s and y%s must be equal, but are %d and %d", transposeX ? " (transposed)" : "",
+                transposeY ? " (transposed)" : "", kx, ky);
         Shape batchX = x.shape().slice(0, Math.max(0, x.shape().rank() - 2));
         Shape batchY = y.shape().slice(0, Math.max(0, y.shape().rank() - 2));
         Shape batch;
         try {
             batch = batchX.broadcast(batchY);
         } catch (IllegalArgumentException e) {
-            throw new IllegalArgumentException(operation() + ": the leading dimensions of " + x.shape() + " and " + y.shape() + " do not broadcast", e);
+            throw new IllegalArgumentException(
+                    operation() + ": the leading dimensions of " + x.shape() + " and " + y.shape() + " do not broadcast", e);
         }
         long[] dims = java.util.Arrays.copyOf(batch.dims(), batch.rank() + (vectorX ? 0 : 1) + (vectorY ? 0 : 1));
         int at = batch.rank();
@@ -58,7 +60,8 @@ public record MatMul(boolean transposeX, boolean transposeY, boolean bias, List<
         Shape out = Shape.of(dims);
         for (int i = 2; i < inputs(); i++) {
             TensorSpec extra = in.get(i, i == 2 && bias ? "bias" : "of a post-op");
-            in.require(extra.shape().broadcast(out).equals(out), "input %d must broadcast to the result %s, but is %s", i, out, extra.shape());
+            in.require(extra.shape().broadcast(out).equals(out), "input %d must broadcast to the result %s, but is %s", i, out,
+                    extra.shape());
         }
         return new TensorSpec[]{TensorSpec.of(x.dtype(), out)};
     }

@@ -9,7 +9,8 @@ import org.jspecify.annotations.Nullable;
 record Operands(String operation, @Nullable TensorSpec[] all) {
     static Operands of(String operation, @Nullable TensorSpec[] all, int least, int most) {
         if (all.length < least || all.length > most) {
-            throw new IllegalArgumentException(operation + " takes " + (least == most ? "" + least : least + " to " + most) + " inputs, but got " + all.length);
+            throw new IllegalArgumentException(
+                    operation + " takes " + (least == most ? "" + least : least + " to " + most) + " inputs, but got " + all.length);
         }
         return new Operands(operation, all);
     }
@@ -22,13 +23,15 @@ record Operands(String operation, @Nullable TensorSpec[] all) {
         return spec;
     }
 
-    @Nullable TensorSpec optional(int index) {
+    @Nullable
+    TensorSpec optional(int index) {
         return index < all.length ? all[index] : null;
     }
 
     void require(boolean holds, String rule, Object... values) {
         if (!holds) {
-            throw new IllegalArgumentException(operation + ": " + String.format(java.util.Locale.ROOT, rule, values) + "; the inputs are " + Arrays.toString(all));
+            throw new IllegalArgumentException(
+                    operation + ": " + String.format(java.util.Locale.ROOT, rule, values) + "; the inputs are " + Arrays.toString(all));
         }
     }
 

@@ -68,7 +68,8 @@ public record Pad(List<Long> before, List<Long> after, Mode mode, double value) 
     public TensorSpec[] infer(@Nullable TensorSpec... inputs) {
         Operands in = Operands.of(operation(), inputs, 1, 1);
         TensorSpec x = in.get(0, "x");
-        in.require(before.size() == x.shape().rank() && after.size() == x.shape().rank(), "padding needs one number before and one after for each of the %d dimensions",
+        in.require(before.size() == x.shape().rank() && after.size() == x.shape().rank(),
+                "padding needs one number before and one after for each of the %d dimensions",
                 x.shape().rank());
         long[] dims = x.shape().dims();
         for (int i = 0; i < dims.length; i++) {
@@ -79,7 +80,8 @@ public record Pad(List<Long> before, List<Long> after, Mode mode, double value) 
                 case CIRCULAR -> dims[i];
             };
             in.require(before.get(i) >= 0 && after.get(i) >= 0 && before.get(i) <= Math.max(0, most) && after.get(i) <= Math.max(0, most),
-                    "padding of dimension %d in mode %s must be from 0 to %d, but is %d and %d", i, mode, Math.max(0, most), before.get(i), after.get(i));
+                    "padding of dimension %d in mode %s must be from 0 to %d, but is %d and %d", i, mode, Math.max(0, most), before.get(i),
+                    after.get(i));
             dims[i] = Math.addExact(dims[i], Math.addExact(before.get(i), after.get(i)));
         }
         return new TensorSpec[]{TensorSpec.of(x.dtype(), dims)};

@@ -41,13 +41,16 @@ public record Pooling(Kind kind, List<Long> kernel, Window window) implements Co
         Operands in = Operands.of(operation(), inputs, 1, 1);
         TensorSpec x = in.get(0, "x");
         in.floating(x, "x");
-        in.require(x.shape().rank() == window.rank() + 2 && kernel.size() == window.rank(), "x needs %d dimensions, and the kernel %d", window.rank() + 2, window.rank());
+        in.require(x.shape().rank() == window.rank() + 2 && kernel.size() == window.rank(), "x needs %d dimensions, and the kernel %d",
+                window.rank() + 2, window.rank());
         long[] dims = x.shape().dims();
         for (int i = 0; i < window.rank(); i++) {
-            in.require(window.padBegin(i) < kernel.get(i) && window.dilation(i) == 1, "padding must be less than the kernel, and windows are not dilated, but they are %s", window);
+            in.require(window.padBegin(i) < kernel.get(i) && window.dilation(i) == 1,
+                    "padding must be less than the kernel, and windows are not dilated, but they are %s", window);
             dims[2 + i] = window.places(i, x.shape().dim(2 + i), kernel.get(i));
             in.require(dims[2 + i] > 0, "the kernel does not fit into the padded spatial dimension %d", i);
-            in.require((dims[2 + i] - 1) * window.stride(i) < x.shape().dim(2 + i) + window.padBegin(i), "the last window of spatial dimension %d lies in the padding", i);
+            in.require((dims[2 + i] - 1) * window.stride(i) < x.shape().dim(2 + i) + window.padBegin(i),
+                    "the last window of spatial dimension %d lies in the padding", i);
         }
         return new TensorSpec[]{TensorSpec.of(x.dtype(), dims)};
     }

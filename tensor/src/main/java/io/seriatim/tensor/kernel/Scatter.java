@@ -24,7 +24,9 @@ public record Scatter(boolean overwrite) implements Computation {
         TensorSpec updates = in.get(2, "updates");
         in.whole(indices, "indices");
         in.sameType(x, updates, "x and updates");
-        in.require(x.shape().rank() > 0 && updates.shape().rank() == x.shape().rank() && updates.shape().equals(x.shape().with(0, indices.shape().size())),
+        in.require(
+                x.shape().rank() > 0 && updates.shape().rank() == x.shape().rank()
+                        && updates.shape().equals(x.shape().with(0, indices.shape().size())),
                 "updates must have x's shape with as many rows as there are indices");
         return new TensorSpec[]{x.rowMajor()};
     }

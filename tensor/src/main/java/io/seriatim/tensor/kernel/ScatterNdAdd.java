@@ -21,7 +21,8 @@ public record ScatterNdAdd() implements Computation {
         TensorSpec updates = in.get(2, "updates");
         in.whole(indices, "indices");
         in.sameType(x, updates, "x and updates");
-        in.require(updates.shape().equals(GatherNd.result(in, x.shape(), indices.shape())), "updates must have the shape %s", GatherNd.result(in, x.shape(), indices.shape()));
+        in.require(updates.shape().equals(GatherNd.result(in, x.shape(), indices.shape())), "updates must have the shape %s",
+                GatherNd.result(in, x.shape(), indices.shape()));
         return new TensorSpec[]{x.rowMajor()};
     }
 }

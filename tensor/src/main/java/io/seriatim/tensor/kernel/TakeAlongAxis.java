@@ -26,7 +26,8 @@ public record TakeAlongAxis(int axis) implements Computation {
 
     static void check(Operands in, TensorSpec x, TensorSpec indices, int axis) {
         in.whole(indices, "indices");
-        in.require(x.shape().rank() > 0 && x.shape().rank() == indices.shape().rank(), "x and indices must have the same number of dimensions, at least one");
+        in.require(x.shape().rank() > 0 && x.shape().rank() == indices.shape().rank(),
+                "x and indices must have the same number of dimensions, at least one");
         int at = x.shape().axis(axis);
         for (int i = 0; i < x.shape().rank(); i++) {
             in.require(i == at || indices.shape().dim(i) <= x.shape().dim(i), "dimension %d of the indices is longer than x's", i);

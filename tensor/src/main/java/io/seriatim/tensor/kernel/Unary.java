@@ -7,8 +7,7 @@ import org.jspecify.annotations.Nullable;
 /** A function of each element. Input x; output of x's shape, of x's type, or bool for the tests. */
 public record Unary(Function function, float alpha, float beta) implements Computation {
     public enum Function {
-        RELU, LEAKY_RELU, ELU, CLIP, SIGMOID, TANH, GELU_ERF, GELU_TANH, SWISH, HARD_SIGMOID, HARD_SWISH, SOFTPLUS, MISH, EXP, LOG, SQRT, RSQRT, SQUARE, ABS, RECIPROCAL, POW, LINEAR,
-        NEGATE, SIN, COS, FLOOR, CEIL, ROUND, SIGN, ERF, LOGICAL_NOT, IS_NAN, IS_INF, IS_FINITE;
+        RELU, LEAKY_RELU, ELU, CLIP, SIGMOID, TANH, GELU_ERF, GELU_TANH, SWISH, HARD_SIGMOID, HARD_SWISH, SOFTPLUS, MISH, EXP, LOG, SQRT, RSQRT, SQUARE, ABS, RECIPROCAL, POW, LINEAR, NEGATE, SIN, COS, FLOOR, CEIL, ROUND, SIGN, ERF, LOGICAL_NOT, IS_NAN, IS_INF, IS_FINITE;
 
         boolean isTest() {
             return ordinal() >= LOGICAL_NOT.ordinal();

@@ -21,7 +21,8 @@ public record UnaryGrad(Unary.Function function, float alpha, float beta) implem
         in.floating(dy, "dy");
         for (int i = 0; i < 2; i++) {
             TensorSpec other = in.optional(i);
-            in.require(other == null || other.shape().equals(dy.shape()) && other.dtype() == dy.dtype(), "x, y and dy must have one type and shape");
+            in.require(other == null || other.shape().equals(dy.shape()) && other.dtype() == dy.dtype(),
+                    "x, y and dy must have one type and shape");
         }
         return new TensorSpec[]{dy.rowMajor()};
     }

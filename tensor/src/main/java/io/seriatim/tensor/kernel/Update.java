@@ -28,7 +28,8 @@ public sealed interface Update extends Computation {
         int count = 3 + accumulators() + scalars();
         Operands in = Operands.of(operation(), inputs, count, count);
         TensorSpec p = in.get(0, "param");
-        in.require(p.dtype() == DType.FLOAT32 || p.dtype() == DType.FLOAT64, "the parameter must be float32 or float64, but is %s", p.dtype());
+        in.require(p.dtype() == DType.FLOAT32 || p.dtype() == DType.FLOAT64, "the parameter must be float32 or float64, but is %s",
+                p.dtype());
         for (int i = 1; i < count; i++) {
             TensorSpec spec = in.get(i, i == 1 ? "grad" : i == 2 ? "learning rate" : "accumulator " + (i - 3));
             boolean single = i == 2 || i >= 3 + accumulators();

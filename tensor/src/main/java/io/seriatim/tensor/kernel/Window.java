@@ -16,8 +16,9 @@ public final class Window {
         this.dilations = dilations;
         for (int i = 0; i < strides.length; i++) {
             if (strides[i] < 1 || dilations[i] < 1 || padBegin[i] < 0 || padEnd[i] < 0) {
-                throw new IllegalArgumentException("Strides and dilations must be 1 or more and padding 0 or more, but are " + Arrays.toString(strides) + ", "
-                        + Arrays.toString(dilations) + ", " + Arrays.toString(padBegin) + " and " + Arrays.toString(padEnd));
+                throw new IllegalArgumentException(
+                        "Strides and dilations must be 1 or more and padding 0 or more, but are " + Arrays.toString(strides) + ", "
+                                + Arrays.toString(dilations) + ", " + Arrays.toString(padBegin) + " and " + Arrays.toString(padEnd));
             }
         }
     }
@@ -67,7 +68,8 @@ public final class Window {
 
     @Override
     public boolean equals(Object other) {
-        return other instanceof Window w && Arrays.equals(strides, w.strides) && Arrays.equals(padBegin, w.padBegin) && Arrays.equals(padEnd, w.padEnd)
+        return other instanceof Window w && Arrays.equals(strides, w.strides) && Arrays.equals(padBegin, w.padBegin)
+                && Arrays.equals(padEnd, w.padEnd)
                 && Arrays.equals(dilations, w.dilations);
     }
 
@@ -78,6 +80,7 @@ public final class Window {
 
     @Override
     public String toString() {
-        return "strides " + Arrays.toString(strides) + ", padding " + Arrays.toString(padBegin) + " and " + Arrays.toString(padEnd) + ", dilations " + Arrays.toString(dilations);
+        return "strides " + Arrays.toString(strides) + ", padding " + Arrays.toString(padBegin) + " and " + Arrays.toString(padEnd)
+                + ", dilations " + Arrays.toString(dilations);
     }
 }

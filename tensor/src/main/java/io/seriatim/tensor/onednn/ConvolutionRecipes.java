@@ -94,7 +94,8 @@ final class ConvolutionRecipes {
                 (builder, argument, given) -> argument == 1 ? preferredWeights(builder, convolution, geometry, x, w, y) : given);
     }
 
-    private static boolean forward(SequenceBuilder builder, Convolution convolution, Geometry geometry, TensorSpec x, TensorSpec w, List<TensorSpec> extra, TensorSpec y) {
+    private static boolean forward(SequenceBuilder builder, Convolution convolution, Geometry geometry, TensorSpec x, TensorSpec w,
+            List<TensorSpec> extra, TensorSpec y) {
         Dnnl dnnl = builder.dnnl();
         long bias = convolution.bias() ? builder.describe(extra.getFirst()) : 0;
         List<Long> combined = new ArrayList<>();
@@ -102,13 +103,16 @@ final class ConvolutionRecipes {
             combined.add(paddedToImage(builder, spec, y));
         }
         for (Images images : Images.values()) {
-            Descriptions descriptions = new Descriptions(image(builder, x, images), weights(builder, geometry, w), bias, image(builder, y, images));
+            Descriptions descriptions = new Descriptions(image(builder, x, images), weights(builder, geometry, w), bias,
+                    image(builder, y, images));
             long attributes = builder.attributes(convolution.postOps(), combined);
             long description = attributes == 0 ? 0 : forward(builder, geometry, descriptions, attributes, DnnlConstants.FORWARD_INFERENCE);
-            if (ElementwiseRecipes.isFast(dnnl, description) && (images == Images.ANY || !dnnl.implementation(description).startsWith("gemm"))) {
+            if (ElementwiseRecipes.isFast(dnnl, description)
+                    && (images == Images.ANY || !dnnl.implementation(description).startsWith("gemm"))) {
                 List<Operand> operands = new ArrayList<>();
                 operands.add(builder.input(DnnlConstants.SRC, 0, builder.describe(x), dnnl.query(description, DnnlConstants.QUERY_SRC)));
-                operands.add(builder.input(DnnlConstants.WEIGHTS, 1, givenWeights(builder, geometry, w), dnnl.query(description, DnnlConstants.QUERY_WEIGHTS)));
+                operands.add(builder.input(DnnlConstants.WEIGHTS, 1, givenWeights(builder, geometry, w),
+                        dnnl.query(description, DnnlConstants.QUERY_WEIGHTS)));
                 if (bias != 0) {
                     operands.add(new Operand(DnnlConstants.BIAS, 2, bias));
                 }
@@ -120,7 +124,8 @@ final class ConvolutionRecipes {
                         slot++;
                     }
                 }
-                operands.add(builder.output(DnnlConstants.DST, slot, builder.describe(y), dnnl.query(description, DnnlConstants.QUERY_DST)));
+                operands.add(
+                        builder.output(DnnlConstants.DST, slot, builder.describe(y), dnnl.query(description, DnnlConstants.QUERY_DST)));
                 builder.step(description, operands.toArray(Operand[]::new));
                 return true;
             }
@@ -135,18 +140,23 @@ final class ConvolutionRecipes {
         return spec.shape().rank() == dims.length ? builder.describe(spec) : builder.describe(dims, spec.dtype(), Shape.of(dims).strides());
     }
 
-    private static TensorSpec preferredWeights(SequenceBuilder builder, Convolution convolution, Geometry geometry, TensorSpec x, TensorSpec w, TensorSpec y) {
+    private static TensorSpec preferredWeights(SequenceBuilder builder, Convolution convolution, Geometry geometry, TensorSpec x,
+            TensorSpec w, TensorSpec y) {
         Dnnl dnnl = builder.dnnl();
         if (w.layout() instanceof Layout.Opaque || geometry.groups() != 1) {
             return w;
         }
         for (Images images : Images.values()) {
-            Descriptions descriptions = new Descriptions(image(builder, x, images), weights(builder, geometry, w), 0, image(builder, y, images));
+            Descriptions descriptions = new Descriptions(image(builder, x, images), weights(builder, geometry, w), 0,
+                    image(builder, y, images));
             long description = forward(builder, geometry, descriptions, builder.attributes(), DnnlConstants.FORWARD_INFERENCE);
-            if (ElementwiseRecipes.isFast(dnnl, description) && (images == Images.ANY || !dnnl.implementation(description).startsWith("gemm"))) {
+            if (ElementwiseRecipes.isFast(dnnl, description)
+                    && (images == Images.ANY || !dnnl.implementation(description).startsWith("gemm"))) {
                 long wanted = dnnl.query(description, DnnlConstants.QUERY_WEIGHTS);
-                return dnnl.equal(wanted, builder.describe(w)) ? w
-                        : new TensorSpec(w.dtype(), w.shape(), new Layout.Opaque(OneDnnKernels.PROVIDER, dnnl.blob(wanted), dnnl.size(wanted)));
+                return dnnl.equal(wanted, builder.describe(w))
+                        ? w
+                        : new TensorSpec(w.dtype(), w.shape(),
+                                new Layout.Opaque(OneDnnKernels.PROVIDER, dnnl.blob(wanted), dnnl.size(wanted)));
             }
         }
         return w;
@@ -161,12 +171,15 @@ final class ConvolutionRecipes {
         }
         Geometry geometry = new Geometry(grad.window(), grad.groups());
         return DnnlKernel.of(dnnl, builder -> {
-            long description = fastest(builder, images -> gradInput(builder, geometry, new Descriptions(image(builder, dx, images), weights(builder, geometry, w), 0, image(builder, dy, images))));
+            long description = fastest(builder, images -> gradInput(builder, geometry,
+                    new Descriptions(image(builder, dx, images), weights(builder, geometry, w), 0, image(builder, dy, images))));
             if (description == 0) {
                 return false;
             }
-            builder.step(description, builder.input(DnnlConstants.DIFF_DST, 0, builder.describe(dy), dnnl.query(description, DnnlConstants.QUERY_DIFF_DST)),
-                    builder.input(DnnlConstants.WEIGHTS, 1, givenWeights(builder, geometry, w), dnnl.query(description, DnnlConstants.QUERY_WEIGHTS)),
+            builder.step(description,
+                    builder.input(DnnlConstants.DIFF_DST, 0, builder.describe(dy), dnnl.query(description, DnnlConstants.QUERY_DIFF_DST)),
+                    builder.input(DnnlConstants.WEIGHTS, 1, givenWeights(builder, geometry, w),
+                            dnnl.query(description, DnnlConstants.QUERY_WEIGHTS)),
                     builder.output(DnnlConstants.DIFF_SRC, 2, builder.describe(dx), dnnl.query(description, DnnlConstants.QUERY_DIFF_SRC)));
             return true;
         });
@@ -183,14 +196,17 @@ final class ConvolutionRecipes {
         return DnnlKernel.of(dnnl, builder -> {
             long bias = grad.bias() ? builder.describe(Objects.requireNonNull(arguments[3])) : 0;
             long description = fastest(builder,
-                    images -> gradWeights(builder, geometry, new Descriptions(image(builder, x, images), weights(builder, geometry, dw), bias, image(builder, dy, images))));
+                    images -> gradWeights(builder, geometry,
+                            new Descriptions(image(builder, x, images), weights(builder, geometry, dw), bias, image(builder, dy, images))));
             if (description == 0) {
                 return false;
             }
             List<Operand> operands = new ArrayList<>();
             operands.add(builder.input(DnnlConstants.SRC, 0, builder.describe(x), dnnl.query(description, DnnlConstants.QUERY_SRC)));
-            operands.add(builder.input(DnnlConstants.DIFF_DST, 1, builder.describe(dy), dnnl.query(description, DnnlConstants.QUERY_DIFF_DST)));
-            operands.add(builder.output(DnnlConstants.DIFF_WEIGHTS, 2, givenWeights(builder, geometry, dw), dnnl.query(description, DnnlConstants.QUERY_DIFF_WEIGHTS)));
+            operands.add(
+                    builder.input(DnnlConstants.DIFF_DST, 1, builder.describe(dy), dnnl.query(description, DnnlConstants.QUERY_DIFF_DST)));
+            operands.add(builder.output(DnnlConstants.DIFF_WEIGHTS, 2, givenWeights(builder, geometry, dw),
+                    dnnl.query(description, DnnlConstants.QUERY_DIFF_WEIGHTS)));
             if (bias != 0) {
                 operands.add(new Operand(DnnlConstants.DIFF_BIAS, 3, bias));
             }
@@ -203,7 +219,8 @@ final class ConvolutionRecipes {
     private static long fastest(SequenceBuilder builder, java.util.function.ToLongFunction<Images> attempt) {
         for (Images images : Images.values()) {
             long description = attempt.applyAsLong(images);
-            if (ElementwiseRecipes.isFast(builder.dnnl(), description) && (images == Images.ANY || !builder.dnnl().implementation(description).startsWith("gemm"))) {
+            if (ElementwiseRecipes.isFast(builder.dnnl(), description)
+                    && (images == Images.ANY || !builder.dnnl().implementation(description).startsWith("gemm"))) {
                 return description;
             }
         }
@@ -213,9 +230,11 @@ final class ConvolutionRecipes {
     private static long forward(SequenceBuilder builder, Geometry geometry, Descriptions d, long attributes, int kind) {
         Dnnl dnnl = builder.dnnl();
         try (Arena arena = Arena.ofConfined()) {
-            return builder.keep(Dnnl.handle(out -> dnnl.call("dnnl_convolution_forward_primitive_desc_create", "ppiippppppppp", out, dnnl.engine(), kind,
-                    DnnlConstants.CONVOLUTION_DIRECT, d.image(), d.weights(), d.bias(), d.result(), geometry.strides(arena), geometry.dilations(arena), geometry.begin(arena),
-                    geometry.end(arena), attributes)));
+            return builder.keep(Dnnl
+                    .handle(out -> dnnl.call("dnnl_convolution_forward_primitive_desc_create", "ppiippppppppp", out, dnnl.engine(), kind,
+                            DnnlConstants.CONVOLUTION_DIRECT, d.image(), d.weights(), d.bias(), d.result(), geometry.strides(arena),
+                            geometry.dilations(arena), geometry.begin(arena),
+                            geometry.end(arena), attributes)));
         }
     }
 
@@ -226,9 +245,11 @@ final class ConvolutionRecipes {
             return 0;
         }
         try (Arena arena = Arena.ofConfined()) {
-            return builder.keep(Dnnl.handle(out -> dnnl.call("dnnl_convolution_backward_data_primitive_desc_create", "ppippppppppp", out, dnnl.engine(),
-                    DnnlConstants.CONVOLUTION_DIRECT, d.image(), d.weights(), d.result(), geometry.strides(arena), geometry.dilations(arena), geometry.begin(arena),
-                    geometry.end(arena), hint, builder.attributes())));
+            return builder.keep(
+                    Dnnl.handle(out -> dnnl.call("dnnl_convolution_backward_data_primitive_desc_create", "ppippppppppp", out, dnnl.engine(),
+                            DnnlConstants.CONVOLUTION_DIRECT, d.image(), d.weights(), d.result(), geometry.strides(arena),
+                            geometry.dilations(arena), geometry.begin(arena),
+                            geometry.end(arena), hint, builder.attributes())));
         }
     }
 
@@ -239,9 +260,11 @@ final class ConvolutionRecipes {
             return 0;
         }
         try (Arena arena = Arena.ofConfined()) {
-            return builder.keep(Dnnl.handle(out -> dnnl.call("dnnl_convolution_backward_weights_primitive_desc_create", "ppipppppppppp", out, dnnl.engine(),
-                    DnnlConstants.CONVOLUTION_DIRECT, d.image(), d.weights(), d.bias(), d.result(), geometry.strides(arena), geometry.dilations(arena), geometry.begin(arena),
-                    geometry.end(arena), hint, builder.attributes())));
+            return builder.keep(Dnnl
+                    .handle(out -> dnnl.call("dnnl_convolution_backward_weights_primitive_desc_create", "ppipppppppppp", out, dnnl.engine(),
+                            DnnlConstants.CONVOLUTION_DIRECT, d.image(), d.weights(), d.bias(), d.result(), geometry.strides(arena),
+                            geometry.dilations(arena), geometry.begin(arena),
+                            geometry.end(arena), hint, builder.attributes())));
         }
     }
 
@@ -257,7 +280,9 @@ final class ConvolutionRecipes {
     /** As the library likes them, unless they have a layout of its own already. */
     private static long weights(SequenceBuilder builder, Geometry geometry, TensorSpec spec) {
         DType dtype = spec.dtype();
-        return spec.layout() instanceof Layout.Opaque ? builder.describe(spec) : builder.describeAny(geometry.weightDims(spec.shape()), dtype);
+        return spec.layout() instanceof Layout.Opaque
+                ? builder.describe(spec)
+                : builder.describeAny(geometry.weightDims(spec.shape()), dtype);
     }
 
     private static long givenWeights(SequenceBuilder builder, Geometry geometry, TensorSpec spec) {

@@ -20,7 +20,8 @@ final class CopyRecipe {
         boolean opaque = from.layout() instanceof Layout.Opaque || to.layout() instanceof Layout.Opaque;
         boolean changes = opaque || from.dtype() != to.dtype() || !from.isRowMajor() || !to.isRowMajor();
         boolean floating = from.dtype().isFloating() && to.dtype().isFloating();
-        if (!changes || !floating || SequenceBuilder.type(to.dtype()) == 0 || !from.shape().equals(to.shape()) || from.shape().size() == 0 || !isReadable(from) || !isReadable(to)) {
+        if (!changes || !floating || SequenceBuilder.type(to.dtype()) == 0 || !from.shape().equals(to.shape()) || from.shape().size() == 0
+                || !isReadable(from) || !isReadable(to)) {
             return null;
         }
         return DnnlKernel.of(dnnl, builder -> {

@@ -35,7 +35,8 @@ final class CrossEntropyKernel implements Kernel {
         TensorSpec x = Objects.requireNonNull(arguments[0]);
         TensorSpec y = Objects.requireNonNull(arguments[2]);
         int axis = x.shape().axis(computation.axis());
-        if (computation.soft() || axis != x.shape().rank() - 1 || !NormalisationRecipes.isWhole(arguments) || !NormalisationRecipes.isRowMajor(arguments)
+        if (computation.soft() || axis != x.shape().rank() - 1 || !NormalisationRecipes.isWhole(arguments)
+                || !NormalisationRecipes.isRowMajor(arguments)
                 || !NormalisationRecipes.areFloat32(x, y)) {
             return null;
         }
@@ -48,7 +49,9 @@ final class CrossEntropyKernel implements Kernel {
             builder.step(description, new Operand(DnnlConstants.SRC, 0, data), new Operand(DnnlConstants.DST, 2, data));
             return true;
         });
-        return softmax == null ? null : new CrossEntropyKernel(computation, softmax, x.shape().size() / x.shape().dim(-1), x.shape().dim(-1));
+        return softmax == null
+                ? null
+                : new CrossEntropyKernel(computation, softmax, x.shape().size() / x.shape().dim(-1), x.shape().dim(-1));
     }
 
     @Override
@@ -70,7 +73,7 @@ final class CrossEntropyKernel implements Kernel {
 
     private double loss(Tensor logits, Tensor probabilities, long row, long label) {
         double probability = get(probabilities, row * classes + label);
-        if (probability >= EXACT || probability != probability) {
+        if (probability >= EXACT || Double.isNaN(probability)) {
             return -Math.log(probability);
         }
         double most = Double.NEGATIVE_INFINITY;
@@ -92,7 +95,8 @@ final class CrossEntropyKernel implements Kernel {
         long label = Longs.get(labels.memory(), labels.dtype(), labels.offset() + row * labels.dtype().bytes());
         if (label != computation.ignoreIndex() && (label < 0 || label >= classes)) {
             throw new IllegalArgumentException(
-                    "cross_entropy: the label of row " + row + " must be from 0 to " + (classes - 1) + ", or " + computation.ignoreIndex() + " to be ignored, but is " + label);
+                    "cross_entropy: the label of row " + row + " must be from 0 to " + (classes - 1) + ", or " + computation.ignoreIndex()
+                            + " to be ignored, but is " + label);
         }
         return label;
     }

@@ -37,8 +37,10 @@ final class ElementwiseRecipes {
     private static @Nullable DnnlKernel unary(Dnnl dnnl, Algorithms.Eltwise eltwise, TensorSpec x) {
         return DnnlKernel.of(dnnl, builder -> {
             long data = row(builder, x);
-            long description = builder.keep(Dnnl.handle(out -> dnnl.call("dnnl_eltwise_forward_primitive_desc_create", "ppiippffp", out, dnnl.engine(),
-                    DnnlConstants.FORWARD_INFERENCE, eltwise.algorithm(), data, data, eltwise.alpha(), eltwise.beta(), builder.attributes())));
+            long description = builder
+                    .keep(Dnnl.handle(out -> dnnl.call("dnnl_eltwise_forward_primitive_desc_create", "ppiippffp", out, dnnl.engine(),
+                            DnnlConstants.FORWARD_INFERENCE, eltwise.algorithm(), data, data, eltwise.alpha(), eltwise.beta(),
+                            builder.attributes())));
             if (!isFast(dnnl, description)) {
                 return false;
             }
@@ -57,17 +59,20 @@ final class ElementwiseRecipes {
         }
         return DnnlKernel.of(dnnl, builder -> {
             long data = row(builder, x);
-            long forward = builder.keep(Dnnl.handle(out -> dnnl.call("dnnl_eltwise_forward_primitive_desc_create", "ppiippffp", out, dnnl.engine(), DnnlConstants.FORWARD_TRAINING,
+            long forward = builder.keep(Dnnl.handle(out -> dnnl.call("dnnl_eltwise_forward_primitive_desc_create", "ppiippffp", out,
+                    dnnl.engine(), DnnlConstants.FORWARD_TRAINING,
                     eltwise.algorithm(), data, data, eltwise.alpha(), eltwise.beta(), builder.attributes())));
             if (forward == 0) {
                 return false;
             }
-            long description = builder.keep(Dnnl.handle(out -> dnnl.call("dnnl_eltwise_backward_primitive_desc_create", "ppipppffpp", out, dnnl.engine(), eltwise.algorithm(), data,
+            long description = builder.keep(Dnnl.handle(out -> dnnl.call("dnnl_eltwise_backward_primitive_desc_create", "ppipppffpp", out,
+                    dnnl.engine(), eltwise.algorithm(), data,
                     data, data, eltwise.alpha(), eltwise.beta(), forward, builder.attributes())));
             if (!isFast(dnnl, description)) {
                 return false;
             }
-            builder.step(description, new Operand(DnnlConstants.SRC, 0, data), new Operand(DnnlConstants.DIFF_DST, 2, data), new Operand(DnnlConstants.DIFF_SRC, 3, data));
+            builder.step(description, new Operand(DnnlConstants.SRC, 0, data), new Operand(DnnlConstants.DIFF_DST, 2, data),
+                    new Operand(DnnlConstants.DIFF_SRC, 3, data));
             return true;
         });
     }
@@ -93,7 +98,8 @@ final class ElementwiseRecipes {
             if (attributes == 0) {
                 return false;
             }
-            long description = builder.keep(Dnnl.handle(handle -> dnnl.call("dnnl_binary_primitive_desc_create", "ppipppp", handle, dnnl.engine(), algorithm, descriptions.get(0),
+            long description = builder.keep(Dnnl.handle(handle -> dnnl.call("dnnl_binary_primitive_desc_create", "ppipppp", handle,
+                    dnnl.engine(), algorithm, descriptions.get(0),
                     descriptions.get(1), descriptions.getLast(), attributes)));
             if (!isFast(dnnl, description)) {
                 return false;
@@ -122,7 +128,8 @@ final class ElementwiseRecipes {
         TensorSpec x = Objects.requireNonNull(arguments[0]);
         TensorSpec y = Objects.requireNonNull(arguments[1]);
         int algorithm = Algorithms.reduction(reduction.function());
-        if (algorithm == 0 || x.shape().size() == 0 || !x.isRowMajor() || !y.isRowMajor() || x.shape().rank() > 12 || x.shape().size() == y.shape().size()) {
+        if (algorithm == 0 || x.shape().size() == 0 || !x.isRowMajor() || !y.isRowMajor() || x.shape().rank() > 12
+                || x.shape().size() == y.shape().size()) {
             return null;
         }
         boolean[] reduced = reduction.reduced(x.shape());
@@ -134,7 +141,8 @@ final class ElementwiseRecipes {
             long source = builder.describe(x);
             long target = builder.describe(dims, y.dtype(), Shape.of(dims).strides());
             long description = builder.keep(Dnnl.handle(
-                    out -> dnnl.call("dnnl_reduction_primitive_desc_create", "ppippffp", out, dnnl.engine(), algorithm, source, target, 0f, 0f, builder.attributes())));
+                    out -> dnnl.call("dnnl_reduction_primitive_desc_create", "ppippffp", out, dnnl.engine(), algorithm, source, target, 0f,
+                            0f, builder.attributes())));
             if (!isFast(dnnl, description)) {
                 return false;
             }

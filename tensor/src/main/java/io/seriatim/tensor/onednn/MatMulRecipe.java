@@ -57,10 +57,13 @@ final class MatMulRecipe {
         int rank = Math.max(2, Math.max(x.shape().rank(), y.shape().rank()));
         Matrix a = matrix(x, rank, computation.transposeX() && x.shape().rank() > 1, true);
         Matrix c = resultMatrix(x, rank);
-        boolean flat = rank > 2 && y.shape().rank() <= 2 && !computation.transposeX() && a.hasRows() && c.hasRows() && extra.stream().allMatch(this::isFlat);
+        boolean flat = rank > 2 && y.shape().rank() <= 2 && !computation.transposeX() && a.hasRows() && c.hasRows()
+                && extra.stream().allMatch(this::isFlat);
         left = flat ? a.rows() : a;
         result = flat ? c.rows() : c;
-        right = y.layout() instanceof Layout.Opaque ? null : matrix(y, flat ? 2 : rank, computation.transposeY() && y.shape().rank() > 1, false);
+        right = y.layout() instanceof Layout.Opaque
+                ? null
+                : matrix(y, flat ? 2 : rank, computation.transposeY() && y.shape().rank() > 1, false);
     }
 
     static @Nullable Kernel kernel(Dnnl dnnl, MatMul computation, @Nullable TensorSpec[] arguments) {
@@ -72,7 +75,8 @@ final class MatMulRecipe {
             extra.add(Objects.requireNonNull(arguments[i]));
         }
         boolean weightsOpaque = y.layout() instanceof Layout.Opaque;
-        if (out.shape().size() == 0 || x.shape().size() == 0 || !Specs.areForward(x, out) || !weightsOpaque && !Specs.areForward(y) || !Specs.areForward(extra)
+        if (out.shape().size() == 0 || x.shape().size() == 0 || !Specs.areForward(x, out) || !weightsOpaque && !Specs.areForward(y)
+                || !Specs.areForward(extra)
                 || Math.max(x.shape().rank(), y.shape().rank()) > MOST_DIMENSIONS || weightsOpaque && y.shape().rank() != 2) {
             return null;
         }
@@ -161,7 +165,9 @@ final class MatMulRecipe {
         long dst = describe(builder, result);
         List<Long> others = new ArrayList<>();
         for (TensorSpec operand : extra) {
-            Matrix matrix = operand.shape().rank() > result.dims().length && !operand.shape().equals(out.shape()) ? null : broadcast(squeezed(operand));
+            Matrix matrix = operand.shape().rank() > result.dims().length && !operand.shape().equals(out.shape())
+                    ? null
+                    : broadcast(squeezed(operand));
             if (matrix == null) {
                 return false;
             }
@@ -197,7 +203,8 @@ final class MatMulRecipe {
             return operand;
         }
         long[] strides = operand.strides();
-        return new TensorSpec(operand.dtype(), operand.shape().slice(more, operand.shape().rank()), Layout.strided(java.util.Arrays.copyOfRange(strides, more, strides.length)));
+        return new TensorSpec(operand.dtype(), operand.shape().slice(more, operand.shape().rank()),
+                Layout.strided(java.util.Arrays.copyOfRange(strides, more, strides.length)));
     }
 
     private void addCombined(List<Operand> operands, List<Long> combined, int firstSlot) {
@@ -212,7 +219,8 @@ final class MatMulRecipe {
 
     private static long describe(SequenceBuilder builder, long src, long weights, long bias, long dst, long attributes) {
         Dnnl dnnl = builder.dnnl();
-        return builder.keep(Dnnl.handle(out -> dnnl.call("dnnl_matmul_primitive_desc_create", "ppppppp", out, dnnl.engine(), src, weights, bias, dst, attributes)));
+        return builder.keep(Dnnl.handle(
+                out -> dnnl.call("dnnl_matmul_primitive_desc_create", "ppppppp", out, dnnl.engine(), src, weights, bias, dst, attributes)));
     }
 
     private TensorSpec preferred(SequenceBuilder builder, int argument, TensorSpec given) {
@@ -226,6 +234,7 @@ final class MatMulRecipe {
             return given;
         }
         byte[] blob = builder.dnnl().blob(wanted);
-        return new TensorSpec(given.dtype(), Shape.of(right.dims()), new Layout.Opaque(OneDnnKernels.PROVIDER, blob, builder.dnnl().size(wanted)));
+        return new TensorSpec(given.dtype(), Shape.of(right.dims()),
+                new Layout.Opaque(OneDnnKernels.PROVIDER, blob, builder.dnnl().size(wanted)));
     }
 }

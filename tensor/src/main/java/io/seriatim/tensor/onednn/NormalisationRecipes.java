@@ -55,8 +55,10 @@ final class NormalisationRecipes {
             long resultGrad = builder.describe(dy);
             long sourceGrad = builder.describe(dx);
             long hint = softmax(builder, DnnlConstants.FORWARD_TRAINING, grad.log(), sourceGrad, result, axis);
-            long description = hint == 0 ? 0
-                    : builder.keep(Dnnl.handle(out -> dnnl.call("dnnl_softmax_backward_primitive_desc_create", "ppipppipp", out, dnnl.engine(), algorithm(grad.log()), sourceGrad,
+            long description = hint == 0
+                    ? 0
+                    : builder.keep(Dnnl.handle(out -> dnnl.call("dnnl_softmax_backward_primitive_desc_create", "ppipppipp", out,
+                            dnnl.engine(), algorithm(grad.log()), sourceGrad,
                             resultGrad, result, axis, hint, builder.attributes())));
             if (!ElementwiseRecipes.isFast(dnnl, description)) {
                 return false;
@@ -69,7 +71,8 @@ final class NormalisationRecipes {
 
     static long softmax(SequenceBuilder builder, int kind, boolean log, long source, long target, int axis) {
         Dnnl dnnl = builder.dnnl();
-        return builder.keep(Dnnl.handle(out -> dnnl.call("dnnl_softmax_forward_primitive_desc_create", "ppiippip", out, dnnl.engine(), kind, algorithm(log), source, target, axis,
+        return builder.keep(Dnnl.handle(out -> dnnl.call("dnnl_softmax_forward_primitive_desc_create", "ppiippip", out, dnnl.engine(), kind,
+                algorithm(log), source, target, axis,
                 builder.attributes())));
     }
 
@@ -80,7 +83,8 @@ final class NormalisationRecipes {
     static @Nullable Kernel layerNorm(Dnnl dnnl, LayerNorm norm, @Nullable TensorSpec[] arguments) {
         TensorSpec x = Objects.requireNonNull(arguments[0]);
         int inputs = arguments.length - 3;
-        if (!isWhole(arguments) || !isRowMajor(arguments) || !areFloat32(Arrays.copyOfRange(arguments, 1, inputs)) || !areFloat32(arguments[inputs + 1], arguments[inputs + 2])) {
+        if (!isWhole(arguments) || !isRowMajor(arguments) || !areFloat32(Arrays.copyOfRange(arguments, 1, inputs))
+                || !areFloat32(arguments[inputs + 1], arguments[inputs + 2])) {
             return null;
         }
         Rows rows = Rows.of(x.shape(), norm.axis());
@@ -112,7 +116,8 @@ final class NormalisationRecipes {
 
     private static long layerNorm(SequenceBuilder builder, long data, long statistics, float epsilon, int flags) {
         Dnnl dnnl = builder.dnnl();
-        return builder.keep(Dnnl.handle(out -> dnnl.call("dnnl_layer_normalization_forward_primitive_desc_create", "ppipppfip", out, dnnl.engine(), DnnlConstants.FORWARD_TRAINING, data,
+        return builder.keep(Dnnl.handle(out -> dnnl.call("dnnl_layer_normalization_forward_primitive_desc_create", "ppipppfip", out,
+                dnnl.engine(), DnnlConstants.FORWARD_TRAINING, data,
                 data, statistics, epsilon, flags, builder.attributes())));
     }
 
@@ -120,7 +125,8 @@ final class NormalisationRecipes {
         LayerNorm norm = grad.forward();
         TensorSpec x = Objects.requireNonNull(arguments[0]);
         int mean = norm.scale() ? 3 : 2;
-        if (!isWhole(arguments) || !isRowMajor(arguments) || !areFloat32(Arrays.copyOfRange(arguments, 2, mean + 2)) || !areFloat32(Arrays.copyOfRange(arguments, mean + 3, arguments.length))) {
+        if (!isWhole(arguments) || !isRowMajor(arguments) || !areFloat32(Arrays.copyOfRange(arguments, 2, mean + 2))
+                || !areFloat32(Arrays.copyOfRange(arguments, mean + 3, arguments.length))) {
             return null;
         }
         Rows rows = Rows.of(x.shape(), norm.axis());
@@ -130,8 +136,10 @@ final class NormalisationRecipes {
             long statistics = rows.statistics(builder);
             long hint = layerNorm(builder, data, statistics, norm.epsilon(), flags);
             int kind = flags == 0 ? DnnlConstants.BACKWARD_DATA : DnnlConstants.BACKWARD;
-            long description = hint == 0 ? 0
-                    : builder.keep(Dnnl.handle(out -> dnnl.call("dnnl_layer_normalization_backward_primitive_desc_create", "ppippppfipp", out, dnnl.engine(), kind, data, data, data,
+            long description = hint == 0
+                    ? 0
+                    : builder.keep(Dnnl.handle(out -> dnnl.call("dnnl_layer_normalization_backward_primitive_desc_create", "ppippppfipp",
+                            out, dnnl.engine(), kind, data, data, data,
                             statistics, norm.epsilon(), flags, hint, builder.attributes())));
             if (!ElementwiseRecipes.isFast(dnnl, description)) {
                 return false;
@@ -175,9 +183,13 @@ final class NormalisationRecipes {
             if (!ElementwiseRecipes.isFast(dnnl, description)) {
                 return false;
             }
-            Operand variance = norm.training() ? builder.temporary(DnnlConstants.VARIANCE, channel) : new Operand(DnnlConstants.VARIANCE, 4, channel);
-            builder.step(description, new Operand(DnnlConstants.SRC, 0, source), new Operand(DnnlConstants.SCALE, 1, channel), new Operand(DnnlConstants.SHIFT, 2, channel),
-                    new Operand(DnnlConstants.MEAN, norm.training() ? out + 1 : 3, channel), variance, new Operand(DnnlConstants.DST, out, target));
+            Operand variance = norm.training()
+                    ? builder.temporary(DnnlConstants.VARIANCE, channel)
+                    : new Operand(DnnlConstants.VARIANCE, 4, channel);
+            builder.step(description, new Operand(DnnlConstants.SRC, 0, source), new Operand(DnnlConstants.SCALE, 1, channel),
+                    new Operand(DnnlConstants.SHIFT, 2, channel),
+                    new Operand(DnnlConstants.MEAN, norm.training() ? out + 1 : 3, channel), variance,
+                    new Operand(DnnlConstants.DST, out, target));
             if (norm.training()) {
                 // 1 / sqrt(variance + epsilon)
                 chain(builder, variance.slot(), out + 2, channel, Algorithms.linear(1, norm.epsilon()), Algorithms.power(-0.5f));
@@ -190,7 +202,8 @@ final class NormalisationRecipes {
         Dnnl dnnl = builder.dnnl();
         int flags = DnnlConstants.USE_SCALE | DnnlConstants.USE_SHIFT | (norm.training() ? 0 : DnnlConstants.USE_GLOBAL_STATS);
         int kind = norm.training() ? DnnlConstants.FORWARD_TRAINING : DnnlConstants.FORWARD_INFERENCE;
-        return builder.keep(Dnnl.handle(out -> dnnl.call("dnnl_batch_normalization_forward_primitive_desc_create", "ppippfip", out, dnnl.engine(), kind, source, target, norm.epsilon(),
+        return builder.keep(Dnnl.handle(out -> dnnl.call("dnnl_batch_normalization_forward_primitive_desc_create", "ppippfip", out,
+                dnnl.engine(), kind, source, target, norm.epsilon(),
                 flags, builder.attributes())));
     }
 
@@ -202,7 +215,8 @@ final class NormalisationRecipes {
 
     private static void apply(SequenceBuilder builder, long from, long to, long data, Algorithms.Eltwise function) {
         Dnnl dnnl = builder.dnnl();
-        long description = builder.keep(Dnnl.handle(out -> dnnl.call("dnnl_eltwise_forward_primitive_desc_create", "ppiippffp", out, dnnl.engine(), DnnlConstants.FORWARD_INFERENCE,
+        long description = builder.keep(Dnnl.handle(out -> dnnl.call("dnnl_eltwise_forward_primitive_desc_create", "ppiippffp", out,
+                dnnl.engine(), DnnlConstants.FORWARD_INFERENCE,
                 function.algorithm(), data, data, function.alpha(), function.beta(), builder.attributes())));
         builder.step(description, new Operand(DnnlConstants.SRC, from, data), new Operand(DnnlConstants.DST, to, data));
     }
@@ -222,19 +236,25 @@ final class NormalisationRecipes {
             long sourceGradient = builder.describe(dx);
             long channel = builder.describe(new long[]{x.shape().dim(1)}, DType.FLOAT32, new long[]{1});
             long hint = batchNorm(builder, new BatchNorm(norm.epsilon(), true), source, gradient);
-            long description = hint == 0 ? 0
-                    : builder.keep(Dnnl.handle(out -> dnnl.call("dnnl_batch_normalization_backward_primitive_desc_create", "ppipppfipp", out, dnnl.engine(), DnnlConstants.BACKWARD,
+            long description = hint == 0
+                    ? 0
+                    : builder.keep(Dnnl.handle(out -> dnnl.call("dnnl_batch_normalization_backward_primitive_desc_create", "ppipppfipp",
+                            out, dnnl.engine(), DnnlConstants.BACKWARD,
                             sourceGradient, gradient, source, norm.epsilon(), flags, hint, builder.attributes())));
             if (!ElementwiseRecipes.isFast(dnnl, description)) {
                 return false;
             }
-            Operand variance = norm.training() ? builder.temporary(DnnlConstants.VARIANCE, channel) : new Operand(DnnlConstants.VARIANCE, 4, channel);
+            Operand variance = norm.training()
+                    ? builder.temporary(DnnlConstants.VARIANCE, channel)
+                    : new Operand(DnnlConstants.VARIANCE, 4, channel);
             if (norm.training()) {
                 // The library wants the variance, of which it uses only variance + epsilon: nothing is lost on the way back from its root.
                 chain(builder, 4, variance.slot(), channel, Algorithms.power(-2), Algorithms.linear(1, -norm.epsilon()));
             }
-            builder.step(description, new Operand(DnnlConstants.SRC, 0, source), new Operand(DnnlConstants.DIFF_DST, 1, gradient), new Operand(DnnlConstants.SCALE, 2, channel),
-                    new Operand(DnnlConstants.MEAN, 3, channel), variance, new Operand(DnnlConstants.DIFF_SRC, 5, sourceGradient), new Operand(DnnlConstants.DIFF_SCALE, 6, channel),
+            builder.step(description, new Operand(DnnlConstants.SRC, 0, source), new Operand(DnnlConstants.DIFF_DST, 1, gradient),
+                    new Operand(DnnlConstants.SCALE, 2, channel),
+                    new Operand(DnnlConstants.MEAN, 3, channel), variance, new Operand(DnnlConstants.DIFF_SRC, 5, sourceGradient),
+                    new Operand(DnnlConstants.DIFF_SCALE, 6, channel),
                     new Operand(DnnlConstants.DIFF_SHIFT, 7, channel));
             return true;
         });
@@ -261,7 +281,8 @@ final class NormalisationRecipes {
     }
 
     static boolean isWhole(@Nullable TensorSpec[] arguments) {
-        return Arrays.stream(arguments).allMatch(spec -> spec == null || spec.shape().size() > 0 && spec.shape().rank() <= 12 && Specs.areForward(spec));
+        return Arrays.stream(arguments)
+                .allMatch(spec -> spec == null || spec.shape().size() > 0 && spec.shape().rank() <= 12 && Specs.areForward(spec));
     }
 
     static boolean isRowMajor(@Nullable TensorSpec[] arguments) {

@@ -41,27 +41,42 @@ public final class OneDnnKernels {
     public static void register(Kernels kernels) {
         Dnnl dnnl = Dnnl.get();
         if (dnnl == null) {
-            System.getLogger(OneDnnKernels.class.getName()).log(System.Logger.Level.WARNING, "{0}; the portable kernels are used, which are slower. 'seriatim doctor' says more.",
+            System.getLogger(OneDnnKernels.class.getName()).log(System.Logger.Level.WARNING,
+                    "{0}; the portable kernels are used, which are slower. 'seriatim doctor' says more.",
                     Dnnl.problem());
             return;
         }
-        kernels.register(PROVIDER, CPU, "matmul", MatMul.class, FLOATS, (computation, arguments) -> MatMulRecipe.kernel(dnnl, computation, arguments));
-        kernels.register(PROVIDER, CPU, "convolution", Convolution.class, FLOATS, (c, arguments) -> ConvolutionRecipes.forward(dnnl, c, arguments));
-        kernels.register(PROVIDER, CPU, "convolution_grad_input", ConvolutionGradInput.class, FLOATS, (c, arguments) -> ConvolutionRecipes.gradInput(dnnl, c, arguments));
-        kernels.register(PROVIDER, CPU, "convolution_grad_weights", ConvolutionGradWeights.class, FLOATS, (c, arguments) -> ConvolutionRecipes.gradWeights(dnnl, c, arguments));
+        kernels.register(PROVIDER, CPU, "matmul", MatMul.class, FLOATS,
+                (computation, arguments) -> MatMulRecipe.kernel(dnnl, computation, arguments));
+        kernels.register(PROVIDER, CPU, "convolution", Convolution.class, FLOATS,
+                (c, arguments) -> ConvolutionRecipes.forward(dnnl, c, arguments));
+        kernels.register(PROVIDER, CPU, "convolution_grad_input", ConvolutionGradInput.class, FLOATS,
+                (c, arguments) -> ConvolutionRecipes.gradInput(dnnl, c, arguments));
+        kernels.register(PROVIDER, CPU, "convolution_grad_weights", ConvolutionGradWeights.class, FLOATS,
+                (c, arguments) -> ConvolutionRecipes.gradWeights(dnnl, c, arguments));
         kernels.register(PROVIDER, CPU, "unary", Unary.class, FLOATS, (c, arguments) -> ElementwiseRecipes.unary(dnnl, c, arguments));
-        kernels.register(PROVIDER, CPU, "unary_grad", UnaryGrad.class, FLOATS, (c, arguments) -> ElementwiseRecipes.unaryGrad(dnnl, c, arguments));
+        kernels.register(PROVIDER, CPU, "unary_grad", UnaryGrad.class, FLOATS,
+                (c, arguments) -> ElementwiseRecipes.unaryGrad(dnnl, c, arguments));
         kernels.register(PROVIDER, CPU, "binary", Binary.class, FLOATS, (c, arguments) -> ElementwiseRecipes.binary(dnnl, c, arguments));
-        kernels.register(PROVIDER, CPU, "reduction", Reduction.class, FLOATS, (c, arguments) -> ElementwiseRecipes.reduction(dnnl, c, arguments));
-        kernels.register(PROVIDER, CPU, "softmax", Softmax.class, FLOATS, (c, arguments) -> NormalisationRecipes.softmax(dnnl, c, arguments));
-        kernels.register(PROVIDER, CPU, "softmax_grad", SoftmaxGrad.class, FLOATS, (c, arguments) -> NormalisationRecipes.softmaxGrad(dnnl, c, arguments));
-        kernels.register(PROVIDER, CPU, "cross_entropy", CrossEntropy.class, FLOATS, (c, arguments) -> CrossEntropyKernel.of(dnnl, c, arguments));
-        kernels.register(PROVIDER, CPU, "layer_norm", LayerNorm.class, FLOATS, (c, arguments) -> NormalisationRecipes.layerNorm(dnnl, c, arguments));
-        kernels.register(PROVIDER, CPU, "layer_norm_grad", LayerNormGrad.class, FLOATS, (c, arguments) -> NormalisationRecipes.layerNormGrad(dnnl, c, arguments));
-        kernels.register(PROVIDER, CPU, "batch_norm", BatchNorm.class, FLOATS, (c, arguments) -> NormalisationRecipes.batchNorm(dnnl, c, arguments));
-        kernels.register(PROVIDER, CPU, "batch_norm_grad", BatchNormGrad.class, FLOATS, (c, arguments) -> NormalisationRecipes.batchNormGrad(dnnl, c, arguments));
+        kernels.register(PROVIDER, CPU, "reduction", Reduction.class, FLOATS,
+                (c, arguments) -> ElementwiseRecipes.reduction(dnnl, c, arguments));
+        kernels.register(PROVIDER, CPU, "softmax", Softmax.class, FLOATS,
+                (c, arguments) -> NormalisationRecipes.softmax(dnnl, c, arguments));
+        kernels.register(PROVIDER, CPU, "softmax_grad", SoftmaxGrad.class, FLOATS,
+                (c, arguments) -> NormalisationRecipes.softmaxGrad(dnnl, c, arguments));
+        kernels.register(PROVIDER, CPU, "cross_entropy", CrossEntropy.class, FLOATS,
+                (c, arguments) -> CrossEntropyKernel.of(dnnl, c, arguments));
+        kernels.register(PROVIDER, CPU, "layer_norm", LayerNorm.class, FLOATS,
+                (c, arguments) -> NormalisationRecipes.layerNorm(dnnl, c, arguments));
+        kernels.register(PROVIDER, CPU, "layer_norm_grad", LayerNormGrad.class, FLOATS,
+                (c, arguments) -> NormalisationRecipes.layerNormGrad(dnnl, c, arguments));
+        kernels.register(PROVIDER, CPU, "batch_norm", BatchNorm.class, FLOATS,
+                (c, arguments) -> NormalisationRecipes.batchNorm(dnnl, c, arguments));
+        kernels.register(PROVIDER, CPU, "batch_norm_grad", BatchNormGrad.class, FLOATS,
+                (c, arguments) -> NormalisationRecipes.batchNormGrad(dnnl, c, arguments));
         kernels.register(PROVIDER, CPU, "pooling", Pooling.class, FLOATS, (c, arguments) -> PoolingRecipes.forward(dnnl, c, arguments));
-        kernels.register(PROVIDER, CPU, "pooling_grad", PoolingGrad.class, FLOATS, (c, arguments) -> PoolingRecipes.grad(dnnl, c, arguments));
+        kernels.register(PROVIDER, CPU, "pooling_grad", PoolingGrad.class, FLOATS,
+                (c, arguments) -> PoolingRecipes.grad(dnnl, c, arguments));
         kernels.register(PROVIDER, CPU, "copy", Copy.class, FLOATS, (c, arguments) -> CopyRecipe.kernel(dnnl, c, arguments));
     }
 }

@@ -76,18 +76,23 @@ final class PoolingRecipes {
     private static long forward(SequenceBuilder builder, Pooling pooling, int kind, long source, long target) {
         Dnnl dnnl = builder.dnnl();
         try (Arena arena = Arena.ofConfined()) {
-            return builder.keep(Dnnl.handle(out -> dnnl.call("dnnl_pooling_forward_primitive_desc_create", "ppiipppppppp", out, dnnl.engine(), kind, algorithm(pooling.kind()), source, target,
-                    values(arena, pooling, pooling.window()::stride), values(arena, pooling, pooling.kernel()::get), values(arena, pooling, i -> pooling.window().dilation(i) - 1L),
-                    values(arena, pooling, pooling.window()::padBegin), values(arena, pooling, pooling.window()::padEnd), builder.attributes())));
+            return builder.keep(Dnnl.handle(out -> dnnl.call("dnnl_pooling_forward_primitive_desc_create", "ppiipppppppp", out,
+                    dnnl.engine(), kind, algorithm(pooling.kind()), source, target,
+                    values(arena, pooling, pooling.window()::stride), values(arena, pooling, pooling.kernel()::get),
+                    values(arena, pooling, i -> pooling.window().dilation(i) - 1L),
+                    values(arena, pooling, pooling.window()::padBegin), values(arena, pooling, pooling.window()::padEnd),
+                    builder.attributes())));
         }
     }
 
     private static long backward(SequenceBuilder builder, Pooling pooling, long sourceGradient, long gradient, long hint) {
         Dnnl dnnl = builder.dnnl();
         try (Arena arena = Arena.ofConfined()) {
-            return builder.keep(Dnnl.handle(out -> dnnl.call("dnnl_pooling_backward_primitive_desc_create", "ppippppppppp", out, dnnl.engine(), algorithm(pooling.kind()), sourceGradient,
+            return builder.keep(Dnnl.handle(out -> dnnl.call("dnnl_pooling_backward_primitive_desc_create", "ppippppppppp", out,
+                    dnnl.engine(), algorithm(pooling.kind()), sourceGradient,
                     gradient, values(arena, pooling, pooling.window()::stride), values(arena, pooling, pooling.kernel()::get),
-                    values(arena, pooling, i -> pooling.window().dilation(i) - 1L), values(arena, pooling, pooling.window()::padBegin), values(arena, pooling, pooling.window()::padEnd),
+                    values(arena, pooling, i -> pooling.window().dilation(i) - 1L), values(arena, pooling, pooling.window()::padBegin),
+                    values(arena, pooling, pooling.window()::padEnd),
                     hint, builder.attributes())));
         }
     }

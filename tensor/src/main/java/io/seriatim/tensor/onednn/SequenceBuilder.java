@@ -36,7 +36,9 @@ final class SequenceBuilder {
         for (Sequence.Step step : steps) {
             List<Operand> operands = new ArrayList<>();
             for (Operand operand : step.operands()) {
-                operands.add(operand.argument() == DnnlConstants.SCRATCHPAD ? new Operand(operand.argument(), Operand.scratch(scratch), operand.description()) : operand);
+                operands.add(operand.argument() == DnnlConstants.SCRATCHPAD
+                        ? new Operand(operand.argument(), Operand.scratch(scratch), operand.description())
+                        : operand);
             }
             placed.add(new Sequence.Step(step.primitive(), operands));
         }
@@ -61,7 +63,9 @@ final class SequenceBuilder {
         if (spec.layout() instanceof Layout.Opaque opaque) {
             return handles.description(dnnl, dnnl.describe(opaque.descriptor()));
         }
-        return spec.shape().rank() == 0 ? describe(new long[]{1}, spec.dtype(), new long[]{1}) : describe(spec.shape().dims(), spec.dtype(), spec.strides());
+        return spec.shape().rank() == 0
+                ? describe(new long[]{1}, spec.dtype(), new long[]{1})
+                : describe(spec.shape().dims(), spec.dtype(), spec.strides());
     }
 
     long describe(long[] dims, DType dtype, long[] strides) {
@@ -85,7 +89,10 @@ final class SequenceBuilder {
                 int status = switch (postOp) {
                     case PostOp.Apply apply -> {
                         Algorithms.Eltwise eltwise = Algorithms.eltwise(apply.function(), apply.alpha(), apply.beta());
-                        yield eltwise == null ? -1 : dnnl.call("dnnl_post_ops_append_eltwise", "piff", list, eltwise.algorithm(), eltwise.alpha(), eltwise.beta());
+                        yield eltwise == null
+                                ? -1
+                                : dnnl.call("dnnl_post_ops_append_eltwise", "piff", list, eltwise.algorithm(), eltwise.alpha(),
+                                        eltwise.beta());
                     }
                     case PostOp.Combine combine -> {
                         int algorithm = Algorithms.binary(combine.function());
@@ -145,7 +152,8 @@ final class SequenceBuilder {
 
     private Sequence.Step reorder(Operand from, Operand to) {
         long description = keep(Dnnl.handle(
-                out -> dnnl.call("dnnl_reorder_primitive_desc_create", "pppppp", out, from.description(), dnnl.engine(), to.description(), dnnl.engine(), attributes())));
+                out -> dnnl.call("dnnl_reorder_primitive_desc_create", "pppppp", out, from.description(), dnnl.engine(), to.description(),
+                        dnnl.engine(), attributes())));
         if (description == 0) {
             throw new IllegalStateException("oneDNN has no reorder between two layouts of its own");
         }

@@ -20,7 +20,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** The kernels that are used against the portable ones, over awkward shapes and values. */
 class FastAgainstPortableTest {
     private static final long SEED = 20261121;
-    private static final float[] SPECIAL = {0f, -0f, 1f, -1f, Float.NaN, Float.POSITIVE_INFINITY, Float.NEGATIVE_INFINITY, Float.MIN_VALUE, -Float.MIN_VALUE, Float.MIN_NORMAL,
+    private static final float[] SPECIAL = {0f, -0f, 1f, -1f, Float.NaN, Float.POSITIVE_INFINITY, Float.NEGATIVE_INFINITY, Float.MIN_VALUE,
+            -Float.MIN_VALUE, Float.MIN_NORMAL,
             Float.MAX_VALUE, -Float.MAX_VALUE, 1e-20f, 88f, -88f, 104f, -104f, 0.5f, 1.5f, 2.5f, -2.5f};
     private static final List<DType> FLOATS = List.of(DType.FLOAT32, DType.BFLOAT16, DType.FLOAT16);
 
@@ -49,7 +50,8 @@ class FastAgainstPortableTest {
                     boolean tx = (t & 1) != 0;
                     boolean ty = (t & 2) != 0;
                     long k = n / 2 + 1;
-                    cases.add(new Case("matmul " + n + (tx ? " x'" : "") + (ty ? " y'" : ""), new MatMul(tx, ty, false, List.of()), dtype, tx ? dims(k, n) : dims(n, k),
+                    cases.add(new Case("matmul " + n + (tx ? " x'" : "") + (ty ? " y'" : ""), new MatMul(tx, ty, false, List.of()), dtype,
+                            tx ? dims(k, n) : dims(n, k),
                             ty ? dims(n + 3, k) : dims(k, n + 3)));
                 }
             }
@@ -61,8 +63,11 @@ class FastAgainstPortableTest {
             cases.add(new Case("batches", MatMul.PLAIN, dtype, dims(3, 1, 7, 5), dims(2, 5, 4)));
             cases.add(new Case("batch by matrix", MatMul.PLAIN, dtype, dims(3, 2, 7, 5), dims(5, 4)));
             cases.add(new Case("with bias", new MatMul(false, false, true, List.of()), dtype, dims(3, 7, 5), dims(5, 4), dims(4)));
-            cases.add(new Case("with bias and relu", new MatMul(false, false, true, List.of(new PostOp.Apply(Unary.Function.RELU, 0, 0))), dtype, dims(7, 5), dims(5, 4), dims(4)));
-            cases.add(new Case("with a residual", new MatMul(false, false, true, List.of(new PostOp.Apply(Unary.Function.GELU_ERF, 0, 0), new PostOp.Combine(Binary.Function.ADD))),
+            cases.add(new Case("with bias and relu", new MatMul(false, false, true, List.of(new PostOp.Apply(Unary.Function.RELU, 0, 0))),
+                    dtype, dims(7, 5), dims(5, 4), dims(4)));
+            cases.add(new Case("with a residual",
+                    new MatMul(false, false, true,
+                            List.of(new PostOp.Apply(Unary.Function.GELU_ERF, 0, 0), new PostOp.Combine(Binary.Function.ADD))),
                     dtype, dims(2, 7, 5), dims(5, 4), dims(4), dims(2, 7, 4)));
         }
         return cases.stream();
@@ -74,17 +79,26 @@ class FastAgainstPortableTest {
             Window plain = Window.of(2, 1, 1);
             Window odd = Window.of(new int[]{2, 1}, new int[]{1, 0}, new int[]{0, 2}, new int[]{1, 2});
             cases.add(new Case("3x3", new Convolution(plain, 1, false, List.of()), dtype, dims(2, 3, 9, 7), dims(4, 3, 3, 3)));
-            cases.add(new Case("odd window", new Convolution(odd, 1, true, List.of()), dtype, dims(1, 5, 13, 11), dims(7, 5, 3, 2), dims(7)));
+            cases.add(
+                    new Case("odd window", new Convolution(odd, 1, true, List.of()), dtype, dims(1, 5, 13, 11), dims(7, 5, 3, 2), dims(7)));
             cases.add(new Case("groups", new Convolution(plain, 2, false, List.of()), dtype, dims(2, 6, 8, 8), dims(4, 3, 3, 3)));
-            cases.add(new Case("depthwise", new Convolution(plain, 6, true, List.of()), dtype, dims(2, 6, 8, 8), dims(6, 1, 3, 3), dims(6)));
-            cases.add(new Case("with relu", new Convolution(plain, 1, true, List.of(new PostOp.Apply(Unary.Function.RELU, 0, 0))), dtype, dims(1, 16, 8, 8), dims(16, 16, 3, 3), dims(16)));
-            cases.add(new Case("input gradient", new ConvolutionGradInput(plain, 1, List.of(9L, 7L)), dtype, dims(2, 4, 9, 7), dims(4, 3, 3, 3)));
-            cases.add(new Case("input gradient, groups", new ConvolutionGradInput(plain, 2, List.of(8L, 8L)), dtype, dims(2, 4, 8, 8), dims(4, 3, 3, 3)));
-            cases.add(new Case("weight gradient", new ConvolutionGradWeights(plain, 1, true, List.of(3L, 3L)), dtype, dims(2, 3, 9, 7), dims(2, 4, 9, 7)));
-            cases.add(new Case("weight gradient, groups", new ConvolutionGradWeights(plain, 2, false, List.of(3L, 3L)), dtype, dims(2, 6, 8, 8), dims(2, 4, 8, 8)));
+            cases.add(
+                    new Case("depthwise", new Convolution(plain, 6, true, List.of()), dtype, dims(2, 6, 8, 8), dims(6, 1, 3, 3), dims(6)));
+            cases.add(new Case("with relu", new Convolution(plain, 1, true, List.of(new PostOp.Apply(Unary.Function.RELU, 0, 0))), dtype,
+                    dims(1, 16, 8, 8), dims(16, 16, 3, 3), dims(16)));
+            cases.add(new Case("input gradient", new ConvolutionGradInput(plain, 1, List.of(9L, 7L)), dtype, dims(2, 4, 9, 7),
+                    dims(4, 3, 3, 3)));
+            cases.add(new Case("input gradient, groups", new ConvolutionGradInput(plain, 2, List.of(8L, 8L)), dtype, dims(2, 4, 8, 8),
+                    dims(4, 3, 3, 3)));
+            cases.add(new Case("weight gradient", new ConvolutionGradWeights(plain, 1, true, List.of(3L, 3L)), dtype, dims(2, 3, 9, 7),
+                    dims(2, 4, 9, 7)));
+            cases.add(new Case("weight gradient, groups", new ConvolutionGradWeights(plain, 2, false, List.of(3L, 3L)), dtype,
+                    dims(2, 6, 8, 8), dims(2, 4, 8, 8)));
         }
-        cases.add(new Case("one dimension", new Convolution(Window.of(1, 1, 1), 1, false, List.of()), DType.FLOAT32, dims(2, 3, 9), dims(4, 3, 3)));
-        cases.add(new Case("three dimensions", new Convolution(Window.of(3, 1, 1), 1, false, List.of()), DType.FLOAT32, dims(1, 2, 5, 6, 7), dims(3, 2, 3, 3, 3)));
+        cases.add(new Case("one dimension", new Convolution(Window.of(1, 1, 1), 1, false, List.of()), DType.FLOAT32, dims(2, 3, 9),
+                dims(4, 3, 3)));
+        cases.add(new Case("three dimensions", new Convolution(Window.of(3, 1, 1), 1, false, List.of()), DType.FLOAT32, dims(1, 2, 5, 6, 7),
+                dims(3, 2, 3, 3, 3)));
         return cases.stream();
     }
 
@@ -94,24 +108,31 @@ class FastAgainstPortableTest {
             for (boolean log : new boolean[]{false, true}) {
                 for (int axis : new int[]{0, 1, -1}) {
                     cases.add(new Case("softmax " + axis + log, new Softmax(axis, log), dtype, dims(3, 13, 7)));
-                    cases.add(new Case("softmax gradient " + axis + log, new SoftmaxGrad(axis, log), dtype, dims(3, 13, 7), dims(3, 13, 7)));
+                    cases.add(
+                            new Case("softmax gradient " + axis + log, new SoftmaxGrad(axis, log), dtype, dims(3, 13, 7), dims(3, 13, 7)));
                 }
             }
             Pooling.Kind[] kinds = Pooling.Kind.values();
             for (Pooling.Kind kind : kinds) {
-                Pooling pooling = new Pooling(kind, List.of(3L, 2L), Window.of(new int[]{2, 1}, new int[]{1, 0}, new int[]{1, 1}, new int[]{1, 1}));
+                Pooling pooling = new Pooling(kind, List.of(3L, 2L),
+                        Window.of(new int[]{2, 1}, new int[]{1, 0}, new int[]{1, 1}, new int[]{1, 1}));
                 cases.add(new Case("pooling " + kind, pooling, dtype, dims(2, 3, 9, 8)));
-                cases.add(new Case("pooling gradient " + kind, new PoolingGrad(pooling), dtype, dims(2, 3, 9, 8), dims(2, 3, 5, 8), dims(2, 3, 5, 8)));
-                cases.add(new Case("global pooling " + kind, new Pooling(kind, List.of(7L, 7L), Window.of(2, 1, 0)), dtype, dims(2, 16, 7, 7)));
+                cases.add(new Case("pooling gradient " + kind, new PoolingGrad(pooling), dtype, dims(2, 3, 9, 8), dims(2, 3, 5, 8),
+                        dims(2, 3, 5, 8)));
+                cases.add(new Case("global pooling " + kind, new Pooling(kind, List.of(7L, 7L), Window.of(2, 1, 0)), dtype,
+                        dims(2, 16, 7, 7)));
                 cases.add(new Case("adaptive pooling " + kind, new AdaptivePooling(kind, List.of(3L, 4L)), dtype, dims(2, 3, 7, 7)));
             }
         }
         cases.add(new Case("layer norm", new LayerNorm(1, 1e-5f, true, true), DType.FLOAT32, dims(5, 13, 7), dims(13, 7), dims(91)));
         cases.add(new Case("layer norm alone", new LayerNorm(-1, 1e-5f, false, false), DType.FLOAT32, dims(5, 13)));
-        cases.add(new Case("layer norm gradient", new LayerNormGrad(new LayerNorm(1, 1e-5f, true, true)), DType.FLOAT32, dims(5, 91), dims(5, 91), dims(91), dims(5), dims(-5, 5)));
+        cases.add(new Case("layer norm gradient", new LayerNormGrad(new LayerNorm(1, 1e-5f, true, true)), DType.FLOAT32, dims(5, 91),
+                dims(5, 91), dims(91), dims(5), dims(-5, 5)));
         cases.add(new Case("batch norm", new BatchNorm(1e-5f, true), DType.FLOAT32, dims(4, 3, 5, 6), dims(3), dims(3)));
-        cases.add(new Case("batch norm at inference", new BatchNorm(1e-5f, false), DType.FLOAT32, dims(4, 16, 5, 6), dims(16), dims(16), dims(16), dims(-5, 16)));
-        cases.add(new Case("batch norm gradient", new BatchNormGrad(new BatchNorm(1e-5f, true)), DType.FLOAT32, dims(4, 3, 5, 6), dims(4, 3, 5, 6), dims(3), dims(3), dims(-5, 3)));
+        cases.add(new Case("batch norm at inference", new BatchNorm(1e-5f, false), DType.FLOAT32, dims(4, 16, 5, 6), dims(16), dims(16),
+                dims(16), dims(-5, 16)));
+        cases.add(new Case("batch norm gradient", new BatchNormGrad(new BatchNorm(1e-5f, true)), DType.FLOAT32, dims(4, 3, 5, 6),
+                dims(4, 3, 5, 6), dims(3), dims(3), dims(-5, 3)));
         cases.add(new Case("group norm", new GroupNorm(2, 1e-5f, true, true), DType.FLOAT32, dims(2, 6, 4, 5), dims(6), dims(6)));
         return cases.stream();
     }
@@ -169,7 +190,8 @@ class FastAgainstPortableTest {
     }
 
     @ParameterizedTest
-    @EnumSource(value = Unary.Function.class, names = {"RELU", "LEAKY_RELU", "ELU", "CLIP", "SIGMOID", "TANH", "GELU_ERF", "GELU_TANH", "SWISH", "HARD_SIGMOID", "HARD_SWISH", "MISH", "EXP",
+    @EnumSource(value = Unary.Function.class, names = {"RELU", "LEAKY_RELU", "ELU", "CLIP", "SIGMOID", "TANH", "GELU_ERF", "GELU_TANH",
+            "SWISH", "HARD_SIGMOID", "HARD_SWISH", "MISH", "EXP",
             "LOG", "SQRT", "SQUARE", "ABS", "LINEAR"})
     void gradientsOfFunctionsGiveTheSame(Unary.Function function) {
         for (DType dtype : FLOATS) {
@@ -251,7 +273,11 @@ class FastAgainstPortableTest {
         for (int i = 0; i < expected.length; i++) {
             double e = expected[i];
             double a = actual[i];
-            boolean same = Double.isNaN(e) ? Double.isNaN(a) : Double.isInfinite(e) || Double.isInfinite(a) ? e == a : Math.abs(e - a) <= tolerance * Math.max(magnitude, Math.abs(e));
+            boolean same = Double.isNaN(e)
+                    ? Double.isNaN(a)
+                    : Double.isInfinite(e) || Double.isInfinite(a)
+                            ? e == a
+                            : Math.abs(e - a) <= tolerance * Math.max(magnitude, Math.abs(e));
             String of = inputs[0].shape().size() == expected.length ? " of " + inputs[0].toDoubleArray()[i] : "";
             if (!same) {
                 fail(what + ": element " + i + of + " is " + a + ", the portable kernel's " + e);

@@ -27,7 +27,8 @@ final class KernelRun {
 
     /** Into given outputs, of which some may be left out. */
     static void into(Kernels kernels, Computation computation, @Nullable Tensor[] outputs, @Nullable Tensor... inputs) {
-        @Nullable Tensor[] arguments = Arrays.copyOf(inputs, inputs.length + outputs.length);
+        @Nullable
+        Tensor[] arguments = Arrays.copyOf(inputs, inputs.length + outputs.length);
         System.arraycopy(outputs, 0, arguments, inputs.length, outputs.length);
         try (Kernel kernel = kernels.prepare(computation, Place.CPU, specs(arguments))) {
             kernel.run(arguments, KernelContext.current());

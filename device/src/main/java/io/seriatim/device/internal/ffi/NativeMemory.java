@@ -23,7 +23,8 @@ public final class NativeMemory {
         SymbolLookup library = WINDOWS ? SymbolLookup.libraryLookup("ucrtbase", java.lang.foreign.Arena.global()) : linker.defaultLookup();
         FunctionDescriptor two = FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG);
         ALLOCATE = linker.downcallHandle(library.findOrThrow(WINDOWS ? "_aligned_malloc" : "aligned_alloc"), two);
-        FREE = linker.downcallHandle(library.findOrThrow(WINDOWS ? "_aligned_free" : "free"), FunctionDescriptor.ofVoid(ValueLayout.JAVA_LONG));
+        FREE = linker.downcallHandle(library.findOrThrow(WINDOWS ? "_aligned_free" : "free"),
+                FunctionDescriptor.ofVoid(ValueLayout.JAVA_LONG));
     }
 
     private NativeMemory() {

@@ -54,7 +54,8 @@ public final class Dnnl {
         symbols = dnnl;
         execute = function("dnnl_primitive_execute", "ppip");
         setDataHandle = function(dnnl, "dnnl_memory_set_data_handle", "pp", SHORT_CALL);
-        setThreads = LINKER.downcallHandle(openMp.findOrThrow("omp_set_num_threads"), FunctionDescriptor.ofVoid(ValueLayout.JAVA_INT), SHORT_CALL);
+        setThreads = LINKER.downcallHandle(openMp.findOrThrow("omp_set_num_threads"), FunctionDescriptor.ofVoid(ValueLayout.JAVA_INT),
+                SHORT_CALL);
         createMemory = function("dnnl_memory_create", "pppp");
         destroyMemory = function("dnnl_memory_destroy", "p");
         query = function("dnnl_primitive_desc_query", "piip");
@@ -64,7 +65,8 @@ public final class Dnnl {
         createDesc = function("dnnl_memory_desc_create_with_strides", "pipip");
         createAnyDesc = function("dnnl_memory_desc_create_with_tag", "pipii");
         destroyDesc = function("dnnl_memory_desc_destroy", "p");
-        descSize = LINKER.downcallHandle(dnnl.findOrThrow("dnnl_memory_desc_get_size"), FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG));
+        descSize = LINKER.downcallHandle(dnnl.findOrThrow("dnnl_memory_desc_get_size"),
+                FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG));
         descEqual = function("dnnl_memory_desc_equal", "pp");
         engine = handle(out -> call("dnnl_engine_create", "pip", out, DnnlConstants.ENGINE_CPU, 0L));
         stream = handle(out -> call("dnnl_stream_create", "ppi", out, engine, DnnlConstants.STREAM_DEFAULT));
@@ -73,7 +75,8 @@ public final class Dnnl {
     private static Loaded load() {
         NativePlatform platform = NativePlatform.current();
         if (platform == null) {
-            return new Loaded(null, null, "there is no oneDNN for " + System.getProperty("os.name") + " on " + System.getProperty("os.arch"));
+            return new Loaded(null, null,
+                    "there is no oneDNN for " + System.getProperty("os.name") + " on " + System.getProperty("os.arch"));
         }
         Path folder = null;
         try {
@@ -192,7 +195,8 @@ public final class Dnnl {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment out = arena.allocate(ValueLayout.JAVA_LONG);
             int status = creation.create(out.address());
-            if (status == DnnlConstants.UNIMPLEMENTED || status == DnnlConstants.LAST_IMPL_REACHED || status == DnnlConstants.INVALID_ARGUMENTS) {
+            if (status == DnnlConstants.UNIMPLEMENTED || status == DnnlConstants.LAST_IMPL_REACHED
+                    || status == DnnlConstants.INVALID_ARGUMENTS) {
                 return 0;
             }
             check(status);
@@ -206,7 +210,8 @@ public final class Dnnl {
         }
     }
 
-    private static final String[] STATUS = {"success", "out of memory", "invalid arguments", "no implementation", "last implementation reached", "a run-time error",
+    private static final String[] STATUS = {"success", "out of memory", "invalid arguments", "no implementation",
+            "last implementation reached", "a run-time error",
             "not required", "invalid graph", "invalid graph operation", "invalid shape", "invalid data type"};
 
     /**
@@ -515,7 +520,8 @@ public final class Dnnl {
      */
     public String version() {
         try {
-            long version = (long) LINKER.downcallHandle(symbols.findOrThrow("dnnl_version"), FunctionDescriptor.of(ValueLayout.JAVA_LONG)).invokeExact();
+            long version = (long) LINKER.downcallHandle(symbols.findOrThrow("dnnl_version"), FunctionDescriptor.of(ValueLayout.JAVA_LONG))
+                    .invokeExact();
             MemorySegment parts = MemorySegment.ofAddress(version).reinterpret(12);
             return parts.get(ValueLayout.JAVA_INT, 0) + "." + parts.get(ValueLayout.JAVA_INT, 4) + "." + parts.get(ValueLayout.JAVA_INT, 8);
         } catch (Throwable e) {

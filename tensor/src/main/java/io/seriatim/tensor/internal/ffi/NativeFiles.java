@@ -47,7 +47,8 @@ final class NativeFiles {
             url = context.getResource(resource);
         }
         if (url == null) {
-            throw new IOException("the class path has no " + resource + ": add the artifact org.bytedeco:dnnl with the classifier " + platform.classifier());
+            throw new IOException("the class path has no " + resource + ": add the artifact org.bytedeco:dnnl with the classifier "
+                    + platform.classifier());
         }
         return url;
     }
@@ -82,7 +83,8 @@ final class NativeFiles {
             return;
         }
         // Several processes may start at once: the others wait for the first one's file.
-        try (FileChannel channel = FileChannel.open(folder.resolve(name + ".lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE); FileLock lock = channel.lock()) {
+        try (FileChannel channel = FileChannel.open(folder.resolve(name + ".lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+                FileLock lock = channel.lock()) {
             if (lock.isValid() && !isWhole(target, length)) {
                 write(url, folder, target, length, checksum);
             }
@@ -101,7 +103,8 @@ final class NativeFiles {
                 Files.copy(in, temporary, StandardCopyOption.REPLACE_EXISTING);
             }
             if (length >= 0 && (Files.size(temporary) != length || crc.getValue() != checksum)) {
-                throw new IOException("the library " + target.getFileName() + " in " + url + " is damaged: its length or checksum is not what the jar states");
+                throw new IOException("the library " + target.getFileName() + " in " + url
+                        + " is damaged: its length or checksum is not what the jar states");
             }
             move(temporary, target);
         } finally {
@@ -114,7 +117,8 @@ final class NativeFiles {
             Files.move(from, to, StandardCopyOption.ATOMIC_MOVE);
         } catch (FileAlreadyExistsException e) {
             // Where a move does not replace, another process has put the same file there.
-            @Nullable IOException other = Files.isRegularFile(to) ? null : e;
+            @Nullable
+            IOException other = Files.isRegularFile(to) ? null : e;
             if (other != null) {
                 throw other;
             }

@@ -67,14 +67,16 @@ final class BinaryFunctions {
 
     private static long nonZero(long y) {
         if (y == 0) {
-            throw new IllegalArgumentException("A whole number cannot be divided by zero: check the divisor, or compute in a floating-point type");
+            throw new IllegalArgumentException(
+                    "A whole number cannot be divided by zero: check the divisor, or compute in a floating-point type");
         }
         return y;
     }
 
     private static long power(long x, long y) {
         if (y < 0) {
-            throw new IllegalArgumentException("A whole number has no power of a negative exponent, here " + y + ": compute in a floating-point type");
+            throw new IllegalArgumentException(
+                    "A whole number has no power of a negative exponent, here " + y + ": compute in a floating-point type");
         }
         long result = 1;
         long base = x;

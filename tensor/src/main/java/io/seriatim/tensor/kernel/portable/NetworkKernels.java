@@ -26,13 +26,15 @@ import java.util.List;
 /** Matrix products, convolutions, poolings, normalisations, softmax and cross entropy. */
 final class NetworkKernels {
     private static final List<DType> FLOATS = List.of(DType.FLOAT32, DType.FLOAT64, DType.FLOAT16, DType.BFLOAT16);
-    private static final List<DType> NUMBERS = List.of(DType.FLOAT32, DType.FLOAT64, DType.FLOAT16, DType.BFLOAT16, DType.INT32, DType.INT64);
+    private static final List<DType> NUMBERS = List.of(DType.FLOAT32, DType.FLOAT64, DType.FLOAT16, DType.BFLOAT16, DType.INT32,
+            DType.INT64);
 
     private NetworkKernels() {
     }
 
     static void register(Kernels kernels) {
-        kernels.register(PortableKernels.PROVIDER, PortableKernels.CPU, "matmul", MatMul.class, NUMBERS, PortableKernels.plain(PortableMatMul::of));
+        kernels.register(PortableKernels.PROVIDER, PortableKernels.CPU, "matmul", MatMul.class, NUMBERS,
+                PortableKernels.plain(PortableMatMul::of));
         floating(kernels, "convolution", Convolution.class, PortableConvolution::forward);
         floating(kernels, "convolution_grad_input", ConvolutionGradInput.class, PortableConvolution::gradInput);
         floating(kernels, "convolution_grad_weights", ConvolutionGradWeights.class, PortableConvolution::gradWeights);

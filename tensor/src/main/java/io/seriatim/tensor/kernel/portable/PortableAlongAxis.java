@@ -29,7 +29,8 @@ final class PortableAlongAxis {
         long index = context.longs(7)[0];
         long length = x.shape().dim(axis);
         if (index < 0 || index >= length) {
-            throw new IllegalArgumentException(operation + ": index number " + i + " must be from 0 to " + (length - 1) + ", but is " + index);
+            throw new IllegalArgumentException(
+                    operation + ": index number " + i + " must be from 0 to " + (length - 1) + ", but is " + index);
         }
         long left = i;
         long element = 0;
@@ -101,7 +102,9 @@ final class PortableAlongAxis {
             Integer[] order = new Integer[x.length()];
             long[] wholes = new long[x.length()];
             double[] reals = new double[x.length()];
-            Comparator<Integer> ascending = whole ? Comparator.comparingLong(i -> wholes[i]) : Comparator.comparingDouble(i -> reals[i] + 0.0);
+            Comparator<Integer> ascending = whole
+                    ? Comparator.comparingLong(i -> wholes[i])
+                    : Comparator.comparingDouble(i -> reals[i] + 0.0);
             Comparator<Integer> comparator = topK.largest() ? ascending.reversed() : ascending;
             for (long i = 0; i < x.count() && topK.k() > 0; i++) {
                 long at = x.at(all.get(0), i);
@@ -132,7 +135,8 @@ final class PortableAlongAxis {
             for (long i = 0; i < count; i++) {
                 Longs.load(all.get(0), i, row, 0, 1);
                 if (row[0] < 0 || row[0] >= oneHot.depth()) {
-                    throw new IllegalArgumentException("one_hot: index number " + i + " must be from 0 to " + (oneHot.depth() - 1) + ", but is " + row[0]);
+                    throw new IllegalArgumentException(
+                            "one_hot: index number " + i + " must be from 0 to " + (oneHot.depth() - 1) + ", but is " + row[0]);
                 }
             }
             long[] index = context.longs(1);
@@ -175,7 +179,7 @@ final class PortableAlongAxis {
                 long turn = Math.clamp(row % rows + triangle.diagonal() + (triangle.upper() ? 0 : 1), 0, columns);
                 for (long column = 0; column < columns; column += KernelContext.TILE) {
                     int length = (int) Math.min(KernelContext.TILE, columns - column);
-                    int from = (int) Math.clamp(turn - column, 0, length);
+                    int from = Math.clamp(turn - column, 0, length);
                     int clearFrom = triangle.upper() ? 0 : from;
                     int clearTo = triangle.upper() ? from : length;
                     if (whole) {

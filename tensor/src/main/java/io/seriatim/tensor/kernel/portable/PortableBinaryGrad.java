@@ -29,7 +29,8 @@ final class PortableBinaryGrad {
                 boolean repeats = i < added || operand.shape().dim(i - added) == 1;
                 (repeats ? own : repeated)[i] = 1;
             }
-            long[][] strides = {Tensor.broadcastStrides(x, shape), Tensor.broadcastStrides(y, shape), dout.strides(), Tensor.broadcastStrides(gradient, shape)};
+            long[][] strides = {Tensor.broadcastStrides(x, shape), Tensor.broadcastStrides(y, shape), dout.strides(),
+                    Tensor.broadcastStrides(gradient, shape)};
             return new Side(left, Nest.of(Shape.of(own), strides), Nest.of(Shape.of(repeated), strides));
         }
     }
@@ -79,7 +80,8 @@ final class PortableBinaryGrad {
     }
 
     private static double value(Tensor tensor, int operand, Side side, long row, long column, long repeatedRow, long repeatedColumn) {
-        long element = side.own().offset(operand, row) + column * side.own().rowStride(operand) + side.repeats().offset(operand, repeatedRow)
+        long element = side.own().offset(operand, row) + column * side.own().rowStride(operand)
+                + side.repeats().offset(operand, repeatedRow)
                 + repeatedColumn * side.repeats().rowStride(operand);
         return Doubles.get(tensor.memory(), tensor.dtype(), tensor.offset() + element * tensor.dtype().bytes());
     }

@@ -44,7 +44,8 @@ final class PortableConvolution {
             extra = new long[arguments.length][];
             for (int i = convolution.bias() ? 3 : 2; i < last; i++) {
                 TensorSpec spec = Objects.requireNonNull(arguments[i]);
-                extra[i] = Image.of(new TensorSpec(spec.dtype(), out.shape(), io.seriatim.tensor.Layout.strided(Tensor.broadcastStrides(spec, out.shape())))).strides();
+                extra[i] = Image.of(new TensorSpec(spec.dtype(), out.shape(),
+                        io.seriatim.tensor.Layout.strided(Tensor.broadcastStrides(spec, out.shape())))).strides();
             }
         }
 
@@ -104,7 +105,8 @@ final class PortableConvolution {
             int next = 2;
             if (convolution.bias()) {
                 Tensor biases = arguments.get(next++);
-                double bias = Doubles.get(biases.memory(), biases.dtype(), biases.offset() + o * biases.spec().strides()[0] * biases.dtype().bytes());
+                double bias = Doubles.get(biases.memory(), biases.dtype(),
+                        biases.offset() + o * biases.spec().strides()[0] * biases.dtype().bytes());
                 for (int i = 0; i < plane; i++) {
                     array[i] += bias;
                 }
@@ -178,7 +180,8 @@ final class PortableConvolution {
                         for (int row = 0; row < dy.height() && sz >= 0 && sz < dx.depth(); row++) {
                             int sy = steps.source(1, row, ky);
                             if (sy >= 0 && sy < dx.height()) {
-                                spreadRow(steps, dx, dy, array, weight, kx, input + (z * dy.height() + row) * dy.width(), (sz * dx.height() + sy) * dx.width());
+                                spreadRow(steps, dx, dy, array, weight, kx, input + (z * dy.height() + row) * dy.width(),
+                                        (sz * dx.height() + sy) * dx.width());
                             }
                         }
                     }
@@ -236,7 +239,8 @@ final class PortableConvolution {
                         for (int row = 0; row < dy.height() && sz >= 0 && sz < x.depth(); row++) {
                             int sy = steps.source(1, row, ky);
                             if (sy >= 0 && sy < x.height()) {
-                                sum += dot(steps, x, dy, array, kx, input + (sz * x.height() + sy) * x.width(), output + (z * dy.height() + row) * dy.width());
+                                sum += dot(steps, x, dy, array, kx, input + (sz * x.height() + sy) * x.width(),
+                                        output + (z * dy.height() + row) * dy.width());
                             }
                         }
                     }

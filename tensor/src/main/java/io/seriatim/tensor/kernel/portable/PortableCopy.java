@@ -91,19 +91,23 @@ final class PortableCopy {
         long columns = to.shape().dim(rank - 1);
         long[] read = from.strides();
         long[] write = to.strides();
-        Nest outer = Nest.of(to.shape().slice(0, rank - 2), java.util.Arrays.copyOf(read, rank - 2), java.util.Arrays.copyOf(write, rank - 2));
+        Nest outer = Nest.of(to.shape().slice(0, rank - 2), java.util.Arrays.copyOf(read, rank - 2),
+                java.util.Arrays.copyOf(write, rank - 2));
         int bytes = from.dtype().bytes();
         return PortableKernel.of((all, _) -> {
             MemorySegment source = all.get(0).memory();
             MemorySegment target = all.get(1).memory();
             for (long part = 0; part < outer.rows() * outer.rowLength(); part++) {
-                long in = all.get(0).offset() + (outer.offset(0, part / outer.rowLength()) + part % outer.rowLength() * outer.rowStride(0)) * bytes;
-                long out = all.get(1).offset() + (outer.offset(1, part / outer.rowLength()) + part % outer.rowLength() * outer.rowStride(1)) * bytes;
+                long in = all.get(0).offset()
+                        + (outer.offset(0, part / outer.rowLength()) + part % outer.rowLength() * outer.rowStride(0)) * bytes;
+                long out = all.get(1).offset()
+                        + (outer.offset(1, part / outer.rowLength()) + part % outer.rowLength() * outer.rowStride(1)) * bytes;
                 for (long i = 0; i < rows; i += BLOCK) {
                     for (long j = 0; j < columns; j += BLOCK) {
                         for (long r = i; r < Math.min(rows, i + BLOCK); r++) {
                             for (long c = j; c < Math.min(columns, j + BLOCK); c++) {
-                                element(source, in + (r * read[rank - 2] + c * read[rank - 1]) * bytes, target, out + (r * write[rank - 2] + c * write[rank - 1]) * bytes, bytes);
+                                element(source, in + (r * read[rank - 2] + c * read[rank - 1]) * bytes, target,
+                                        out + (r * write[rank - 2] + c * write[rank - 1]) * bytes, bytes);
                             }
                         }
                     }

@@ -16,8 +16,10 @@ import org.jspecify.annotations.Nullable;
 
 /** Functions of one and two elements. */
 final class PortableElementwise {
-    private static final List<Unary.Function> WHOLE = List.of(Unary.Function.RELU, Unary.Function.CLIP, Unary.Function.SQUARE, Unary.Function.ABS, Unary.Function.LINEAR,
-            Unary.Function.NEGATE, Unary.Function.FLOOR, Unary.Function.CEIL, Unary.Function.ROUND, Unary.Function.SIGN, Unary.Function.LOGICAL_NOT, Unary.Function.IS_NAN,
+    private static final List<Unary.Function> WHOLE = List.of(Unary.Function.RELU, Unary.Function.CLIP, Unary.Function.SQUARE,
+            Unary.Function.ABS, Unary.Function.LINEAR,
+            Unary.Function.NEGATE, Unary.Function.FLOOR, Unary.Function.CEIL, Unary.Function.ROUND, Unary.Function.SIGN,
+            Unary.Function.LOGICAL_NOT, Unary.Function.IS_NAN,
             Unary.Function.IS_INF, Unary.Function.IS_FINITE);
 
     private PortableElementwise() {
@@ -61,7 +63,8 @@ final class PortableElementwise {
             case CLIP -> x < unary.alpha() ? (long) unary.alpha() : x > unary.beta() ? (long) unary.beta() : x;
             case SQUARE -> x * x;
             case ABS -> Math.abs(x);
-            case LINEAR -> (long) unary.alpha() == unary.alpha() && (long) unary.beta() == unary.beta() ? (long) unary.alpha() * x + (long) unary.beta()
+            case LINEAR -> (long) unary.alpha() == unary.alpha() && (long) unary.beta() == unary.beta()
+                    ? (long) unary.alpha() * x + (long) unary.beta()
                     : (long) ((double) unary.alpha() * x + unary.beta());
             case NEGATE -> -x;
             case SIGN -> Long.signum(x);

@@ -34,7 +34,8 @@ final class PortableIndex {
         for (long i = 0; i < count; i++) {
             long index = index(indices, i);
             if ((index < 0 || index >= length) && index != padding) {
-                throw new IllegalArgumentException(operation + ": index number " + i + " must be from 0 to " + (length - 1) + ", but is " + index);
+                throw new IllegalArgumentException(
+                        operation + ": index number " + i + " must be from 0 to " + (length - 1) + ", but is " + index);
             }
         }
         return count;
@@ -87,10 +88,12 @@ final class PortableIndex {
                     Longs.load(indices, i, context.longs(0), 0, 1);
                     long index = context.longs(0)[0];
                     if ((index < 0 || index >= slices.length()) && index != gather.padding()) {
-                        throw new IllegalArgumentException("gather: index number " + i + " must be from 0 to " + (slices.length() - 1) + ", but is " + index);
+                        throw new IllegalArgumentException(
+                                "gather: index number " + i + " must be from 0 to " + (slices.length() - 1) + ", but is " + index);
                     }
                     for (long j = 0; j < slices.inner(); j++) {
-                        element(all.get(0), (outer * slices.length() + index) * slices.inner() + j, all.get(2), at++, index == gather.padding(), whole, context);
+                        element(all.get(0), (outer * slices.length() + index) * slices.inner() + j, all.get(2), at++,
+                                index == gather.padding(), whole, context);
                     }
                 }
             }
@@ -130,7 +133,8 @@ final class PortableIndex {
                 for (long i = 0; i < count; i++) {
                     long index = index(indices, i);
                     if (index != grad.forward().padding()) {
-                        add(all.get(0), (outer * count + i) * slices.inner(), target, (outer * slices.length() + index) * slices.inner(), slices.inner(), context);
+                        add(all.get(0), (outer * count + i) * slices.inner(), target, (outer * slices.length() + index) * slices.inner(),
+                                slices.inner(), context);
                     }
                 }
             }
@@ -205,7 +209,8 @@ final class PortableIndex {
             }
             for (long i = 0; i < count; i++) {
                 if (scatter.overwrite()) {
-                    MemorySegment.copy(all.get(2).memory(), all.get(2).offset() + i * bytes, out.memory(), out.offset() + index(indices, i) * bytes, bytes);
+                    MemorySegment.copy(all.get(2).memory(), all.get(2).offset() + i * bytes, out.memory(),
+                            out.offset() + index(indices, i) * bytes, bytes);
                 } else {
                     add(all.get(2), i * row, out, index(indices, i) * row, row, context);
                 }
@@ -227,7 +232,8 @@ final class PortableIndex {
         for (int d = 0; d < depth; d++) {
             long index = index(indices, i * depth + d);
             if (index < 0 || index >= x.dim(d)) {
-                throw new IllegalArgumentException(operation + ": part " + d + " of index number " + i + " must be from 0 to " + (x.dim(d) - 1) + ", but is " + index);
+                throw new IllegalArgumentException(
+                        operation + ": part " + d + " of index number " + i + " must be from 0 to " + (x.dim(d) - 1) + ", but is " + index);
             }
             slice = slice * x.dim(d) + index;
         }
@@ -248,7 +254,8 @@ final class PortableIndex {
             }
             for (long i = 0; i < count; i++) {
                 long slice = tuple("gather_nd", all.get(1), i, x);
-                MemorySegment.copy(all.get(0).memory(), all.get(0).offset() + slice * bytes, all.get(2).memory(), all.get(2).offset() + i * bytes, bytes);
+                MemorySegment.copy(all.get(0).memory(), all.get(0).offset() + slice * bytes, all.get(2).memory(),
+                        all.get(2).offset() + i * bytes, bytes);
             }
         });
     }

@@ -20,7 +20,8 @@ abstract class PortableKernel implements Kernel {
             return Objects.requireNonNull(all[index]);
         }
 
-        @Nullable Tensor optional(int index) {
+        @Nullable
+        Tensor optional(int index) {
             return all[index];
         }
     }

@@ -85,7 +85,8 @@ final class PortableMatMul extends PortableKernel {
 
     private static long[] leading(TensorSpec spec, int matrixRank, Shape batch) {
         int rank = Math.max(0, spec.shape().rank() - matrixRank);
-        TensorSpec part = new TensorSpec(spec.dtype(), spec.shape().slice(0, rank), io.seriatim.tensor.Layout.strided(Arrays.copyOf(spec.strides(), rank)));
+        TensorSpec part = new TensorSpec(spec.dtype(), spec.shape().slice(0, rank),
+                io.seriatim.tensor.Layout.strided(Arrays.copyOf(spec.strides(), rank)));
         // A part of a row-major tensor is not row-major itself: its strides are taken as they are.
         long[] own = Arrays.copyOf(spec.strides(), rank);
         long[] strides = new long[batch.rank()];
@@ -114,7 +115,8 @@ final class PortableMatMul extends PortableKernel {
     }
 
     private long at(Tensor tensor, int operand, long[] bases, long row, long column) {
-        return tensor.offset() + (bases[operand] + row * operands[operand].row() + column * operands[operand].column()) * tensor.dtype().bytes();
+        return tensor.offset()
+                + (bases[operand] + row * operands[operand].row() + column * operands[operand].column()) * tensor.dtype().bytes();
     }
 
     private int columns() {
@@ -241,7 +243,8 @@ final class PortableMatMul extends PortableKernel {
             for (PostOp postOp : computation.postOps()) {
                 sum = switch (postOp) {
                     case PostOp.Apply apply -> UnaryFunctions.apply(apply.function(), sum, apply.alpha(), apply.beta());
-                    case PostOp.Combine combine -> BinaryFunctions.apply(combine.function(), sum, value(arguments, next++, bases, i, j + c));
+                    case PostOp.Combine combine ->
+                        BinaryFunctions.apply(combine.function(), sum, value(arguments, next++, bases, i, j + c));
                     case PostOp.Accumulate accumulate -> sum + accumulate.scale() * value(arguments, last, bases, i, j + c);
                 };
             }
@@ -263,7 +266,10 @@ final class PortableMatMul extends PortableKernel {
         Tensor out = Objects.requireNonNull(arguments[last]);
         for (long i = 0; i < m; i++) {
             for (long j = 0; j < n; j++) {
-                long sum = computation.bias() ? Longs.get(Objects.requireNonNull(arguments[2]).memory(), dtype, at(Objects.requireNonNull(arguments[2]), 2, bases, i, j)) : 0;
+                long sum = computation.bias()
+                        ? Longs.get(Objects.requireNonNull(arguments[2]).memory(), dtype,
+                                at(Objects.requireNonNull(arguments[2]), 2, bases, i, j))
+                        : 0;
                 for (int p = 0; p < k; p++) {
                     sum += Longs.get(x.memory(), dtype, at(x, 0, bases, i, p)) * Longs.get(y.memory(), dtype, at(y, 1, bases, p, j));
                 }

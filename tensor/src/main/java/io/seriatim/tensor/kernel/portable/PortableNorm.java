@@ -44,7 +44,8 @@ final class PortableNorm {
         static Rows of(TensorSpec x, GroupNorm norm) {
             long pixels = x.shape().slice(2, x.shape().rank()).size();
             long length = x.shape().dim(1) / norm.groups() * pixels;
-            return new Rows(x.shape().dim(0) * norm.groups(), Math.toIntExact(length), Math.toIntExact(Math.max(1, pixels)), norm.groups(), norm.epsilon(), norm.scale(), norm.bias());
+            return new Rows(x.shape().dim(0) * norm.groups(), Math.toIntExact(length), Math.toIntExact(Math.max(1, pixels)), norm.groups(),
+                    norm.epsilon(), norm.scale(), norm.bias());
         }
 
         int parameters() {
@@ -199,7 +200,8 @@ final class PortableNorm {
         });
     }
 
-    private static void channelGrad(BatchNorm norm, PortableKernel.Arguments all, Image[] images, double[] planes, long c, double mean, double inverse) {
+    private static void channelGrad(BatchNorm norm, PortableKernel.Arguments all, Image[] images, double[] planes, long c, double mean,
+            double inverse) {
         Image x = images[0];
         int pixels = x.plane();
         double sum = 0;

@@ -81,7 +81,8 @@ final class PortablePad {
                 if (whole) {
                     Longs.set(out.memory(), out.dtype(), write, from == CONSTANT ? constant : Longs.get(in.memory(), in.dtype(), read));
                 } else {
-                    Doubles.set(out.memory(), out.dtype(), write, from == CONSTANT ? pad.value() : Doubles.get(in.memory(), in.dtype(), read));
+                    Doubles.set(out.memory(), out.dtype(), write,
+                            from == CONSTANT ? pad.value() : Doubles.get(in.memory(), in.dtype(), read));
                 }
             });
         });

@@ -62,7 +62,8 @@ final class PortablePooling {
             if (computation instanceof Pooling pooling) {
                 int added = 3 - pooling.window().rank();
                 for (int i = 0; i < pooling.window().rank(); i++) {
-                    ranges[added + i] = Ranges.moving(lengths[added + i], places[added + i], Math.toIntExact(pooling.kernel().get(i)), pooling.window().stride(i),
+                    ranges[added + i] = Ranges.moving(lengths[added + i], places[added + i], Math.toIntExact(pooling.kernel().get(i)),
+                            pooling.window().stride(i),
                             pooling.window().padBegin(i), pooling.window().padEnd(i));
                 }
                 return new Windows(pooling.kind(), ranges);
@@ -79,7 +80,8 @@ final class PortablePooling {
             if (kind == Pooling.Kind.AVERAGE_WITH_PADDING) {
                 return (double) ranges[0].counted[z] * ranges[1].counted[y] * ranges[2].counted[x];
             }
-            return (double) (ranges[0].to[z] - ranges[0].from[z]) * (ranges[1].to[y] - ranges[1].from[y]) * (ranges[2].to[x] - ranges[2].from[x]);
+            return (double) (ranges[0].to[z] - ranges[0].from[z]) * (ranges[1].to[y] - ranges[1].from[y])
+                    * (ranges[2].to[x] - ranges[2].from[x]);
         }
 
         /** The first of the largest elements of a window; a NaN is larger than all. */
@@ -89,7 +91,7 @@ final class PortablePooling {
                 for (int j = ranges[1].from[y]; j < ranges[1].to[y]; j++) {
                     for (int k = ranges[2].from[x]; k < ranges[2].to[x]; k++) {
                         int at = (i * image.height() + j) * image.width() + k;
-                        if (best < 0 || plane[at] > plane[best] || plane[at] != plane[at] && plane[best] == plane[best]) {
+                        if (best < 0 || plane[at] > plane[best] || Double.isNaN(plane[at]) && !Double.isNaN(plane[best])) {
                             best = at;
                         }
                     }
@@ -135,7 +137,8 @@ final class PortablePooling {
                     for (int i = 0; i < y.depth(); i++) {
                         for (int j = 0; j < y.height(); j++) {
                             for (int k = 0; k < y.width(); k++) {
-                                array[at++] = windows.kind() == Pooling.Kind.MAX ? array[windows.largest(array, x, i, j, k)]
+                                array[at++] = windows.kind() == Pooling.Kind.MAX
+                                        ? array[windows.largest(array, x, i, j, k)]
                                         : windows.sum(array, x, i, j, k) / windows.divisor(i, j, k);
                             }
                         }

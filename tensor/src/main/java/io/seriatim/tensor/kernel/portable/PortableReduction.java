@@ -60,7 +60,8 @@ final class PortableReduction {
         PortableReduction kernel = new PortableReduction(reduction, x, Objects.requireNonNull(arguments[1]));
         boolean extreme = reduction.function() == Reduction.Function.MAX || reduction.function() == Reduction.Function.MIN;
         if (kernel.count == 0 && extreme && kernel.results.rows() > 0) {
-            throw new IllegalArgumentException("reduction: the " + reduction.function() + " of no elements does not exist, but x is " + x + " and axes " + reduction.axes() + " are reduced");
+            throw new IllegalArgumentException("reduction: the " + reduction.function() + " of no elements does not exist, but x is " + x
+                    + " and axes " + reduction.axes() + " are reduced");
         }
         boolean rows = kernel.elements.rowStride(0) == 1 && kernel.results.rowStride(0) != 1 || kernel.results.rowLength() == 1;
         return PortableKernel.of(kernel.whole ? kernel::longs : rows ? kernel::byRow : kernel::byTile);
@@ -236,7 +237,8 @@ final class PortableReduction {
         Reduction reduction = grad.reduction();
         Shape wide = new Reduction(reduction.function(), reduction.axes(), true).infer(x)[0].shape();
         double share = reduction.function() == Reduction.Function.MEAN ? (double) wide.size() / Math.max(1, x.shape().size()) : 1;
-        Elementwise walk = Elementwise.of(DType.FLOAT64, dx, x, y == null ? null : widened(y, wide), widened(Objects.requireNonNull(arguments[2]), wide));
+        Elementwise walk = Elementwise.of(DType.FLOAT64, dx, x, y == null ? null : widened(y, wide),
+                widened(Objects.requireNonNull(arguments[2]), wide));
         boolean needsResult = needsResult(reduction.function());
         if (needsResult && y == null) {
             throw new IllegalArgumentException("reduction_grad: the gradient of " + reduction.function() + " needs the result y");

@@ -62,7 +62,9 @@ final class PortableScan {
         TensorSpec spec = Objects.requireNonNull(arguments[0]);
         TensorSpec out = Objects.requireNonNull(arguments[1]);
         Strip x = Strip.of(spec, reduction.axis());
-        Strip y = Strip.of(reduction.keepDims() ? out : widened(out, spec.shape().with(reduction.axis(), 1), spec.shape().axis(reduction.axis())), reduction.axis());
+        Strip y = Strip.of(
+                reduction.keepDims() ? out : widened(out, spec.shape().with(reduction.axis(), 1), spec.shape().axis(reduction.axis())),
+                reduction.axis());
         boolean whole = spec.dtype().arithmetic() == DType.INT64;
         return PortableKernel.of((all, _) -> {
             for (long i = 0; i < x.count(); i++) {
@@ -85,9 +87,9 @@ final class PortableScan {
     private static int extremeDouble(ArgReduction reduction, Tensor x, Strip strip, long at) {
         int place = 0;
         double best = Doubles.get(x.memory(), x.dtype(), at);
-        for (int j = 1; j < strip.length() && best == best; j++) {
+        for (int j = 1; j < strip.length() && !Double.isNaN(best); j++) {
             double value = Doubles.get(x.memory(), x.dtype(), at + j * strip.stride() * x.dtype().bytes());
-            if (value != value || (reduction.largest() ? value > best : value < best)) {
+            if (Double.isNaN(value) || (reduction.largest() ? value > best : value < best)) {
                 best = value;
                 place = j;
             }

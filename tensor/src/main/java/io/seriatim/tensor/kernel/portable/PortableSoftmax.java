@@ -29,7 +29,7 @@ final class PortableSoftmax {
                 for (int j = 0; j < x.length() && !softmax.log(); j++) {
                     row[j] = Math.exp(row[j]);
                 }
-                if (logSum != logSum) {
+                if (Double.isNaN(logSum)) {
                     Arrays.fill(row, 0, x.length(), Double.NaN);
                 }
                 y.store(all.get(1), i, row, 0);
@@ -87,7 +87,9 @@ final class PortableSoftmax {
             for (long i = 0; i < x.count(); i++) {
                 x.load(all.get(0), i, rows, 0);
                 logarithms(rows, length);
-                double loss = computation.soft() ? softLoss(labels, all.get(1), i, rows, length) : hardLoss(computation, labels, all.get(1), i, rows, length);
+                double loss = computation.soft()
+                        ? softLoss(labels, all.get(1), i, rows, length)
+                        : hardLoss(computation, labels, all.get(1), i, rows, length);
                 for (int j = 0; j < length; j++) {
                     rows[j] = Math.exp(rows[j]);
                 }
@@ -117,8 +119,9 @@ final class PortableSoftmax {
     private static long label(CrossEntropy computation, Strip labels, Tensor tensor, long index, int length) {
         long label = Longs.get(tensor.memory(), tensor.dtype(), labels.at(tensor, index));
         if (label != computation.ignoreIndex() && (label < 0 || label >= length)) {
-            throw new IllegalArgumentException("cross_entropy: the label of row " + index + " must be from 0 to " + (length - 1) + ", or " + computation.ignoreIndex()
-                    + " to be ignored, but is " + label);
+            throw new IllegalArgumentException(
+                    "cross_entropy: the label of row " + index + " must be from 0 to " + (length - 1) + ", or " + computation.ignoreIndex()
+                            + " to be ignored, but is " + label);
         }
         return label;
     }

@@ -31,18 +31,21 @@ final class RandomKernels {
     }
 
     static void register(Kernels kernels) {
-        kernels.register(PortableKernels.PROVIDER, PortableKernels.CPU, "random", RandomNumbers.class, List.of(DType.values()), (random, _) -> random(random));
-        kernels.register(PortableKernels.PROVIDER, PortableKernels.CPU, "permutation", Permutation.class, WHOLE, (permutation, _) -> permutation(permutation));
+        kernels.register(PortableKernels.PROVIDER, PortableKernels.CPU, "random", RandomNumbers.class, List.of(DType.values()),
+                (random, _) -> random(random));
+        kernels.register(PortableKernels.PROVIDER, PortableKernels.CPU, "permutation", Permutation.class, WHOLE,
+                (permutation, _) -> permutation(permutation));
         kernels.register(PortableKernels.PROVIDER, PortableKernels.CPU, "dropout", Dropout.class, FLOATS, (dropout, _) -> dropout(dropout));
         kernels.register(PortableKernels.PROVIDER, PortableKernels.CPU, "dropout_grad", DropoutGrad.class, FLOATS,
-                (grad, arguments) -> Elementwise.of(DType.FLOAT64, Objects.requireNonNull(arguments[2]), arguments[0], arguments[1]).kernel(new Elementwise.Tile() {
-                    @Override
-                    public void doubles(KernelContext context, int count) {
-                        for (int i = 0; i < count; i++) {
-                            context.doubles(2)[i] = context.doubles(0)[i] * context.doubles(1)[i] * grad.forward().scale();
-                        }
-                    }
-                }));
+                (grad, arguments) -> Elementwise.of(DType.FLOAT64, Objects.requireNonNull(arguments[2]), arguments[0], arguments[1])
+                        .kernel(new Elementwise.Tile() {
+                            @Override
+                            public void doubles(KernelContext context, int count) {
+                                for (int i = 0; i < count; i++) {
+                                    context.doubles(2)[i] = context.doubles(0)[i] * context.doubles(1)[i] * grad.forward().scale();
+                                }
+                            }
+                        }));
     }
 
     /** Fills a tile with numbers evenly between 0, included, and 1, excluded, of 53 bits. */

@@ -44,7 +44,7 @@ final class UnaryFunctions {
             case SIGN -> Math.signum(x);
             case ERF -> ErrorFunction.erf(x);
             case LOGICAL_NOT -> x == 0 ? 1 : 0;
-            case IS_NAN -> x != x ? 1 : 0;
+            case IS_NAN -> Double.isNaN(x) ? 1 : 0;
             case IS_INF -> Double.isInfinite(x) ? 1 : 0;
             case IS_FINITE -> Double.isFinite(x) ? 1 : 0;
         };

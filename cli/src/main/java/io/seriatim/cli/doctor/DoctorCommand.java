@@ -1,0 +1,108 @@
+package io.seriatim.cli.doctor;
+
+import io.seriatim.cli.bench.Table;
+import io.seriatim.device.DeviceNotFoundException;
+import io.seriatim.device.Devices;
+import io.seriatim.device.Place;
+import io.seriatim.tensor.DType;
+import io.seriatim.tensor.kernel.Kernels;
+import io.seriatim.tensor.onednn.OneDnn;
+import java.io.PrintWriter;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.TreeMap;
+import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** Says what is there. */
+@Command(name = "doctor", description = "Say what Seriatim finds on this machine: processor, native libraries, devices, kernels; and what it misses, and why.")
+public final class DoctorCommand implements Callable<Integer> {
+    @Spec
+    private @Nullable CommandSpec spec;
+
+    @Option(names = "--kernels", description = "List all kernels with their types.")
+    private boolean kernels;
+
+    /** Made by the command line. */
+    public DoctorCommand() {
+        // The fields are filled by reflection.
+    }
+
+    @Override
+    public Integer call() {
+        PrintWriter out = Objects.requireNonNull(spec, "spec").commandLine().getOut();
+        Runtime runtime = Runtime.getRuntime();
+        line(out, "Java",
+                Runtime.version() + ", " + System.getProperty("java.vm.name") + ", heap of at most " + gibibytes(runtime.maxMemory()));
+        line(out, "system", System.getProperty("os.name") + " " + System.getProperty("os.version") + " " + System.getProperty("os.arch"));
+        Processor processor = Processor.ofThisMachine();
+        line(out, "processor", runtime.availableProcessors() + " of " + processor.model());
+        line(out, "", "has " + list(processor.present()) + "; has not " + list(processor.missing()));
+        library(out);
+        devices(out);
+        kernels(out);
+        out.flush();
+        return 0;
+    }
+
+    private static void library(PrintWriter out) {
+        OneDnn.Status status = OneDnn.status();
+        if (status.loaded()) {
+            line(out, "oneDNN", status.version() + " for " + status.platform() + ", uses " + status.instructions());
+            line(out, "", "from " + status.folder());
+        } else {
+            line(out, "oneDNN", "not used: " + status.problem());
+            line(out, "", "the portable kernels run instead, which are slower"
+                    + (status.platform() == null ? "" : "; it comes with org.bytedeco:dnnl, classifier " + status.platform()));
+        }
+    }
+
+    private static void devices(PrintWriter out) {
+        Devices devices = Devices.system();
+        for (Place place : devices.found()) {
+            line(out, place.toString(), devices.get(place).description());
+        }
+        try {
+            line(out, "cuda:0", devices.get(Place.parse("cuda:0")).description());
+        } catch (DeviceNotFoundException e) {
+            line(out, "cuda:0", "not found: " + String.valueOf(e.getMessage()).replaceFirst("^.*was not found: ", ""));
+        }
+    }
+
+    private void kernels(PrintWriter out) {
+        List<Kernels.Info> all = Kernels.system().list();
+        Map<String, Long> byProvider = all.stream()
+                .collect(Collectors.groupingBy(Kernels.Info::provider, TreeMap::new, Collectors.counting()));
+        long operations = all.stream().map(Kernels.Info::operation).distinct().count();
+        line(out, "kernels", operations + " operations; " + byProvider.entrySet().stream()
+                .map(entry -> entry.getKey() + " for " + entry.getValue()).collect(Collectors.joining(", ")));
+        if (kernels) {
+            Table table = new Table(List.of("operation", "place", "provider", "types"));
+            for (Kernels.Info info : all) {
+                table.row(List.of(info.operation(), info.kind(), info.provider(),
+                        info.dtypes().stream().map(DType::toString).collect(Collectors.joining(" "))));
+            }
+            out.println();
+            out.println(table.text());
+        }
+    }
+
+    private static void line(PrintWriter out, String name, String text) {
+        out.printf(Locale.ROOT, "%-10s %s%n", name, text);
+    }
+
+    private static String list(List<String> words) {
+        return words.isEmpty() ? "none that matter" : String.join(", ", words);
+    }
+
+    private static String gibibytes(long bytes) {
+        return String.format(Locale.ROOT, "%.1f GiB", bytes / (double) (1L << 30));
+    }
+}
