@@ -2,13 +2,17 @@
 module io.seriatim.cli {
     requires info.picocli;
     requires io.seriatim.engine;
+    requires io.seriatim.tensor;
     requires static transitive org.jspecify;
 
     exports io.seriatim.cli.bench;
 
     opens io.seriatim.cli to info.picocli;
     opens io.seriatim.cli.bench to info.picocli;
+    opens io.seriatim.cli.bench.kernels to info.picocli;
     opens io.seriatim.cli.demo to info.picocli;
+    opens io.seriatim.cli.demo.devices to info.picocli;
+    opens io.seriatim.cli.doctor to info.picocli;
 
     uses io.seriatim.cli.bench.EnginePeer;
 }

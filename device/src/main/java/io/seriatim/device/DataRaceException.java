@@ -6,7 +6,9 @@ import java.io.Serial;
 public final class DataRaceException extends IllegalStateException {
     @Serial
     private static final long serialVersionUID = 1;
+    /** The operation that was launched first. */
     private final String earlier;
+    /** The operation that was not ordered after it. */
     private final String later;
 
     DataRaceException(String message, String earlier, String later) {

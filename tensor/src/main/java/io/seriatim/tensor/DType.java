@@ -47,7 +47,10 @@ public enum DType {
      * @return false for whole numbers and bool
      */
     public boolean isFloating() {
-        return ordinal() <= BFLOAT16.ordinal();
+        return switch (this) {
+            case FLOAT32, FLOAT64, FLOAT16, BFLOAT16 -> true;
+            default -> false;
+        };
     }
 
     /**

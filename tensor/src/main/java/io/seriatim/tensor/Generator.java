@@ -106,7 +106,7 @@ public final class Generator {
      * @return an int64 array
      */
     public NDArray integers(long from, long to, long... shape) {
-        return draw(arrays.empty(DType.INT64, shape), Distribution.WHOLE, from, to);
+        return draw(arrays.empty(DType.INT64, shape), Distribution.WHOLE, (double) from, (double) to);
     }
 
     /**

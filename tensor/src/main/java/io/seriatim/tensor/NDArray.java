@@ -303,7 +303,7 @@ public final class NDArray implements AutoCloseable {
     }
 
     /**
-     * Computes x < y, as bool.
+     * Computes x &lt; y, as bool.
      *
      * @param y
      *            an array whose shape broadcasts with this one's
@@ -314,7 +314,7 @@ public final class NDArray implements AutoCloseable {
     }
 
     /**
-     * Computes x > y, as bool.
+     * Computes x &gt; y, as bool.
      *
      * @param y
      *            an array whose shape broadcasts with this one's

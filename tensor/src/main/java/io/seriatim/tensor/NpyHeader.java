@@ -55,7 +55,7 @@ record NpyHeader(DType dtype, boolean bigEndian, boolean fortran, Shape shape, i
         readFully(source, in, size, start.length);
         long length = 0;
         for (int i = size.length - 1; i >= 0; i--) {
-            length = length << 8 | size[i] & 0xff;
+            length = (length << 8) | (size[i] & 0xff);
         }
         int at = start.length + size.length;
         if (length > MOST) {
@@ -97,7 +97,7 @@ record NpyHeader(DType dtype, boolean bigEndian, boolean fortran, Shape shape, i
         }
         String order = String.valueOf(entries.get("fortran_order"));
         String descr = String.valueOf(entries.get("descr"));
-        if (!order.equals("True") && !order.equals("False") || !descr.startsWith("'")
+        if ((!order.equals("True") && !order.equals("False")) || !descr.startsWith("'")
                 || !String.valueOf(entries.get("shape")).startsWith("(")) {
             throw new FileFormatException(source, offset,
                     "descr must be a text, fortran_order True or False and shape a tuple, but the header is " + quoted(text));

@@ -77,7 +77,7 @@ public record TensorSpec(DType dtype, Shape shape, Layout layout) {
      * @return false for views with other strides and for opaque layouts
      */
     public boolean isRowMajor() {
-        return layout == Layout.ROW_MAJOR;
+        return layout instanceof Layout.RowMajor;
     }
 
     /**

@@ -34,7 +34,12 @@ public final class Table {
         rows.add(List.copyOf(cells));
     }
 
-    String text() {
+    /**
+     * The table for a terminal.
+     *
+     * @return lines of columns
+     */
+    public String text() {
         int[] widths = widths();
         return rows.stream().map(row -> line(row, widths, "  ").stripTrailing()).collect(Collectors.joining("\n", "", "\n"));
     }

@@ -77,15 +77,15 @@ public final class DoctorCommand implements Callable<Integer> {
     }
 
     private void kernels(PrintWriter out) {
-        List<Kernels.Info> all = Kernels.system().list();
+        List<Kernels.KernelInfo> all = Kernels.system().list();
         Map<String, Long> byProvider = all.stream()
-                .collect(Collectors.groupingBy(Kernels.Info::provider, TreeMap::new, Collectors.counting()));
-        long operations = all.stream().map(Kernels.Info::operation).distinct().count();
+                .collect(Collectors.groupingBy(Kernels.KernelInfo::provider, TreeMap::new, Collectors.counting()));
+        long operations = all.stream().map(Kernels.KernelInfo::operation).distinct().count();
         line(out, "kernels", operations + " operations; " + byProvider.entrySet().stream()
                 .map(entry -> entry.getKey() + " for " + entry.getValue()).collect(Collectors.joining(", ")));
         if (kernels) {
             Table table = new Table(List.of("operation", "place", "provider", "types"));
-            for (Kernels.Info info : all) {
+            for (Kernels.KernelInfo info : all) {
                 table.row(List.of(info.operation(), info.kind(), info.provider(),
                         info.dtypes().stream().map(DType::toString).collect(Collectors.joining(" "))));
             }

@@ -45,7 +45,8 @@ record Processor(String model, List<String> present, List<String> missing) {
         Map<Boolean, List<String>> found = known.entrySet().stream()
                 .collect(Collectors.partitioningBy(entry -> words.contains(entry.getKey()),
                         Collectors.mapping(Map.Entry::getValue, Collectors.toList())));
-        return new Processor(model.isEmpty() ? System.getProperty("os.arch") : model, found.get(true), found.get(false));
+        return new Processor(model.isEmpty() ? System.getProperty("os.arch") : model, found.getOrDefault(true, List.of()),
+                found.getOrDefault(false, List.of()));
     }
 
     private static String value(List<String> lines, String key) {

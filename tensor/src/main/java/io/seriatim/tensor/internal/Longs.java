@@ -136,7 +136,7 @@ public final class Longs {
             }
             case FLOAT64 -> {
                 for (int i = 0; i < count; i++) {
-                    memory.set(DOUBLE, at + i * step, values[from + i]);
+                    memory.set(DOUBLE, at + i * step, (double) values[from + i]);
                 }
             }
             case FLOAT16 -> {
@@ -293,7 +293,7 @@ public final class Longs {
     public static void set(MemorySegment memory, DType dtype, long at, long value) {
         switch (dtype) {
             case FLOAT32 -> memory.set(FLOAT, at, (float) value);
-            case FLOAT64 -> memory.set(DOUBLE, at, value);
+            case FLOAT64 -> memory.set(DOUBLE, at, (double) value);
             case FLOAT16 -> memory.set(SHORT, at, Float.floatToFloat16((float) value));
             case BFLOAT16 -> memory.set(SHORT, at, BFloat16.fromFloat((float) value));
             case INT8 -> memory.set(ValueLayout.JAVA_BYTE, at, (byte) value);

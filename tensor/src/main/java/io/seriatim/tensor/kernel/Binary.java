@@ -6,20 +6,74 @@ import io.seriatim.tensor.TensorSpec;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** A function of two elements. Inputs x, y, which broadcast, and one more for each {@link PostOp.Combine}; output of the broadcast shape, of x's type, or bool for comparisons and logic. */
+/**
+ * A function of two elements. Inputs x, y, which broadcast, and one more for each {@link PostOp.Combine}; output of the broadcast shape, of x's type, or bool for comparisons and logic.
+ *
+ * @param function
+ *            which
+ * @param postOps
+ *            what is done to each element of the result, in order
+ */
 public record Binary(Function function, List<PostOp> postOps) implements Computation {
+    /** What is computed. */
     public enum Function {
-        ADD, SUBTRACT, MULTIPLY, DIVIDE, MAXIMUM, MINIMUM, POWER, MODULO, FLOOR_DIVIDE, EQUAL, NOT_EQUAL, LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, LOGICAL_AND, LOGICAL_OR, LOGICAL_XOR;
+        /** x + y. */
+        ADD,
+        /** x − y. */
+        SUBTRACT,
+        /** x · y. */
+        MULTIPLY,
+        /** x / y; of whole numbers towards 0, and not by 0. */
+        DIVIDE,
+        /** The larger; NaN if either is. */
+        MAXIMUM,
+        /** The smaller; NaN if either is. */
+        MINIMUM,
+        /** x to the power of y; of whole numbers with exponents from 0. */
+        POWER,
+        /** The rest of x / y, with y's sign. */
+        MODULO,
+        /** The largest whole number up to x / y. */
+        FLOOR_DIVIDE,
+        /** x = y; bool. */
+        EQUAL,
+        /** x ≠ y; bool. */
+        NOT_EQUAL,
+        /** x &lt; y; bool. */
+        LESS,
+        /** x ≤ y; bool. */
+        LESS_EQUAL,
+        /** x &gt; y; bool. */
+        GREATER,
+        /** x ≥ y; bool. */
+        GREATER_EQUAL,
+        /** Whether neither is 0; bool. */
+        LOGICAL_AND,
+        /** Whether not both are 0; bool. */
+        LOGICAL_OR,
+        /** Whether just one is 0; bool. */
+        LOGICAL_XOR;
 
         boolean isTest() {
-            return ordinal() >= EQUAL.ordinal();
+            return switch (this) {
+                case EQUAL, NOT_EQUAL, LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, LOGICAL_AND, LOGICAL_OR, LOGICAL_XOR -> true;
+                default -> false;
+            };
         }
     }
 
+    /** Copies the list. */
     public Binary {
         postOps = List.copyOf(postOps);
     }
 
+    /**
+     * Without post-ops.
+     *
+     * @param function
+     *            which
+     * @return the computation
+     */
     public static Binary of(Function function) {
         return new Binary(function, List.of());
     }

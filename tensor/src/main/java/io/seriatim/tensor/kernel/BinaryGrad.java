@@ -6,6 +6,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * The gradients of a function of two elements. Inputs x, y, dout; outputs dx and dy, summed over what was broadcast; either may be left out. Of equal operands, the maximum and minimum
  * give half of the gradient to each.
+ *
+ * @param function
+ *            which
  */
 public record BinaryGrad(Binary.Function function) implements Computation {
     @Override

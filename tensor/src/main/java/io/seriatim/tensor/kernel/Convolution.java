@@ -5,8 +5,20 @@ import io.seriatim.tensor.TensorSpec;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Inputs x [n, c, spatial...], weights [o, c/groups, kernel...], bias [o] (left out unless given), one more for each {@link PostOp.Combine}; output [n, o, spatial'...]. */
+/**
+ * Inputs x [n, c, spatial...], weights [o, c/groups, kernel...], bias [o] (left out unless given), one more for each {@link PostOp.Combine}; output [n, o, spatial'...].
+ *
+ * @param window
+ *            how the kernel moves
+ * @param groups
+ *            how many groups of channels are convolved on their own
+ * @param bias
+ *            whether there is a bias
+ * @param postOps
+ *            what is done to each element of the result, in order
+ */
 public record Convolution(Window window, int groups, boolean bias, List<PostOp> postOps) implements Computation {
+    /** Copies the list. */
     public Convolution {
         postOps = List.copyOf(postOps);
     }

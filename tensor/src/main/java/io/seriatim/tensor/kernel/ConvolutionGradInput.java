@@ -8,8 +8,16 @@ import org.jspecify.annotations.Nullable;
 /**
  * The gradient of a convolution's input; also the transposed convolution. Inputs dy [n, o, spatial'...], weights [o, c/groups, kernel...]; output dx [n, c, spatial...], whose spatial
  * dimensions are parameters, since several give the same dy.
+ *
+ * @param window
+ *            how the kernel moves
+ * @param groups
+ *            how many groups of channels are convolved on their own
+ * @param spatial
+ *            the spatial dimensions of dx
  */
 public record ConvolutionGradInput(Window window, int groups, List<Long> spatial) implements Computation {
+    /** Copies the list. */
     public ConvolutionGradInput {
         spatial = List.copyOf(spatial);
     }

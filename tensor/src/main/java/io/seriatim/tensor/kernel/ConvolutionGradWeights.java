@@ -8,8 +8,18 @@ import org.jspecify.annotations.Nullable;
 /**
  * The gradient of a convolution's weights. Inputs x [n, c, spatial...], dy [n, o, spatial'...]; outputs dw [o, c/groups, kernel...] and, with bias, db [o]. The kernel's dimensions are
  * parameters.
+ *
+ * @param window
+ *            how the kernel moves
+ * @param groups
+ *            how many groups of channels are convolved on their own
+ * @param bias
+ *            whether the gradient of the bias is wanted too
+ * @param kernel
+ *            the spatial dimensions of dw
  */
 public record ConvolutionGradWeights(Window window, int groups, boolean bias, List<Long> kernel) implements Computation {
+    /** Copies the list. */
     public ConvolutionGradWeights {
         kernel = List.copyOf(kernel);
     }

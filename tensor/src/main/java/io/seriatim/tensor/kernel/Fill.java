@@ -3,7 +3,12 @@ package io.seriatim.tensor.kernel;
 import io.seriatim.tensor.TensorSpec;
 import org.jspecify.annotations.Nullable;
 
-/** Sets every element. No inputs; the output is any tensor. Whole-number types get the value truncated. */
+/**
+ * Sets every element. No inputs; the output is any tensor. Whole-number types get the value truncated.
+ *
+ * @param value
+ *            of every element
+ */
 public record Fill(double value) implements Computation {
     @Override
     public String operation() {

@@ -181,7 +181,7 @@ public final class Kernels {
      * @param dtypes
      *            for which types
      */
-    public record Info(String operation, String kind, String provider, List<DType> dtypes) {
+    public record KernelInfo(String operation, String kind, String provider, List<DType> dtypes) {
     }
 
     /**
@@ -189,12 +189,12 @@ public final class Kernels {
      *
      * @return by operation, the fastest first
      */
-    public List<Info> list() {
-        List<Info> infos = new ArrayList<>();
+    public List<KernelInfo> list() {
+        List<KernelInfo> infos = new ArrayList<>();
         entries.forEach((key, list) -> list.forEach(
-                entry -> infos.add(new Info(key.operation(), key.kind(), entry.provider(), List.copyOf(entry.dtypes().keySet())))));
+                entry -> infos.add(new KernelInfo(key.operation(), key.kind(), entry.provider(), List.copyOf(entry.dtypes().keySet())))));
         // The sort is stable: the order among the kernels of an operation stays.
-        infos.sort(java.util.Comparator.comparing(Info::operation).thenComparing(Info::kind));
+        infos.sort(java.util.Comparator.comparing(KernelInfo::operation).thenComparing(KernelInfo::kind));
         return infos;
     }
 }

@@ -8,10 +8,21 @@ import org.jspecify.annotations.Nullable;
 /**
  * Inputs x [..., m, k], y [..., k, n], bias (broadcasts to the result; left out unless given), one more for each {@link PostOp.Combine}; output [..., m, n]. Leading dimensions broadcast.
  * A vector x counts as [1, k], a vector y as [k, 1], and that dimension is left out of the result.
+ *
+ * @param transposeX
+ *            whether the last two dimensions of x are exchanged; vectors stay as they are
+ * @param transposeY
+ *            whether those of y are
+ * @param bias
+ *            whether there is a bias
+ * @param postOps
+ *            what is done to each element of the result, in order
  */
 public record MatMul(boolean transposeX, boolean transposeY, boolean bias, List<PostOp> postOps) implements Computation {
+    /** Neither transposed nor biased, without post-ops. */
     public static final MatMul PLAIN = new MatMul(false, false, false, List.of());
 
+    /** Copies the list. */
     public MatMul {
         postOps = List.copyOf(postOps);
     }

@@ -1,11 +1,13 @@
 package io.seriatim.tensor.kernel;
 
+import com.google.errorprone.annotations.FormatMethod;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.TensorSpec;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /** Checks of an operation's operands, with messages that name it. */
+@SuppressWarnings("ArrayRecordComponent")
 record Operands(String operation, @Nullable TensorSpec[] all) {
     static Operands of(String operation, @Nullable TensorSpec[] all, int least, int most) {
         if (all.length < least || all.length > most) {
@@ -28,6 +30,7 @@ record Operands(String operation, @Nullable TensorSpec[] all) {
         return index < all.length ? all[index] : null;
     }
 
+    @FormatMethod
     void require(boolean holds, String rule, Object... values) {
         if (!holds) {
             throw new IllegalArgumentException(

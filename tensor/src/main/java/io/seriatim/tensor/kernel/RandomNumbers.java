@@ -39,10 +39,10 @@ public record RandomNumbers(Distribution distribution, double a, double b, DType
      *             naming the one that is wrong
      */
     public RandomNumbers {
-        boolean range = distribution != Distribution.UNIFORM && distribution != Distribution.WHOLE || a < b
-                || a == b && distribution == Distribution.UNIFORM;
-        boolean deviation = distribution != Distribution.NORMAL && distribution != Distribution.TRUNCATED_NORMAL || b >= 0;
-        boolean probability = distribution != Distribution.BERNOULLI || a >= 0 && a <= 1;
+        boolean range = (distribution != Distribution.UNIFORM && distribution != Distribution.WHOLE) || a < b
+                || (a == b && distribution == Distribution.UNIFORM);
+        boolean deviation = (distribution != Distribution.NORMAL && distribution != Distribution.TRUNCATED_NORMAL) || b >= 0;
+        boolean probability = distribution != Distribution.BERNOULLI || (a >= 0 && a <= 1);
         if (!range || !deviation || !probability) {
             throw new IllegalArgumentException("random: "
                     + (range

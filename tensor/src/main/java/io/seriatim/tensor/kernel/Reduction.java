@@ -6,12 +6,42 @@ import io.seriatim.tensor.TensorSpec;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Combines the elements along some axes. Input x; output with those axes left out, or of length 1. No axes: all of them. */
+/**
+ * Combines the elements along some axes. Input x; output with those axes left out, or of length 1. No axes: all of them.
+ *
+ * @param function
+ *            how elements are combined
+ * @param axes
+ *            which axes, from −rank; none for all
+ * @param keepDims
+ *            whether reduced axes stay, with length 1
+ */
 public record Reduction(Function function, List<Integer> axes, boolean keepDims) implements Computation {
+    /** What is computed. */
     public enum Function {
-        SUM, MEAN, MAX, MIN, PRODUCT, ALL, ANY, SUM_OF_SQUARES, SUM_OF_MAGNITUDES, LOG_SUM_EXP
+        /** The sum. */
+        SUM,
+        /** The sum by the number of elements; of floating-point types. */
+        MEAN,
+        /** The largest; NaN if there is one. */
+        MAX,
+        /** The smallest; NaN if there is one. */
+        MIN,
+        /** The product. */
+        PRODUCT,
+        /** Whether none is 0; bool. */
+        ALL,
+        /** Whether not all are 0; bool. */
+        ANY,
+        /** The sum of the squares. */
+        SUM_OF_SQUARES,
+        /** The sum of the absolute values. */
+        SUM_OF_MAGNITUDES,
+        /** ln Σ eˣ, without overflow; of floating-point types. */
+        LOG_SUM_EXP
     }
 
+    /** Copies the list. */
     public Reduction {
         axes = List.copyOf(axes);
     }
@@ -21,7 +51,13 @@ public record Reduction(Function function, List<Integer> axes, boolean keepDims)
         return "reduction";
     }
 
-    /** Which axes are reduced. */
+    /**
+     * Which axes are reduced.
+     *
+     * @param shape
+     *            of x
+     * @return one value a dimension
+     */
     public boolean[] reduced(Shape shape) {
         boolean[] reduced = new boolean[shape.rank()];
         for (int axis : axes) {

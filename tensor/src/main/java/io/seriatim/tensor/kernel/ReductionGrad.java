@@ -6,6 +6,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * The gradient of a reduction. Inputs x, y (the result; may be left out for sum and mean), dy; output dx of x's shape. The maximum and minimum pass the gradient to every element equal to
  * the result, as Paddle does.
+ *
+ * @param reduction
+ *            what it is the gradient of
  */
 public record ReductionGrad(Reduction reduction) implements Computation {
     @Override

@@ -4,16 +4,103 @@ import io.seriatim.tensor.DType;
 import io.seriatim.tensor.TensorSpec;
 import org.jspecify.annotations.Nullable;
 
-/** A function of each element. Input x; output of x's shape, of x's type, or bool for the tests. */
+/**
+ * A function of each element. Input x; output of x's shape, of x's type, or bool for the tests.
+ *
+ * @param function
+ *            which
+ * @param alpha
+ *            its first parameter
+ * @param beta
+ *            its second parameter
+ */
 public record Unary(Function function, float alpha, float beta) implements Computation {
+    /** What is computed. */
     public enum Function {
-        RELU, LEAKY_RELU, ELU, CLIP, SIGMOID, TANH, GELU_ERF, GELU_TANH, SWISH, HARD_SIGMOID, HARD_SWISH, SOFTPLUS, MISH, EXP, LOG, SQRT, RSQRT, SQUARE, ABS, RECIPROCAL, POW, LINEAR, NEGATE, SIN, COS, FLOOR, CEIL, ROUND, SIGN, ERF, LOGICAL_NOT, IS_NAN, IS_INF, IS_FINITE;
+        /** max(x, 0). */
+        RELU,
+        /** x, or alpha·x below 0. */
+        LEAKY_RELU,
+        /** x, or alpha·(eˣ − 1) below 0. */
+        ELU,
+        /** x, at least alpha and at most beta. */
+        CLIP,
+        /** 1 / (1 + e⁻ˣ). */
+        SIGMOID,
+        /** tanh x. */
+        TANH,
+        /** x/2 · (1 + erf(x/√2)). */
+        GELU_ERF,
+        /** x/2 · (1 + tanh(√(2/π) · (x + 0.044715x³))). */
+        GELU_TANH,
+        /** x / (1 + exp(−alpha·x)). */
+        SWISH,
+        /** alpha·x + beta, at least 0 and at most 1. */
+        HARD_SIGMOID,
+        /** x/6 · (x + 3, at least 0 and at most 6). */
+        HARD_SWISH,
+        /** ln(1 + exp(alpha·x)) / alpha, or x where alpha·x is above beta. */
+        SOFTPLUS,
+        /** x · tanh(ln(1 + eˣ)). */
+        MISH,
+        /** eˣ. */
+        EXP,
+        /** ln x. */
+        LOG,
+        /** √x. */
+        SQRT,
+        /** 1/√x. */
+        RSQRT,
+        /** x². */
+        SQUARE,
+        /** |x|. */
+        ABS,
+        /** 1/x. */
+        RECIPROCAL,
+        /** x to the power of alpha. */
+        POW,
+        /** alpha·x + beta. */
+        LINEAR,
+        /** −x. */
+        NEGATE,
+        /** sin x. */
+        SIN,
+        /** cos x. */
+        COS,
+        /** The largest whole number up to x. */
+        FLOOR,
+        /** The smallest whole number from x. */
+        CEIL,
+        /** The nearest whole number, the even one of two. */
+        ROUND,
+        /** −1, 0 or 1. */
+        SIGN,
+        /** 2/√π ∫₀ˣ exp(−t²) dt. */
+        ERF,
+        /** Whether x is 0; bool. */
+        LOGICAL_NOT,
+        /** Whether x is not a number; bool. */
+        IS_NAN,
+        /** Whether x is infinite; bool. */
+        IS_INF,
+        /** Whether x is neither infinite nor NaN; bool. */
+        IS_FINITE;
 
         boolean isTest() {
-            return ordinal() >= LOGICAL_NOT.ordinal();
+            return switch (this) {
+                case LOGICAL_NOT, IS_NAN, IS_INF, IS_FINITE -> true;
+                default -> false;
+            };
         }
     }
 
+    /**
+     * Without parameters.
+     *
+     * @param function
+     *            which
+     * @return the computation
+     */
     public static Unary of(Function function) {
         return new Unary(function, 0, 0);
     }

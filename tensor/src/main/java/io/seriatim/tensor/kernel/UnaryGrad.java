@@ -3,8 +3,24 @@ package io.seriatim.tensor.kernel;
 import io.seriatim.tensor.TensorSpec;
 import org.jspecify.annotations.Nullable;
 
-/** The gradient of a function of each element. Inputs x, y = f(x) (either may be left out if the function does not need it), dy; output dx = dy · f'(x). */
+/**
+ * The gradient of a function of each element. Inputs x, y = f(x) (either may be left out if the function does not need it), dy; output dx = dy · f'(x).
+ *
+ * @param function
+ *            which
+ * @param alpha
+ *            its first parameter
+ * @param beta
+ *            its second parameter
+ */
 public record UnaryGrad(Unary.Function function, float alpha, float beta) implements Computation {
+    /**
+     * Of a function with its parameters.
+     *
+     * @param unary
+     *            the forward
+     * @return its gradient
+     */
     public static UnaryGrad of(Unary unary) {
         return new UnaryGrad(unary.function(), unary.alpha(), unary.beta());
     }
@@ -21,7 +37,7 @@ public record UnaryGrad(Unary.Function function, float alpha, float beta) implem
         in.floating(dy, "dy");
         for (int i = 0; i < 2; i++) {
             TensorSpec other = in.optional(i);
-            in.require(other == null || other.shape().equals(dy.shape()) && other.dtype() == dy.dtype(),
+            in.require(other == null || (other.shape().equals(dy.shape()) && other.dtype() == dy.dtype()),
                     "x, y and dy must have one type and shape");
         }
         return new TensorSpec[]{dy.rowMajor()};

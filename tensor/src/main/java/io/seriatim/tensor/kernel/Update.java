@@ -10,10 +10,18 @@ import org.jspecify.annotations.Nullable;
  * float32 copy, from which it is cast. The formulas are those of PaddlePaddle's operations.
  */
 public sealed interface Update extends Computation {
-    /** How many accumulators have p's shape: they follow the learning rate. */
+    /**
+     * How many accumulators have p's shape: they follow the learning rate.
+     *
+     * @return from 0
+     */
     int accumulators();
 
-    /** How many accumulators of one element follow those. */
+    /**
+     * How many accumulators of one element follow those.
+     *
+     * @return from 0
+     */
     default int scalars() {
         return 0;
     }

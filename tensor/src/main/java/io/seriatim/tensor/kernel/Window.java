@@ -23,6 +23,19 @@ public final class Window {
         }
     }
 
+    /**
+     * A window with a value for each dimension.
+     *
+     * @param strides
+     *            from one place to the next, from 1
+     * @param padBegin
+     *            elements added before, from 0
+     * @param padEnd
+     *            elements added after, from 0
+     * @param dilations
+     *            the distance of neighbours in the kernel, from 1
+     * @return the window
+     */
     public static Window of(int[] strides, int[] padBegin, int[] padEnd, int[] dilations) {
         if (padBegin.length != strides.length || padEnd.length != strides.length || dilations.length != strides.length) {
             throw new IllegalArgumentException("Strides, padding and dilations need one entry for each spatial dimension");
@@ -30,7 +43,17 @@ public final class Window {
         return new Window(strides.clone(), padBegin.clone(), padEnd.clone(), dilations.clone());
     }
 
-    /** The same in all of {@code rank} dimensions, padded alike at both ends, not dilated. */
+    /**
+     * The same in all dimensions, padded alike at both ends, not dilated.
+     *
+     * @param rank
+     *            how many dimensions
+     * @param stride
+     *            from one place to the next, from 1
+     * @param pad
+     *            elements added at each end, from 0
+     * @return the window
+     */
     public static Window of(int rank, int stride, int pad) {
         int[] strides = new int[rank];
         int[] pads = new int[rank];
@@ -41,27 +64,70 @@ public final class Window {
         return new Window(strides, pads, pads, ones);
     }
 
+    /**
+     * How many spatial dimensions.
+     *
+     * @return from 1
+     */
     public int rank() {
         return strides.length;
     }
 
+    /**
+     * From one place to the next.
+     *
+     * @param i
+     *            the dimension
+     * @return from 1
+     */
     public int stride(int i) {
         return strides[i];
     }
 
+    /**
+     * Elements added before.
+     *
+     * @param i
+     *            the dimension
+     * @return from 0
+     */
     public int padBegin(int i) {
         return padBegin[i];
     }
 
+    /**
+     * Elements added after.
+     *
+     * @param i
+     *            the dimension
+     * @return from 0
+     */
     public int padEnd(int i) {
         return padEnd[i];
     }
 
+    /**
+     * The distance of neighbours in the kernel.
+     *
+     * @param i
+     *            the dimension
+     * @return from 1
+     */
     public int dilation(int i) {
         return dilations[i];
     }
 
-    /** How many places a window of so many elements has in a dimension; 0 or less if it does not fit. */
+    /**
+     * How many places a kernel has in a dimension.
+     *
+     * @param i
+     *            the dimension
+     * @param length
+     *            of the input
+     * @param kernel
+     *            of the kernel
+     * @return 0 or less if it does not fit
+     */
     public long places(int i, long length, long kernel) {
         return Math.floorDiv(length + padBegin[i] + padEnd[i] - (dilations[i] * (kernel - 1) + 1), strides[i]) + 1;
     }

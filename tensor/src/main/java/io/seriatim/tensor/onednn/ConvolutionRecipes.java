@@ -91,7 +91,7 @@ final class ConvolutionRecipes {
         }
         Geometry geometry = new Geometry(convolution.window(), convolution.groups());
         return DnnlKernel.of(dnnl, builder -> forward(builder, convolution, geometry, x, w, extra, y),
-                (builder, argument, given) -> argument == 1 ? preferredWeights(builder, convolution, geometry, x, w, y) : given);
+                (builder, argument, given) -> argument == 1 ? preferredWeights(builder, geometry, x, w, y) : given);
     }
 
     private static boolean forward(SequenceBuilder builder, Convolution convolution, Geometry geometry, TensorSpec x, TensorSpec w,
@@ -140,7 +140,7 @@ final class ConvolutionRecipes {
         return spec.shape().rank() == dims.length ? builder.describe(spec) : builder.describe(dims, spec.dtype(), Shape.of(dims).strides());
     }
 
-    private static TensorSpec preferredWeights(SequenceBuilder builder, Convolution convolution, Geometry geometry, TensorSpec x,
+    private static TensorSpec preferredWeights(SequenceBuilder builder, Geometry geometry, TensorSpec x,
             TensorSpec w, TensorSpec y) {
         Dnnl dnnl = builder.dnnl();
         if (w.layout() instanceof Layout.Opaque || geometry.groups() != 1) {

@@ -28,6 +28,7 @@ final class MatMulRecipe {
     private final Matrix result;
 
     /** Dimensions and strides. */
+    @SuppressWarnings("ArrayRecordComponent")
     private record Matrix(long[] dims, long[] strides, DType dtype) {
         Matrix rows() {
             int rank = dims.length;
@@ -75,9 +76,9 @@ final class MatMulRecipe {
             extra.add(Objects.requireNonNull(arguments[i]));
         }
         boolean weightsOpaque = y.layout() instanceof Layout.Opaque;
-        if (out.shape().size() == 0 || x.shape().size() == 0 || !Specs.areForward(x, out) || !weightsOpaque && !Specs.areForward(y)
+        if (out.shape().size() == 0 || x.shape().size() == 0 || !Specs.areForward(x, out) || (!weightsOpaque && !Specs.areForward(y))
                 || !Specs.areForward(extra)
-                || Math.max(x.shape().rank(), y.shape().rank()) > MOST_DIMENSIONS || weightsOpaque && y.shape().rank() != 2) {
+                || Math.max(x.shape().rank(), y.shape().rank()) > MOST_DIMENSIONS || (weightsOpaque && y.shape().rank() != 2)) {
             return null;
         }
         MatMulRecipe recipe = new MatMulRecipe(computation, x, y, extra, out);
@@ -121,7 +122,7 @@ final class MatMulRecipe {
         long[] strides = new long[rank];
         int from = own.length - 1;
         for (int i = rank - 1; i >= 0; i--) {
-            boolean added = i == rank - 1 && vectorY || i == rank - 2 && vectorX || from < 0;
+            boolean added = (i == rank - 1 && vectorY) || (i == rank - 2 && vectorX) || from < 0;
             dims[i] = added ? 1 : own[from];
             strides[i] = added ? i == rank - 1 ? 1 : Math.max(1, strides[i + 1] * dims[i + 1]) : ownStrides[from];
             from -= added ? 0 : 1;
@@ -133,7 +134,7 @@ final class MatMulRecipe {
     private boolean isFlat(TensorSpec operand) {
         int rank = operand.shape().rank();
         boolean row = rank <= 1 || operand.shape().size() == operand.shape().dim(-1);
-        return row || operand.shape().equals(out.shape()) && operand.isRowMajor();
+        return row || (operand.shape().equals(out.shape()) && operand.isRowMajor());
     }
 
     /** An operand that broadcasts to the result. */

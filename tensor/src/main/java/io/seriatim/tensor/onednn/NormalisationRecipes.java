@@ -282,7 +282,7 @@ final class NormalisationRecipes {
 
     static boolean isWhole(@Nullable TensorSpec[] arguments) {
         return Arrays.stream(arguments)
-                .allMatch(spec -> spec == null || spec.shape().size() > 0 && spec.shape().rank() <= 12 && Specs.areForward(spec));
+                .allMatch(spec -> spec == null || (spec.shape().size() > 0 && spec.shape().rank() <= 12 && Specs.areForward(spec)));
     }
 
     static boolean isRowMajor(@Nullable TensorSpec[] arguments) {

@@ -71,7 +71,7 @@ final class ScreenedUnary implements Kernel {
             for (int j = 0; j < length; j++) {
                 int magnitude = tile[j] & MAGNITUDE;
                 // The sign bit of either difference is set for an infinity or NaN, or for a denormal; a zero is one less than the least denormal.
-                odd |= EXPONENT - 1 - magnitude | magnitude - LEAST_NORMAL & -magnitude;
+                odd |= (EXPONENT - 1 - magnitude) | ((magnitude - LEAST_NORMAL) & -magnitude);
             }
             if (odd < 0) {
                 return false;

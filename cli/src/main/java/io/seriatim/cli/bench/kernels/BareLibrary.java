@@ -32,9 +32,12 @@ final class BareLibrary {
         long primitive = dnnl.primitive(description);
         long address = list.address();
         return () -> {
-            dnnl.execute(primitive, count, address);
-            java.lang.ref.Reference.reachabilityFence(arena);
-            java.lang.ref.Reference.reachabilityFence(list);
+            try {
+                dnnl.execute(primitive, count, address);
+            } finally {
+                java.lang.ref.Reference.reachabilityFence(arena);
+                java.lang.ref.Reference.reachabilityFence(list);
+            }
         };
     }
 

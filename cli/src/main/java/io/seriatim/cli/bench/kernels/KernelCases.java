@@ -41,7 +41,7 @@ final class KernelCases {
     }
 
     private static Case matMul(DType dtype, int type, long n) {
-        Call ours = new Call(MatMul.PLAIN, random(dtype, n, n), random(dtype, n, n), Tensor.allocate(dtype, n, n));
+        Call ours = new Call(MatMul.PLAIN, filled(dtype, n, n), filled(dtype, n, n), Tensor.allocate(dtype, n, n));
         double flops = 2.0 * n * n * n;
         return new Case("matmul " + n + (dtype == DType.FLOAT32 ? "" : " " + dtype), ours, BareLibrary.matMul(type, n), flops, flops,
                 Case.Unit.GFLOPS, CALL);
@@ -66,9 +66,9 @@ final class KernelCases {
 
     private static Case convolution(BareLibrary.Direction direction, ConvolutionShape shape) {
         Window window = Window.of(2, shape.stride(), shape.padding());
-        Tensor x = random(DType.FLOAT32, shape.x());
-        Tensor w = random(DType.FLOAT32, shape.weights());
-        Tensor y = random(DType.FLOAT32, shape.y());
+        Tensor x = filled(DType.FLOAT32, shape.x());
+        Tensor w = filled(DType.FLOAT32, shape.weights());
+        Tensor y = filled(DType.FLOAT32, shape.y());
         Call ours = switch (direction) {
             case FORWARD -> new Call(new Convolution(window, 1, false, List.of()), x, w, y);
             case GRAD_INPUT -> new Call(new ConvolutionGradInput(window, 1, List.of(shape.size(), shape.size())), y, w, x);
@@ -135,16 +135,19 @@ final class KernelCases {
         Runnable copy = new Runnable() {
             @Override
             public void run() {
-                MemorySegment.copy(source, 0, target, 0, bytes);
-                java.lang.ref.Reference.reachabilityFence(from);
-                java.lang.ref.Reference.reachabilityFence(to);
+                try {
+                    MemorySegment.copy(source, 0, target, 0, bytes);
+                } finally {
+                    java.lang.ref.Reference.reachabilityFence(from);
+                    java.lang.ref.Reference.reachabilityFence(to);
+                }
             }
         };
         return new Case(name + " (" + ours.provider() + ")", ours, copy, floats * bytes, 2.0 * bytes, Case.Unit.GIGABYTES, COPY);
     }
 
     private static Tensor random(long... dims) {
-        return random(DType.FLOAT32, dims);
+        return filled(DType.FLOAT32, dims);
     }
 
     private static Tensor positive(long n) {
@@ -157,7 +160,7 @@ final class KernelCases {
         return tensor;
     }
 
-    private static Tensor random(DType dtype, long... dims) {
+    private static Tensor filled(DType dtype, long... dims) {
         Tensor tensor = Tensor.allocate(dtype, dims);
         long bytes = tensor.spec().bytes();
         MemorySegment memory = tensor.memory();

@@ -12,6 +12,7 @@ import io.seriatim.tensor.internal.Doubles;
  * @param strides
  *            as many strides, in elements
  */
+@SuppressWarnings("ArrayRecordComponent")
 record Image(long[] dims, long[] strides) {
     private static final int RANK = 5;
 

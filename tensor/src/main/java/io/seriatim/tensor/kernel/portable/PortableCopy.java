@@ -30,7 +30,7 @@ final class PortableCopy {
         }
         Nest nest = Nest.of(to.shape(), Tensor.broadcastStrides(from, to.shape()), to.strides());
         if (from.dtype() == to.dtype()) {
-            boolean dense = nest.rowStride(0) == 1 && nest.rowStride(1) == 1 || nest.rowLength() == 1;
+            boolean dense = (nest.rowStride(0) == 1 && nest.rowStride(1) == 1) || nest.rowLength() == 1;
             int rank = to.shape().rank();
             if (!dense && rank >= 2 && from.shape().equals(to.shape()) && from.strides()[rank - 2] == 1 && to.strides()[rank - 1] == 1) {
                 return transposed(from, to);

@@ -64,7 +64,7 @@ final class PortableElementwise {
             case SQUARE -> x * x;
             case ABS -> Math.abs(x);
             case LINEAR -> (long) unary.alpha() == unary.alpha() && (long) unary.beta() == unary.beta()
-                    ? (long) unary.alpha() * x + (long) unary.beta()
+                    ? ((long) unary.alpha()) * x + (long) unary.beta()
                     : (long) ((double) unary.alpha() * x + unary.beta());
             case NEGATE -> -x;
             case SIGN -> Long.signum(x);
@@ -122,7 +122,7 @@ final class PortableElementwise {
         DType arithmetic = x.dtype().arithmetic();
         int inputs = arguments.length - 1;
         boolean accumulates = binary.postOps().stream().anyMatch(PostOp.Accumulate.class::isInstance);
-        if (inputs > 6 || accumulates || !binary.postOps().isEmpty() && arithmetic == DType.INT64) {
+        if (inputs > 6 || accumulates || (!binary.postOps().isEmpty() && arithmetic == DType.INT64)) {
             return null;
         }
         return Elementwise.of(arithmetic, out, Arrays.copyOf(arguments, inputs)).kernel(new Elementwise.Tile() {

@@ -1,7 +1,6 @@
 package io.seriatim.tensor.kernel.portable;
 
 import io.seriatim.tensor.DType;
-import io.seriatim.tensor.Layout;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
@@ -185,7 +184,7 @@ final class PortableIndex {
 
     static boolean areRowMajor(@Nullable TensorSpec[] arguments) {
         for (TensorSpec argument : arguments) {
-            if (argument != null && !argument.isRowMajor() && argument.layout() != Layout.ROW_MAJOR) {
+            if (argument != null && !argument.isRowMajor()) {
                 return false;
             }
         }

@@ -15,6 +15,7 @@ abstract class PortableKernel implements Kernel {
     }
 
     /** The operands of a run. */
+    @SuppressWarnings("ArrayRecordComponent")
     record Arguments(@Nullable Tensor[] all) {
         Tensor get(int index) {
             return Objects.requireNonNull(all[index]);

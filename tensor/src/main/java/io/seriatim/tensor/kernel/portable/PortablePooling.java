@@ -25,6 +25,7 @@ final class PortablePooling {
      * @param counted
      *            the elements that a mean over padding divides by
      */
+    @SuppressWarnings("ArrayRecordComponent")
     private record Ranges(int[] from, int[] to, int[] counted) {
         static Ranges whole() {
             return new Ranges(new int[]{0}, new int[]{1}, new int[]{1});
@@ -53,6 +54,7 @@ final class PortablePooling {
     }
 
     /** The windows of all three dimensions. */
+    @SuppressWarnings("ArrayRecordComponent")
     private record Windows(Pooling.Kind kind, Ranges[] ranges) {
         static Windows of(Computation computation, Image x, Image y) {
             int[] lengths = {x.depth(), x.height(), x.width()};
@@ -91,7 +93,7 @@ final class PortablePooling {
                 for (int j = ranges[1].from[y]; j < ranges[1].to[y]; j++) {
                     for (int k = ranges[2].from[x]; k < ranges[2].to[x]; k++) {
                         int at = (i * image.height() + j) * image.width() + k;
-                        if (best < 0 || plane[at] > plane[best] || Double.isNaN(plane[at]) && !Double.isNaN(plane[best])) {
+                        if (best < 0 || plane[at] > plane[best] || (Double.isNaN(plane[at]) && !Double.isNaN(plane[best]))) {
                             best = at;
                         }
                     }

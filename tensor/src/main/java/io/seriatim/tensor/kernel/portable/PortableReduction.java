@@ -63,7 +63,7 @@ final class PortableReduction {
             throw new IllegalArgumentException("reduction: the " + reduction.function() + " of no elements does not exist, but x is " + x
                     + " and axes " + reduction.axes() + " are reduced");
         }
-        boolean rows = kernel.elements.rowStride(0) == 1 && kernel.results.rowStride(0) != 1 || kernel.results.rowLength() == 1;
+        boolean rows = (kernel.elements.rowStride(0) == 1 && kernel.results.rowStride(0) != 1) || kernel.results.rowLength() == 1;
         return PortableKernel.of(kernel.whole ? kernel::longs : rows ? kernel::byRow : kernel::byTile);
     }
 

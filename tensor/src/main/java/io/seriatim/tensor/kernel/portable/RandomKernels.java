@@ -52,7 +52,7 @@ final class RandomKernels {
     private static void uniform(long key, long stream, long first, double[] into, int count, int[] bits) {
         Philox.fill(key, stream, first / 2, bits, (count + 1) / 2);
         for (int i = 0; i < count; i++) {
-            long pair = (long) bits[2 * i] << 32 | bits[2 * i + 1] & 0xFFFFFFFFL;
+            long pair = ((long) bits[2 * i] << 32) | (bits[2 * i + 1] & 0xFFFFFFFFL);
             into[i] = (pair >>> 11) * UNIT;
         }
     }

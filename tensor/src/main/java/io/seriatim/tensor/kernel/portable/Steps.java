@@ -3,6 +3,7 @@ package io.seriatim.tensor.kernel.portable;
 import io.seriatim.tensor.kernel.Window;
 
 /** How a window moves over three spatial dimensions, of which the first may be added ones that do not move. */
+@SuppressWarnings("ArrayRecordComponent")
 record Steps(int[] strides, int[] begin, int[] dilations) {
     private static final int SPATIAL = 3;
 
