@@ -84,6 +84,7 @@ final class CachingAllocator {
         List<Block> left = new ArrayList<>();
         synchronized (lock) {
             caches.remove(cache);
+            cache.open = false;
             takeAll(cache, left);
         }
         if (!left.isEmpty()) {
@@ -109,6 +110,24 @@ final class CachingAllocator {
         if (size > limit) {
             size = bytes + 63 & -64L;
         }
+        Buffer quick = cachedBuffer(bytes, size, cache);
+        return quick != null ? quick : slowly(bytes, size, cache);
+    }
+
+    /** The usual case, in one go: a block that this stream has freed. */
+    private @Nullable Buffer cachedBuffer(long bytes, long size, StreamCache cache) {
+        synchronized (lock) {
+            Block block = cache.pop(SizeClass.index(size));
+            if (block == null) {
+                return null;
+            }
+            Buffer buffer = new Buffer(this, block, bytes);
+            enlist(buffer.lease());
+            return buffer;
+        }
+    }
+
+    private Buffer slowly(long bytes, long size, StreamCache cache) {
         Block block = cached(size, cache);
         if (block == null) {
             block = fresh(size);
@@ -120,27 +139,28 @@ final class CachingAllocator {
             throw exhausted(bytes);
         }
         List<Event> order = block.pending;
-        block.pending = List.of();
-        block.home = cache;
         for (Event event : order) {
             cache.stream.waitFor(event);
         }
-        Buffer buffer = new Buffer(this, block, bytes);
-        enlist(buffer.lease());
-        return buffer;
+        synchronized (lock) {
+            block.pending = List.of();
+            block.home = cache;
+            Buffer buffer = new Buffer(this, block, bytes);
+            enlist(buffer.lease());
+            return buffer;
+        }
     }
 
+    @GuardedBy("lock")
     private void enlist(Lease lease) {
-        synchronized (lock) {
-            lease.next = open;
-            if (open != null) {
-                open.previous = lease;
-            }
-            open = lease;
-            used += lease.bytes;
-            peak = Math.max(peak, used);
-            buffers++;
+        lease.next = open;
+        if (open != null) {
+            open.previous = lease;
         }
+        open = lease;
+        used += lease.bytes;
+        peak = Math.max(peak, used);
+        buffers++;
     }
 
     private @Nullable Block cached(long size, StreamCache cache) {
@@ -259,7 +279,7 @@ final class CachingAllocator {
         synchronized (lock) {
             unlink(lease);
             StreamCache home = block.home;
-            if (block.visitors.isEmpty() && home != null && caches.contains(home)) {
+            if (block.visitors.isEmpty() && home != null && home.open) {
                 home.push(block);
                 return;
             }

@@ -5,6 +5,8 @@ import org.jspecify.annotations.Nullable;
 /** The free blocks of one stream, by size class. Guarded by the allocator's lock. */
 final class StreamCache {
     final Stream stream;
+    /** Whether the stream takes more work. */
+    boolean open = true;
     private final @Nullable Block[] heads = new @Nullable Block[SizeClass.COUNT];
 
     StreamCache(Stream stream) {

@@ -13,7 +13,7 @@ final class DataParallel {
     private static final int FEATURES = 256;
     private static final int HIDDEN = 512;
     private static final int CLASSES = 10;
-    private static final double RATE = 0.5;
+    private static final double RATE = 0.1;
 
     private final NDArrays nd;
     private final int batch;
