@@ -60,14 +60,14 @@ public final class Buffer implements AutoCloseable {
     }
 
     /**
-     * The bytes themselves. On a device with its own address space this works only inside work that was launched there and declared the buffer.
+     * The bytes themselves. On a device with its own address space this works only inside work that was launched there and declared the buffer; there it works also after the buffer was
+     * closed, since the memory waits for that work.
      *
      * @return a segment of {@link #bytes()} bytes, to be used no longer than the buffer is open
      * @throws IllegalStateException
      *             if it is closed, or host code touches an accelerator's memory
      */
     public MemorySegment segment() {
-        requireOpen();
         return allocator.memory().view(this);
     }
 
@@ -79,7 +79,6 @@ public final class Buffer implements AutoCloseable {
      *             if it is closed, or host code touches an accelerator's memory
      */
     public long address() {
-        requireOpen();
         return allocator.memory().address(this);
     }
 

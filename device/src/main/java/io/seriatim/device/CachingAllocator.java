@@ -88,7 +88,7 @@ final class CachingAllocator {
             takeAll(cache, left);
         }
         if (!left.isEmpty()) {
-            List<Event> end = List.of(cache.stream.record());
+            List<Event> end = List.of(cache.stream.mark());
             synchronized (lock) {
                 for (Block block : left) {
                     block.pending = end;
@@ -299,7 +299,7 @@ final class CachingAllocator {
         }
         List<Event> events = new ArrayList<>(streams.size());
         for (Stream stream : streams) {
-            events.add(stream.record());
+            events.add(stream.mark());
         }
         synchronized (lock) {
             block.pending = events;
@@ -339,7 +339,7 @@ final class CachingAllocator {
             return;
         }
         for (StreamCache cache : streams) {
-            awaitDone(cache.stream.record());
+            awaitDone(cache.stream.mark());
         }
         long bytes = 0;
         for (Block block : free) {

@@ -18,11 +18,13 @@ final class HostMemory implements RawMemory {
 
     @Override
     public MemorySegment view(Buffer buffer) {
+        buffer.requireOpen();
         return buffer.block().segment.asSlice(0, buffer.bytes());
     }
 
     @Override
     public long address(Buffer buffer) {
+        buffer.requireOpen();
         return buffer.block().segment.address();
     }
 }

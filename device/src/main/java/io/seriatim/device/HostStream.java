@@ -82,6 +82,11 @@ final class HostStream implements Stream {
     }
 
     @Override
+    public Event mark() {
+        return new DoneEvent(name, null);
+    }
+
+    @Override
     public void waitFor(Event event) {
         Objects.requireNonNull(event, "event");
         boolean interrupted = false;

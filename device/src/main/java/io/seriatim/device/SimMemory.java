@@ -28,6 +28,7 @@ record SimMemory(SimDevice device) implements RawMemory {
 
     private MemorySegment checked(Buffer buffer) {
         if (!SimThread.mayTouch(buffer)) {
+            buffer.requireOpen();
             throw new IllegalStateException("The memory of " + device.place()
                     + " can be touched only by work that was launched there and declared it, but " + Thread.currentThread().getName()
                     + " touches the buffer " + buffer + ": copy it to the host first");

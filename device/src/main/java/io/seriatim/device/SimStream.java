@@ -35,7 +35,7 @@ final class SimStream implements Stream {
         record Work(List<Access> accesses, long nanos, Body body) implements Command {
         }
 
-        record Mark(SimEvent event) implements Command {
+        record Mark(SimEvent event, boolean takesFailure) implements Command {
         }
 
         record Wait(Event event) implements Command {
@@ -105,10 +105,19 @@ final class SimStream implements Stream {
 
     @Override
     public Event record() {
+        return event(true);
+    }
+
+    @Override
+    public Event mark() {
+        return event(false);
+    }
+
+    private Event event(boolean takesFailure) {
         synchronized (issue) {
             SimEvent event = newEvent();
             // Nothing comes after the last event of a stream that is closed.
-            return add(new Command.Mark(event)) ? event : last();
+            return add(new Command.Mark(event, takesFailure)) ? event : last();
         }
     }
 
@@ -185,8 +194,8 @@ final class SimStream implements Stream {
         switch (command) {
             case Command.Work work -> run(work);
             case Command.Mark mark -> {
-                Throwable cause = failure;
-                failure = null;
+                Throwable cause = mark.takesFailure() ? failure : null;
+                failure = mark.takesFailure() ? null : failure;
                 mark.event().complete(cause);
             }
             case Command.Wait wait -> {
@@ -246,7 +255,7 @@ final class SimStream implements Stream {
             SimEvent event = newEvent();
             synchronized (lock) {
                 if (!closed && thread != null) {
-                    queue.add(new Command.Mark(event));
+                    queue.add(new Command.Mark(event, true));
                     queue.add(new Command.End());
                     last = event;
                     lock.notifyAll();

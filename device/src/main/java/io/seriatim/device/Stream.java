@@ -74,6 +74,13 @@ public interface Stream extends AutoCloseable {
     Event record();
 
     /**
+     * Marks this place for someone who only needs to know when it has been passed, for instance to reuse memory.
+     *
+     * @return an event that is done when all work launched before it is; it carries no failure, but leaves it for the next one that is {@linkplain #record recorded}
+     */
+    Event mark();
+
+    /**
      * Work that is launched from now on begins after an event. The caller does not wait.
      *
      * @param event

@@ -28,8 +28,8 @@ final class ElementwiseRecipes {
             return null;
         }
         return switch (Algorithms.trust(unary.function())) {
-            case NONE -> null;
-            case ORDINARY_NUMBERS -> ScreenedUnary.of(unary, x, size -> unary(dnnl, eltwise, TensorSpec.of(x.dtype(), size)));
+            case ORDINARY_NUMBERS ->
+                ScreenedUnary.of(unary, x, size -> unary(dnnl, eltwise, TensorSpec.of(x.dtype(), size)), size -> sum(dnnl, TensorSpec.of(x.dtype(), size)));
             case ALL_NUMBERS -> unary(dnnl, eltwise, x);
         };
     }
@@ -45,6 +45,27 @@ final class ElementwiseRecipes {
                 return false;
             }
             builder.step(description, new Operand(DnnlConstants.SRC, 0, data), new Operand(DnnlConstants.DST, 1, data));
+            return true;
+        });
+    }
+
+    /** The sum of all elements, at the begin of the scratch memory. */
+    private static @Nullable DnnlKernel sum(Dnnl dnnl, TensorSpec x) {
+        return DnnlKernel.of(dnnl, builder -> {
+            long data = row(builder, x);
+            long single = builder.describe(new long[]{1}, x.dtype(), new long[]{1});
+            int algorithm = x.shape().size() == 1 ? 0 : Algorithms.reduction(Reduction.Function.SUM);
+            Operand result = builder.temporary(DnnlConstants.DST, single);
+            if (algorithm == 0) {
+                builder.copy(new Operand(DnnlConstants.SRC, 0, data), result);
+                return true;
+            }
+            long description = builder.keep(
+                    Dnnl.handle(out -> dnnl.call("dnnl_reduction_primitive_desc_create", "ppippffp", out, dnnl.engine(), algorithm, data, single, 0f, 0f, builder.attributes())));
+            if (description == 0) {
+                return false;
+            }
+            builder.step(description, new Operand(DnnlConstants.SRC, 0, data), result);
             return true;
         });
     }

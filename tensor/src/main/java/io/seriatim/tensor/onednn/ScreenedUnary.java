@@ -10,74 +10,95 @@ import io.seriatim.tensor.kernel.Unary;
 import io.seriatim.tensor.kernel.portable.FloatLoops;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
 import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A function for which the library is only right for ordinary numbers: the input is looked through block by block, while it comes into the cache anyway, and a block with a NaN, an infinity or a
- * denormal is computed in Java.
+ * A function for which the library is only right for ordinary numbers: the input is looked through block by block, while it comes into the cache anyway, and a block with a value that is not is computed
+ * in Java. NaN and infinities show in the sum of a block, which the library computes without having to be warmed up; denormals only in the bits.
  */
 final class ScreenedUnary implements Kernel {
     private static final int BLOCK = 1 << 15;
-    private static final int EXPONENT = 0x7f800000;
     private static final int MAGNITUDE = 0x7fffffff;
     private static final int LEAST_NORMAL = 0x00800000;
 
     private final Unary unary;
     private final long size;
-    private final @Nullable DnnlKernel blocks;
-    private final @Nullable DnnlKernel rest;
+    private final List<Stretch> stretches;
 
-    private ScreenedUnary(Unary unary, long size, @Nullable DnnlKernel blocks, @Nullable DnnlKernel rest) {
+    /** The kernels of one length: the function, and the sum of its input. */
+    private record Stretch(int length, DnnlKernel function, DnnlKernel sum) {
+    }
+
+    private ScreenedUnary(Unary unary, long size, List<Stretch> stretches) {
         this.unary = unary;
         this.size = size;
-        this.blocks = blocks;
-        this.rest = rest;
+        this.stretches = stretches;
     }
 
     /** Only for float32; null for other types and where the library has nothing. */
-    static @Nullable Kernel of(Unary unary, TensorSpec x, LongFunction<@Nullable DnnlKernel> ofSize) {
+    static @Nullable Kernel of(Unary unary, TensorSpec x, LongFunction<@Nullable DnnlKernel> function, LongFunction<@Nullable DnnlKernel> sum) {
         long size = x.shape().size();
         if (x.dtype() != DType.FLOAT32) {
             return null;
         }
-        DnnlKernel blocks = size >= BLOCK ? ofSize.apply(BLOCK) : null;
-        DnnlKernel rest = size % BLOCK != 0 ? ofSize.apply(size % BLOCK) : null;
-        return blocks == null && rest == null ? null : new ScreenedUnary(unary, size, blocks, rest);
+        List<Stretch> stretches = new ArrayList<>();
+        for (long length : new long[]{size >= BLOCK ? BLOCK : 0, size % BLOCK}) {
+            if (length > 0) {
+                DnnlKernel applied = function.apply(length);
+                DnnlKernel added = sum.apply(length);
+                if (applied == null || added == null) {
+                    return null;
+                }
+                stretches.add(new Stretch((int) length, applied, added));
+            }
+        }
+        return new ScreenedUnary(unary, size, List.copyOf(stretches));
     }
 
     @Override
     public void run(@Nullable Tensor[] arguments, KernelContext context) {
         Tensor x = Objects.requireNonNull(arguments[0]);
         Tensor y = Objects.requireNonNull(arguments[1]);
-        MemorySegment input = x.memory();
         for (long at = 0; at < size; at += BLOCK) {
-            int count = (int) Math.min(BLOCK, size - at);
+            Stretch stretch = size - at >= BLOCK ? stretches.getFirst() : stretches.getLast();
             long shift = at * Float.BYTES;
-            if (isOrdinary(input, x.offset() + shift, count, context.ints())) {
-                Objects.requireNonNull(count == BLOCK ? blocks : rest).run(arguments, shift, context);
+            if (isOrdinary(stretch, arguments, shift, context)) {
+                stretch.function().run(arguments, shift, context);
             } else {
-                plain(x, y, shift, count, context);
+                plain(x, y, shift, stretch.length(), context);
             }
         }
     }
 
-    private static boolean isOrdinary(MemorySegment memory, long at, int count, int[] tile) {
+    private boolean isOrdinary(Stretch stretch, @Nullable Tensor[] arguments, long shift, KernelContext context) {
+        stretch.sum().run(arguments, shift, context);
+        float sum = context.scratch(Float.BYTES).segment().get(ValueLayout.JAVA_FLOAT, 0);
+        if (!Float.isFinite(sum)) {
+            return false;
+        }
+        Tensor x = Objects.requireNonNull(arguments[0]);
+        return unary.function() != Unary.Function.LOG || !hasDenormals(x.memory(), x.offset() + shift, stretch.length(), context.ints());
+    }
+
+    private static boolean hasDenormals(MemorySegment memory, long at, int count, int[] tile) {
         for (int i = 0; i < count; i += tile.length) {
             int length = Math.min(tile.length, count - i);
             MemorySegment.copy(memory, ValueLayout.JAVA_INT_UNALIGNED, at + (long) i * Float.BYTES, tile, 0, length);
             int odd = 0;
             for (int j = 0; j < length; j++) {
                 int magnitude = tile[j] & MAGNITUDE;
-                // The sign bit of either difference is set for an infinity or NaN, or for a denormal; a zero is one less than the least denormal.
-                odd |= (EXPONENT - 1 - magnitude) | ((magnitude - LEAST_NORMAL) & -magnitude);
+                // The sign bit is set for what is below the least normal number and above zero.
+                odd |= (magnitude - LEAST_NORMAL) & -magnitude;
             }
             if (odd < 0) {
-                return false;
+                return true;
             }
         }
-        return true;
+        return false;
     }
 
     private void plain(Tensor x, Tensor y, long shift, int count, KernelContext context) {
@@ -99,11 +120,9 @@ final class ScreenedUnary implements Kernel {
 
     @Override
     public void close() {
-        if (blocks != null) {
-            blocks.close();
-        }
-        if (rest != null) {
-            rest.close();
+        for (Stretch stretch : stretches) {
+            stretch.function().close();
+            stretch.sum().close();
         }
     }
 }
