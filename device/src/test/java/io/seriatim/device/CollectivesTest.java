@@ -123,7 +123,8 @@ class CollectivesTest {
     @Test
     void sendsFromOneToAnother() throws InterruptedException {
         try (Group group = new Group(2, 10)) {
-            Collectives.send(group.ranks.get(0).defaultStream(), Access.read(group.inputs.get(0)), group.ranks.get(1).defaultStream(), Access.write(group.inputs.get(1)));
+            Collectives.send(group.ranks.get(0).defaultStream(), Access.read(group.inputs.get(0)), group.ranks.get(1).defaultStream(),
+                    Access.write(group.inputs.get(1)));
             assertEquals(Group.value(0, 9), group.read(1, group.inputs.get(1))[9]);
         }
     }
@@ -153,13 +154,16 @@ class CollectivesTest {
     void refusesUnequalParts() {
         try (Group group = new Group(3, 4)) {
             List<Buffer> wrong = group.outputs(20);
-            IllegalArgumentException e = assertThrows(IllegalArgumentException.class, () -> Collectives.allReduce(group.parts(wrong), Element.FLOAT32, Reduction.SUM));
+            IllegalArgumentException e = assertThrows(IllegalArgumentException.class,
+                    () -> Collectives.allReduce(group.parts(wrong), Element.FLOAT32, Reduction.SUM));
             assertTrue(String.valueOf(e.getMessage()).contains("all-reduce") && e.getMessage().contains("16 to 20"), e.getMessage());
             assertThrows(IllegalArgumentException.class, () -> Collectives.allReduce(List.of(), Element.FLOAT32, Reduction.SUM));
-            assertThrows(IllegalArgumentException.class, () -> Collectives.reduceScatter(group.parts(group.inputs), Element.FLOAT32, Reduction.SUM));
+            assertThrows(IllegalArgumentException.class,
+                    () -> Collectives.reduceScatter(group.parts(group.inputs), Element.FLOAT32, Reduction.SUM));
             assertThrows(IllegalArgumentException.class, () -> Collectives.broadcast(group.parts(group.inputs), 3));
             Part twice = Part.inPlace(group.ranks.get(0).defaultStream(), group.inputs.get(0));
-            assertThrows(IllegalArgumentException.class, () -> Collectives.allReduce(List.of(twice, twice), Element.FLOAT32, Reduction.SUM));
+            assertThrows(IllegalArgumentException.class,
+                    () -> Collectives.allReduce(List.of(twice, twice), Element.FLOAT32, Reduction.SUM));
         }
     }
 }

@@ -35,7 +35,8 @@ class DeviceContractTest {
 
     static Stream<Subject> devices() {
         SimOptions slow = SimOptions.DEFAULT.withLaunchLatency(Duration.ofNanos(20_000)).withCopyBandwidth(1L << 30);
-        return Stream.of(subject("host", Place.CPU, SimOptions.DEFAULT), subject("simulated", Place.sim(0), SimOptions.DEFAULT), subject("slow", Place.sim(0), slow),
+        return Stream.of(subject("host", Place.CPU, SimOptions.DEFAULT), subject("simulated", Place.sim(0), SimOptions.DEFAULT),
+                subject("slow", Place.sim(0), slow),
                 subject("without detector", Place.sim(0), SimOptions.DEFAULT.withRaceDetection(false)));
     }
 
@@ -87,7 +88,8 @@ class DeviceContractTest {
                 fill(new Queue(one), buffer, round);
                 two.waitFor(one.record());
                 int expected = round;
-                two.launch("check", List.of(Access.read(buffer)), () -> assertEquals(expected, buffer.segment().get(ValueLayout.JAVA_BYTE, BYTES - 1)));
+                two.launch("check", List.of(Access.read(buffer)),
+                        () -> assertEquals(expected, buffer.segment().get(ValueLayout.JAVA_BYTE, BYTES - 1)));
                 one.waitFor(two.record());
             }
             two.synchronize();
@@ -116,8 +118,11 @@ class DeviceContractTest {
             }
             byte[] got = read(devices, stream, second);
             assertArrayEquals(expected, java.util.Arrays.copyOfRange(got, 7, 107));
-            IllegalArgumentException e = assertThrows(IllegalArgumentException.class, () -> stream.copy("uneven", new Access(there, 0, 10, false), Access.write(second)));
-            assertTrue(String.valueOf(e.getMessage()).contains("uneven") && e.getMessage().contains("10") && e.getMessage().contains("4096"), e.getMessage());
+            IllegalArgumentException e = assertThrows(IllegalArgumentException.class,
+                    () -> stream.copy("uneven", new Access(there, 0, 10, false), Access.write(second)));
+            assertTrue(
+                    String.valueOf(e.getMessage()).contains("uneven") && e.getMessage().contains("10") && e.getMessage().contains("4096"),
+                    e.getMessage());
             assertThrows(IndexOutOfBoundsException.class, () -> new Access(there, 4000, 97, false));
         }
     }
@@ -196,8 +201,9 @@ class DeviceContractTest {
             Buffer buffer = subject.device().allocate(BYTES).label("table");
             buffer.close();
             buffer.close();
-            IllegalStateException e = assertThrows(IllegalStateException.class, () -> stream.launch("late", List.of(Access.read(buffer)), () -> {
-            }));
+            IllegalStateException e = assertThrows(IllegalStateException.class,
+                    () -> stream.launch("late", List.of(Access.read(buffer)), () -> {
+                    }));
             assertTrue(String.valueOf(e.getMessage()).contains("table"), e.getMessage());
             stream.close();
             stream.close();

@@ -29,11 +29,14 @@ class RaceDetectorTest {
             Stream consumer = sim.newStream("consumer");
             Buffer buffer = sim.allocate(100, producer);
             producer.launch("makes", List.of(Access.write(buffer)), NOTHING);
-            DataRaceException e = assertThrows(DataRaceException.class, () -> consumer.launch("takes", List.of(Access.read(buffer)), NOTHING));
+            DataRaceException e = assertThrows(DataRaceException.class,
+                    () -> consumer.launch("takes", List.of(Access.read(buffer)), NOTHING));
             assertEquals("makes", e.earlier());
             assertEquals("takes", e.later());
             String message = String.valueOf(e.getMessage());
-            assertTrue(message.contains("'makes'") && message.contains("'takes'") && message.contains("producer") && message.contains("consumer") && message.contains("Record an event"),
+            assertTrue(
+                    message.contains("'makes'") && message.contains("'takes'") && message.contains("producer")
+                            && message.contains("consumer") && message.contains("Record an event"),
                     message);
         }
     }
@@ -48,7 +51,8 @@ class RaceDetectorTest {
             one.launch("reads", List.of(new Access(buffer, 0, 50, false)), NOTHING);
             two.launch("reads too", List.of(Access.read(buffer)), NOTHING);
             two.launch("writes the other half", List.of(new Access(buffer, 50, 50, true)), NOTHING);
-            DataRaceException e = assertThrows(DataRaceException.class, () -> two.launch("writes", List.of(new Access(buffer, 49, 1, true)), NOTHING));
+            DataRaceException e = assertThrows(DataRaceException.class,
+                    () -> two.launch("writes", List.of(new Access(buffer, 49, 1, true)), NOTHING));
             assertEquals("reads", e.earlier());
         }
     }
@@ -96,7 +100,8 @@ class RaceDetectorTest {
             old.close();
             Buffer reused = sim.allocate(256, home);
             assertEquals(old.block(), reused.block());
-            DataRaceException e = assertThrows(DataRaceException.class, () -> home.launch("overwrites", List.of(Access.write(reused)), NOTHING));
+            DataRaceException e = assertThrows(DataRaceException.class,
+                    () -> home.launch("overwrites", List.of(Access.write(reused)), NOTHING));
             assertEquals("still reads", e.earlier());
             assertEquals("overwrites", e.later());
         }
@@ -185,7 +190,8 @@ class RaceDetectorTest {
             SplittableRandom seeds = new SplittableRandom(SEED);
             int planted = 0;
             for (int i = 0; i < SCHEDULES; i++) {
-                List<Buffer> buffers = List.of(left.allocate(64, streams.get(0)), left.allocate(64, streams.get(1)), right.allocate(64, streams.get(2)));
+                List<Buffer> buffers = List.of(left.allocate(64, streams.get(0)), left.allocate(64, streams.get(1)),
+                        right.allocate(64, streams.get(2)));
                 SplittableRandom random = new SplittableRandom(seeds.nextLong());
                 SplittableRandom again = random.split();
                 // The same numbers twice: once to count the edges.
@@ -193,7 +199,8 @@ class RaceDetectorTest {
                 int edges = new Schedule(new SplittableRandom(seed), streams, buffers).run(-1);
                 if (i % 10 == 0 && edges > 0) {
                     settle(streams);
-                    List<Buffer> fresh = List.of(left.allocate(128, streams.get(0)), left.allocate(128, streams.get(1)), right.allocate(128, streams.get(2)));
+                    List<Buffer> fresh = List.of(left.allocate(128, streams.get(0)), left.allocate(128, streams.get(1)),
+                            right.allocate(128, streams.get(2)));
                     Schedule mutant = new Schedule(new SplittableRandom(seed), streams, fresh);
                     boolean found = isFound(mutant);
                     assertEquals(mutant.isRacy(), found, () -> "schedule of seed " + seed);

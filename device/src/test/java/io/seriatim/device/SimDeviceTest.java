@@ -20,7 +20,8 @@ class SimDeviceTest {
             Buffer mine = sim.allocate(64).label("weights");
             Buffer other = sim.allocate(64);
             IllegalStateException e = assertThrows(IllegalStateException.class, mine::segment);
-            assertTrue(String.valueOf(e.getMessage()).contains("sim:0") && e.getMessage().contains("weights") && e.getMessage().contains("copy it to the host"), e.getMessage());
+            assertTrue(String.valueOf(e.getMessage()).contains("sim:0") && e.getMessage().contains("weights")
+                    && e.getMessage().contains("copy it to the host"), e.getMessage());
             assertThrows(IllegalStateException.class, mine::address);
             sim.defaultStream().launch("undeclared", List.of(Access.write(mine)), () -> other.segment().fill((byte) 1));
             StreamFailedException failed = assertThrows(StreamFailedException.class, sim.defaultStream()::synchronize);

@@ -185,7 +185,7 @@ public final class NDArrays {
      * @param values
      *            in row-major order; copied before this returns
      * @param shape
-     *            the dimensions; none for as many as there are values
+     *            the dimensions; none for as many as there are values, or for a single element
      * @return the array
      */
     public NDArray of(float[] values, long... shape) {
@@ -200,7 +200,7 @@ public final class NDArrays {
      * @param values
      *            in row-major order; copied before this returns
      * @param shape
-     *            the dimensions; none for as many as there are values
+     *            the dimensions; none for as many as there are values, or for a single element
      * @return the array
      */
     public NDArray of(double[] values, long... shape) {
@@ -215,7 +215,7 @@ public final class NDArrays {
      * @param values
      *            in row-major order; copied before this returns
      * @param shape
-     *            the dimensions; none for as many as there are values
+     *            the dimensions; none for as many as there are values, or for a single element
      * @return the array
      */
     public NDArray of(long[] values, long... shape) {

@@ -73,7 +73,7 @@ public final class Tensor implements AutoCloseable {
      * @param values
      *            in row-major order
      * @param dims
-     *            the dimensions; none for as many as there are values
+     *            the dimensions; none for as many as there are values, or for a single element
      * @return the tensor
      */
     public static Tensor of(float[] values, long... dims) {
@@ -88,7 +88,7 @@ public final class Tensor implements AutoCloseable {
      * @param values
      *            in row-major order
      * @param dims
-     *            the dimensions; none for as many as there are values
+     *            the dimensions; none for as many as there are values, or for a single element
      * @return the tensor
      */
     public static Tensor of(double[] values, long... dims) {
@@ -103,7 +103,7 @@ public final class Tensor implements AutoCloseable {
      * @param values
      *            in row-major order
      * @param dims
-     *            the dimensions; none for as many as there are values
+     *            the dimensions; none for as many as there are values, or for a single element
      * @return the tensor
      */
     public static Tensor of(long[] values, long... dims) {
@@ -118,7 +118,7 @@ public final class Tensor implements AutoCloseable {
      * @param values
      *            in row-major order; converted as a cast does
      * @param dims
-     *            the dimensions; none for as many as there are values
+     *            the dimensions; none for as many as there are values, or for a single element
      * @return the tensor
      */
     public static Tensor of(DType dtype, long[] values, long... dims) {
@@ -135,7 +135,7 @@ public final class Tensor implements AutoCloseable {
      * @param values
      *            in row-major order; converted as a cast does
      * @param dims
-     *            the dimensions; none for as many as there are values
+     *            the dimensions; none for as many as there are values, or for a single element
      * @return the tensor
      */
     public static Tensor of(DType dtype, double[] values, long... dims) {

@@ -29,7 +29,8 @@ final class ElementwiseRecipes {
         }
         return switch (Algorithms.trust(unary.function())) {
             case ORDINARY_NUMBERS ->
-                ScreenedUnary.of(unary, x, size -> unary(dnnl, eltwise, TensorSpec.of(x.dtype(), size)), size -> sum(dnnl, TensorSpec.of(x.dtype(), size)));
+                ScreenedUnary.of(unary, x, size -> unary(dnnl, eltwise, TensorSpec.of(x.dtype(), size)),
+                        size -> sum(dnnl, TensorSpec.of(x.dtype(), size)));
             case ALL_NUMBERS -> unary(dnnl, eltwise, x);
         };
     }
@@ -61,7 +62,8 @@ final class ElementwiseRecipes {
                 return true;
             }
             long description = builder.keep(
-                    Dnnl.handle(out -> dnnl.call("dnnl_reduction_primitive_desc_create", "ppippffp", out, dnnl.engine(), algorithm, data, single, 0f, 0f, builder.attributes())));
+                    Dnnl.handle(out -> dnnl.call("dnnl_reduction_primitive_desc_create", "ppippffp", out, dnnl.engine(), algorithm, data,
+                            single, 0f, 0f, builder.attributes())));
             if (description == 0) {
                 return false;
             }

@@ -40,7 +40,8 @@ final class ScreenedUnary implements Kernel {
     }
 
     /** Only for float32; null for other types and where the library has nothing. */
-    static @Nullable Kernel of(Unary unary, TensorSpec x, LongFunction<@Nullable DnnlKernel> function, LongFunction<@Nullable DnnlKernel> sum) {
+    static @Nullable Kernel of(Unary unary, TensorSpec x, LongFunction<@Nullable DnnlKernel> function,
+            LongFunction<@Nullable DnnlKernel> sum) {
         long size = x.shape().size();
         if (x.dtype() != DType.FLOAT32) {
             return null;

@@ -35,7 +35,8 @@ class GoldenKernelsTest {
     }
 
     static Stream<Run> runs() {
-        return Stream.of(new Run("portable", Kernels.portable(), DType.FLOAT64, 1e-10), new Run("portable", Kernels.portable(), DType.FLOAT32, 3e-5),
+        return Stream.of(new Run("portable", Kernels.portable(), DType.FLOAT64, 1e-10),
+                new Run("portable", Kernels.portable(), DType.FLOAT32, 3e-5),
                 new Run("system", Kernels.system(), DType.FLOAT32, 3e-5));
     }
 
@@ -55,7 +56,8 @@ class GoldenKernelsTest {
     }
 
     private static void check(Run run, Computation computation, String[] outputs, @Nullable String... inputs) {
-        @Nullable Tensor[] tensors = Arrays.stream(inputs).map(name -> name == null ? null : in(run, name)).toArray(Tensor[]::new);
+        @Nullable
+        Tensor[] tensors = Arrays.stream(inputs).map(name -> name == null ? null : in(run, name)).toArray(Tensor[]::new);
         Tensor[] got = KernelRun.run(run.kernels(), computation, tensors);
         for (int i = 0; i < outputs.length; i++) {
             compare(run, outputs[i], got[i]);
@@ -82,12 +84,14 @@ class GoldenKernelsTest {
     @MethodSource("runs")
     void productsAndConvolutions(Run run) {
         check(run, MatMul.PLAIN, of("matmul/out"), "matmul/x", "matmul/y");
-        Map<String, Window> windows = Map.of("conv", Window.of(new int[]{2, 1}, new int[]{1, 2}, new int[]{1, 2}, new int[]{1, 2}), "conv_groups", Window.of(2, 1, 1));
+        Map<String, Window> windows = Map.of("conv", Window.of(new int[]{2, 1}, new int[]{1, 2}, new int[]{1, 2}, new int[]{1, 2}),
+                "conv_groups", Window.of(2, 1, 1));
         windows.forEach((name, window) -> {
             int groups = name.equals("conv") ? 1 : 2;
             check(run, new Convolution(window, groups, true, List.of()), of(name + "/y"), name + "/x", name + "/w", name + "/b");
             check(run, new ConvolutionGradInput(window, groups, List.of(9L, 8L)), of(name + "/dx"), name + "/dy", name + "/w");
-            check(run, new ConvolutionGradWeights(window, groups, true, List.of(3L, 2L)), of(name + "/dw", name + "/db"), name + "/x", name + "/dy");
+            check(run, new ConvolutionGradWeights(window, groups, true, List.of(3L, 2L)), of(name + "/dw", name + "/db"), name + "/x",
+                    name + "/dy");
         });
     }
 
@@ -96,8 +100,10 @@ class GoldenKernelsTest {
     void poolings(Run run) {
         Window window = Window.of(new int[]{2, 1}, new int[]{1, 1}, new int[]{1, 1}, new int[]{1, 1});
         List<Long> kernel = List.of(3L, 2L);
-        Map<String, Computation> cases = Map.of("pool_max", new Pooling(Pooling.Kind.MAX, kernel, window), "pool_average", new Pooling(Pooling.Kind.AVERAGE, kernel, window), "pool_padding",
-                new Pooling(Pooling.Kind.AVERAGE_WITH_PADDING, kernel, window), "pool_adaptive", new AdaptivePooling(Pooling.Kind.AVERAGE, List.of(4L, 3L)));
+        Map<String, Computation> cases = Map.of("pool_max", new Pooling(Pooling.Kind.MAX, kernel, window), "pool_average",
+                new Pooling(Pooling.Kind.AVERAGE, kernel, window), "pool_padding",
+                new Pooling(Pooling.Kind.AVERAGE_WITH_PADDING, kernel, window), "pool_adaptive",
+                new AdaptivePooling(Pooling.Kind.AVERAGE, List.of(4L, 3L)));
         cases.forEach((name, pooling) -> {
             check(run, pooling, of(name + "/y"), name + "/x");
             check(run, new PoolingGrad(pooling), of(name + "/dx"), name + "/x", name + "/y", name + "/dy");
@@ -109,15 +115,18 @@ class GoldenKernelsTest {
     void normalisations(Run run) {
         BatchNorm batch = new BatchNorm(1e-3f, true);
         check(run, batch, of("batch_norm/y", "batch_norm/mean", "batch_norm/inverse"), "batch_norm/x", "batch_norm/s", "batch_norm/b");
-        check(run, new BatchNormGrad(batch), of("batch_norm/dx", "batch_norm/ds", "batch_norm/db"), "batch_norm/x", "batch_norm/dy", "batch_norm/s", "batch_norm/mean",
+        check(run, new BatchNormGrad(batch), of("batch_norm/dx", "batch_norm/ds", "batch_norm/db"), "batch_norm/x", "batch_norm/dy",
+                "batch_norm/s", "batch_norm/mean",
                 "batch_norm/inverse");
         LayerNorm layer = new LayerNorm(1, 1e-3f, true, true);
         check(run, layer, of("layer_norm/y", "layer_norm/mean", "layer_norm/variance"), "layer_norm/x", "layer_norm/s", "layer_norm/b");
-        check(run, new LayerNormGrad(layer), of("layer_norm/dx", "layer_norm/ds", "layer_norm/db"), "layer_norm/x", "layer_norm/dy", "layer_norm/s", "layer_norm/mean",
+        check(run, new LayerNormGrad(layer), of("layer_norm/dx", "layer_norm/ds", "layer_norm/db"), "layer_norm/x", "layer_norm/dy",
+                "layer_norm/s", "layer_norm/mean",
                 "layer_norm/variance");
         GroupNorm group = new GroupNorm(3, 1e-3f, true, true);
         check(run, group, of("group_norm/y", "group_norm/mean", "group_norm/variance"), "group_norm/x", "group_norm/s", "group_norm/b");
-        check(run, new GroupNormGrad(group), of("group_norm/dx", "group_norm/ds", "group_norm/db"), "group_norm/x", "group_norm/dy", "group_norm/s", "group_norm/mean",
+        check(run, new GroupNormGrad(group), of("group_norm/dx", "group_norm/ds", "group_norm/db"), "group_norm/x", "group_norm/dy",
+                "group_norm/s", "group_norm/mean",
                 "group_norm/variance");
     }
 
@@ -130,10 +139,12 @@ class GoldenKernelsTest {
         check(run, new SoftmaxGrad(1, true), of("log_softmax/dx"), "log_softmax/y", "log_softmax/dy");
         CrossEntropy hard = new CrossEntropy(1, false, -100);
         check(run, hard, of("cross_entropy/softmax", "cross_entropy/loss"), "cross_entropy/x", "cross_entropy/labels");
-        check(run, new CrossEntropyGrad(hard), of("cross_entropy/dx"), "cross_entropy/softmax", "cross_entropy/labels", "cross_entropy/dloss");
+        check(run, new CrossEntropyGrad(hard), of("cross_entropy/dx"), "cross_entropy/softmax", "cross_entropy/labels",
+                "cross_entropy/dloss");
         CrossEntropy soft = new CrossEntropy(-1, true, -100);
         check(run, soft, of("cross_entropy/softmax", "cross_entropy_soft/loss"), "cross_entropy_soft/x", "cross_entropy_soft/labels");
-        check(run, new CrossEntropyGrad(soft), of("cross_entropy_soft/dx"), "cross_entropy/softmax", "cross_entropy_soft/labels", "cross_entropy_soft/dloss");
+        check(run, new CrossEntropyGrad(soft), of("cross_entropy_soft/dx"), "cross_entropy/softmax", "cross_entropy_soft/labels",
+                "cross_entropy_soft/dloss");
     }
 
     @ParameterizedTest
@@ -150,14 +161,16 @@ class GoldenKernelsTest {
             }
         }
         assertEquals(26, checked);
-        for (Binary.Function function : List.of(Binary.Function.ADD, Binary.Function.SUBTRACT, Binary.Function.MULTIPLY, Binary.Function.DIVIDE, Binary.Function.MAXIMUM,
+        for (Binary.Function function : List.of(Binary.Function.ADD, Binary.Function.SUBTRACT, Binary.Function.MULTIPLY,
+                Binary.Function.DIVIDE, Binary.Function.MAXIMUM,
                 Binary.Function.MINIMUM, Binary.Function.POWER)) {
             String name = "binary_" + function;
             check(run, Binary.of(function), of(name + "/out"), name + "/x", name + "/y");
             check(run, new BinaryGrad(function), of(name + "/dx", name + "/dy"), name + "/x", name + "/y", name + "/dout");
         }
         check(run, Binary.of(Binary.Function.MODULO), of("binary_MODULO/out"), "binary_MODULO/x", "binary_MODULO/y");
-        check(run, Binary.of(Binary.Function.FLOOR_DIVIDE), of("binary_FLOOR_DIVIDE/out"), "binary_FLOOR_DIVIDE/x", "binary_FLOOR_DIVIDE/y");
+        check(run, Binary.of(Binary.Function.FLOOR_DIVIDE), of("binary_FLOOR_DIVIDE/out"), "binary_FLOOR_DIVIDE/x",
+                "binary_FLOOR_DIVIDE/y");
     }
 
     @ParameterizedTest
@@ -185,7 +198,8 @@ class GoldenKernelsTest {
         check(run, new GatherGrad(gather, List.of(3L, 7L, 2L)), of("gather/dx"), "gather/dy", "gather/indices");
         check(run, new TakeAlongAxis(1), of("take_along/y"), "take_along/x", "take_along/indices");
         Tensor zeros = Tensor.of(run.dtype(), new double[42], 3, 7, 2);
-        compare(run, "take_along/dx", KernelRun.run(run.kernels(), new PutAlongAxis(1, true), zeros, raw("take_along/indices"), in(run, "take_along/dy"))[0]);
+        compare(run, "take_along/dx",
+                KernelRun.run(run.kernels(), new PutAlongAxis(1, true), zeros, raw("take_along/indices"), in(run, "take_along/dy"))[0]);
         for (Pad.Mode mode : List.of(Pad.Mode.REFLECT, Pad.Mode.REPLICATE, Pad.Mode.CIRCULAR)) {
             Pad pad = new Pad(List.of(0L, 0L, 1L, 2L), List.of(0L, 0L, 3L, 1L), mode, 0);
             check(run, pad, of("pad_" + mode + "/y"), "pad_" + mode + "/x");

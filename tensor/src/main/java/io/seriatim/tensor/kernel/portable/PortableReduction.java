@@ -130,7 +130,8 @@ final class PortableReduction {
         double d = 0;
         for (long i = 0; i < elements.rowLength(); i += tile.length) {
             int length = (int) Math.min(tile.length, elements.rowLength() - i);
-            Floats.load(x.memory(), DType.FLOAT32, x.offset() + (begin + i * elements.rowStride(0)) * Float.BYTES, elements.rowStride(0), tile, 0, length);
+            Floats.load(x.memory(), DType.FLOAT32, x.offset() + (begin + i * elements.rowStride(0)) * Float.BYTES, elements.rowStride(0),
+                    tile, 0, length);
             int j = 0;
             // Four sums at once: an addition takes as long as four of them.
             for (; j + 3 < length; j += 4) {
