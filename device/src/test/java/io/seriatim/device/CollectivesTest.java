@@ -156,7 +156,8 @@ class CollectivesTest {
             List<Buffer> wrong = group.outputs(20);
             IllegalArgumentException e = assertThrows(IllegalArgumentException.class,
                     () -> Collectives.allReduce(group.parts(wrong), Element.FLOAT32, Reduction.SUM));
-            assertTrue(String.valueOf(e.getMessage()).contains("all-reduce") && e.getMessage().contains("16 to 20"), e.getMessage());
+            assertTrue(String.valueOf(e.getMessage()).contains("all-reduce") && String.valueOf(e.getMessage()).contains("16 to 20"),
+                    e.getMessage());
             assertThrows(IllegalArgumentException.class, () -> Collectives.allReduce(List.of(), Element.FLOAT32, Reduction.SUM));
             assertThrows(IllegalArgumentException.class,
                     () -> Collectives.reduceScatter(group.parts(group.inputs), Element.FLOAT32, Reduction.SUM));

@@ -121,7 +121,8 @@ class DeviceContractTest {
             IllegalArgumentException e = assertThrows(IllegalArgumentException.class,
                     () -> stream.copy("uneven", new Access(there, 0, 10, false), Access.write(second)));
             assertTrue(
-                    String.valueOf(e.getMessage()).contains("uneven") && e.getMessage().contains("10") && e.getMessage().contains("4096"),
+                    String.valueOf(e.getMessage()).contains("uneven") && String.valueOf(e.getMessage()).contains("10")
+                            && String.valueOf(e.getMessage()).contains("4096"),
                     e.getMessage());
             assertThrows(IndexOutOfBoundsException.class, () -> new Access(there, 4000, 97, false));
         }

@@ -35,7 +35,8 @@ class DevicesTest {
     void aMissingDeviceSaysWhatWasLookedFor() {
         try (Devices devices = Devices.builder().build()) {
             DeviceNotFoundException e = assertThrows(DeviceNotFoundException.class, () -> devices.get(Place.parse("cuda:0")));
-            assertTrue(String.valueOf(e.getMessage()).startsWith("'cuda:0'") && e.getMessage().contains("add the module"), e.getMessage());
+            assertTrue(String.valueOf(e.getMessage()).startsWith("'cuda:0'") && String.valueOf(e.getMessage()).contains("add the module"),
+                    e.getMessage());
             DeviceNotFoundException beyond = assertThrows(DeviceNotFoundException.class, () -> devices.get(Place.sim(64)));
             assertTrue(String.valueOf(beyond.getMessage()).contains("64"), beyond.getMessage());
             assertSame(devices.get(Place.sim(1)), devices.get(Place.sim(1)));

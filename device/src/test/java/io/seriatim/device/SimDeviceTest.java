@@ -20,8 +20,8 @@ class SimDeviceTest {
             Buffer mine = sim.allocate(64).label("weights");
             Buffer other = sim.allocate(64);
             IllegalStateException e = assertThrows(IllegalStateException.class, mine::segment);
-            assertTrue(String.valueOf(e.getMessage()).contains("sim:0") && e.getMessage().contains("weights")
-                    && e.getMessage().contains("copy it to the host"), e.getMessage());
+            assertTrue(String.valueOf(e.getMessage()).contains("sim:0") && String.valueOf(e.getMessage()).contains("weights")
+                    && String.valueOf(e.getMessage()).contains("copy it to the host"), e.getMessage());
             assertThrows(IllegalStateException.class, mine::address);
             sim.defaultStream().launch("undeclared", List.of(Access.write(mine)), () -> other.segment().fill((byte) 1));
             StreamFailedException failed = assertThrows(StreamFailedException.class, sim.defaultStream()::synchronize);
@@ -35,7 +35,7 @@ class SimDeviceTest {
             Stream stream = devices.get(Place.sim(0)).newStream("s");
             stream.launch("waits for itself", List.of(), stream::synchronize);
             StreamFailedException e = assertThrows(StreamFailedException.class, stream::synchronize);
-            assertTrue(String.valueOf(e.getCause().getMessage()).contains("never happen"), String.valueOf(e.getCause()));
+            assertTrue(String.valueOf(e.getCause()).contains("never happen"), String.valueOf(e.getCause()));
         }
     }
 

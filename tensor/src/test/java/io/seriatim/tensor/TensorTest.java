@@ -23,7 +23,7 @@ class TensorTest {
         assertEquals(0, Shape.of(1L << 40, 0, 1L << 40).size());
         assertEquals(Shape.of(4, 2, 3), Shape.of(2, 1).broadcast(Shape.of(4, 1, 3)));
         IllegalArgumentException e = assertThrows(IllegalArgumentException.class, () -> Shape.of(2, 3).broadcast(Shape.of(4)));
-        assertTrue(String.valueOf(e.getMessage()).contains("[2, 3]") && e.getMessage().contains("[4]"), e.getMessage());
+        assertTrue(String.valueOf(e.getMessage()).contains("[2, 3]") && String.valueOf(e.getMessage()).contains("[4]"), e.getMessage());
         assertThrows(IllegalArgumentException.class, () -> Shape.of(-1));
         assertThrows(IllegalArgumentException.class, () -> Shape.of(1L << 32, 1L << 31));
         assertThrows(IllegalArgumentException.class, () -> Shape.of(2).dim(1));

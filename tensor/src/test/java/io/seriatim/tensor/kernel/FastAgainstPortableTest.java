@@ -26,6 +26,7 @@ class FastAgainstPortableTest {
     private static final List<DType> FLOATS = List.of(DType.FLOAT32, DType.BFLOAT16, DType.FLOAT16);
 
     /** What is compared: a computation and its inputs. */
+    @SuppressWarnings("ArrayRecordComponent")
     record Case(String name, Computation computation, DType dtype, long[]... shapes) {
         @Override
         public String toString() {
@@ -234,7 +235,7 @@ class FastAgainstPortableTest {
             double[] values = new double[(int) Shape.of(one.shapes()[i]).size()];
             for (int j = 0; j < values.length; j++) {
                 // Different steps pair each value with each other one.
-                values[j] = SPECIAL[(i == 0 ? j : j / SPECIAL.length + j) % SPECIAL.length];
+                values[j] = SPECIAL[(i == 0 ? j : (j / SPECIAL.length) + j) % SPECIAL.length];
             }
             inputs[i] = Tensor.of(one.dtype(), values, one.shapes()[i]);
         }
@@ -275,7 +276,7 @@ class FastAgainstPortableTest {
             double a = actual[i];
             boolean same = Double.isNaN(e)
                     ? Double.isNaN(a)
-                    : Double.isInfinite(e) || Double.isInfinite(a)
+                    : (Double.isInfinite(e) || Double.isInfinite(a))
                             ? e == a
                             : Math.abs(e - a) <= tolerance * Math.max(magnitude, Math.abs(e));
             String of = inputs[0].shape().size() == expected.length ? " of " + inputs[0].toDoubleArray()[i] : "";

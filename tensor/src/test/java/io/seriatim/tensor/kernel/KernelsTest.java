@@ -159,7 +159,8 @@ class KernelsTest {
         Tensor labels = Tensor.of(new long[]{0, 9, 1}, 3, 1);
         IllegalArgumentException label = assertThrows(IllegalArgumentException.class,
                 () -> KernelRun.run(kernels, new CrossEntropy(1, false, -100), x, labels));
-        assertTrue(String.valueOf(label.getMessage()).contains("row 1") && label.getMessage().contains("9"), label.getMessage());
+        assertTrue(String.valueOf(label.getMessage()).contains("row 1") && String.valueOf(label.getMessage()).contains("9"),
+                label.getMessage());
     }
 
     @Test
