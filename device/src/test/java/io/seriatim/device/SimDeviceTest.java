@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.lang.foreign.ValueLayout;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -33,8 +34,11 @@ class SimDeviceTest {
     void workThatWaitsForItselfFails() {
         try (Devices devices = Devices.builder().build()) {
             Stream stream = devices.get(Place.sim(0)).newStream("s");
-            stream.launch("waits for itself", List.of(), stream::synchronize);
-            StreamFailedException e = assertThrows(StreamFailedException.class, stream::synchronize);
+            CompletableFuture<Event> later = new CompletableFuture<>();
+            stream.launch("waits for itself", List.of(), () -> later.get().synchronize());
+            Event end = stream.record();
+            later.complete(end);
+            StreamFailedException e = assertThrows(StreamFailedException.class, end::synchronize);
             assertTrue(String.valueOf(e.getCause()).contains("never happen"), String.valueOf(e.getCause()));
         }
     }
