@@ -33,6 +33,7 @@ import org.jspecify.annotations.Nullable;
  * <li>Memory is freed after the last operation that uses it, when the array is closed or no one can reach it any more.
  * </ul>
  */
+// Long because it is wide: one short method for each function that users expect on an array. What they do is in ArrayOps.
 public final class NDArray implements AutoCloseable {
     private final NDArrays home;
     private final Storage storage;

@@ -1,0 +1,212 @@
+package io.seriatim.tensor.kernel;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Shape;
+import io.seriatim.tensor.Tensor;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.SplittableRandom;
+import java.util.function.Function;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Every gradient against central differences of its forward, in float64. */
+class NumericGradientTest {
+    private static final long SEED = 20261121;
+    private static final double STEP = 1e-6;
+    private static final double TOLERANCE = 2e-7;
+    private static final Kernels KERNELS = Kernels.portable();
+
+    /**
+     * One gradient.
+     *
+     * @param forward
+     *            what is differentiated
+     * @param inputs
+     *            of the forward
+     * @param wanted
+     *            which of them
+     * @param backward
+     *            gives the gradients of those, from the outputs and the first output's gradient
+     */
+    record Case(String name, Computation forward, List<Tensor> inputs, List<Integer> wanted, Function<Given, List<Tensor>> backward) {
+        @Override
+        public String toString() {
+            return name;
+        }
+    }
+
+    /** What a backward computation may use. */
+    record Given(List<Tensor> in, List<Tensor> out, Tensor dy) {
+        Tensor x() {
+            return in.getFirst();
+        }
+
+        Tensor y() {
+            return out.getFirst();
+        }
+    }
+
+    private static Tensor random(SplittableRandom random, double from, double to, long... dims) {
+        return Tensor.of(DType.FLOAT64, random.doubles(Shape.of(dims).size(), from, to).toArray(), dims);
+    }
+
+    private static List<Tensor> run(Computation computation, @Nullable Tensor... inputs) {
+        return List.of(KernelRun.run(KERNELS, computation, inputs));
+    }
+
+    static Stream<Case> cases() {
+        SplittableRandom r = new SplittableRandom(SEED);
+        List<Case> cases = new ArrayList<>();
+        for (Unary.Function function : Unary.Function.values()) {
+            if (!function.isTest()) {
+                Unary unary = new Unary(function, 0.3f, 0.8f);
+                cases.add(new Case("unary " + function, unary, List.of(random(r, 0.31, 0.49, 11)), List.of(0),
+                        g -> run(UnaryGrad.of(unary), g.x(), g.y(), g.dy())));
+            }
+        }
+        for (Binary.Function function : Binary.Function.values()) {
+            if (!function.isTest()) {
+                cases.add(new Case("binary " + function, Binary.of(function), List.of(random(r, 2, 3, 2, 1, 3), random(r, 0.6, 0.9, 4, 1)),
+                        List.of(0, 1),
+                        g -> run(new BinaryGrad(function), g.x(), g.in().get(1), g.dy())));
+            }
+        }
+        for (Reduction.Function function : Reduction.Function.values()) {
+            if (function != Reduction.Function.ALL && function != Reduction.Function.ANY) {
+                Reduction reduction = new Reduction(function, List.of(1), function == Reduction.Function.MEAN);
+                cases.add(new Case("reduction " + function, reduction, List.of(random(r, 0.5, 2, 2, 3, 2)), List.of(0),
+                        g -> run(new ReductionGrad(reduction), g.x(), g.y(), g.dy())));
+            }
+        }
+        for (boolean log : new boolean[]{false, true}) {
+            cases.add(new Case("softmax " + log, new Softmax(1, log), List.of(random(r, -1, 1, 2, 3, 2)), List.of(0),
+                    g -> run(new SoftmaxGrad(1, log), g.y(), g.dy())));
+        }
+        networks(r, cases);
+        indices(r, cases);
+        return cases.stream();
+    }
+
+    private static void networks(SplittableRandom r, List<Case> cases) {
+        Window window = Window.of(new int[]{2, 1}, new int[]{1, 0}, new int[]{0, 1}, new int[]{1, 2});
+        Convolution convolution = new Convolution(window, 2, true, List.of());
+        cases.add(new Case("convolution", convolution,
+                List.of(random(r, -1, 1, 2, 4, 5, 5), random(r, -1, 1, 2, 2, 2, 2), random(r, -1, 1, 2)), List.of(0, 1, 2), g -> {
+                    List<Tensor> all = new ArrayList<>(run(new ConvolutionGradInput(window, 2, List.of(5L, 5L)), g.dy(), g.in().get(1)));
+                    all.addAll(run(new ConvolutionGradWeights(window, 2, true, List.of(2L, 2L)), g.x(), g.dy()));
+                    return all;
+                }));
+        for (Pooling.Kind kind : Pooling.Kind.values()) {
+            Pooling pooling = new Pooling(kind, List.of(2L, 3L),
+                    Window.of(new int[]{1, 2}, new int[]{1, 1}, new int[]{0, 1}, new int[]{1, 1}));
+            cases.add(new Case("pooling " + kind, pooling, List.of(random(r, -1, 1, 2, 2, 4, 5)), List.of(0),
+                    g -> run(new PoolingGrad(pooling), g.x(), g.y(), g.dy())));
+            AdaptivePooling adaptive = new AdaptivePooling(kind, List.of(3L, 2L));
+            cases.add(new Case("adaptive pooling " + kind, adaptive, List.of(random(r, -1, 1, 2, 2, 4, 5)), List.of(0),
+                    g -> run(new PoolingGrad(adaptive), g.x(), g.y(), g.dy())));
+        }
+        for (boolean training : new boolean[]{true, false}) {
+            BatchNorm norm = new BatchNorm(0.01f, training);
+            List<Tensor> inputs = new ArrayList<>(List.of(random(r, -1, 1, 3, 2, 4), random(r, 0.5, 1, 2), random(r, -1, 1, 2)));
+            if (!training) {
+                inputs.addAll(List.of(random(r, -1, 1, 2), random(r, 0.5, 1, 2)));
+            }
+            cases.add(new Case("batch norm " + training, norm, inputs, List.of(0, 1, 2),
+                    g -> run(new BatchNormGrad(norm), g.x(), g.dy(), g.in().get(1), training ? g.out().get(1) : g.in().get(3),
+                            training ? g.out().get(2) : g.in().get(4))));
+        }
+        LayerNorm layer = new LayerNorm(1, 0.01f, true, true);
+        cases.add(
+                new Case("layer norm", layer, List.of(random(r, -1, 1, 3, 5), random(r, 0.5, 1, 5), random(r, -1, 1, 5)), List.of(0, 1, 2),
+                        g -> run(new LayerNormGrad(layer), g.x(), g.dy(), g.in().get(1), g.out().get(1), g.out().get(2))));
+        GroupNorm group = new GroupNorm(2, 0.01f, true, true);
+        cases.add(new Case("group norm", group, List.of(random(r, -1, 1, 2, 4, 3), random(r, 0.5, 1, 4), random(r, -1, 1, 4)),
+                List.of(0, 1, 2),
+                g -> run(new GroupNormGrad(group), g.x(), g.dy(), g.in().get(1), g.out().get(1), g.out().get(2))));
+    }
+
+    private static void indices(SplittableRandom r, List<Case> cases) {
+        Tensor rows = Tensor.of(new long[]{2, 0, 2, 1}, 2, 2);
+        Gather gather = new Gather(1, 1);
+        cases.add(new Case("gather", gather, List.of(random(r, -1, 1, 2, 3, 2), rows), List.of(0),
+                g -> run(new GatherGrad(gather, List.of(2L, 3L, 2L)), g.dy(), rows)));
+        Tensor along = Tensor.of(new long[]{2, 0, 1, 1}, 2, 2);
+        cases.add(new Case("take along axis", new TakeAlongAxis(1), List.of(random(r, -1, 1, 2, 3), along), List.of(0),
+                g -> run(new PutAlongAxis(1, true), Tensor.of(DType.FLOAT64, new double[6], 2, 3), along, g.dy())));
+        Tensor tuples = Tensor.of(new long[]{1, 0, 1, 0, 0, 2}, 3, 2);
+        cases.add(new Case("gather nd", new GatherNd(), List.of(random(r, -1, 1, 2, 3, 2), tuples), List.of(0),
+                g -> run(new ScatterNdAdd(), Tensor.of(DType.FLOAT64, new double[12], 2, 3, 2), tuples, g.dy())));
+        for (Pad.Mode mode : Pad.Mode.values()) {
+            Pad pad = new Pad(List.of(1L, 0L), List.of(2L, 1L), mode, 0.5);
+            cases.add(new Case("pad " + mode, pad, List.of(random(r, -1, 1, 3, 2)), List.of(0), g -> run(new PadGrad(pad), g.dy())));
+        }
+        cases.add(new Case("scan", new Scan(0, true, false), List.of(random(r, -1, 1, 4, 2)), List.of(0),
+                g -> run(new Scan(0, true, true), g.dy())));
+        cases.add(new Case("triangle", new Triangle(false, 1), List.of(random(r, -1, 1, 3, 4)), List.of(0),
+                g -> run(new Triangle(false, 1), g.dy())));
+        Tensor labels = Tensor.of(new long[]{1, -7, 0}, 3, 1);
+        CrossEntropy entropy = new CrossEntropy(1, false, -7);
+        cases.add(new Case("cross entropy", new LossOnly(entropy), List.of(random(r, -1, 1, 3, 4), labels), List.of(0),
+                g -> run(new CrossEntropyGrad(entropy), run(entropy, g.x(), labels).getFirst(), labels, g.dy())));
+    }
+
+    /** Marks the second output as the one that is differentiated. */
+    record LossOnly(CrossEntropy of) implements Computation {
+        @Override
+        public String operation() {
+            return of.operation();
+        }
+
+        @Override
+        public io.seriatim.tensor.TensorSpec[] infer(io.seriatim.tensor.@Nullable TensorSpec... inputs) {
+            return of.infer(inputs);
+        }
+    }
+
+    private static List<Tensor> forward(Computation computation, List<Tensor> inputs) {
+        if (computation instanceof LossOnly(CrossEntropy entropy)) {
+            return run(entropy, inputs.toArray(Tensor[]::new)).reversed();
+        }
+        return run(computation, inputs.toArray(Tensor[]::new));
+    }
+
+    @ParameterizedTest
+    @MethodSource("cases")
+    void isTheSlope(Case one) {
+        List<Tensor> out = forward(one.forward(), one.inputs());
+        Tensor dy = random(new SplittableRandom(SEED + 1), -1, 1, out.getFirst().shape().dims());
+        List<Tensor> gradients = one.backward().apply(new Given(one.inputs(), out, dy));
+        for (int k = 0; k < one.wanted().size(); k++) {
+            int input = one.wanted().get(k);
+            double[] got = gradients.get(k).toDoubleArray();
+            double[] values = one.inputs().get(input).toDoubleArray();
+            for (int i = 0; i < values.length; i++) {
+                double slope = (value(one, input, i, STEP, dy) - value(one, input, i, -STEP, dy)) / (2 * STEP);
+                assertEquals(slope, got[i], TOLERANCE * Math.max(1, Math.abs(slope)) * 10,
+                        one + ", input " + input + ", element " + i + ", seed " + SEED);
+            }
+        }
+    }
+
+    /** Σ y · dy with one element moved. */
+    private static double value(Case one, int input, int element, double step, Tensor dy) {
+        List<Tensor> moved = new ArrayList<>(one.inputs());
+        Tensor old = moved.get(input);
+        double[] values = old.toDoubleArray();
+        values[element] += step;
+        moved.set(input, Tensor.of(DType.FLOAT64, values, old.shape().dims()));
+        double[] y = Objects.requireNonNull(forward(one.forward(), moved).getFirst()).toDoubleArray();
+        double[] weights = dy.toDoubleArray();
+        double sum = 0;
+        for (int i = 0; i < y.length; i++) {
+            sum += y[i] * weights[i];
+        }
+        return sum;
+    }
+}
