@@ -13,6 +13,8 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledOnOs;
@@ -41,7 +43,7 @@ class LauncherTest {
         Files.copy(Path.of("..", "seriatim"), root.resolve("seriatim"));
         Files.setPosixFilePermissions(root.resolve("seriatim"), PosixFilePermissions.fromString("rwxr-xr-x"));
         Files.setLastModifiedTime(Files.writeString(root.resolve("pom.xml"), ""), FileTime.from(LONG_AGO));
-        for (String module : List.of("engine", "cli", "benchmarks")) {
+        for (String module : List.of("engine", "device", "tensor", "cli", "benchmarks")) {
             Path source = Files.createDirectories(root.resolve(module).resolve("src/main")).resolve("Source.java");
             Files.setLastModifiedTime(Files.writeString(source, ""), FileTime.from(LONG_AGO));
             Files.setLastModifiedTime(source.getParent(), FileTime.from(LONG_AGO));
@@ -136,8 +138,9 @@ class LauncherTest {
         assertStarted("home", ended);
         assertTrue(ended.out.endsWith("io.seriatim.cli.Main\ndemo\ntwo words\n\n"), ended.out);
         Path real = root.toRealPath();
-        String classPath = real + "/engine/target/seriatim-engine-1.jar:" + real + "/cli/target/seriatim-cli-1.jar:" + real
-                + "/benchmarks/target/seriatim-benchmarks-1.jar:" + real + "/cli/target/lib/picocli.jar\n";
+        String classPath = Stream.of("engine", "device", "tensor", "cli", "benchmarks")
+                .map(module -> real + "/" + module + "/target/seriatim-" + module + "-1.jar:")
+                .collect(Collectors.joining()) + real + "/cli/target/lib/picocli.jar\n";
         assertTrue(ended.out.contains(classPath), ended.out);
     }
 
