@@ -27,6 +27,7 @@ import java.util.stream.Stream;
 final class KernelCases {
     private static final double CALL = 0.97;
     private static final double COPY = 0.8;
+    private static final int PIECE = 1 << 16;
     private static final SplittableRandom RANDOM = new SplittableRandom(1);
 
     private KernelCases() {
@@ -87,7 +88,7 @@ final class KernelCases {
     static List<Supplier<Case>> memory(boolean quick) {
         long n = quick ? 1 << 20 : 16 << 20;
         long rows = n / 1024;
-        return List.of(() -> pass("relu", n, 2, new Call(Unary.of(Unary.Function.RELU), random(n), random(n))),
+        return List.of(() -> throughTheCache(n), () -> pass("relu", n, 2, new Call(Unary.of(Unary.Function.RELU), random(n), random(n))),
                 () -> pass("exp", n, 2, new Call(Unary.of(Unary.Function.EXP), random(n), random(n))),
                 () -> pass("tanh", n, 2, new Call(Unary.of(Unary.Function.TANH), random(n), random(n))),
                 () -> pass("gelu", n, 2, new Call(Unary.of(Unary.Function.GELU_ERF), random(n), random(n))),
@@ -106,6 +107,19 @@ final class KernelCases {
                 () -> pass("to bfloat16", n, 1.5, new Call(new Copy(DType.BFLOAT16), random(n), Tensor.allocate(DType.BFLOAT16, n))),
                 () -> gather(n),
                 () -> pass("Adam, " + (n >> 20) + " M parameters", n, 7, adam(n)));
+    }
+
+    /** The limit's own copy goes past the cache, as nothing that computes can: this one stores as kernels do. */
+    private static Case throughTheCache(long n) {
+        Tensor from = random(n);
+        Tensor to = random(n);
+        long bytes = n * Float.BYTES;
+        Runnable pieces = () -> {
+            for (long at = 0; at < bytes; at += PIECE) {
+                MemorySegment.copy(from.memory(), at, to.memory(), at, PIECE);
+            }
+        };
+        return new Case("a copy through the cache", pieces, copy(n), 2.0 * bytes, 2.0 * bytes, Case.Unit.GIGABYTES, COPY);
     }
 
     private static Call adam(long n) {
@@ -127,23 +141,24 @@ final class KernelCases {
 
     /** A kernel that moves so many floats for each of n elements. */
     private static Case pass(String name, long n, double floats, Call ours) {
-        long bytes = n * Float.BYTES;
+        double bytes = (double) n * Float.BYTES;
+        return new Case(name + " (" + ours.provider() + ")", ours, copy(n), floats * bytes, 2 * bytes, Case.Unit.GIGABYTES, COPY);
+    }
+
+    /** A copy of so many floats in one piece. */
+    private static Runnable copy(long n) {
         Tensor from = random(n);
         Tensor to = random(n);
         MemorySegment source = from.memory();
         MemorySegment target = to.memory();
-        Runnable copy = new Runnable() {
-            @Override
-            public void run() {
-                try {
-                    MemorySegment.copy(source, 0, target, 0, bytes);
-                } finally {
-                    java.lang.ref.Reference.reachabilityFence(from);
-                    java.lang.ref.Reference.reachabilityFence(to);
-                }
+        return () -> {
+            try {
+                MemorySegment.copy(source, 0, target, 0, n * Float.BYTES);
+            } finally {
+                java.lang.ref.Reference.reachabilityFence(from);
+                java.lang.ref.Reference.reachabilityFence(to);
             }
         };
-        return new Case(name + " (" + ours.provider() + ")", ours, copy, floats * bytes, 2.0 * bytes, Case.Unit.GIGABYTES, COPY);
     }
 
     private static Tensor random(long... dims) {
