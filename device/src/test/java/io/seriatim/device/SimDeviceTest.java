@@ -78,6 +78,7 @@ class SimDeviceTest {
             assertFalse(first.block() == second.block(), "memory was reused while a stream used it");
             gate.countDown();
             visitor.synchronize();
+            home.synchronize();
             Buffer third = sim.allocate(1000, home);
             assertTrue(first.block() == third.block(), "memory was not reused after its stream was done");
             home.launch("uses it", List.of(Access.write(third)), () -> third.segment().set(ValueLayout.JAVA_BYTE, 0, (byte) 2));

@@ -126,12 +126,9 @@ public final class Generator {
         Computation computation = new RandomNumbers(distribution, a, b, array.dtype());
         NDArrays host = arrays.at(Place.CPU);
         NDArray key = host.of(new long[]{seed, draws.getAndIncrement()}, 2);
-        if (array.place().isHost()) {
-            ArrayOps.compute("random", computation, List.of(key), List.of(array), var);
-        } else {
-            // The key is the only input: numbers are made where they are wanted.
-            ArrayOps.compute("random", computation, List.of(key.copyTo(array.place())), List.of(array), var);
-        }
+        // Numbers are made where they are wanted.
+        NDArray there = array.place().isHost() ? key : key.copyTo(array.place());
+        ArrayOps.compute("random", computation, List.of(there), List.of(array), var);
         return array;
     }
 }

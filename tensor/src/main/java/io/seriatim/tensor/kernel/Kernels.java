@@ -5,11 +5,10 @@ import io.seriatim.tensor.DType;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.kernel.portable.PortableKernels;
 import io.seriatim.tensor.onednn.OneDnnKernels;
-import io.seriatim.tensor.kernel.fast.FastKernels;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
-import java.util.EnumMap;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -29,7 +28,7 @@ public final class Kernels {
     private record Key(String operation, String kind) {
     }
 
-    private record Entry<C extends Computation>(String provider, Class<C> type, EnumMap<DType, Boolean> dtypes, KernelFactory<C> factory) {
+    private record Entry<C extends Computation>(String provider, Class<C> type, Set<DType> dtypes, KernelFactory<C> factory) {
     }
 
     private static final class OfProcess {
@@ -67,7 +66,6 @@ public final class Kernels {
     private static Kernels all() {
         Kernels kernels = new Kernels();
         OneDnnKernels.register(kernels);
-        FastKernels.register(kernels);
         PortableKernels.register(kernels);
         return kernels;
     }
@@ -102,8 +100,7 @@ public final class Kernels {
      */
     public <C extends Computation> Kernels register(String provider, String kind, String operation, Class<C> type, Collection<DType> dtypes,
             KernelFactory<C> factory) {
-        EnumMap<DType, Boolean> set = new EnumMap<>(DType.class);
-        dtypes.forEach(dtype -> set.put(dtype, true));
+        Set<DType> set = EnumSet.copyOf(dtypes);
         entries.computeIfAbsent(new Key(operation, kind), _ -> new java.util.concurrent.CopyOnWriteArrayList<>())
                 .add(new Entry<>(provider, type, set, factory));
         return this;
@@ -127,7 +124,7 @@ public final class Kernels {
     public Kernel prepare(Computation computation, Place place, @Nullable TensorSpec... arguments) {
         DType dtype = computation.keyType(arguments);
         for (Entry<?> entry : candidates(computation, place)) {
-            Kernel kernel = entry.dtypes().containsKey(dtype) ? prepare(entry, computation, arguments) : null;
+            Kernel kernel = entry.dtypes().contains(dtype) ? prepare(entry, computation, arguments) : null;
             if (kernel != null) {
                 return kernel;
             }
@@ -153,7 +150,7 @@ public final class Kernels {
         String given = Arrays.stream(arguments).map(spec -> spec == null ? "none" : spec.toString()).collect(Collectors.joining(", "));
         String there = candidates.isEmpty()
                 ? "there are kernels of this operation at " + places(computation.operation())
-                : "there are: " + candidates.stream().map(entry -> entry.provider() + " for " + names(entry.dtypes().keySet()))
+                : "there are: " + candidates.stream().map(entry -> entry.provider() + " for " + names(entry.dtypes()))
                         .collect(Collectors.joining("; "));
         return "No kernel '" + computation.operation() + "' for " + dtype + " at " + place + " (" + given + "); " + there
                 + ". Cast or copy the operands to one of these.";
@@ -192,7 +189,7 @@ public final class Kernels {
     public List<KernelInfo> list() {
         List<KernelInfo> infos = new ArrayList<>();
         entries.forEach((key, list) -> list.forEach(
-                entry -> infos.add(new KernelInfo(key.operation(), key.kind(), entry.provider(), List.copyOf(entry.dtypes().keySet())))));
+                entry -> infos.add(new KernelInfo(key.operation(), key.kind(), entry.provider(), List.copyOf(entry.dtypes())))));
         // The sort is stable: the order among the kernels of an operation stays.
         infos.sort(java.util.Comparator.comparing(KernelInfo::operation).thenComparing(KernelInfo::kind));
         return infos;

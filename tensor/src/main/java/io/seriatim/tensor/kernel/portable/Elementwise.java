@@ -25,15 +25,15 @@ final class Elementwise {
     /** One tile, in the arithmetic of the type; the result goes into the tile with the number of inputs. */
     interface Tile {
         default void floats(KernelContext context, int count) {
-            throw new UnsupportedOperationException("not in float32");
+            throw new IllegalStateException("this computation is not prepared for float32");
         }
 
         default void doubles(KernelContext context, int count) {
-            throw new UnsupportedOperationException("not in float64");
+            throw new IllegalStateException("this computation is not prepared for float64");
         }
 
         default void longs(KernelContext context, int count) {
-            throw new UnsupportedOperationException("not in int64");
+            throw new IllegalStateException("this computation is not prepared for int64");
         }
     }
 
