@@ -1,5 +1,6 @@
 package io.seriatim.tensor.onednn;
 
+import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.internal.ffi.Dnnl;
@@ -51,10 +52,10 @@ final class ElementwiseRecipes {
     }
 
     /** The sum of all elements, at the begin of the scratch memory. */
-    private static @Nullable DnnlKernel sum(Dnnl dnnl, TensorSpec x) {
+    static @Nullable DnnlKernel sum(Dnnl dnnl, TensorSpec x) {
         return DnnlKernel.of(dnnl, builder -> {
             long data = row(builder, x);
-            long single = builder.describe(new long[]{1}, x.dtype(), new long[]{1});
+            long single = builder.describe(new long[]{1}, DType.FLOAT32, new long[]{1});
             int algorithm = x.shape().size() == 1 ? 0 : Algorithms.reduction(Reduction.Function.SUM);
             Operand result = builder.temporary(DnnlConstants.DST, single);
             if (algorithm == 0) {

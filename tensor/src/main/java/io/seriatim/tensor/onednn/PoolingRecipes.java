@@ -1,9 +1,11 @@
 package io.seriatim.tensor.onednn;
 
+import io.seriatim.device.Place;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.internal.ffi.Dnnl;
 import io.seriatim.tensor.internal.ffi.DnnlConstants;
 import io.seriatim.tensor.kernel.Kernel;
+import io.seriatim.tensor.kernel.Kernels;
 import io.seriatim.tensor.kernel.Pooling;
 import io.seriatim.tensor.kernel.PoolingGrad;
 import java.lang.foreign.Arena;
@@ -14,17 +16,18 @@ import org.jspecify.annotations.Nullable;
 
 /** Poolings. The library's gradient of a maximum wants to know which element it was: its forward is run again for that, into scratch memory. */
 final class PoolingRecipes {
+    private static final Kernels PORTABLE = Kernels.portable();
+
     private PoolingRecipes() {
     }
 
     static @Nullable Kernel forward(Dnnl dnnl, Pooling pooling, @Nullable TensorSpec[] arguments) {
         TensorSpec x = Objects.requireNonNull(arguments[0]);
         TensorSpec y = Objects.requireNonNull(arguments[1]);
-        // Of a maximum, the library loses a NaN.
-        if (!NormalisationRecipes.isWhole(arguments) || pooling.kind() == Pooling.Kind.MAX) {
+        if (!NormalisationRecipes.isWhole(arguments)) {
             return null;
         }
-        return DnnlKernel.of(dnnl, builder -> {
+        DnnlKernel fast = DnnlKernel.of(dnnl, builder -> {
             long source = builder.describe(x);
             long target = builder.describe(y);
             long description = forward(builder, pooling, DnnlConstants.FORWARD_INFERENCE, source, target);
@@ -34,6 +37,12 @@ final class PoolingRecipes {
             builder.step(description, new Operand(DnnlConstants.SRC, 0, source), new Operand(DnnlConstants.DST, 1, target));
             return true;
         });
+        if (pooling.kind() != Pooling.Kind.MAX || fast == null) {
+            return fast;
+        }
+        return x.isRowMajor()
+                ? ScreenedKernel.of(ElementwiseRecipes.sum(dnnl, x), fast, PORTABLE.prepare(pooling, Place.CPU, arguments))
+                : null;
     }
 
     static @Nullable Kernel grad(Dnnl dnnl, PoolingGrad grad, @Nullable TensorSpec[] arguments) {

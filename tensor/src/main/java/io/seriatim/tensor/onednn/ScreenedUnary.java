@@ -39,11 +39,11 @@ final class ScreenedUnary implements Kernel {
         this.stretches = stretches;
     }
 
-    /** Only for float32; null for other types and where the library has nothing. */
+    /** Null where the library has nothing, and for logarithms of 16 bits, whose denormals are not looked for. */
     static @Nullable Kernel of(Unary unary, TensorSpec x, LongFunction<@Nullable DnnlKernel> function,
             LongFunction<@Nullable DnnlKernel> sum) {
         long size = x.shape().size();
-        if (x.dtype() != DType.FLOAT32) {
+        if (unary.function() == Unary.Function.LOG && x.dtype() != DType.FLOAT32) {
             return null;
         }
         List<Stretch> stretches = new ArrayList<>();
@@ -66,7 +66,7 @@ final class ScreenedUnary implements Kernel {
         Tensor y = Objects.requireNonNull(arguments[1]);
         for (long at = 0; at < size; at += BLOCK) {
             Stretch stretch = size - at >= BLOCK ? stretches.getFirst() : stretches.getLast();
-            long shift = at * Float.BYTES;
+            long shift = at * x.dtype().bytes();
             if (isOrdinary(stretch, arguments, shift, context)) {
                 stretch.function().run(arguments, shift, context);
             } else {
@@ -76,9 +76,7 @@ final class ScreenedUnary implements Kernel {
     }
 
     private boolean isOrdinary(Stretch stretch, @Nullable Tensor[] arguments, long shift, KernelContext context) {
-        stretch.sum().run(arguments, shift, context);
-        float sum = context.scratch(Float.BYTES).segment().get(ValueLayout.JAVA_FLOAT, 0);
-        if (!Float.isFinite(sum)) {
+        if (!ScreenedKernel.isFinite(stretch.sum(), arguments, shift, context)) {
             return false;
         }
         Tensor x = Objects.requireNonNull(arguments[0]);
@@ -107,10 +105,10 @@ final class ScreenedUnary implements Kernel {
         float[] to = context.floats(1);
         for (int i = 0; i < count; i += from.length) {
             int length = Math.min(from.length, count - i);
-            long at = shift + (long) i * Float.BYTES;
-            Floats.load(x.memory(), DType.FLOAT32, x.offset() + at, 1, from, 0, length);
+            long at = shift + (long) i * x.dtype().bytes();
+            Floats.load(x.memory(), x.dtype(), x.offset() + at, 1, from, 0, length);
             FloatLoops.unary(unary.function(), unary.alpha(), unary.beta(), from, to, length);
-            Floats.store(y.memory(), DType.FLOAT32, y.offset() + at, 1, to, 0, length);
+            Floats.store(y.memory(), y.dtype(), y.offset() + at, 1, to, 0, length);
         }
     }
 

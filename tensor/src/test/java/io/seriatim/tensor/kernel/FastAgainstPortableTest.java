@@ -178,6 +178,14 @@ class FastAgainstPortableTest {
         compare(one, special(one));
     }
 
+    /** A NaN must not vanish from the images that the library pools. */
+    @ParameterizedTest
+    @EnumSource(Pooling.Kind.class)
+    void poolingKeepsSpecialValues(Pooling.Kind kind) {
+        Case one = new Case("pooling " + kind, new Pooling(kind, List.of(2L, 2L), Window.of(2, 2, 0)), DType.FLOAT32, dims(2, 16, 8, 8));
+        compare(one, special(one));
+    }
+
     @ParameterizedTest
     @EnumSource(Unary.Function.class)
     void functionsGiveTheSame(Unary.Function function) {

@@ -1,5 +1,6 @@
 package io.seriatim.tensor.kernel.portable;
 
+import io.seriatim.tensor.Layout;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
@@ -8,11 +9,34 @@ import io.seriatim.tensor.internal.Nest;
 import io.seriatim.tensor.kernel.Binary;
 import io.seriatim.tensor.kernel.BinaryGrad;
 import io.seriatim.tensor.kernel.Kernel;
+import io.seriatim.tensor.kernel.KernelContext;
+import io.seriatim.tensor.kernel.Reduction;
+import io.seriatim.tensor.kernel.Unary;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** The gradients of functions of two elements: a result's gradient is summed, in double, over the elements that the operand was repeated for. */
 final class PortableBinaryGrad {
+    private static final PortableKernel.Body NOTHING = (_, _) -> {
+        // This gradient is not wanted.
+    };
+
+    private static final Elementwise.Tile NEGATIVE = new Elementwise.Tile() {
+        @Override
+        public void floats(KernelContext context, int count) {
+            FloatLoops.unary(Unary.Function.NEGATE, 0, 0, context.floats(0), context.floats(1), count);
+        }
+
+        @Override
+        public void doubles(KernelContext context, int count) {
+            for (int i = 0; i < count; i++) {
+                context.doubles(1)[i] = -context.doubles(0)[i];
+            }
+        }
+    };
+
     private PortableBinaryGrad() {
     }
 
@@ -43,37 +67,104 @@ final class PortableBinaryGrad {
         TensorSpec dy = arguments[4];
         // A test has no gradient: found now, not at the first run.
         derivative(grad.function(), true, 1, 1);
-        Side left = dx == null ? null : Side.of(true, x, y, dout, dx);
-        Side right = dy == null ? null : Side.of(false, x, y, dout, dy);
-        return PortableKernel.of((all, _) -> {
-            if (left != null) {
-                run(grad, left, all, all.get(3));
-            }
-            if (right != null) {
-                run(grad, right, all, all.get(4));
-            }
+        PortableKernel.Body left = dx == null ? NOTHING : side(grad.function(), true, arguments, x, dout, dx);
+        PortableKernel.Body right = dy == null ? NOTHING : side(grad.function(), false, arguments, y, dout, dy);
+        return PortableKernel.of((all, context) -> {
+            left.run(all, context);
+            right.run(all, context);
         });
     }
 
-    private static void run(BinaryGrad grad, Side side, PortableKernel.Arguments all, Tensor gradient) {
+    /** One of the two gradients, in the cheapest way that its shape and function allow. */
+    private static PortableKernel.Body side(Binary.Function function, boolean left, @Nullable TensorSpec[] arguments, TensorSpec operand,
+            TensorSpec dout, TensorSpec gradient) {
+        int slot = left ? 3 : 4;
+        if (operand.shape().equals(dout.shape())) {
+            Elementwise walk = Elementwise.of(dout.dtype().arithmetic(), gradient, arguments[0], arguments[1], arguments[2]);
+            Elementwise.Tile tile = new Slope(function, left);
+            return (all, context) -> walk.run(new Tensor[]{all.get(0), all.get(1), all.get(2), all.get(slot)}, context, tile);
+        }
+        if (function == Binary.Function.ADD || function == Binary.Function.SUBTRACT) {
+            return sum(operand, dout, gradient, slot, function == Binary.Function.SUBTRACT && !left);
+        }
+        Side side = Side.of(left, Objects.requireNonNull(arguments[0]), Objects.requireNonNull(arguments[1]), dout, gradient);
+        return (all, _) -> run(function, side, all, all.get(slot));
+    }
+
+    /** Where the slope is 1 or −1 everywhere, what an operand was repeated for is only summed. */
+    private static PortableKernel.Body sum(TensorSpec operand, TensorSpec dout, TensorSpec gradient, int slot, boolean negative) {
+        int rank = dout.shape().rank();
+        int added = rank - operand.shape().rank();
+        long[] dims = dout.shape().dims();
+        List<Integer> axes = new ArrayList<>();
+        for (int i = 0; i < rank; i++) {
+            if (i < added || operand.shape().dim(i - added) == 1) {
+                axes.add(i);
+                dims[i] = 1;
+            }
+        }
+        long[] own = gradient.strides();
+        long[] strides = new long[rank];
+        System.arraycopy(own, 0, strides, added, own.length);
+        TensorSpec wide = new TensorSpec(gradient.dtype(), Shape.of(dims), Layout.strided(strides));
+        Kernel reduction = PortableReduction.forward(new Reduction(Reduction.Function.SUM, axes, true), new TensorSpec[]{dout, wide});
+        Elementwise walk = Elementwise.of(gradient.dtype().arithmetic(), gradient, gradient);
+        return (all, context) -> {
+            Tensor target = all.get(slot);
+            reduction.run(new Tensor[]{all.get(2), new Tensor(target.buffer(), target.offset(), wide)}, context);
+            if (negative) {
+                walk.run(new Tensor[]{target, target}, context, NEGATIVE);
+            }
+        };
+    }
+
+    /** A tile of slopes times the result's gradient, for an operand that is not repeated. */
+    private record Slope(Binary.Function function, boolean left) implements Elementwise.Tile {
+        @Override
+        public void floats(KernelContext context, int count) {
+            float[] x = context.floats(0);
+            float[] y = context.floats(1);
+            float[] dout = context.floats(2);
+            float[] to = context.floats(3);
+            switch (function) {
+                case ADD -> System.arraycopy(dout, 0, to, 0, count);
+                case SUBTRACT -> FloatLoops.unary(Unary.Function.LINEAR, left ? 1 : -1, 0, dout, to, count);
+                case MULTIPLY -> FloatLoops.binary(Binary.Function.MULTIPLY, dout, left ? y : x, to, count);
+                default -> {
+                    for (int i = 0; i < count; i++) {
+                        to[i] = (float) (dout[i] * derivative(function, left, x[i], y[i]));
+                    }
+                }
+            }
+        }
+
+        @Override
+        public void doubles(KernelContext context, int count) {
+            for (int i = 0; i < count; i++) {
+                context.doubles(3)[i] = context.doubles(2)[i] * derivative(function, left, context.doubles(0)[i], context.doubles(1)[i]);
+            }
+        }
+    }
+
+    private static void run(Binary.Function function, Side side, PortableKernel.Arguments all, Tensor gradient) {
         Nest own = side.own();
         for (long row = 0; row < own.rows(); row++) {
             for (long column = 0; column < own.rowLength(); column++) {
-                double sum = sum(grad, side, all, row, column);
+                double sum = sum(function, side, all, row, column);
                 long element = own.offset(3, row) + column * own.rowStride(3);
                 Doubles.set(gradient.memory(), gradient.dtype(), gradient.offset() + element * gradient.dtype().bytes(), sum);
             }
         }
     }
 
-    private static double sum(BinaryGrad grad, Side side, PortableKernel.Arguments all, long row, long column) {
+    private static double sum(Binary.Function function, Side side, PortableKernel.Arguments all, long row, long column) {
         Nest repeats = side.repeats();
         double sum = 0;
         for (long r = 0; r < repeats.rows(); r++) {
             for (long i = 0; i < repeats.rowLength(); i++) {
                 double x = value(all.get(0), 0, side, row, column, r, i);
                 double y = value(all.get(1), 1, side, row, column, r, i);
-                sum += value(all.get(2), 2, side, row, column, r, i) * derivative(grad.function(), side.left(), x, y);
+                sum += value(all.get(2), 2, side, row, column, r, i) * derivative(function, side.left(), x, y);
             }
         }
         return sum;
