@@ -910,7 +910,7 @@ public final class NDArray implements AutoCloseable {
      * @return this
      */
     public NDArray copyFrom(float[] values) {
-        return copyFrom(home.onHost(Tensor.of(values, shape().dims())).cast(dtype()));
+        return copyFrom(home.at(Place.CPU).of(values, shape().dims()).cast(dtype()));
     }
 
     /**
