@@ -63,7 +63,7 @@ final class ArrayOps {
 
     private static void complete(Touched touched, Stream stream, io.seriatim.engine.Completion done) {
         Event event = stream.record();
-        touched.launched(event);
+        touched.launched(stream, event);
         event.onDone(failure -> {
             if (failure == null) {
                 done.complete();
@@ -154,8 +154,8 @@ final class ArrayOps {
             storages.forEach((storage, write) -> storage.order(stream, write));
         }
 
-        void launched(Event event) {
-            storages.forEach((storage, write) -> storage.launched(event, write));
+        void launched(Stream stream, Event event) {
+            storages.forEach((storage, write) -> storage.launched(stream, event, write));
         }
 
         List<Access> accesses() {

@@ -5,8 +5,8 @@ import io.seriatim.device.Event;
 import io.seriatim.device.Stream;
 import io.seriatim.engine.Engine;
 import io.seriatim.engine.Var;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.HashMap;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,7 +21,7 @@ final class Storage {
     @GuardedBy("this")
     private @Nullable Event written;
     @GuardedBy("this")
-    private final List<Event> read = new ArrayList<>(0);
+    private final Map<Stream, Event> read = new HashMap<>(2);
     @GuardedBy("this")
     private boolean closed;
 
@@ -56,20 +56,19 @@ final class Storage {
                 stream.waitFor(written);
             }
             if (write) {
-                read.forEach(stream::waitFor);
+                read.values().forEach(stream::waitFor);
             }
         }
     }
 
-    /** Notes what was launched. */
-    void launched(Event event, boolean write) {
+    /** Notes what was launched. Of the reads of one stream, the last comes after all. */
+    void launched(Stream stream, Event event, boolean write) {
         synchronized (this) {
             if (write) {
                 written = event;
                 read.clear();
             } else {
-                read.removeIf(Event::isDone);
-                read.add(event);
+                read.put(stream, event);
             }
         }
     }
@@ -79,7 +78,7 @@ final class Storage {
         synchronized (this) {
             boolean ordered = written == null || written.isDone();
             if (write) {
-                for (Event event : read) {
+                for (Event event : read.values()) {
                     ordered &= event.isDone();
                 }
             }

@@ -153,6 +153,27 @@ class NDArrayTest {
         });
     }
 
+    /** Reads by accelerators and writes by the host in turn, by whichever worker comes: the detector must know of all that the engine orders. */
+    @Test
+    void devicesReadWhatTheHostWritesInTurn() throws InterruptedException {
+        try (Devices devices = Devices.builder().build();
+                Engine engine = Engine.builder().workers(io.seriatim.engine.Lane.CPU, 3).build()) {
+            NDArrays nd = NDArrays.on(engine, devices);
+            NDArray a = nd.zeros(10);
+            NDArray left = a.copyTo(Place.sim(0));
+            NDArray right = a.copyTo(Place.sim(1));
+            for (int i = 0; i < 300; i++) {
+                left.copyFrom(a);
+                right.copyFrom(a);
+                left.copyFrom(a);
+                a.addAssign(1);
+            }
+            assertArrayEquals(new float[]{300, 300}, a.slice(0, 0, 2).toArray(), EXACT);
+            assertEquals(299, left.get(9));
+            assertEquals(299, right.get(9));
+        }
+    }
+
     @Test
     void refusesTwoEngines() throws InterruptedException {
         try (Engine one = Engine.create(); Engine two = Engine.create()) {
