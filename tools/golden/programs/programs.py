@@ -15,10 +15,11 @@ two runs write the same file. The networks are in layers.py and structure.py; th
   <name>/params                     its .pdiparams, if below 20 kB
   <name>/inference_out/0            its output on the feed
 
-Weights are not stored. After the startup program, the parameters that an operation of main reads are sorted by name, and the i-th, of n
-elements, becomes 0.3 * sin(1.7 * j + i) for j = 0 … n-1, in row-major order, computed in float64 and then cast to float32; where it is the
-Scale of batch_norm or layer_norm, 1 + 0.1 * that. All other persistable variables (running mean and variance, accumulators, learning rate)
-stay as startup leaves them.
+Weights are not stored. The parameters that an operation of main reads, in whichever block (so not the flat weight of lstm and gru), are
+sorted by name. Mean and Variance of batch_norm are not among them, although Paddle declares them as parameters. After the startup program
+the i-th, of n elements, becomes 0.3 * sin(1.7 * j + i) for j = 0 … n-1, in row-major order, computed in float64 and then cast to float32;
+where it is the Scale of batch_norm or layer_norm, 1 + 0.1 * that. All other persistable variables (running mean and variance, accumulators,
+learning rate) stay as startup leaves them.
 """
 import os
 import pathlib
@@ -63,7 +64,8 @@ def operations(program):
 def initialise(scope, main):
     """Writes the parameters that the docstring of this file defines."""
     ops = operations(main)
-    read = {name for op in ops for name in op.input_arg_names}
+    norms = [op for op in ops if op.type == "batch_norm"]
+    read = {name for op in ops for name in op.input_arg_names} - {name for op in norms for name in op.input("Mean") + op.input("Variance")}
     scales = {name for op in ops if op.type in ("batch_norm", "layer_norm") for name in op.input("Scale")}
     names = sorted(parameter.name for parameter in main.all_parameters() if parameter.name in read)
     for i, name in enumerate(names):

@@ -31,7 +31,7 @@ def while_loop(feed):
     hidden = nn.Linear(4, 4)(x)
 
     def body(step, hidden):
-        return step + 1, F.tanh(recurrence(hidden) + x)
+        return step + 1, hidden + F.tanh(recurrence(hidden) + x)
 
     _, hidden = static.nn.while_loop(lambda step, hidden: step < last, body, [step, hidden])
     return Network(
@@ -49,7 +49,7 @@ def shared_weight(feed):
         hidden = F.tanh(paddle.matmul(hidden, weight))
     return Network(
         loss=F.mse_loss(hidden, y),
-        optimizer=optimizer.SGD(0.1),
+        optimizer=optimizer.SGD(1.0),
         feed={"x": feed.real(3, 4), "y": feed.real(3, 4)},
     )
 
@@ -74,7 +74,7 @@ def tanh_squared():
     x.stop_gradient = False
     weight = static.create_parameter([4, 3], "float32")
     activation = F.tanh(paddle.matmul(x, weight))
-    value = paddle.mean(activation * activation)
+    value = paddle.sum(activation * activation)
     (gradient,) = static.gradients([value], [x])
     return x, weight, value, gradient
 
@@ -90,7 +90,7 @@ def gradients_twice(feed):
 def gradient_penalty(feed):
     _, _, value, gradient = tanh_squared()
     return Network(
-        loss=value + paddle.mean(gradient * gradient) * 10.0,
+        loss=value + paddle.mean(gradient * gradient),
         optimizer=optimizer.SGD(0.1),
         feed={"x": feed.real(3, 4)},
         fetch={"first": gradient},
