@@ -1,10 +1,10 @@
 """Makes graph/src/test/resources/golden/programs.npz: whole programs as PaddlePaddle's static graph builds, trains and exports them.
 
-Run from the root of the repository, with PYTHONHASHSEED=0 in the environment (Paddle orders the arguments of control flow
-by sets of strings): PYTHONHASHSEED=0 python tools/golden/programs/programs.py. Made with PaddlePaddle 2.6.2 and NumPy 1.26 on CPU, where
-two runs write the same file. The networks are in layers.py and structure.py; the entries of each are
+Run from the root of the repository: PYTHONHASHSEED=0 python tools/golden/programs/programs.py. The hash seed counts because Paddle orders
+the arguments of control flow by sets of strings. Made with PaddlePaddle 2.6.2 and NumPy 1.26 on CPU, where two runs write the same file.
+Each program is built as if it were its process's first. The networks are in layers.py and structure.py; the entries of each are
 
-  <name>/main, <name>/startup       ProgramDesc bytes, with op_callstack removed from each operation (so in all programs here)
+  <name>/main, <name>/startup       ProgramDesc bytes, with op_callstack removed from each operation, as from all programs here
   <name>/feed/<variable>            the one batch that is fed at each step
   <name>/loss                       float32[5]: the loss of five steps, each taken before that step's update
   <name>/fetch/<label>              other variables at the first step (gradients)
@@ -29,6 +29,7 @@ import tempfile
 import numpy as np
 import paddle
 from paddle import static
+from paddle.base import framework
 from paddle.base.proto.framework_pb2 import ProgramDesc
 
 import layers
@@ -118,6 +119,8 @@ def export(executor, startup, main, network):
 
 
 def record(name, build):
+    # Paddle counts /optimizer_n/ and the like for the process, in an object that no guard replaces.
+    framework._name_scope = framework.NameScope()
     main, startup = static.Program(), static.Program()
     with paddle.utils.unique_name.guard(), static.program_guard(main, startup):
         network = build(Feed(name))
