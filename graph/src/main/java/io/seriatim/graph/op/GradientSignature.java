@@ -1,0 +1,71 @@
+package io.seriatim.graph.op;
+
+import io.seriatim.graph.Attribute;
+import io.seriatim.graph.OpDesc;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Predicate;
+
+/**
+ * A gradient of one operation that gets the forward's attributes, in the notation {@code type(Slot, Slot@GRAD, Slot=Other@GRAD) -> Slot@GRAD}: on the left of = the slot of the gradient operation,
+ * on the right that of the forward.
+ */
+record GradientSignature(String type, List<Binding> inputs, List<Binding> outputs) implements GradientRule {
+    /** A slot of the gradient operation, and what of the forward goes there. */
+    record Binding(String slot, String forward, boolean gradient) {
+        static Binding parse(String text) {
+            String[] sides = text.strip().split("=");
+            String right = sides[sides.length - 1];
+            boolean gradient = right.endsWith(SUFFIX);
+            return new Binding(sides[0], gradient ? right.substring(0, right.length() - SUFFIX.length()) : right, gradient);
+        }
+    }
+
+    static GradientSignature parse(String text) {
+        int open = text.indexOf('(');
+        int close = text.indexOf(')');
+        int arrow = text.indexOf("->");
+        if (open < 0 || close < open || arrow < close) {
+            throw new IllegalArgumentException("A gradient is written 'type(Slot, Slot@GRAD) -> Slot@GRAD', but not '" + text + "'");
+        }
+        return new GradientSignature(text.substring(0, open).strip(), bindings(text.substring(open + 1, close)),
+                bindings(text.substring(arrow + 2)));
+    }
+
+    private static List<Binding> bindings(String text) {
+        return text.isBlank() ? List.of() : Arrays.stream(text.split(",")).map(Binding::parse).toList();
+    }
+
+    @Override
+    public List<OpDesc> make(OpDesc forward, Predicate<String> wanted) {
+        Map<String, List<String>> in = new TreeMap<>();
+        for (Binding binding : inputs) {
+            List<String> names = forward.outputs().containsKey(binding.forward())
+                    ? forward.output(binding.forward())
+                    : forward.input(binding.forward());
+            if (binding.gradient() || forward.inputs().containsKey(binding.forward())
+                    || forward.outputs().containsKey(binding.forward())) {
+                in.put(binding.slot(), binding.gradient() ? names.stream().map(GradientRule::gradient).toList() : names);
+            }
+        }
+        Map<String, List<String>> out = new TreeMap<>();
+        for (Binding binding : outputs) {
+            if (forward.inputs().containsKey(binding.forward())) {
+                out.put(binding.slot(), gradients(forward.input(binding.forward()), wanted));
+            }
+        }
+        List<Attribute.Named> attributes = new ArrayList<>(forward.attributes());
+        return List.of(new OpDesc(type, in, out, attributes, null));
+    }
+
+    /** A slot of one variable whose gradient is not wanted stays empty; in a list something must hold the place. */
+    private static List<String> gradients(List<String> names, Predicate<String> wanted) {
+        if (names.stream().noneMatch(wanted)) {
+            return names.size() == 1 ? List.of() : names.stream().map(_ -> EMPTY).toList();
+        }
+        return names.stream().map(name -> wanted.test(name) ? GradientRule.gradient(name) : EMPTY).toList();
+    }
+}
