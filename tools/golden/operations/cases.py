@@ -13,6 +13,7 @@ import numpy as np
 import paddle
 from paddle.base import core, unique_name
 from paddle.base.framework import OpProtoHolder
+from paddle.base.proto import framework_pb2
 
 FLOATS = ("float16", "float32", "float64")
 WITHOUT_VALUE = {"XShape", "ReserveSpace", "Reserve", "DropoutState"}
@@ -32,6 +33,8 @@ class Case:
     targets: tuple = ()
     hidden: tuple = ()
     """Variables without a defined value."""
+    declared: dict = field(default_factory=dict)
+    """Output variable to its shape and dtype, for the operations that infer none."""
     repeat: int = 1
     then: Callable | None = None
     """Appends more operations after the gradients; returns the variables that they make."""
@@ -88,8 +91,9 @@ def _draw(rng, given):
 class Build:
     """One program of a case; without the gradients when `output_gradients` is None."""
 
-    def __init__(self, c, output_gradients=None):
+    def __init__(self, c, output_gradients=None, dtypes=None):
         self.case = c
+        self.dtypes = dtypes or {}
         rng = np.random.default_rng(zlib.crc32(c.name.encode()))
         self.feeds = {}
         self.program = paddle.static.Program()
@@ -120,6 +124,7 @@ class Build:
         return names
 
     def _outputs(self):
+        self.made = []
         result = {}
         for out in OpProtoHolder.instance().get_op_proto(self.case.op).outputs:
             given = self.case.outputs.get(out.name, None if out.dispensable else out.name.lower())
@@ -128,7 +133,9 @@ class Build:
             result[out.name] = [given] if isinstance(given, str) else list(given)
             for name in result[out.name]:
                 if not self.block.has_var(name):
-                    self.block.create_var(name=name)
+                    self.made.append(name)
+                    declared = {"dtype": self.dtypes[name]} if name in self.dtypes else {}
+                    self.block.create_var(name=name, **declared, **self.case.declared.get(name, {}))
         unknown = set(self.case.outputs) - set(result)
         if unknown:
             raise ValueError(f"{self.case.name}: no output slot {unknown}")
@@ -153,7 +160,11 @@ class Build:
         for target in targets:
             shape, dtype = shapes[target.name]
             name = "d_" + target.name
-            given.append(paddle.static.data(name, target.shape, dtype))
+            d = paddle.static.data(name, target.shape, dtype)
+            # Some shapes that are inferred when the program is built are not those of the run, and gradients() demands the former.
+            if any(a not in (-1, b) for a, b in zip(target.shape, shape)) or len(target.shape) != len(shape):
+                d.desc.set_need_check_feed(False)
+            given.append(d)
             self.feeds[name] = np.asarray(rng.uniform(-1.5, 1.5, shape).astype(dtype))
         found = paddle.static.gradients(targets, [self.block.var(n) for n in wrt], given)
         found = [(n, g.name) for n, g in zip(wrt, found) if g is not None]
@@ -166,7 +177,8 @@ class Build:
             gradients=[g for _, g in found],
             no_grad=False,
         )
-        self.fetches += [g for _, g in found if self.block.var(g).type == core.VarDesc.VarType.LOD_TENSOR]
+        dense = core.VarDesc.VarType.LOD_TENSOR
+        self.fetches += [g for _, g in found if g not in self.case.hidden and self.block.var(g).type == dense]
 
     def run(self):
         executor = paddle.static.Executor(paddle.CPUPlace())
@@ -176,15 +188,18 @@ class Build:
 
 def compute(c):
     """The entries of one case: program, meta, in/<variable>, out/<variable>."""
-    build = Build(c)
-    if build.differentiable:
-        forward = {n: v for n, v in build.run().items() if n in build.differentiable and v.dtype.name in FLOATS}
-        wrt = [n for n in build.feeds if not build.block.var(n).stop_gradient]
-        if forward and wrt:
-            build = Build(c, {n: (v.shape, v.dtype.name) for n, v in forward.items()})
+    plain = Build(c)
+    forward = plain.run()
+    # A first run tells the types, which not every operation infers when a program is built, and the shapes of the output gradients.
+    first = next(iter(plain.feeds.values()), np.zeros(0, np.float32)).dtype.name
+    dtypes = {n: forward[n].dtype.name if n in forward else first for n in plain.made if n not in c.declared}
+    shapes = {n: (v.shape, v.dtype.name) for n, v in forward.items() if n in plain.differentiable and v.dtype.name in FLOATS}
+    wanted = any(not plain.block.var(n).stop_gradient for n in plain.feeds)
+    build = Build(c, shapes if wanted and shapes else None, dtypes)
     out = build.run()
-    data = build.program.desc.serialize_to_string()
-    entries = {"program": np.frombuffer(data, np.uint8), "meta": np.frombuffer(json.dumps(build.meta, sort_keys=True).encode(), np.uint8)}
+    program = framework_pb2.ProgramDesc.FromString(build.program.desc.serialize_to_string())
+    program.ClearField("op_version_map")
+    entries = {"program": np.frombuffer(program.SerializeToString(), np.uint8), "meta": np.frombuffer(json.dumps(build.meta, sort_keys=True).encode(), np.uint8)}
     entries.update({f"in/{n}": v for n, v in build.feeds.items()})
     entries.update({f"out/{n}": v for n, v in out.items()})
     return {f"{c.name}/{k}": v for k, v in entries.items()}
