@@ -36,6 +36,8 @@ class Case:
     declared: dict = field(default_factory=dict)
     """Output variable to its shape and dtype, for the operations that infer none."""
     repeat: int = 1
+    more: dict = field(default_factory=dict)
+    """Feeds that only `then` reads."""
     then: Callable | None = None
     """Appends more operations after the gradients; returns the variables that they make."""
 
@@ -101,6 +103,8 @@ class Build:
         with paddle.static.program_guard(self.program, paddle.static.Program()), unique_name.guard():
             self.block = self.program.global_block()
             inputs = {slot: self._data(slot, _draw(rng, given)) for slot, given in c.inputs.items()}
+            for name, given in c.more.items():
+                self._data(name, _draw(rng, given))
             outputs = self._outputs()
             for _ in range(c.repeat):
                 op = self.block.append_op(type=c.op, inputs=inputs, outputs=outputs, attrs=c.attributes)
@@ -109,7 +113,7 @@ class Build:
             self.differentiable = self._differentiable(op, outputs) if c.grad else []
             if output_gradients is not None and self.differentiable:
                 self._gradients(rng, output_gradients)
-            if c.then:
+            if c.then and output_gradients is not None:
                 self.fetches += c.then(self.block)
         for op in self.block.ops:
             op.desc.remove_attr("op_callstack")
@@ -118,7 +122,7 @@ class Build:
         names = []
         for name, array in _named(slot, drawn):
             data = paddle.static.data(name, array.shape, array.dtype.name)
-            data.stop_gradient = array.dtype.name not in FLOATS or name in self.case.constant
+            data.stop_gradient = array.dtype.name not in FLOATS or name in self.case.constant or slot in self.case.more
             self.feeds[name] = array
             names.append(name)
         return names

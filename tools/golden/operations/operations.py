@@ -15,7 +15,7 @@ import paddle
 
 import cases
 
-FAMILIES = ["unary", "binary", "products", "shape"]
+FAMILIES = ["unary", "binary", "products", "shape", "indexing", "drawing", "network"]
 OUTPUT = Path("graph/src/test/resources/golden/operations.npz")
 
 
