@@ -10,9 +10,11 @@ for op in DIFFERENTIABLE:
     case(f"{op}.right", {"X": rand(2, 3, 4), "Y": rand(4, **y)})
     grad = op not in AXIS_FORWARD_ONLY
     case(f"{op}.axis", {"X": rand(2, 3, 4), "Y": rand(3, **y)}, {"axis": 1}, grad=grad)
-    case(f"{op}.axis_pair", {"X": rand(2, 3, 4, 2), "Y": rand(3, 4, **y)}, {"axis": 1}, grad=grad)
+    if op in ("elementwise_add", "elementwise_mul", "elementwise_max"):
+        case(f"{op}.axis_pair", {"X": rand(2, 3, 4, 2), "Y": rand(3, 4, **y)}, {"axis": 1}, grad=grad)
     case(f"{op}.both", {"X": rand(3, 1, 2, dtype="float64"), "Y": rand(4, 1, dtype="float64", **y)})
-    case(f"{op}.larger_y", {"X": rand(3), "Y": rand(2, 3, **y)})
+    if op in ("elementwise_sub", "elementwise_div", "elementwise_min"):
+        case(f"{op}.larger_y", {"X": rand(3), "Y": rand(2, 3, **y)})
     case(f"{op}.scalar", {"X": rand(2, 2), "Y": rand(**y)})
     case(f"{op}.long", {"X": ints(2, 3, low=-20, high=20), "Y": ints(3, low=1, high=7)})
 case("elementwise_add.axis_first", {"X": rand(2, 3), "Y": rand(2)}, {"axis": 0})
@@ -39,11 +41,13 @@ for op in ("equal", "not_equal", "less_than", "less_equal", "greater_than", "gre
     case(f"{op}.right", {"X": ints(2, 3, high=3), "Y": ints(3, high=3)})
     # Paddle reads no `axis` here: the shapes align at the right whatever it says.
     case(f"{op}.axis_ignored", {"X": ints(2, 3, 3, high=3, dtype="int32"), "Y": ints(3, high=3, dtype="int32")}, {"axis": 1})
+for op in ("equal", "greater_than"):
     case(f"{op}.scalar", {"X": values(2, "float64"), "Y": values([1, 2, 3], "float64")})
+for op in ("not_equal", "less_than"):
     case(f"{op}.bool", {"X": bools(6), "Y": bools(6)})
 for op in ("logical_and", "logical_or", "logical_xor"):
     case(f"{op}.bool", {"X": values([0, 0, 1, 1], "bool"), "Y": values([0, 1, 0, 1], "bool")})
     case(f"{op}.broadcast", {"X": bools(2, 1, 3), "Y": bools(4, 1)})
     case(f"{op}.int", {"X": ints(5, high=3, dtype="int32"), "Y": ints(5, high=3, dtype="int32")})
     case(f"{op}.float", {"X": values([0, 0.5, -0.0, 2]), "Y": values([1, 1, 0, 0])})
-    case(f"{op}.scalar", {"X": bools(2, 2), "Y": values(True, "bool")})
+case("logical_and.scalar", {"X": bools(2, 2), "Y": values(True, "bool")})

@@ -48,12 +48,9 @@ for kind in ("max", "avg"):
     case(f"pool2d.{kind}_global", {"X": image}, {**pool, "ksize": [1, 1], "global_pooling": True})
     case(f"pool2d.{kind}_adaptive", {"X": rand(1, 2, 5, 7)}, {**pool, "ksize": [2, 3], "adaptive": True})
     case(f"pool2d.{kind}_same", {"X": rand(1, 2, 5, 4)}, {**pool, "ksize": [3, 2], "strides": [2, 2], "padding_algorithm": "SAME"})
-    case(
-        f"pool2d.{kind}_valid",
-        {"X": rand(1, 2, 5, 4, dtype="float64")},
-        {**pool, "ksize": [3, 2], "strides": [2, 2], "paddings": [1, 1], "padding_algorithm": "VALID"},
-    )
     case(f"pool2d.{kind}_channels_last", {"X": rand(1, 4, 4, 3)}, {**pool, "ksize": [2, 2], "strides": [2, 2], "data_format": "NHWC"})
+valid = {"ksize": [3, 2], "strides": [2, 2], "paddings": [1, 1], "padding_algorithm": "VALID"}
+case("pool2d.avg_valid", {"X": rand(1, 2, 5, 4, dtype="float64")}, {"pooling_type": "avg", **valid})
 case(
     "pool2d.avg_inclusive",
     {"X": image},
@@ -71,11 +68,12 @@ for op in ("nearest_interp_v2", "bilinear_interp_v2"):
     case(f"{op}.smaller", {"X": rand(1, 1, 5, 7, dtype="float64")}, {**method, "out_h": 2, "out_w": 3, "align_corners": False, "align_mode": 0})
     case(f"{op}.channels_last", {"X": rand(1, 3, 2, 2)}, {**method, "out_h": 4, "out_w": 4, "align_corners": False, "data_layout": "NHWC"})
     case(f"{op}.out_size", {"X": small, "OutSize": int32s(4, 3)}, {**method, "out_h": -1, "out_w": -1, "align_corners": False})
-    case(f"{op}.size_tensors", {"X": small, "SizeTensor": [int32s(4), int32s(3)]}, {**method, "out_h": -1, "out_w": -1, "align_corners": False})
-    case(f"{op}.scale_tensor", {"X": small, "Scale": values([2.0])}, {**method, "align_corners": False}, constant=("scale",))
+bilinear = {"interp_method": "bilinear"}
+case("bilinear_interp_v2.size_tensors", {"X": small, "SizeTensor": [int32s(4), int32s(3)]}, {**bilinear, "out_h": -1, "out_w": -1, "align_corners": False})
+case("bilinear_interp_v2.scale_tensor", {"X": small, "Scale": values([2.0])}, {**bilinear, "align_corners": False}, constant=("scale",))
 for mode in ("constant", "reflect", "replicate", "circular"):
     case(f"pad3d.{mode}", {"X": rand(1, 1, 2, 3, 4)}, {"mode": mode, "paddings": [2, 1, 1, 2, 1, 0], "value": 1.5})
-    case(f"pad3d.{mode}_channels_last", {"X": rand(1, 2, 2, 3, 2, dtype="float64")}, {"mode": mode, "paddings": [1, 1, 0, 1, 0, 1], "data_format": "NDHWC"})
+case("pad3d.channels_last", {"X": rand(1, 2, 2, 3, 2, dtype="float64")}, {"mode": "reflect", "paddings": [1, 1, 0, 1, 0, 1], "data_format": "NDHWC"})
 case("pad3d.tensor", {"X": rand(1, 1, 1, 2, 2), "Paddings": int32s(1, 0, 0, 1, 0, 0)}, {"paddings": [0, 0, 0, 0, 0, 0]})
 case("pad3d.long", {"X": ints(1, 1, 1, 2, 2)}, {"paddings": [1, 0, 0, 1, 0, 0], "value": 7.0})
 case("prelu.all", {"X": rand(2, 3, 2), "Alpha": rand(1)}, {"mode": "all"})
@@ -87,17 +85,18 @@ positive = {"low": 0.4, "high": 1.7}
 moments = {"Mean": rand(3, low=-0.4, high=0.4), "Variance": rand(3, **positive)}
 affine = {"Scale": rand(3, **positive), "Bias": rand(3)}
 norm = {"constant": ("mean", "variance"), "targets": ("y",)}
-saved = {"outputs": {"ReserveSpace": "reserve"}, **norm}
+# Paddle wants the running moments in place.
 running = {"outputs": {"ReserveSpace": "reserve", "MeanOut": "mean", "VarianceOut": "variance"}, **norm}
-unsaved = {**norm, "hidden": ("savedmean", "savedvariance")}
-case("batch_norm.train", {"X": rand(2, 3, 2, 2), **affine, **moments}, **saved)
-case("batch_norm.running", {"X": rand(3, 3, 2), **affine, **moments}, {"momentum": 0.7, "epsilon": 1e-3}, **running)
-case("batch_norm.channels_last", {"X": rand(2, 2, 2, 3), **affine, **moments}, {"data_layout": "NHWC"}, **saved)
-case("batch_norm.rows", {"X": rand(5, 3), **affine, **moments}, **saved)
-case("batch_norm.global", {"X": rand(2, 3, 2, 2), **affine, **moments}, {"use_global_stats": True}, **unsaved, outputs={"ReserveSpace": "reserve"})
+unsaved = {**running, "hidden": ("savedmean", "savedvariance")}
+case("batch_norm.train", {"X": rand(2, 3, 2, 2), **affine, **moments}, **running)
+case("batch_norm.momentum", {"X": rand(3, 3, 2), **affine, **moments}, {"momentum": 0.7, "epsilon": 1e-3}, **running)
+case("batch_norm.channels_last", {"X": rand(2, 2, 2, 3), **affine, **moments}, {"data_layout": "NHWC"}, **running)
+case("batch_norm.rows", {"X": rand(5, 3), **affine, **moments}, **running)
+case("batch_norm.global", {"X": rand(2, 3, 2, 2), **affine, **moments}, {"use_global_stats": True}, **unsaved)
 case("batch_norm.test", {"X": rand(2, 3, 2, 2), **affine, **moments}, {"is_test": True}, **unsaved)
-case("batch_norm.trainable", {"X": rand(2, 3, 4), **affine, **moments}, {"is_test": True, "trainable_statistics": True}, **saved)
-case("batch_norm.momentum_tensor", {"X": rand(2, 3, 4), **affine, **moments, "MomentumTensor": values([0.25])}, {}, **{**saved, "constant": ("mean", "variance", "momentumtensor")})
+case("batch_norm.trainable", {"X": rand(2, 3, 4), **affine, **moments}, {"is_test": True, "trainable_statistics": True}, **running)
+momentum = {"MomentumTensor": values([0.25])}
+case("batch_norm.momentum_tensor", {"X": rand(2, 3, 4), **affine, **moments, **momentum}, **{**running, "constant": ("mean", "variance", "momentumtensor")})
 case(
     "batch_norm.double",
     {
@@ -107,7 +106,7 @@ case(
         "Mean": rand(2, dtype="float64"),
         "Variance": rand(2, dtype="float64", **positive),
     },
-    **saved,
+    **running,
 )
 case("layer_norm.plain", {"X": rand(3, 4), "Scale": rand(4, **positive), "Bias": rand(4)})
 case("layer_norm.two_axes", {"X": rand(2, 3, 2, dtype="float64"), "Scale": rand(6, dtype="float64"), "Bias": rand(6, dtype="float64")}, {"epsilon": 1e-3})
@@ -183,10 +182,10 @@ def recurrent(mode, layers, directions, length=3, batch=2, size=2, hidden=2, dty
     return inputs, attributes, outputs
 
 
-for mode in ("LSTM", "GRU", "RNN_TANH", "RNN_RELU"):
-    for kind, layers, directions in (("plain", 1, 1), ("both", 1, 2), ("deep", 2, 2)):
-        inputs, attributes, outputs = recurrent(mode, layers, directions)
-        case(f"rnn.{mode.lower()}_{kind}", inputs, attributes, outputs=outputs)
+for mode, layers, directions in (("LSTM", 1, 1), ("LSTM", 2, 2), ("GRU", 1, 1), ("GRU", 2, 2), ("RNN_TANH", 1, 2), ("RNN_RELU", 2, 1)):
+    inputs, attributes, outputs = recurrent(mode, layers, directions)
+    case(f"rnn.{mode.lower()}_{layers}_{directions}", inputs, attributes, outputs=outputs)
+for mode in ("LSTM", "GRU"):
     inputs, attributes, outputs = recurrent(mode, 1, 2, length=4)
     inputs["SequenceLength"] = int32s(2, 4)
     case(f"rnn.{mode.lower()}_lengths", inputs, attributes, outputs=outputs)

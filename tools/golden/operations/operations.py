@@ -15,7 +15,7 @@ import paddle
 
 import cases
 
-FAMILIES = ["unary", "binary", "products", "shape", "indexing", "drawing", "network"]
+FAMILIES = ["unary", "binary", "products", "shape", "indexing", "drawing", "network", "optimizing"]
 OUTPUT = Path("graph/src/test/resources/golden/operations.npz")
 
 
