@@ -16,6 +16,7 @@ public final class Program {
     private @Nullable Long version = VERSION;
     private @Nullable Map<String, Integer> opVersions = OpVersions.OF_VERSION;
     private long randomSeed;
+    private int gradientCalls;
 
     /** A program of one block without operations. */
     public Program() {
@@ -128,6 +129,11 @@ public final class Program {
         return this;
     }
 
+    /** How many times gradients were added, this time included: names of later ones give way to those of earlier ones. */
+    int nextGradientCall() {
+        return ++gradientCalls;
+    }
+
     /**
      * The parameters: the trained variables of the first block.
      *
@@ -156,6 +162,7 @@ public final class Program {
     public Program copy() {
         Program copy = empty(version, opVersions);
         copy.randomSeed = randomSeed;
+        copy.gradientCalls = gradientCalls;
         for (Block block : blocks) {
             Block to = copy.addBlock(block.parent(), block.forwardAsWritten());
             block.vars().forEach(to::put);

@@ -15,12 +15,16 @@ import java.util.function.Predicate;
  */
 record GradientSignature(String type, List<Binding> inputs, List<Binding> outputs) implements GradientRule {
     /** A slot of the gradient operation, and what of the forward goes there. */
-    record Binding(String slot, String forward, boolean gradient) {
+    record Binding(String slot, String forward, boolean gradient, boolean list) {
         static Binding parse(String text) {
             String[] sides = text.strip().split("=");
             String right = sides[sides.length - 1];
             boolean gradient = right.endsWith(SUFFIX);
-            return new Binding(sides[0], gradient ? right.substring(0, right.length() - SUFFIX.length()) : right, gradient);
+            return new Binding(sides[0], gradient ? right.substring(0, right.length() - SUFFIX.length()) : right, gradient, false);
+        }
+
+        Binding inList() {
+            return new Binding(slot, forward, gradient, true);
         }
     }
 
@@ -33,6 +37,12 @@ record GradientSignature(String type, List<Binding> inputs, List<Binding> output
         }
         return new GradientSignature(text.substring(0, open).strip(), bindings(text.substring(open + 1, close)),
                 bindings(text.substring(arrow + 2)));
+    }
+
+    /** With the slots marked that take several variables. */
+    GradientSignature withLists(Predicate<String> isList) {
+        return new GradientSignature(type, inputs,
+                outputs.stream().map(binding -> isList.test(binding.forward()) ? binding.inList() : binding).toList());
     }
 
     private static List<Binding> bindings(String text) {
@@ -54,7 +64,7 @@ record GradientSignature(String type, List<Binding> inputs, List<Binding> output
         Map<String, List<String>> out = new TreeMap<>();
         for (Binding binding : outputs) {
             if (forward.inputs().containsKey(binding.forward())) {
-                out.put(binding.slot(), gradients(forward.input(binding.forward()), wanted));
+                out.put(binding.slot(), gradients(forward.input(binding.forward()), binding.list(), wanted));
             }
         }
         List<Attribute.Named> attributes = new ArrayList<>(forward.attributes());
@@ -62,9 +72,9 @@ record GradientSignature(String type, List<Binding> inputs, List<Binding> output
     }
 
     /** A slot of one variable whose gradient is not wanted stays empty; in a list something must hold the place. */
-    private static List<String> gradients(List<String> names, Predicate<String> wanted) {
-        if (names.stream().noneMatch(wanted)) {
-            return names.size() == 1 ? List.of() : names.stream().map(_ -> EMPTY).toList();
+    private static List<String> gradients(List<String> names, boolean list, Predicate<String> wanted) {
+        if (!list && names.stream().noneMatch(wanted)) {
+            return List.of();
         }
         return names.stream().map(name -> wanted.test(name) ? GradientRule.gradient(name) : EMPTY).toList();
     }

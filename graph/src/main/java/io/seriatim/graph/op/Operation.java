@@ -153,7 +153,8 @@ public final class Operation {
          * @return this
          */
         public Builder grad(String signature) {
-            gradient = GradientSignature.parse(signature);
+            gradient = GradientSignature.parse(signature)
+                    .withLists(name -> inputs.stream().anyMatch(slot -> slot.name().equals(name) && slot.list()));
             return this;
         }
 
