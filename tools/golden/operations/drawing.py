@@ -1,4 +1,7 @@
-"""Random operations, with a seed of their own so that each run gives the same."""
+"""Random operations, with a seed of their own so that each run gives the same.
+
+Bernoulli has none and randperm does not read its own: both draw from the global generator, which every run starts anew (cases.GENERATOR_SEED).
+"""
 from cases import case, dtype_number, rand, values
 
 
@@ -23,6 +26,9 @@ case("randint.plain", {}, {"shape": [3, 5], "low": -4, "high": 9, "seed": 7})
 case("randint.int", {}, {"shape": [8], "low": 0, "high": 2, "seed": 8, "dtype": dtype_number("int32")})
 case("randint.tensor", {"ShapeTensor": values([2, 3], "int64")}, {"low": 0, "high": 1000, "seed": 9})
 case("randint.tensors", {"ShapeTensorList": [int32s(2), int32s(2)]}, {"shape": [-1, -1], "low": 0, "high": 1000, "seed": 10})
+case("bernoulli.certain", {"X": values([[0, 1, 1], [0, 0, 1]])}, grad=False)
+case("bernoulli.plain", {"X": rand(3, 4, low=0, high=1)}, grad=False)
+case("bernoulli.double", {"X": rand(6, low=0, high=1, dtype="float64")}, grad=False)
 case("randperm.long", {}, {"n": 9, "seed": 7})
 case("randperm.int", {}, {"n": 12, "seed": 8, "dtype": dtype_number("int32")})
 case("randperm.float", {}, {"n": 5, "seed": 9, "dtype": dtype_number("float32")})

@@ -26,8 +26,6 @@ def main(parts):
     chosen = [c for c in cases.CASES.values() if not parts or any(p in c.name for p in parts)]
     entries, failures = {}, []
     for c in chosen:
-        if parts:
-            print(c.name, flush=True)
         try:
             made = cases.compute(c)
         except Exception:

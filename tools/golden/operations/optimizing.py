@@ -40,8 +40,8 @@ for op in ("adam", "adamw"):
     moments = ("Moment1", "Moment2")
     step(f"{op}.plain", moments, extra=powers(), repeat=2)
     step(f"{op}.betas", moments, {"beta1": 0.8, "beta2": 0.95, "epsilon": 1e-3}, extra=powers("float64"), dtype="float64")
-    step(f"{op}.skipped", moments, extra={**powers(), "SkipUpdate": values([True], "bool")})
-    step(f"{op}.global_powers", moments, {"use_global_beta_pow": True}, extra=powers())
+step("adam.skipped", moments, extra={**powers(), "SkipUpdate": values([True], "bool")})
+step("adamw.global_powers", moments, {"use_global_beta_pow": True}, extra=powers())
 tensors = {"Beta1Tensor": values([0.7]), "Beta2Tensor": values([0.9]), "EpsilonTensor": values([1e-2])}
 step("adam.tensors", ("Moment1", "Moment2"), extra={**powers(), **tensors})
 step("adamw.decayed", ("Moment1", "Moment2"), {"with_decay": True, "coeff": 0.2}, extra=powers(), repeat=2)
