@@ -77,6 +77,14 @@ def values(data, dtype="float32"):
     return lambda rng: np.asarray(data, dtype)
 
 
+def longs(*numbers):
+    return values(numbers, "int64")
+
+
+def int32s(*numbers):
+    return values(numbers, "int32")
+
+
 def dtype_number(name):
     return int(getattr(core.VarDesc.VarType, {"float32": "FP32", "float64": "FP64", "float16": "FP16", "bool": "BOOL"}.get(name, name.upper())))
 

@@ -1,14 +1,5 @@
 """Operations of networks: convolution, pooling, interpolation, normalisation, softmax and losses, recurrence."""
-from cases import case, ints, rand, values
-
-
-def longs(*numbers):
-    return values(numbers, "int64")
-
-
-def int32s(*numbers):
-    return values(numbers, "int32")
-
+from cases import case, int32s, ints, rand, values
 
 image = rand(2, 2, 5, 4)
 case("conv2d.plain", {"Input": image, "Filter": rand(3, 2, 3, 2)})
@@ -94,11 +85,10 @@ case("batch_norm.channels_last", {"X": rand(2, 2, 2, 3), **affine, **moments}, {
 case("batch_norm.rows", {"X": rand(5, 3), **affine, **moments}, {"momentum": 0.7, "epsilon": 1e-3}, **running)
 case("batch_norm.global", {"X": rand(2, 3, 2, 2), **affine, **moments}, {"use_global_stats": True}, **unsaved)
 case("batch_norm.test", {"X": rand(2, 3, 2, 2), **affine, **moments}, {"is_test": True}, **unsaved)
-case("batch_norm.trainable", {"X": rand(2, 3, 4), **affine, **moments}, {"is_test": True, "trainable_statistics": True}, **running)
 momentum = {"MomentumTensor": values([0.25])}
 case("batch_norm.momentum_tensor", {"X": rand(2, 3, 4), **affine, **moments, **momentum}, **{**running, "constant": ("mean", "variance", "momentumtensor")})
 case(
-    "batch_norm.double",
+    "batch_norm.trainable",
     {
         "X": rand(2, 2, 3, dtype="float64"),
         "Scale": rand(2, dtype="float64"),
@@ -106,6 +96,7 @@ case(
         "Mean": rand(2, dtype="float64"),
         "Variance": rand(2, dtype="float64", **positive),
     },
+    {"is_test": True, "trainable_statistics": True},
     **running,
 )
 case("layer_norm.plain", {"X": rand(3, 4), "Scale": rand(4, **positive), "Bias": rand(4)})

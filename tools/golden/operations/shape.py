@@ -1,14 +1,5 @@
 """Operations that move, repeat, join and cut elements."""
-from cases import bools, case, dtype_number, ints, rand, values
-
-
-def longs(*numbers):
-    return values(numbers, "int64")
-
-
-def int32s(*numbers):
-    return values(numbers, "int32")
-
+from cases import bools, case, dtype_number, int32s, ints, longs, rand, values
 
 case("reshape2.plain", {"X": rand(2, 3, 2)}, {"shape": [3, 4]})
 case("reshape2.inferred", {"X": rand(2, 3, 2)}, {"shape": [0, -1]})
