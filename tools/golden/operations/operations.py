@@ -3,7 +3,8 @@
 Run from the root of the repository: `python tools/golden/operations/operations.py [part of a case's name ...]`; with arguments the cases
 are run but nothing is written. Made with PaddlePaddle 2.6.2 (CPU) and NumPy 1.26. Entries of a case: `<case>/program` (the main program's
 bytes without call stacks and without op_version_map, the same 68 pairs in each),
-`<case>/meta` (JSON), `<case>/in/<variable>` for every feed, `<case>/out/<variable>` for every fetched variable.
+`<case>/meta` (JSON: op, the variables that are differentiated and with respect to which, whether there is no gradient),
+`<case>/in/<variable>` for every feed, `<case>/out/<variable>` for every fetched variable.
 """
 import importlib
 import sys
