@@ -6,7 +6,8 @@ DIFFERENTIABLE = ("elementwise_add", "elementwise_sub", "elementwise_mul", "elem
 AXIS_FORWARD_ONLY = ("elementwise_max", "elementwise_min", "elementwise_pow")
 for op in DIFFERENTIABLE:
     y = {"low": 0.5, "high": 2.5}
-    case(f"{op}.same", {"X": rand(2, 3), "Y": rand(2, 3, **y)})
+    if op in ("elementwise_add", "elementwise_div", "elementwise_max"):
+        case(f"{op}.same", {"X": rand(2, 3), "Y": rand(2, 3, **y)})
     case(f"{op}.right", {"X": rand(2, 3, 4), "Y": rand(4, **y)})
     grad = op not in AXIS_FORWARD_ONLY
     case(f"{op}.axis", {"X": rand(2, 3, 4), "Y": rand(3, **y)}, {"axis": 1}, grad=grad)

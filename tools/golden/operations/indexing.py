@@ -1,13 +1,5 @@
 """Operations that sort, pick and place elements by index, and those that make tensors from nothing."""
-from cases import bools, case, dtype_number, ints, rand, values
-
-
-def longs(*numbers):
-    return values(numbers, "int64")
-
-
-def int32s(*numbers):
-    return values(numbers, "int32")
+from cases import bools, case, dtype_number, int32s, ints, longs, rand, values
 
 
 def number(*numbers, dtype="float32"):

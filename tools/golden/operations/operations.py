@@ -3,7 +3,8 @@
 Run from the root of the repository: `python tools/golden/operations/operations.py [part of a case's name ...]`; with arguments the cases
 are run but nothing is written. Made with PaddlePaddle 2.6.2 (CPU) and NumPy 1.26. Entries of a case: `<case>/program` (the main program's
 bytes without call stacks and without op_version_map, the same 68 pairs in each),
-`<case>/meta` (JSON), `<case>/in/<variable>` for every feed, `<case>/out/<variable>` for every fetched variable.
+`<case>/meta` (JSON: op, the variables that are differentiated and with respect to which, whether there is no gradient),
+`<case>/in/<variable>` for every feed, `<case>/out/<variable>` for every fetched variable.
 """
 import importlib
 import sys
@@ -26,8 +27,6 @@ def main(parts):
     chosen = [c for c in cases.CASES.values() if not parts or any(p in c.name for p in parts)]
     entries, failures = {}, []
     for c in chosen:
-        if parts:
-            print(c.name, flush=True)
         try:
             made = cases.compute(c)
         except Exception:

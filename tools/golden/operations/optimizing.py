@@ -40,10 +40,12 @@ for op in ("adam", "adamw"):
     moments = ("Moment1", "Moment2")
     step(f"{op}.plain", moments, extra=powers(), repeat=2)
     step(f"{op}.betas", moments, {"beta1": 0.8, "beta2": 0.95, "epsilon": 1e-3}, extra=powers("float64"), dtype="float64")
-    step(f"{op}.skipped", moments, extra={**powers(), "SkipUpdate": values([True], "bool")})
-    step(f"{op}.global_powers", moments, {"use_global_beta_pow": True}, extra=powers())
+step("adam.skipped", moments, extra={**powers(), "SkipUpdate": values([True], "bool")})
+step("adamw.global_powers", moments, {"use_global_beta_pow": True}, extra=powers())
 tensors = {"Beta1Tensor": values([0.7]), "Beta2Tensor": values([0.9]), "EpsilonTensor": values([1e-2])}
 step("adam.tensors", ("Moment1", "Moment2"), extra={**powers(), **tensors})
+step("adamw.tensors", ("Moment1", "Moment2"), {"with_decay": True}, extra={**powers(), **tensors})
+step("adamw.skipped", ("Moment1", "Moment2"), {"with_decay": True}, extra={**powers(), "SkipUpdate": values([True], "bool")})
 step("adamw.decayed", ("Moment1", "Moment2"), {"with_decay": True, "coeff": 0.2}, extra=powers(), repeat=2)
 step("adamw.ratio", ("Moment1", "Moment2"), {"with_decay": True, "coeff": 0.2, "lr_ratio": 0.5}, extra=powers())
 
@@ -59,6 +61,7 @@ without_power("adamax.plain")
 without_power("adamax.betas", {"beta1": 0.8, "beta2": 0.95, "epsilon": 1e-3}, "float64")
 step("lamb.plain", ("Moment1", "Moment2"), {"weight_decay": 0.01}, extra=powers(), repeat=2)
 step("lamb.no_decay", ("Moment1", "Moment2"), {"weight_decay": 0.0, "epsilon": 1e-3}, extra=powers("float64"), dtype="float64")
+step("lamb.skipped", ("Moment1", "Moment2"), {"weight_decay": 0.01}, extra={**powers(), "SkipUpdate": values([True], "bool")})
 step("lamb.always", ("Moment1", "Moment2"), {"weight_decay": 0.0, "always_adapt": True}, extra=powers())
 averages = ("MeanSquare", "Moment")
 step("rmsprop.plain", averages, {"epsilon": 1e-6, "decay": 0.95}, extra={"MeanGrad": rand(*SHAPE, low=-0.1, high=0.1)}, repeat=2)
@@ -85,7 +88,7 @@ case(f"{unscaled}.infinite", {"X": [rand(2, 3), values([1, float("-inf"), 2])], 
 case(f"{unscaled}.nan", {"X": [values([1, float("nan")], "float64"), rand(2, dtype="float64")], "Scale": values([4.0], "float64")}, **pair, hidden=("x0", "x1"))
 
 
-def scaling(name, found, good, worse, x, scale=16.0, **attributes):
+def scaling(name, found, good, worse, x, scale=16.0, stop=None, **attributes):
     inputs = {
         "X": x,
         "FoundInfinite": values([found], "bool"),
@@ -93,6 +96,8 @@ def scaling(name, found, good, worse, x, scale=16.0, **attributes):
         "InGoodSteps": values([good], "int32"),
         "InBadSteps": values([worse], "int32"),
     }
+    if stop is not None:
+        inputs["StopUpdate"] = values([stop], "bool")
     plain = {"incr_every_n_steps": 4, "decr_every_n_nan_or_inf": 2, "incr_ratio": 2.0, "decr_ratio": 0.5}
     outputs = {"Out": ["x0", "x1"], "LossScaling": "prevlossscaling", "OutGoodSteps": "ingoodsteps", "OutBadSteps": "inbadsteps"}
     case(f"update_loss_scaling.{name}", inputs, {**plain, **attributes}, outputs=outputs, grad=False)
@@ -103,4 +108,5 @@ scaling("raised", False, 3, 0, [rand(2, 3), rand(2)])
 scaling("bad", True, 3, 0, [bad, rand(2)])
 scaling("lowered", True, 0, 1, [bad, rand(2)])
 scaling("floor", True, 0, 1, [bad, rand(2)], scale=1.5)
+scaling("stop_tensor", True, 0, 1, [bad, rand(2)], stop=True)
 scaling("stopped", True, 0, 1, [rand(3), rand(2)], stop_update=True)
