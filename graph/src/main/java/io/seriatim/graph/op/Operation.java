@@ -220,7 +220,7 @@ public final class Operation {
         private Slot slot(GradientSignature.Binding binding) {
             for (List<Slot> slots : List.of(outputs, inputs)) {
                 for (Slot slot : slots) {
-                    if (slot.name().equals(binding.forward())) {
+                    if (slot.name().equals(binding.forward()) || slot.name().equals(binding.written())) {
                         return new Slot(binding.slot(), slot.list(), true, false);
                     }
                 }
@@ -401,7 +401,8 @@ public final class Operation {
             inference.require(slot.list() || inference.count(slot.name()) <= 1, "the slot %s takes one variable", slot.name());
         }
         for (AttributeSpec spec : attributes.values()) {
-            inference.require(spec.byDefault() != null || op.attribute(spec.name()) != null, "the attribute '%s' is not given", spec.name());
+            inference.require(spec.byDefault() != null || op.attribute(spec.name()) != null, "the attribute '%s' is not given",
+                    spec.name());
         }
     }
 

@@ -39,7 +39,10 @@ public final class Operations {
         }
     }
 
-    private static final List<Provider> BUILT_IN = List.of(ActivationOperations::register);
+    private static final List<Provider> BUILT_IN = List.of(//
+            ActivationOperations::register, //
+            ConvolutionOperations::register, //
+            TransposedConvolutionOperations::register);
 
     private Operations() {
     }
