@@ -125,5 +125,10 @@ class GoldenOperationsTest {
         public long @Nullable [] values(String slot, int index) {
             return null;
         }
+
+        @Override
+        public boolean isForRun() {
+            return false;
+        }
     }
 }

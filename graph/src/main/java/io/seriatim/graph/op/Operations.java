@@ -42,7 +42,10 @@ public final class Operations {
     private static final List<Provider> BUILT_IN = List.of(//
             ActivationOperations::register, //
             ConvolutionOperations::register, //
-            TransposedConvolutionOperations::register);
+            TransposedConvolutionOperations::register, //
+            PoolingOperations::register, //
+            BatchNormOperations::register, //
+            NormOperations::register);
 
     private Operations() {
     }
