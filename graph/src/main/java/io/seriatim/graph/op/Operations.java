@@ -39,7 +39,14 @@ public final class Operations {
         }
     }
 
-    private static final List<Provider> BUILT_IN = List.of(ActivationOperations::register);
+    private static final List<Provider> BUILT_IN = List.of(
+            ActivationOperations::register,
+            ProductOperations::register,
+            ReductionOperations::register,
+            NormOperations::register,
+            OrderOperations::register,
+            SoftmaxOperations::register,
+            LossOperations::register);
 
     private Operations() {
     }
