@@ -26,6 +26,11 @@ record GradientSignature(String type, List<Binding> inputs, List<Binding> output
         Binding inList() {
             return new Binding(slot, forward, gradient, true);
         }
+
+        /** The right side as it was written: the name of a slot, where the forward is a gradient operation itself. */
+        String written() {
+            return gradient ? forward + SUFFIX : forward;
+        }
     }
 
     static GradientSignature parse(String text) {
@@ -53,12 +58,10 @@ record GradientSignature(String type, List<Binding> inputs, List<Binding> output
     public List<OpDesc> make(OpDesc forward, Predicate<String> wanted) {
         Map<String, List<String>> in = new TreeMap<>();
         for (Binding binding : inputs) {
-            List<String> names = forward.outputs().containsKey(binding.forward())
-                    ? forward.output(binding.forward())
-                    : forward.input(binding.forward());
-            if (binding.gradient() || forward.inputs().containsKey(binding.forward())
-                    || forward.outputs().containsKey(binding.forward())) {
-                in.put(binding.slot(), binding.gradient() ? names.stream().map(GradientRule::gradient).toList() : names);
+            if (hasSlot(forward, binding.written())) {
+                in.put(binding.slot(), variables(forward, binding.written()));
+            } else if (binding.gradient()) {
+                in.put(binding.slot(), variables(forward, binding.forward()).stream().map(GradientRule::gradient).toList());
             }
         }
         Map<String, List<String>> out = new TreeMap<>();
@@ -69,6 +72,14 @@ record GradientSignature(String type, List<Binding> inputs, List<Binding> output
         }
         List<Attribute.Named> attributes = new ArrayList<>(forward.attributes());
         return List.of(new OpDesc(type, in, out, attributes, null));
+    }
+
+    private static boolean hasSlot(OpDesc op, String slot) {
+        return op.inputs().containsKey(slot) || op.outputs().containsKey(slot);
+    }
+
+    private static List<String> variables(OpDesc op, String slot) {
+        return op.outputs().containsKey(slot) ? op.output(slot) : op.input(slot);
     }
 
     /** A slot of one variable whose gradient is not wanted stays empty; in a list something must hold the place. */

@@ -220,7 +220,7 @@ public final class Operation {
         private Slot slot(GradientSignature.Binding binding) {
             for (List<Slot> slots : List.of(outputs, inputs)) {
                 for (Slot slot : slots) {
-                    if (slot.name().equals(binding.forward())) {
+                    if (slot.name().equals(binding.forward()) || slot.name().equals(binding.written())) {
                         return new Slot(binding.slot(), slot.list(), true, false);
                     }
                 }

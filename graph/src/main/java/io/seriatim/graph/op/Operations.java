@@ -39,14 +39,16 @@ public final class Operations {
         }
     }
 
-    private static final List<Provider> BUILT_IN = List.of(
-            ActivationOperations::register,
-            ProductOperations::register,
-            ReductionOperations::register,
-            NormOperations::register,
-            OrderOperations::register,
-            SoftmaxOperations::register,
-            LossOperations::register);
+    private static final List<Provider> BUILT_IN = List.of(//
+            ActivationOperations::register, //
+            ConvolutionOperations::register, //
+            LossOperations::register, //
+            NormOperations::register, //
+            OrderOperations::register, //
+            ProductOperations::register, //
+            ReductionOperations::register, //
+            SoftmaxOperations::register, //
+            TransposedConvolutionOperations::register);
 
     private Operations() {
     }
