@@ -27,10 +27,12 @@ final class BatchNormOperations {
         String running = String.format(GRADIENT, ", Mean=MeanOut, Variance=VarianceOut");
         GradientSignature given = GradientSignature.parse(running);
         Operation.Builder forward = Operation.define("batch_norm").in("X", "Scale?", "Bias?", "Mean", "Variance", "MomentumTensor?")
-                .out("Y", "MeanOut", "VarianceOut", "SavedMean~", "SavedVariance~", "ReserveSpace?").attr("is_test", false).attr("momentum", 0.9f)
+                .out("Y", "MeanOut", "VarianceOut", "SavedMean~", "SavedVariance~", "ReserveSpace?").attr("is_test", false)
+                .attr("momentum", 0.9f)
                 .attr("epsilon", 1e-5f).attr("data_layout", "NCHW").attr("use_global_stats", false).attr("trainable_statistics", false)
                 .infer(BatchNormOperations::infer).lower(BatchNormOperations::forward);
-        Operation.Builder gradient = forward.gradOperation(running, BatchNormOperations::inferGradient).lower(BatchNormOperations::backward);
+        Operation.Builder gradient = forward.gradOperation(running, BatchNormOperations::inferGradient)
+                .lower(BatchNormOperations::backward);
         second(gradient, registry);
         gradient.register(registry);
         forward.grad((op, wanted) -> {
@@ -51,7 +53,8 @@ final class BatchNormOperations {
         long[] x = inference.dims("X");
         inference.require(x.length >= 2 && x.length <= 5, "X needs 2 to 5 dimensions, but has %d", x.length);
         float epsilon = inference.attrs().getFloat("epsilon");
-        inference.require(epsilon >= 0 && epsilon <= LARGEST_EPSILON, "the attribute 'epsilon' must be from 0 to 0.001, but is %s", epsilon);
+        inference.require(epsilon >= 0 && epsilon <= LARGEST_EPSILON, "the attribute 'epsilon' must be from 0 to 0.001, but is %s",
+                epsilon);
         long channels = x[layout(inference.attrs(), x.length).channels(x.length)];
         for (String slot : List.of("Scale", "Bias", "Mean", "Variance")) {
             if (inference.has(slot)) {
@@ -144,7 +147,8 @@ final class BatchNormOperations {
         inference.same("X", "X@GRAD");
         for (String slot : List.of("Scale@GRAD", "Bias@GRAD")) {
             long[] x = inference.dims("X");
-            inference.set(slot, inference.dtype(inference.has("Scale") ? "Scale" : "X"), x[layout(inference.attrs(), x.length).channels(x.length)]);
+            inference.set(slot, inference.dtype(inference.has("Scale") ? "Scale" : "X"),
+                    x[layout(inference.attrs(), x.length).channels(x.length)]);
         }
     }
 
@@ -163,8 +167,9 @@ final class BatchNormOperations {
         l.out("Bias@GRAD", dbias);
     }
 
+    /** The gradient knows no trainable_statistics, as in Paddle. */
     private static boolean usesBatch(Attrs attrs) {
-        return Statistics.of(attrs) == Statistics.BATCH;
+        return !attrs.getBool("is_test") && !attrs.getBool("use_global_stats");
     }
 
     private static void inferSecond(Inference inference) {

@@ -1,227 +1,187 @@
 package io.seriatim.graph.op;
 
+import io.seriatim.graph.Attribute;
 import io.seriatim.tensor.Shape;
-import io.seriatim.tensor.kernel.Computation;
-import io.seriatim.tensor.kernel.GroupNorm;
-import io.seriatim.tensor.kernel.GroupNormGrad;
-import io.seriatim.tensor.kernel.LayerNorm;
-import io.seriatim.tensor.kernel.LayerNormGrad;
+import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.kernel.Binary;
+import io.seriatim.tensor.kernel.Copy;
+import io.seriatim.tensor.kernel.Reduction;
+import io.seriatim.tensor.kernel.Reduction.Function;
 import io.seriatim.tensor.kernel.Unary;
-import java.util.ArrayList;
-import java.util.Arrays;
+import io.seriatim.tensor.kernel.Where;
+import java.lang.foreign.MemorySegment;
+import java.util.HashMap;
 import java.util.List;
-import java.util.stream.IntStream;
+import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** Layer, group and instance normalisation. */
+/** Norms, and the logarithm of a sum of exponentials. */
 final class NormOperations {
-    private static final float EPSILON = 1e-5f;
-
     private NormOperations() {
     }
 
     static void register(Operations registry) {
-        Operation.define("layer_norm").in("X", "Scale?", "Bias?").out("Y", "Mean~", "Variance~").attr("epsilon", EPSILON).attr("begin_norm_axis", 1)
-                .infer(NormOperations::inferLayer).lower(NormOperations::layer)
-                .grad("layer_norm_grad(Bias, Mean, Scale, Variance, X, Y@GRAD) -> Bias@GRAD, Scale@GRAD, X@GRAD", NormOperations::layerGradient)
-                .register(registry);
-        Operation.define("group_norm").in("X", "Scale?", "Bias?").out("Y", "Mean~", "Variance~").attr("epsilon", EPSILON).attr("groups", -1)
-                .attr("data_layout", "NCHW").infer(NormOperations::inferGroup).lower(NormOperations::group)
-                .grad("group_norm_grad(Bias, Mean, Scale, Variance, X, Y, Y@GRAD) -> Bias@GRAD, Scale@GRAD, X@GRAD", NormOperations::groupGradient)
-                .register(registry);
-        registerInstance(registry);
+        squaredNorm(registry);
+        clipByNorm(registry);
+        norm(registry);
+        logSumExp(registry);
     }
 
-    private static void registerInstance(Operations registry) {
-        String first = "instance_norm_grad(SavedMean, SavedVariance, Scale, X, Y@GRAD) -> Bias@GRAD, Scale@GRAD, X@GRAD";
-        String second = "instance_norm_double_grad(fwd_scale=Scale, grad_bias@GRAD=Bias@GRAD@GRAD, grad_scale@GRAD=Scale@GRAD@GRAD, "
-                + "grad_x@GRAD=X@GRAD@GRAD, grad_y=Y@GRAD, saved_mean=SavedMean, saved_variance=SavedVariance, x=X)"
-                + " -> fwd_scale@GRAD=Scale@GRAD, grad_y@GRAD=Y@GRAD@GRAD, x@GRAD=X@GRAD";
-        Operation.Builder forward = Operation.define("instance_norm").in("X", "Scale?", "Bias?").out("Y", "SavedMean~", "SavedVariance~")
-                .attr("epsilon", EPSILON).infer(NormOperations::inferInstance).lower(NormOperations::instance);
-        forward.gradOperation(first, NormOperations::inferInstanceGradient).lower(NormOperations::instanceGradient)
-                .grad(second, NormOperations::inferInstanceSecond, NormOperations::instanceSecond).register(registry);
-        forward.grad(first).register(registry);
+    private static void floating(Inference inference) {
+        inference.require(inference.dtype("X").isFloating(), "X must be of floating-point numbers, but is %s; cast it",
+                inference.dtype("X"));
     }
 
-    private static void parameters(Inference inference, long length, String of) {
-        for (String slot : List.of("Scale", "Bias")) {
-            if (inference.has(slot)) {
-                long[] dims = inference.dims(slot);
-                inference.require(dims.length == 1 && (length < 0 || dims[0] < 0 || dims[0] == length),
-                        "%s must have one value for each of the %d %s, but is %s", slot, length, of, Arrays.toString(dims));
+    private static void squaredNorm(Operations registry) {
+        Operation.define("squared_l2_norm").in("X").out("Out").infer(inference -> {
+            floating(inference);
+            inference.require(inference.in("X").kind() == ArgType.Kind.DENSE,
+                    "X must be a tensor, but holds rows; merge_selected_rows and get_tensor_from_selected_rows make one");
+            inference.set("Out", inference.dtype("X"), 1);
+        }).lower(l -> l.out("Out", l.run(new Reduction(Function.SUM_OF_SQUARES, List.of(), false), l.in("X")).reshape(1)))
+                .grad("squared_l2_norm_grad(X, Out@GRAD) -> X@GRAD", l -> {
+                    Operand twice = l.linear(l.reshape(l.in("Out@GRAD")), 2, 0);
+                    l.out("X@GRAD", l.binary(Binary.Function.MULTIPLY, l.in("X"), twice));
+                }).register(registry);
+    }
+
+    private static void clipByNorm(Operations registry) {
+        Operation.define("clip_by_norm").in("X").out("Out").required("max_norm", Attribute.Real.class).infer(inference -> {
+            floating(inference);
+            double most = inference.attrs().getDouble("max_norm");
+            inference.require(most > 0, "max_norm must be above 0, but is %s", most);
+            inference.same("X", "Out");
+        }).lower(l -> {
+            Operand x = l.in("X");
+            Operand squares = l.isRows("X") ? squaresOfRows(l, x) : l.run(new Reduction(Function.SUM_OF_SQUARES, List.of(), false), x);
+            Operand most = l.number(x.dtype(), l.attrs().getDouble("max_norm"));
+            Operand norm = l.unary(Unary.Function.SQRT, squares);
+            Operand factor = l.binary(Binary.Function.DIVIDE, most, l.binary(Binary.Function.MAXIMUM, norm, most));
+            l.out("Out", l.binary(Binary.Function.MULTIPLY, x, factor));
+            if (l.isRows("X") && l.wants("Out")) {
+                l.into(Copy.PLAIN, List.of(l.rowIndexes("X", 0)), List.of(l.outputRowIndexes("Out")));
+            }
+        }).register(registry);
+    }
+
+    /** A row that occurs several times is the sum of what it holds. */
+    private static Operand squaresOfRows(Lowering l, Operand values) {
+        Operand squares = l.temporary(TensorSpec.of(values.dtype()));
+        l.call("sum of squares of merged rows", NormOperations::squaresOfMerged, List.of(l.rowIndexes("X", 0), values), List.of(squares));
+        return squares;
+    }
+
+    private static void squaresOfMerged(List<@Nullable Tensor> in, List<@Nullable Tensor> out) {
+        long[] rows = Objects.requireNonNull(in.get(0)).toLongArray();
+        double[] values = Objects.requireNonNull(in.get(1)).toDoubleArray();
+        int width = rows.length == 0 ? 0 : values.length / rows.length;
+        Map<Long, double[]> merged = new HashMap<>();
+        for (int i = 0; i < rows.length; i++) {
+            double[] sum = merged.computeIfAbsent(rows[i], _ -> new double[width]);
+            for (int j = 0; j < width; j++) {
+                sum[j] += values[i * width + j];
             }
         }
-    }
-
-    private static void inferLayer(Inference inference) {
-        long[] x = inference.dims("X");
-        int axis = inference.attrs().getInt("begin_norm_axis");
-        inference.require(axis > 0 && axis < x.length, "the attribute 'begin_norm_axis' must be from 1 to %d, but is %d", x.length - 1, axis);
-        parameters(inference, Inference.size(Arrays.copyOfRange(x, axis, x.length)), "elements that are normalised");
-        inference.same("X", "Y");
-        for (String slot : List.of("Mean", "Variance")) {
-            inference.set(slot, inference.dtype("X").arithmetic(), Arrays.copyOf(x, axis));
-        }
-    }
-
-    private static void layer(Lowering l) {
-        Operand x = l.in("X");
-        LayerNorm norm = new LayerNorm(l.attrs().getInt("begin_norm_axis"), l.attrs().getFloat("epsilon"), l.has("Scale"), l.has("Bias"));
-        List<Operand> results = l.runAll(norm, given(x, l.optional("Scale"), l.optional("Bias")));
-        l.out("Y", results.getFirst());
-        statistic(l, "Mean", results.get(1));
-        statistic(l, "Variance", results.get(2));
-    }
-
-    private static void statistic(Lowering l, String slot, Operand value) {
-        if (l.wants(slot)) {
-            l.out(slot, value.reshape(l.output(slot).shape().dims()));
-        }
-    }
-
-    private static Operand[] given(@Nullable Operand... operands) {
-        List<Operand> given = new ArrayList<>();
-        for (Operand operand : operands) {
-            if (operand != null) {
-                given.add(operand);
+        double squares = 0;
+        for (double[] row : merged.values()) {
+            for (double value : row) {
+                squares += value * value;
             }
         }
-        return given.toArray(Operand[]::new);
+        Tensor to = Objects.requireNonNull(out.get(0));
+        Tensor source = Tensor.of(to.dtype(), new double[]{squares});
+        MemorySegment.copy(source.memory(), source.offset(), to.memory(), to.offset(), to.spec().bytes());
     }
 
-    private static void layerGradient(Lowering l) {
-        LayerNorm norm = new LayerNorm(l.attrs().getInt("begin_norm_axis"), l.attrs().getFloat("epsilon"), l.has("Scale"), l.wants("Bias@GRAD"));
-        Operand mean = l.in("Mean");
-        Operand variance = l.in("Variance");
-        gradients(l, new LayerNormGrad(norm), l.in("X"), l.in("Y@GRAD"), mean.reshape(mean.shape().size()), variance.reshape(mean.shape().size()));
+    private static void norm(Operations registry) {
+        Operation.define("p_norm").in("X").out("Out").attr("porder", 2f).attr("axis", -1).attr("epsilon", 1e-12f).attr("keepdim", false)
+                .attr("asvector", false).infer(inference -> {
+                    floating(inference);
+                    boolean all = inference.attrs().getBool("asvector");
+                    inference.require(!Double.isNaN(inference.attrs().getDouble("porder")), "porder must be a number");
+                    long[] axes = all ? new long[0] : new long[]{inference.attrs().getInt("axis")};
+                    inference.set("Out", inference.dtype("X"),
+                            Axes.of(inference, "X", axes, all).apply(inference.dims("X"), inference.attrs().getBool("keepdim")));
+                }).lower(l -> {
+                    Operand x = l.in("X");
+                    l.out("Out", norm(l, x, l.attrs().getFloat("porder"), axes(l, x.shape())).reshape(l.outType("Out", 0).dims()));
+                }).grad("p_norm_grad(X, Out, Out@GRAD) -> X@GRAD", l -> l.out("X@GRAD", normGradient(l))).register(registry);
     }
 
-    private static void gradients(Lowering l, Computation gradient, Operand x, Operand dy, Operand mean, Operand variance) {
-        List<Operand> results = l.runAll(gradient, given(x, dy, l.optional("Scale"), mean, variance));
-        if (l.wants("X@GRAD")) {
-            ImageLayout layout = layout(l, x.rank());
-            l.out("X@GRAD", layout.from(results.getFirst()));
+    private static List<Integer> axes(Lowering l, Shape shape) {
+        return Axes.of(shape, new long[]{l.attrs().getInt("axis")}, l.attrs().getBool("asvector"));
+    }
+
+    private static Operand norm(Lowering l, Operand x, float order, List<Integer> axes) {
+        if (order == 0) {
+            Operand counted = l.cast(l.binary(Binary.Function.NOT_EQUAL, x, l.number(x.dtype(), 0)), x.dtype());
+            return reduce(l, Function.SUM, axes, counted);
+        } else if (Float.isInfinite(order)) {
+            return reduce(l, order > 0 ? Function.MAX : Function.MIN, axes, l.unary(Unary.Function.ABS, x));
+        } else if (order == 1) {
+            return reduce(l, Function.SUM_OF_MAGNITUDES, axes, x);
+        } else if (order == 2) {
+            return l.unary(Unary.Function.SQRT, reduce(l, Function.SUM_OF_SQUARES, axes, x));
         }
-        if (l.has("Scale")) {
-            l.out("Scale@GRAD", results.get(1));
-        }
-        if (l.wants("Bias@GRAD")) {
-            l.out("Bias@GRAD", results.getLast());
-        }
+        Operand powers = l.run(new Unary(Unary.Function.POW, order, 0), l.unary(Unary.Function.ABS, x));
+        return l.binary(Binary.Function.POWER, reduce(l, Function.SUM, axes, powers), l.number(x.dtype(), 1.0 / order));
     }
 
-    /** Only group_norm knows a layout. */
-    private static ImageLayout layout(Lowering l, int rank) {
-        return l.attrs().has("data_layout") && rank > 2 ? ImageLayout.of(l.attrs(), "data_layout") : ImageLayout.CHANNELS_FIRST;
+    private static Operand reduce(Lowering l, Function function, List<Integer> axes, Operand x) {
+        return l.run(new Reduction(function, axes, true), x);
     }
 
-    private static void inferGroup(Inference inference) {
-        long[] x = inference.dims("X");
-        int groups = inference.attrs().getInt("groups");
-        inference.require(x.length >= 2, "X needs at least two dimensions, but has %d", x.length);
-        long channels = x[x.length == 2 ? 1 : ImageLayout.of(inference.attrs(), "data_layout").channels(x.length)];
-        inference.require(groups >= 1 && (channels < 0 || channels % groups == 0), "the channels (%d) must be a multiple of the attribute 'groups' (%d)",
-                channels, groups);
-        parameters(inference, channels, "channels");
-        inference.same("X", "Y");
-        for (String slot : List.of("Mean", "Variance")) {
-            inference.set(slot, inference.dtype("X").arithmetic(), x[0], groups);
-        }
-    }
-
-    private static void group(Lowering l) {
-        ImageLayout layout = layout(l, l.in("X").rank());
-        Operand x = layout.channelsFirst(l.in("X"));
-        GroupNorm norm = new GroupNorm(l.attrs().getInt("groups"), l.attrs().getFloat("epsilon"), l.has("Scale"), l.has("Bias"));
-        List<Operand> results = l.runAll(norm, given(x, l.optional("Scale"), l.optional("Bias")));
-        if (l.wants("Y")) {
-            l.out("Y", layout.from(results.getFirst()));
-        }
-        l.out("Mean", results.get(1));
-        l.out("Variance", results.get(2));
-    }
-
-    private static void groupGradient(Lowering l) {
-        ImageLayout layout = layout(l, l.in("X").rank());
-        GroupNorm norm = new GroupNorm(l.attrs().getInt("groups"), l.attrs().getFloat("epsilon"), l.has("Scale"), l.wants("Bias@GRAD"));
-        gradients(l, new GroupNormGrad(norm), layout.channelsFirst(l.in("X")), layout.channelsFirst(l.in("Y@GRAD")), l.in("Mean"), l.in("Variance"));
-    }
-
-    private static void inferInstance(Inference inference) {
-        long[] x = inference.dims("X");
-        inference.require(x.length >= 2 && x.length <= 5, "X needs 2 to 5 dimensions, but has %d", x.length);
-        parameters(inference, x[1], "channels");
-        inference.same("X", "Y");
-        for (String slot : List.of("SavedMean", "SavedVariance")) {
-            inference.set(slot, inference.dtype("X").arithmetic(), Inference.size(x[0], x[1]));
-        }
-    }
-
-    /** Each channel is a group of its own. SavedVariance is 1 / √(variance + ε), as in Paddle. */
-    private static void instance(Lowering l) {
+    private static Operand normGradient(Lowering l) {
         Operand x = l.in("X");
-        float epsilon = l.attrs().getFloat("epsilon");
-        GroupNorm norm = new GroupNorm(Math.toIntExact(x.dim(1)), epsilon, l.has("Scale"), l.has("Bias"));
-        List<Operand> results = l.runAll(norm, given(x, l.optional("Scale"), l.optional("Bias")));
-        l.out("Y", results.getFirst());
-        statistic(l, "SavedMean", results.get(1));
-        if (l.wants("SavedVariance")) {
-            statistic(l, "SavedVariance", l.unary(Unary.Function.RSQRT, l.linear(results.get(2), 1, epsilon)));
+        float order = l.attrs().getFloat("porder");
+        long[] kept = Axes.kept(x.shape(), axes(l, x.shape())).dims();
+        Operand norm = l.in("Out").reshape(kept);
+        Operand dout = l.in("Out@GRAD").reshape(kept);
+        if (order == 0) {
+            return l.fill(0, x.spec());
+        } else if (Float.isInfinite(order)) {
+            Operand extreme = l.cast(l.binary(Binary.Function.EQUAL, l.unary(Unary.Function.ABS, x), norm), x.dtype());
+            return l.binary(Binary.Function.MULTIPLY, l.binary(Binary.Function.MULTIPLY, l.unary(Unary.Function.SIGN, x), extreme), dout);
+        } else if (order == 1) {
+            return l.binary(Binary.Function.MULTIPLY, l.unary(Unary.Function.SIGN, x), dout);
         }
+        Operand raised = l.binary(Binary.Function.ADD, norm, l.number(x.dtype(), l.attrs().getDouble("epsilon")));
+        Operand scale = l.run(new Unary(Unary.Function.POW, 1 - order, 0), raised);
+        return l.binary(Binary.Function.MULTIPLY, signedPower(l, x, order - 1), l.binary(Binary.Function.MULTIPLY, dout, scale));
     }
 
-    private static void inferInstanceGradient(Inference inference) {
-        inference.same("X", "X@GRAD");
-        for (String slot : List.of("Scale@GRAD", "Bias@GRAD")) {
-            inference.set(slot, inference.dtype(inference.has("Scale") ? "Scale" : "X"), inference.dims("X")[1]);
+    /** sign(x) · |x| to a power other than 0; 0 at 0, where a negative power has no value. */
+    private static Operand signedPower(Lowering l, Operand x, float power) {
+        if (power == 1) {
+            return x;
         }
+        Operand size = l.unary(Unary.Function.ABS, x);
+        Operand value = l.binary(Binary.Function.MULTIPLY, l.unary(Unary.Function.SIGN, x),
+                power == 2 ? l.unary(Unary.Function.SQUARE, x) : l.run(new Unary(Unary.Function.POW, power, 0), size));
+        Operand zero = l.number(x.dtype(), 0);
+        return power > 0 ? value : l.run(new Where(), l.binary(Binary.Function.EQUAL, x, zero), zero, value);
     }
 
-    private static void instanceGradient(Lowering l) {
-        Operand x = l.in("X");
-        Shape perImage = Shape.of(x.dim(0), x.dim(1));
-        GroupNorm norm = new GroupNorm(Math.toIntExact(x.dim(1)), 0, l.has("Scale"), l.wants("Bias@GRAD"));
-        Operand variance = l.unary(Unary.Function.SQUARE, l.unary(Unary.Function.RECIPROCAL, l.in("SavedVariance")));
-        gradients(l, new GroupNormGrad(norm), x, l.in("Y@GRAD"), l.in("SavedMean").reshape(perImage.dims()), variance.reshape(perImage.dims()));
+    private static void logSumExp(Operations registry) {
+        Operation.define("logsumexp").in("X").out("Out").attr("axis", new int[]{0}).attr("keepdim", false).attr("reduce_all", false)
+                .infer(inference -> {
+                    floating(inference);
+                    Axes axes = Axes.of(inference, "X", inference.attrs().getLongs("axis"), inference.attrs().getBool("reduce_all"));
+                    inference.set("Out", inference.dtype("X"), axes.apply(inference.dims("X"), inference.attrs().getBool("keepdim")));
+                }).lower(l -> {
+                    Operand x = l.in("X");
+                    l.out("Out", l.run(new Reduction(Function.LOG_SUM_EXP, logAxes(l, x.shape()), l.attrs().getBool("keepdim")), x));
+                }).grad("logsumexp_grad(X, Out, Out@GRAD) -> X@GRAD", l -> {
+                    Operand x = l.in("X");
+                    long[] kept = Axes.kept(x.shape(), logAxes(l, x.shape())).dims();
+                    Operand share = l.unary(Unary.Function.EXP, l.binary(Binary.Function.SUBTRACT, x, l.in("Out").reshape(kept)));
+                    l.out("X@GRAD", l.binary(Binary.Function.MULTIPLY, share, l.in("Out@GRAD").reshape(kept)));
+                }).register(registry);
     }
 
-    private static void inferInstanceSecond(Inference inference) {
-        inference.same("x", "x@GRAD");
-        inference.same("x", "grad_y@GRAD");
-        if (inference.outputs("fwd_scale@GRAD") > 0) {
-            inference.same("fwd_scale", "fwd_scale@GRAD");
-        }
-    }
-
-    private static void instanceSecond(Lowering l) {
-        Operand x = l.in("x");
-        List<Integer> pixels = IntStream.range(2, x.rank()).boxed().toList();
-        NormSecondGradient norm = new NormSecondGradient(l, x, l.optional("grad_y"), perImage(l.in("saved_mean"), x),
-                perImage(l.in("saved_variance"), x), perChannel(l, "fwd_scale", x.rank()), pixels, true);
-        Operand ddx = l.optional("grad_x@GRAD");
-        Operand dds = perChannel(l, "grad_scale@GRAD", x.rank());
-        if (l.wants("x@GRAD")) {
-            l.out("x@GRAD", norm.x(ddx, dds));
-        }
-        if (l.wants("grad_y@GRAD")) {
-            l.out("grad_y@GRAD", norm.output(ddx, dds, perChannel(l, "grad_bias@GRAD", x.rank())));
-        }
-        if (l.wants("fwd_scale@GRAD")) {
-            l.out("fwd_scale@GRAD", l.reshape(norm.scale(ddx), x.dim(1)));
-        }
-    }
-
-    private static @Nullable Operand perChannel(Lowering l, String slot, int rank) {
-        return l.has(slot) ? BatchNormOperations.perChannel(l.in(slot), rank) : null;
-    }
-
-    /** [n · c] as [n, c, 1...]. */
-    private static Operand perImage(Operand statistic, Operand x) {
-        long[] dims = new long[x.rank()];
-        Arrays.fill(dims, 1);
-        dims[0] = x.dim(0);
-        dims[1] = x.dim(1);
-        return statistic.reshape(dims);
+    private static List<Integer> logAxes(Lowering l, Shape shape) {
+        return Axes.of(shape, l.attrs().getLongs("axis"), l.attrs().getBool("reduce_all"));
     }
 }

@@ -35,7 +35,8 @@ final class NormSecondGradient {
      * @param own
      *            whether mean and inverse are those of x
      */
-    NormSecondGradient(Lowering l, Operand x, @Nullable Operand dy, Operand mean, Operand inverse, @Nullable Operand scale, List<Integer> axes,
+    NormSecondGradient(Lowering l, Operand x, @Nullable Operand dy, Operand mean, Operand inverse, @Nullable Operand scale,
+            List<Integer> axes,
             boolean own) {
         this.l = l;
         this.x = x;

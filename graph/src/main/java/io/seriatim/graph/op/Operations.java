@@ -41,11 +41,17 @@ public final class Operations {
 
     private static final List<Provider> BUILT_IN = List.of(//
             ActivationOperations::register, //
-            ConvolutionOperations::register, //
-            TransposedConvolutionOperations::register, //
-            PoolingOperations::register, //
             BatchNormOperations::register, //
-            NormOperations::register);
+            ConvolutionOperations::register, //
+            LossOperations::register, //
+            NormOperations::register, //
+            NormalisationOperations::register, //
+            OrderOperations::register, //
+            PoolingOperations::register, //
+            ProductOperations::register, //
+            ReductionOperations::register, //
+            SoftmaxOperations::register, //
+            TransposedConvolutionOperations::register);
 
     private Operations() {
     }

@@ -72,7 +72,8 @@ final class PoolingOperations {
         long places = window.places(i, length + (ceil ? window.stride(i) - 1 : 0), kernel);
         inference.require(places > 0, "a window of %d does not fit into the spatial dimension %d with its padding", kernel, length);
         inference.require(window.begin(i) < kernel && (places - 1) * window.stride(i) < length + window.begin(i),
-                "a window of %d, moved by %d, lies outside of the spatial dimension %d, padded by %d and %d", kernel, window.stride(i), length,
+                "a window of %d, moved by %d, lies outside of the spatial dimension %d, padded by %d and %d", kernel, window.stride(i),
+                length,
                 window.begin(i), window.end(i));
         return places;
     }
