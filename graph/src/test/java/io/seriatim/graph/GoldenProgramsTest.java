@@ -22,7 +22,8 @@ import org.junit.jupiter.api.TestFactory;
 class GoldenProgramsTest {
     /** What Paddle's operations carry for its own kernels. */
     private static final Set<String> RUNTIME = Set.of("use_mkldnn", "mkldnn_data_type", "use_quantizer", "Scale_x", "Scale_y", "Scale_out",
-            "use_cudnn", "is_test", "exhaustive_search", "force_fp32_output", "use_addto", "workspace_size_MB", "fuse_with_relu", "data_format",
+            "use_cudnn", "is_test", "exhaustive_search", "force_fp32_output", "use_addto", "workspace_size_MB", "fuse_with_relu",
+            "data_format",
             "epmap", "height_sections", "table_names", "trainer_id", "slot", "is_distributed", "remote_prefetch", "is_sparse", "fix_seed",
             "seed", "op_namescope");
 
