@@ -32,23 +32,12 @@ final class ReductionOperations {
     }
 
     private static void infer(Inference inference, DType dtype) {
-        long[] dims = inference.dims("X");
-        boolean keep = inference.attrs().getBool("keep_dim");
-        boolean all = inference.attrs().getBool("reduce_all");
-        long[] axes = Axes.said(inference, "dim");
-        Axes reduced = axes != null || all
-                ? Axes.of(inference, "X", axes == null ? new long[0] : axes, all)
-                : Axes.unknown(dims.length, inference.has("AxisTensor")
-                        ? Math.max(0, Inference.size(inference.dims("AxisTensor")))
-                        : inference.count("AxisTensorList"));
-        inference.set("Out", dtype, reduced.apply(dims, keep));
+        Axes reduced = Axes.of(inference, "X", inference.attrs().getLongs("dim"), inference.attrs().getBool("reduce_all"));
+        inference.set("Out", dtype, reduced.apply(inference.dims("X"), inference.attrs().getBool("keep_dim")));
     }
 
     private static List<Integer> axes(Lowering l, Shape shape) {
-        long[] said = l.has("AxisTensor")
-                ? l.values("AxisTensor")
-                : l.has("AxisTensorList") ? l.listed("AxisTensorList") : l.attrs().getLongs("dim");
-        return Axes.of(shape, said == null ? new long[0] : said, l.attrs().getBool("reduce_all"));
+        return Axes.of(shape, l.attrs().getLongs("dim"), l.attrs().getBool("reduce_all"));
     }
 
     private static Reduction reduction(Lowering l, Function function, Shape shape) {
@@ -79,7 +68,8 @@ final class ReductionOperations {
         boolean mean = function == Function.MEAN;
         Operation.Builder forward = define(type, new int[]{0}, "X");
         String gradient = type + "_grad(X, Out@GRAD) -> X@GRAD";
-        forward.gradOperation(gradient, null).shapesOnly("X").lower(l -> spread(l, mean)).grad(type + "(X=X@GRAD@GRAD) -> Out=Out@GRAD@GRAD")
+        forward.gradOperation(gradient, null).shapesOnly("X").lower(l -> spread(l, mean))
+                .grad(type + "(X=X@GRAD@GRAD) -> Out=Out@GRAD@GRAD")
                 .register(registry);
         forward.infer(inference -> infer(inference, mean ? meanType(inference) : sumType(inference))).lower(l -> {
             Operand x = l.cast(l.in("X"), l.outType("Out", 0).dtype());
@@ -106,8 +96,9 @@ final class ReductionOperations {
         }).register(registry);
     }
 
+    /** Paddle declares tensors of axes here, but always takes the attribute. */
     private static void tests(Operations registry, String type, Function function) {
-        define(type, new long[]{0}, "X", "AxisTensor?", "AxisTensorList*?").values("AxisTensor", "AxisTensorList")
+        define(type, new long[]{0}, "X", "AxisTensor?", "AxisTensorList*?")
                 .infer(inference -> infer(inference, DType.BOOL)).lower(l -> {
                     Operand x = l.in("X");
                     l.out("Out", l.run(reduction(l, function, x.shape()), x));
@@ -123,6 +114,7 @@ final class ReductionOperations {
             l.out("X@GRAD", l.binary(Binary.Function.DIVIDE, dout, l.number(dout.dtype(), Math.max(1, shape.size()))).expand(shape));
         }).register(registry);
         forward.infer(inference -> inference.set("Out", meanType(inference)))
-                .lower(l -> l.out("Out", l.run(new Reduction(Function.MEAN, List.of(), false), l.in("X")))).grad(gradient).register(registry);
+                .lower(l -> l.out("Out", l.run(new Reduction(Function.MEAN, List.of(), false), l.in("X")))).grad(gradient)
+                .register(registry);
     }
 }

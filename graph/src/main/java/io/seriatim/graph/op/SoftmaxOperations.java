@@ -2,6 +2,7 @@ package io.seriatim.graph.op;
 
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Shape;
+import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.kernel.Binary;
 import io.seriatim.tensor.kernel.CrossEntropy;
 import io.seriatim.tensor.kernel.CrossEntropyGrad;
@@ -69,7 +70,8 @@ final class SoftmaxOperations {
         if (without) {
             expected = without(expected, axis);
         }
-        inference.require(fits(expected, labels), "Label must have the shape %s, but has %s", Arrays.toString(expected), Arrays.toString(labels));
+        inference.require(fits(expected, labels), "Label must have the shape %s, but has %s", Arrays.toString(expected),
+                Arrays.toString(labels));
         checkType(inference, soft, inference.dtype("Logits"));
         inference.set("Softmax", inference.dtype("Logits"), logits);
         logits[axis] = 1;
@@ -79,7 +81,8 @@ final class SoftmaxOperations {
     private static void checkType(Inference inference, boolean soft, DType logits) {
         DType label = inference.dtype("Label");
         boolean fits = soft ? label == logits : !label.isFloating() && label != DType.BOOL;
-        inference.require(fits, soft ? "Label must hold probabilities of type %s, but is %s" : "Label must hold class numbers for %s, but is %s",
+        inference.require(fits,
+                soft ? "Label must hold probabilities of type %s, but is %s" : "Label must hold class numbers for %s, but is %s",
                 logits, label);
     }
 
@@ -171,7 +174,7 @@ final class SoftmaxOperations {
 
         Operand gradient(Lowering l, Shape shape, Operand probability, Operand dloss) {
             Operand slope = valid(l, l.linear(l.binary(Binary.Function.DIVIDE, dloss, probability), -1, 0));
-            return l.run(new PutAlongAxis(axis, false), l.number(slope.dtype(), 0).expand(shape), index, slope);
+            return l.run(new PutAlongAxis(axis, false), l.fill(0, TensorSpec.of(slope.dtype(), shape)), index, slope);
         }
     }
 
