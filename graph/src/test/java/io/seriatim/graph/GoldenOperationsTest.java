@@ -83,7 +83,7 @@ class GoldenOperationsTest {
                 Map<String, List<@Nullable ArgType>> results = schema.infer(op, new BuildTime(block, op));
                 results.forEach((slot, types) -> {
                     for (int i = 0; i < types.size(); i++) {
-                        compare(block, op, slot, i, types.get(i), wrong);
+                        compare(golden, block, op, slot, i, types.get(i), wrong);
                     }
                 });
                 op.outputs().forEach((slot, names) -> {
@@ -96,15 +96,30 @@ class GoldenOperationsTest {
         assertEquals("", wrong.stream().collect(Collectors.joining("; ")), golden.name());
     }
 
-    private static void compare(Block block, OpDesc op, String slot, int index, @Nullable ArgType type, List<String> wrong) {
+    private static void compare(GoldenOperations golden, Block block, OpDesc op, String slot, int index, @Nullable ArgType type,
+            List<String> wrong) {
         VarDesc desc = block.find(op.output(slot).get(index));
         VarType.TensorType expected = desc == null ? null : desc.type().tensorType();
         if (expected != null && type != null && !slot.equals("XShape")) {
             VarType.TensorType found = type.varType().tensorType();
-            if (!expected.equals(found)) {
+            if (!expected.equals(found) && !(type.isKnown() && contradicted(golden, desc, expected, type))) {
                 wrong.add(op.type() + "." + slot + " is " + expected + " in Paddle, but " + found + " here");
             }
         }
+    }
+
+    /** What Paddle infers is at times not what it computes: then the latter counts. */
+    private static boolean contradicted(GoldenOperations golden, VarDesc desc, VarType.TensorType inferred, ArgType type) {
+        Tensor value = golden.out().get(desc.name());
+        if (value == null || !value.spec().equals(type.spec())) {
+            return false;
+        }
+        long[] dims = inferred.shape();
+        boolean differs = inferred.dtype() != value.dtype() || dims.length != value.shape().rank();
+        for (int i = 0; !differs && i < dims.length; i++) {
+            differs = dims[i] >= 0 && dims[i] != value.shape().dim(i);
+        }
+        return differs;
     }
 
     private record BuildTime(Block block, OpDesc op) implements Inference.Source {
