@@ -46,6 +46,15 @@ public final class Inference {
          * @return its elements as whole numbers, or null if they are not known yet
          */
         long @Nullable [] values(String slot, int index);
+
+        /**
+         * Whether a run follows, so that all dimensions are known.
+         *
+         * @return false while a program is built
+         */
+        default boolean isForRun() {
+            return true;
+        }
     }
 
     /** The rule by which an operation infers. */
@@ -262,6 +271,25 @@ public final class Inference {
         for (int i = 0; i < Math.min(count(input), outputs(output)); i++) {
             set(output, i, in(input, i));
         }
+    }
+
+    /**
+     * Leaves an output as it was declared.
+     *
+     * @param slot
+     *            its slot
+     */
+    public void asDeclared(String slot) {
+        outputs.computeIfAbsent(slot, name -> new ArgType[outputs(name)]);
+    }
+
+    /**
+     * Whether a run follows, so that all dimensions are known, and outputs must be given theirs.
+     *
+     * @return false while a program is built
+     */
+    public boolean isForRun() {
+        return source.isForRun();
     }
 
     /**

@@ -41,10 +41,13 @@ public final class Operations {
 
     private static final List<Provider> BUILT_IN = List.of(//
             ActivationOperations::register, //
+            BatchNormOperations::register, //
             ConvolutionOperations::register, //
             LossOperations::register, //
             NormOperations::register, //
+            NormalisationOperations::register, //
             OrderOperations::register, //
+            PoolingOperations::register, //
             ProductOperations::register, //
             ReductionOperations::register, //
             SoftmaxOperations::register, //
