@@ -39,7 +39,8 @@ public final class Operations {
         }
     }
 
-    private static final List<Provider> BUILT_IN = List.of(ActivationOperations::register);
+    private static final List<Provider> BUILT_IN = List.of(ActivationOperations::register, OptimizerOperations::register,
+            AdamOperations::register, LossScalingOperations::register);
 
     private Operations() {
     }
