@@ -3,12 +3,14 @@ package io.seriatim.tensor;
 import io.seriatim.device.Access;
 import io.seriatim.device.Event;
 import io.seriatim.device.Stream;
+import io.seriatim.engine.Completion;
 import io.seriatim.engine.OpBuilder;
 import io.seriatim.engine.OpKind;
 import io.seriatim.engine.Var;
 import io.seriatim.tensor.kernel.Computation;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
+import java.lang.ref.Reference;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -49,22 +51,30 @@ final class ArrayOps {
         if (placement.place().isHost()) {
             op.push(() -> {
                 touched.observe(name);
-                kernel.run(tensors, KernelContext.current());
+                try {
+                    kernel.run(tensors, KernelContext.current());
+                } finally {
+                    // Kernels work on addresses: what no one can reach is freed.
+                    Reference.reachabilityFence(tensors);
+                }
             });
         } else {
             Stream stream = placement.compute();
-            op.pushAsync(done -> {
-                touched.order(stream);
-                stream.launch(name, touched.accesses(), () -> kernel.run(tensors, KernelContext.current()));
-                complete(touched, stream, done);
-            });
+            op.pushAsync(done -> issue(stream, touched, done,
+                    () -> stream.launch(name, touched.accesses(), () -> kernel.run(tensors, KernelContext.current()))));
         }
     }
 
-    private static void complete(Touched touched, Stream stream, io.seriatim.engine.Completion done) {
-        Event event = stream.record();
-        touched.launched(stream, event);
-        event.onDone(failure -> {
+    private static void issue(Stream stream, Touched touched, Completion done, Runnable launch) {
+        Event end;
+        // One step: a failure goes to the next event, and what is launched in between is skipped, so no other worker may launch there.
+        synchronized (stream) {
+            touched.order(stream);
+            launch.run();
+            end = stream.record();
+            touched.launched(stream, end);
+        }
+        end.onDone(failure -> {
             if (failure == null) {
                 done.complete();
             } else {
@@ -93,7 +103,7 @@ final class ArrayOps {
     static void transfer(NDArray from, NDArray to) {
         Placement source = from.storage().placement();
         Placement target = to.storage().placement();
-        boolean in = source.place().isHost();
+        boolean in = !target.place().isHost();
         Stream stream = in ? target.copyIn() : source.copyOut();
         String name = in ? "copy to " + target.place() : "copy from " + source.place();
         Touched touched = Touched.of(List.of(from), List.of(to), io.seriatim.tensor.kernel.Copy.PLAIN);
@@ -101,11 +111,7 @@ final class ArrayOps {
         Tensor write = to.tensor();
         OpBuilder op = touched.declare(to.storage().engine().op(name)).on((in ? target : source).lane())
                 .kind(in ? OpKind.COPY_IN : OpKind.COPY_OUT);
-        op.pushAsync(done -> {
-            touched.order(stream);
-            stream.copy(name, read.access(false), write.access(true));
-            complete(touched, stream, done);
-        });
+        op.pushAsync(done -> issue(stream, touched, done, () -> stream.copy(name, read.access(false), write.access(true))));
     }
 
     /** The memory that an operation touches, each once, as read or written. */

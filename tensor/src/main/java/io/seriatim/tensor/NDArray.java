@@ -851,7 +851,7 @@ public final class NDArray implements AutoCloseable {
             return copy();
         }
         NDArray source = dense();
-        NDArray made = home.allocate("copyTo", source.tensor.spec(), to);
+        NDArray made = home.allocate("copyTo", source.tensor.spec(), to, to.copyIn());
         ArrayOps.transfer(source, made);
         return made;
     }

@@ -1,8 +1,10 @@
 package io.seriatim.tensor;
 
+import io.seriatim.device.Buffer;
 import io.seriatim.device.DeviceMemoryException;
 import io.seriatim.device.Devices;
 import io.seriatim.device.Place;
+import io.seriatim.device.Stream;
 import io.seriatim.engine.Engine;
 import io.seriatim.engine.Var;
 import io.seriatim.tensor.kernel.Concatenation;
@@ -96,21 +98,35 @@ public final class NDArrays {
         return shared.at(place);
     }
 
-    /** An array that holds anything. */
+    /** An array that holds anything, to be computed. */
     NDArray allocate(String name, TensorSpec spec, Placement where) {
-        Tensor tensor = new Tensor(memory(spec.bytes(), where), 0, spec.rowMajor());
-        return new NDArray(this, new Storage(shared.engine(), name + "#" + shared.made().incrementAndGet(), tensor, where), tensor);
+        return allocate(name, spec, where, where.compute());
+    }
+
+    /** An array that holds anything, to be used first on a stream. */
+    NDArray allocate(String name, TensorSpec spec, Placement where, Stream stream) {
+        Tensor tensor = new Tensor(memory(spec.bytes(), where, stream), 0, spec.rowMajor());
+        return array(name, tensor, where, stream);
+    }
+
+    private NDArray array(String name, Tensor tensor, Placement where, Stream stream) {
+        String unique = name + "#" + shared.made().incrementAndGet();
+        return new NDArray(this, new Storage(shared.engine(), unique, tensor, where, stream), tensor);
+    }
+
+    private Buffer memory(long bytes, Placement where) {
+        return memory(bytes, where, where.compute());
     }
 
     /**
      * Pending operations hold memory: while the engine gets on with them, what there is not yet may come.
      */
-    private io.seriatim.device.Buffer memory(long bytes, Placement where) {
+    private Buffer memory(long bytes, Placement where, Stream stream) {
         long moved = System.nanoTime();
         long completed = -1;
         while (true) {
             try {
-                return where.device().allocate(bytes, where.compute());
+                return where.device().allocate(bytes, stream);
             } catch (DeviceMemoryException e) {
                 long used = where.device().memory().used();
                 while (where.device().memory().used() >= used) {
@@ -149,8 +165,8 @@ public final class NDArrays {
 
     /** An array around a tensor of the host that belongs to it. */
     NDArray onHost(Tensor tensor) {
-        return new NDArray(this, new Storage(shared.engine(), "values#" + shared.made().incrementAndGet(), tensor, shared.at(Place.CPU)),
-                tensor);
+        Placement host = shared.at(Place.CPU);
+        return array("values", tensor, host, host.compute());
     }
 
     /** One element, at a place. */

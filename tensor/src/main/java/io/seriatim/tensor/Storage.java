@@ -10,14 +10,16 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The memory of an array and of all its views, and the variable that orders what happens to it. The engine lets operations begin in an order that makes the events here redundant; they are waited for
- * nevertheless, which costs nothing once they are done, and lets a device's race detector check the engine.
+ * The memory of an array and of all its views, and the variable that orders what happens to it. The engine lets operations begin in an order that makes the events here redundant; they are looked at
+ * nevertheless, which tells a device's race detector what the engine has ordered. A stream does not wait for those that are done: one that carries a failure would fail work that has nothing to
+ * do with it, and what does was skipped by the engine.
  */
 final class Storage {
     private final Engine engine;
     private final Var var;
     private final Tensor whole;
     private final Placement placement;
+    private final Stream home;
     @GuardedBy("this")
     private @Nullable Event written;
     @GuardedBy("this")
@@ -25,10 +27,17 @@ final class Storage {
     @GuardedBy("this")
     private boolean closed;
 
-    Storage(Engine engine, String name, Tensor whole, Placement placement) {
+    /**
+     * Of memory of its own.
+     *
+     * @param home
+     *            the stream that the memory was taken for
+     */
+    Storage(Engine engine, String name, Tensor whole, Placement placement, Stream home) {
         this.engine = engine;
         this.whole = whole;
         this.placement = placement;
+        this.home = home;
         var = engine.newVar(name);
         whole.buffer().label(name);
     }
@@ -53,11 +62,20 @@ final class Storage {
     void order(Stream stream, boolean write) {
         synchronized (this) {
             if (written != null) {
-                stream.waitFor(written);
+                follow(stream, written);
+            } else if (!stream.equals(home)) {
+                // The memory is in the order of the stream that it was taken for, which nothing was launched on yet.
+                stream.waitFor(home.mark());
             }
             if (write) {
-                read.values().forEach(stream::waitFor);
+                read.values().forEach(event -> follow(stream, event));
             }
+        }
+    }
+
+    private static void follow(Stream stream, Event event) {
+        if (!event.isDone()) {
+            stream.waitFor(event);
         }
     }
 
