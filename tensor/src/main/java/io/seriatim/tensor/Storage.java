@@ -26,6 +26,12 @@ final class Storage {
     private final Map<Stream, Event> read = new HashMap<>(2);
     @GuardedBy("this")
     private boolean closed;
+    /** All operations have ended. */
+    @GuardedBy("this")
+    private boolean deleted;
+    /** Threads that read the memory without an operation. */
+    @GuardedBy("this")
+    private int readers;
 
     /**
      * Of memory of its own.
@@ -116,6 +122,37 @@ final class Storage {
         }
     }
 
+    /** The calling thread is going to read the memory, which no operation does for it: closing waits for that too. */
+    void pin() {
+        synchronized (this) {
+            requireOpen();
+            readers++;
+        }
+    }
+
+    /** The calling thread has read. */
+    void unpin() {
+        boolean last;
+        synchronized (this) {
+            readers--;
+            last = readers == 0 && deleted;
+        }
+        if (last) {
+            whole.close();
+        }
+    }
+
+    private void deleted() {
+        boolean unread;
+        synchronized (this) {
+            deleted = true;
+            unread = readers == 0;
+        }
+        if (unread) {
+            whole.close();
+        }
+    }
+
     /** Frees the memory after all operations that were pushed before. */
     void close() {
         synchronized (this) {
@@ -124,6 +161,6 @@ final class Storage {
             }
             closed = true;
         }
-        engine.delete(var, whole::close);
+        engine.delete(var, this::deleted);
     }
 }
