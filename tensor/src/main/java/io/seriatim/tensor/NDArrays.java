@@ -6,10 +6,12 @@ import io.seriatim.device.Devices;
 import io.seriatim.device.Place;
 import io.seriatim.device.Stream;
 import io.seriatim.engine.Engine;
+import io.seriatim.engine.EngineStats;
 import io.seriatim.engine.Var;
 import io.seriatim.tensor.kernel.Concatenation;
 import io.seriatim.tensor.kernel.Fill;
 import io.seriatim.tensor.kernel.Range;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -20,13 +22,14 @@ import java.util.concurrent.locks.LockSupport;
 /** Makes arrays on one engine, at one place. */
 public final class NDArrays {
     private static final long MOMENT_NANOS = 200_000;
-    private static final long PATIENCE_NANOS = 10_000_000_000L;
+    private static final Duration PATIENCE = Duration.ofSeconds(10);
 
     private final Shared shared;
     private final Placement placement;
 
     /** What the arrays of all places share. */
-    private record Shared(Engine engine, Devices devices, Map<Place, Placement> placements, AtomicLong made) {
+    private record Shared(Engine engine, Devices devices, Duration patience, Map<Place, Placement> placements, AtomicLong made,
+            AtomicLong turns) {
         Placement at(Place place) {
             return placements.computeIfAbsent(place, p -> Placement.of(p, devices.get(p)));
         }
@@ -58,8 +61,13 @@ public final class NDArrays {
      * @return a maker of arrays
      */
     public static NDArrays on(Engine engine, Devices devices) {
-        Shared shared = new Shared(Objects.requireNonNull(engine, "engine"), Objects.requireNonNull(devices, "devices"),
-                new ConcurrentHashMap<>(), new AtomicLong());
+        return on(engine, devices, PATIENCE);
+    }
+
+    /** With another time without progress after which there is not enough memory. */
+    static NDArrays on(Engine engine, Devices devices, Duration patience) {
+        Shared shared = new Shared(Objects.requireNonNull(engine, "engine"), Objects.requireNonNull(devices, "devices"), patience,
+                new ConcurrentHashMap<>(), new AtomicLong(), new AtomicLong());
         return new NDArrays(shared, shared.at(Place.CPU));
     }
 
@@ -130,12 +138,14 @@ public final class NDArrays {
             } catch (DeviceMemoryException e) {
                 long used = where.device().memory().used();
                 while (where.device().memory().used() >= used) {
-                    long now = shared.engine().stats().completed();
-                    if (now != completed) {
+                    EngineStats stats = shared.engine().stats();
+                    // The turns below are no progress.
+                    long now = stats.completed() - shared.turns().get();
+                    if (now > completed) {
                         completed = now;
                         moved = System.nanoTime();
                     }
-                    if (shared.engine().stats().pending() == 0 || System.nanoTime() - moved > PATIENCE_NANOS || !letOthersRun()) {
+                    if (stats.pending() == 0 || System.nanoTime() - moved > shared.patience().toNanos() || !letOthersRun()) {
                         if (where.device().memory().used() < used) {
                             break;
                         }
@@ -158,6 +168,8 @@ public final class NDArrays {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return false;
+        } finally {
+            shared.turns().incrementAndGet();
         }
         LockSupport.parkNanos(MOMENT_NANOS);
         return true;
