@@ -1,0 +1,263 @@
+package io.seriatim.graph;
+
+import io.seriatim.graph.op.GradientRule;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Adds the operations that compute gradients, with the names and in the order of Paddle.
+ *
+ * <p>
+ * The steps: the operations on the way from what may have a gradient to the target ({@link OpPath}); for each, backwards, the operations of its gradient, those of its blocks first; sums where a
+ * variable has several ({@link Accumulation}); pruning of what no one wants, and zeros for what no one computes ({@link GradientPruning}); at last the variables, with what is inferred of them.
+ */
+final class Backward {
+    private final Program program;
+    private final int maxChainedAdditions;
+    /** For each block the gradients (by name) that are not wanted. */
+    private final Map<Integer, Set<String>> unwanted = new HashMap<>();
+    private final Map<Integer, List<OpDesc>> paths = new HashMap<>();
+    private final Map<String, String> renamed = new HashMap<>();
+    private final int call;
+
+    private Backward(Program program, int maxChainedAdditions) {
+        this.program = program;
+        this.maxChainedAdditions = maxChainedAdditions;
+        this.call = program.nextGradientCall();
+        for (Block block : program.blocks()) {
+            Set<String> stopped = new HashSet<>();
+            block.vars().stream().filter(VarDesc::stopsGradient).forEach(desc -> stopped.add(GradientRule.gradient(desc.name())));
+            unwanted.put(block.index(), stopped);
+        }
+    }
+
+    /** Gradients of a loss, for training. Returns the names of parameters with those of their gradients. */
+    static List<ParameterGradient> append(Program program, String loss, List<String> parameters, Set<String> noGradient,
+            int maxChainedAdditions) {
+        Backward backward = new Backward(program, maxChainedAdditions);
+        return backward.ofLoss(loss, parameters, noGradient);
+    }
+
+    private List<ParameterGradient> ofLoss(String loss, List<String> parameters, Set<String> noGradient) {
+        Block block = program.global();
+        int first = markLoss(block, loss);
+        Set<String> stopped = stopped(block, noGradient);
+        List<OpDesc> path = OpPath.find(block, Set.of(loss), Set.of(), stopped, paths);
+        stopped.addAll(OpPath.unused(block, path, List.of(loss), stopped));
+        stopped.forEach(name -> unwanted(block).add(GradientRule.gradient(name)));
+        VarDesc desc = block.get(loss);
+        String seed = GradientRule.gradient(loss);
+        int from = block.ops().size();
+        OpDesc fill = OpDesc.of("fill_constant").out("Out", seed).attr("shape", desc.tensor().shape()).attr("value", 1f)
+                .attr("dtype", desc.tensor().dataType()).build();
+        String name = block.find(seed) == null ? seed : renamedGradient(seed);
+        block.put(VarDesc.of(name, desc.type()));
+        block.add(Appender.complete(fill.renamed(n -> n, n -> n.equals(seed) ? name : n), Roles.BACKWARD | Roles.LOSS));
+        if (!name.equals(seed)) {
+            renamed.put(seed, name);
+        }
+        emit(block, path, block, block.index(), Set.of(name), null);
+        declare(block, from + 1);
+        List<ParameterGradient> pairs = new ArrayList<>();
+        for (String parameter : parameters) {
+            String gradient = renamed.getOrDefault(GradientRule.gradient(parameter), GradientRule.gradient(parameter));
+            if (block.find(gradient) != null && writes(block, from, gradient)) {
+                pairs.add(new ParameterGradient(parameter, gradient));
+            }
+        }
+        pairs.forEach(pair -> annotate(block, pair));
+        assert first >= 0;
+        return pairs;
+    }
+
+    private static boolean writes(Block block, int from, String name) {
+        return block.ops().subList(from, block.ops().size()).stream().anyMatch(op -> op.outputNames().contains(name));
+    }
+
+    /** The operation that makes the loss gets its role, as Paddle's tools expect. */
+    private static int markLoss(Block block, String loss) {
+        for (int i = block.ops().size() - 1; i >= 0; i--) {
+            OpDesc op = block.ops().get(i);
+            if (op.outputNames().contains(loss)) {
+                block.set(i, op.with(Roles.ATTRIBUTE, Roles.of(op) | Roles.LOSS));
+                return i;
+            }
+        }
+        throw new IllegalArgumentException(
+                "Nothing computes the loss '" + loss + "'; give a variable that operations of the program write");
+    }
+
+    private Set<String> unwanted(Block block) {
+        return unwanted.computeIfAbsent(block.index(), _ -> new HashSet<>());
+    }
+
+    private Set<String> stopped(Block block, Set<String> noGradient) {
+        Set<String> stopped = new HashSet<>(noGradient);
+        unwanted(block).forEach(name -> stopped.add(forward(name)));
+        return stopped;
+    }
+
+    private String renamedGradient(String name) {
+        return "grad/".repeat(call) + name;
+    }
+
+    /** Gradients of some variables with regard to others. Returns the gradients' names; null where there is none. */
+    static List<@Nullable String> gradients(Program program, List<String> targets, List<@Nullable String> targetGradients,
+            List<String> inputs, Set<String> noGradient) {
+        Backward backward = new Backward(program, 0);
+        return backward.ofTargets(targets, targetGradients, inputs, noGradient);
+    }
+
+    private List<@Nullable String> ofTargets(List<String> targets, List<@Nullable String> targetGradients, List<String> inputs,
+            Set<String> noGradient) {
+        Block block = program.global();
+        Set<String> stopped = stopped(block, noGradient);
+        inputs.forEach(stopped::remove);
+        inputs.forEach(name -> unwanted(block).remove(GradientRule.gradient(name)));
+        List<OpDesc> path = OpPath.find(block, new HashSet<>(targets), new HashSet<>(inputs), stopped, paths);
+        stopped.addAll(OpPath.unused(block, path, targets, stopped));
+        stopped.removeAll(inputs);
+        stopped.forEach(name -> unwanted(block).add(GradientRule.gradient(name)));
+        int from = block.ops().size();
+        Set<String> seeds = new HashSet<>();
+        for (int i = 0; i < targets.size(); i++) {
+            seeds.add(seed(block, targets.get(i), targetGradients.isEmpty() ? null : targetGradients.get(i)));
+        }
+        int first = block.ops().size();
+        emit(block, path, block, block.index(), seeds, seeds);
+        declare(block, first);
+        List<@Nullable String> gradients = new ArrayList<>();
+        for (String input : inputs) {
+            String gradient = renamed.getOrDefault(GradientRule.gradient(input), GradientRule.gradient(input));
+            gradients.add(writes(block, from, gradient) ? gradient : null);
+        }
+        return gradients;
+    }
+
+    private String seed(Block block, String target, @Nullable String given) {
+        VarDesc desc = block.get(target);
+        String name = GradientRule.gradient(target);
+        if (given != null) {
+            VarDesc gradient = block.get(given);
+            if (!gradient.tensor().equals(desc.tensor())) {
+                throw new IllegalArgumentException("The gradient '" + given + "' of target '" + target + "' must be " + desc.tensor()
+                        + " as the target is, but is " + gradient.tensor());
+            }
+            renamed.put(name, given);
+            return given;
+        }
+        String seed = name;
+        for (int i = 0; block.find(seed) != null; i++) {
+            seed = name + "_" + i;
+        }
+        if (!seed.equals(name)) {
+            renamed.put(name, seed);
+        }
+        Appender.append(block, OpDesc.of("fill_any_like").in("X", target).out("Out", seed).attr("value", 1f)
+                .attr("dtype", desc.tensor().dataType()).attr(Roles.SCOPE, "").build(), Roles.BACKWARD);
+        return seed;
+    }
+
+    /** Emits the gradients of a path into a block. The current block is the parent of those that gradients of blocks get. */
+    private void emit(Block forward, List<OpDesc> path, Block into, int current, Set<String> targets, @Nullable Set<String> seeds) {
+        List<OpDesc> gradients = new ArrayList<>();
+        for (OpDesc op : path.reversed()) {
+            @Nullable
+            Block inner = ControlGradients.block(op) < 0 ? null : gradientBlock(op, current);
+            List<OpDesc> made = inner == null
+                    ? GradientPruning.rule(op).make(op, name -> !unwanted(forward).contains(GradientRule.gradient(name)))
+                    : ControlGradients.make(op, inner, program, name -> !unwanted(forward).contains(GradientRule.gradient(name)));
+            made.forEach(each -> gradients.add(call > 1 || !renamed.isEmpty() ? withoutCollisions(each, op, into) : each));
+        }
+        List<OpDesc> summed = Accumulation.of(gradients, forward.index(), maxChainedAdditions);
+        List<OpDesc> kept = GradientPruning.prune(summed, unwanted(forward), targets, seeds);
+        kept.forEach(each -> into.add(Appender.complete(each, Roles.BACKWARD)));
+    }
+
+    private Block gradientBlock(OpDesc op, int current) {
+        Block forward = program.block(ControlGradients.block(op));
+        Block gradient = program.addBlock(current, forward.index());
+        emit(forward, paths.getOrDefault(forward.index(), List.of()), gradient, gradient.index(), Set.of(), null);
+        return gradient;
+    }
+
+    /** From the second call on a program the name of a gradient may be taken. */
+    private OpDesc withoutCollisions(OpDesc gradient, OpDesc op, Block block) {
+        List<String> ofForward = op.inputNames();
+        OpDesc changed = gradient.renamed(name -> ofForward.contains(name) ? name : renamed.getOrDefault(name, name), name -> name);
+        return changed.renamed(name -> name, name -> {
+            if (call < 2 || !name.contains(GradientRule.SUFFIX) || block.find(name) == null) {
+                return name;
+            }
+            return renamed.computeIfAbsent(name, this::renamedGradient);
+        });
+    }
+
+    /** Declares the variables of the operations from an index on; operations whose gradients do not come are taken out. */
+    private void declare(Block block, int from) {
+        List<OpDesc> ops = new ArrayList<>(block.ops().subList(0, from));
+        for (OpDesc op : List.copyOf(block.ops().subList(from, block.ops().size()))) {
+            op.attributes().forEach(each -> each.value().blocks().forEach(index -> declare(program.block(index), 0)));
+            OpDesc kept = GradientPruning.existing(op, block, parentOp(block));
+            if (kept != null) {
+                declare(block, kept);
+                ops.add(kept);
+            }
+        }
+        block.setOps(ops);
+    }
+
+    private @Nullable OpDesc parentOp(Block block) {
+        if (block.forward() == Block.NONE) {
+            return null;
+        }
+        for (Block each : program.blocks()) {
+            for (OpDesc op : each.ops()) {
+                if (ControlGradients.block(op) == block.index()) {
+                    return op;
+                }
+            }
+        }
+        return null;
+    }
+
+    private static void declare(Block block, OpDesc op) {
+        Set<String> fresh = new HashSet<>();
+        op.outputNames().stream().filter(name -> block.find(name) == null).forEach(fresh::add);
+        Appender.declare(block, op, Appender.infer(block, op));
+        for (String name : fresh) {
+            VarDesc desc = block.var(name);
+            VarDesc of = block.find(forward(name));
+            VarType.TensorType tensor = of == null ? null : of.type().tensorType();
+            if (desc != null && tensor != null) {
+                block.put(desc.with(of != null && of.type() instanceof VarType.TensorArray ? of.type() : desc.type().with(tensor)));
+            }
+        }
+    }
+
+    /** The variable of which a name is the gradient: without the suffix and what follows it, and without what earlier calls put before it. */
+    static String forward(String gradient) {
+        int end = gradient.indexOf(GradientRule.SUFFIX);
+        int start = gradient.lastIndexOf("grad/");
+        return gradient.substring(start < 0 ? 0 : start + 5, end < 0 ? gradient.length() : end);
+    }
+
+    private static void annotate(Block block, ParameterGradient pair) {
+        for (int i = block.ops().size() - 1; i >= 0; i--) {
+            OpDesc op = block.ops().get(i);
+            if (op.outputNames().contains(pair.gradient())) {
+                List<String> pairs = new ArrayList<>(List.of(pair.parameter(), pair.gradient()));
+                if (op.attribute(Roles.VARIABLES) instanceof Attribute.Texts(List<String> before)) {
+                    pairs.addAll(before);
+                }
+                block.set(i, op.with(Roles.VARIABLES, pairs.toArray(String[]::new)));
+                return;
+            }
+        }
+    }
+}

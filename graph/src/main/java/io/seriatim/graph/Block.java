@@ -1,0 +1,238 @@
+package io.seriatim.graph;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Operations in order, and the variables that are declared with them. A block sees its parent's variables. Not for several threads at once while it is changed. */
+public final class Block {
+    /** The parent of the first block. */
+    public static final int NONE = -1;
+
+    private final Program program;
+    private final int index;
+    private final int parent;
+    private final @Nullable Integer forward;
+    private final Map<String, VarDesc> vars = new LinkedHashMap<>();
+    private final List<OpDesc> ops = new ArrayList<>();
+
+    Block(Program program, int index, int parent, @Nullable Integer forward) {
+        this.program = program;
+        this.index = index;
+        this.parent = parent;
+        this.forward = forward;
+    }
+
+    /**
+     * The program that it belongs to.
+     *
+     * @return always the same
+     */
+    public Program program() {
+        return program;
+    }
+
+    /**
+     * Its number in the program.
+     *
+     * @return from 0
+     */
+    public int index() {
+        return index;
+    }
+
+    /**
+     * The number of its parent.
+     *
+     * @return {@link #NONE} for the first block
+     */
+    public int parent() {
+        return parent;
+    }
+
+    /**
+     * The number of the block whose gradient it is.
+     *
+     * @return {@link #NONE} if it is none
+     */
+    public int forward() {
+        return forward == null ? NONE : forward;
+    }
+
+    /**
+     * The number of the block whose gradient it is, as the file says it.
+     *
+     * @return null if the file does not say
+     */
+    public @Nullable Integer forwardAsWritten() {
+        return forward;
+    }
+
+    /**
+     * The variables declared here.
+     *
+     * @return in order
+     */
+    public Collection<VarDesc> vars() {
+        return Collections.unmodifiableCollection(vars.values());
+    }
+
+    /**
+     * The operations.
+     *
+     * @return in order
+     */
+    public List<OpDesc> ops() {
+        return Collections.unmodifiableList(ops);
+    }
+
+    /**
+     * A variable declared here.
+     *
+     * @param name
+     *            its name
+     * @return null if it is not declared here
+     */
+    public @Nullable VarDesc var(String name) {
+        return vars.get(name);
+    }
+
+    /**
+     * A variable declared here or in a parent.
+     *
+     * @param name
+     *            its name
+     * @return null if there is none
+     */
+    public @Nullable VarDesc find(String name) {
+        Block owner = owner(name);
+        return owner == null ? null : owner.vars.get(name);
+    }
+
+    /**
+     * The block that declares a variable: this or a parent.
+     *
+     * @param name
+     *            its name
+     * @return null if there is none
+     */
+    public @Nullable Block owner(String name) {
+        Block block = this;
+        while (block != null && !block.vars.containsKey(name)) {
+            block = block.parent == NONE ? null : program.block(block.parent);
+        }
+        return block;
+    }
+
+    /**
+     * A variable declared here or in a parent.
+     *
+     * @param name
+     *            its name
+     * @return its description
+     * @throws IllegalArgumentException
+     *             if there is none
+     */
+    public VarDesc get(String name) {
+        VarDesc found = find(name);
+        if (found == null) {
+            throw new IllegalArgumentException("There is no variable '" + name + "' in block " + index + " or above it; declare it first");
+        }
+        return found;
+    }
+
+    /**
+     * Declares a variable, or replaces its description.
+     *
+     * @param desc
+     *            its description
+     * @return this
+     */
+    public Block put(VarDesc desc) {
+        vars.put(desc.name(), desc);
+        return this;
+    }
+
+    /**
+     * Takes a variable away.
+     *
+     * @param name
+     *            its name
+     * @return this
+     */
+    public Block remove(String name) {
+        vars.remove(name);
+        return this;
+    }
+
+    /**
+     * Adds an operation at the end, as it is: nothing is inferred.
+     *
+     * @param op
+     *            its description
+     * @return this
+     */
+    public Block add(OpDesc op) {
+        ops.add(op);
+        return this;
+    }
+
+    /**
+     * Adds an operation in front of another.
+     *
+     * @param at
+     *            the place that it takes
+     * @param op
+     *            its description
+     * @return this
+     */
+    public Block add(int at, OpDesc op) {
+        ops.add(at, op);
+        return this;
+    }
+
+    /**
+     * Replaces an operation.
+     *
+     * @param at
+     *            its place
+     * @param op
+     *            the new description
+     * @return this
+     */
+    public Block set(int at, OpDesc op) {
+        ops.set(at, op);
+        return this;
+    }
+
+    /**
+     * Replaces all operations.
+     *
+     * @param all
+     *            the new ones, in order
+     * @return this
+     */
+    public Block setOps(List<OpDesc> all) {
+        List<OpDesc> copy = List.copyOf(all);
+        ops.clear();
+        ops.addAll(copy);
+        return this;
+    }
+
+    /** Puts the variables in the order in which Paddle writes them. */
+    void sortVars() {
+        List<VarDesc> sorted = new ArrayList<>(vars.values());
+        sorted.sort(java.util.Comparator.comparing(VarDesc::name, Utf8.ORDER));
+        vars.clear();
+        sorted.forEach(this::put);
+    }
+
+    @Override
+    public String toString() {
+        return ProgramText.of(this);
+    }
+}

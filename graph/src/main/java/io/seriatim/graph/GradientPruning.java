@@ -1,0 +1,119 @@
+package io.seriatim.graph;
+
+import io.seriatim.graph.op.GradientRule;
+import io.seriatim.graph.op.Operation;
+import io.seriatim.graph.op.Operations;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Takes out gradients that no one wants, and puts zeros where a wanted gradient needs one that no one computes. */
+final class GradientPruning {
+    private GradientPruning() {
+    }
+
+    static boolean hasGradient(OpDesc op) {
+        Operation schema = Operations.system().find(op.type());
+        return ControlGradients.block(op) >= 0 || (schema != null && schema.gradient() != null);
+    }
+
+    static GradientRule rule(OpDesc op) {
+        GradientRule rule = Operations.system().get(op.type()).gradient();
+        if (rule == null) {
+            throw new IllegalArgumentException(
+                    "Operation '" + op.type() + "' (outputs " + op.outputNames() + ") has no gradient; stop the gradient at its inputs");
+        }
+        return rule;
+    }
+
+    /**
+     * Prunes operations of gradients.
+     *
+     * @param seeds
+     *            gradients that come from outside; operations that no other gradient reaches are taken out. Null for a loss, whose seed is an operation.
+     */
+    static List<OpDesc> prune(List<OpDesc> ops, Set<String> unwanted, Set<String> targets, @Nullable Set<String> seeds) {
+        Set<String> absent = new HashSet<>(unwanted);
+        List<OpDesc> kept = new ArrayList<>();
+        for (OpDesc op : ops) {
+            List<String> out = op.outputNames().stream().filter(name -> !name.equals(GradientRule.EMPTY)).toList();
+            if (out.isEmpty() || absent.containsAll(out)) {
+                continue;
+            }
+            List<String> in = op.inputNames().stream().filter(name -> isGradient(name) && !targets.contains(name)).toList();
+            boolean fromTarget = op.inputNames().stream().anyMatch(targets::contains);
+            if (!fromTarget && !in.isEmpty() && absent.containsAll(in)) {
+                absent.addAll(out);
+            } else {
+                kept.add(op);
+            }
+        }
+        List<OpDesc> reached = seeds == null ? kept : reached(kept, seeds);
+        return withZeros(reached, absent, targets);
+    }
+
+    private static List<OpDesc> reached(List<OpDesc> ops, Set<String> seeds) {
+        Set<String> there = new HashSet<>(seeds);
+        List<OpDesc> reached = new ArrayList<>();
+        Set<String> written = new HashSet<>();
+        ops.forEach(op -> written.addAll(op.outputNames()));
+        for (OpDesc op : ops) {
+            List<String> made = op.inputNames().stream()
+                    .filter(name -> isGradient(name) && (written.contains(name) || seeds.contains(name)))
+                    .toList();
+            boolean waits = op.inputNames().stream().anyMatch(GradientPruning::isGradient)
+                    || op.inputNames().stream().anyMatch(seeds::contains);
+            if (!waits || made.stream().anyMatch(there::contains) || op.inputNames().stream().anyMatch(there::contains)) {
+                there.addAll(op.outputNames());
+                reached.add(op);
+            }
+        }
+        return reached;
+    }
+
+    private static List<OpDesc> withZeros(List<OpDesc> ops, Set<String> absent, Set<String> targets) {
+        List<OpDesc> result = new ArrayList<>();
+        Set<String> filled = new HashSet<>();
+        for (OpDesc op : ops) {
+            for (String name : op.inputNames()) {
+                if (isGradient(name) && absent.contains(name) && !targets.contains(name) && filled.add(name)) {
+                    String of = name.substring(0, name.lastIndexOf(GradientRule.SUFFIX));
+                    result.add(OpDesc.of("fill_any_like").in("X", of).out("Out", name).attr("value", 0f).attr("dtype", -1)
+                            .attr(Roles.SCOPE, "").build());
+                }
+            }
+            result.add(op);
+        }
+        return result;
+    }
+
+    private static boolean isGradient(String name) {
+        return name.contains(GradientRule.SUFFIX);
+    }
+
+    /** The operation with only those gradients that there are, or null if none is. */
+    static @Nullable OpDesc existing(OpDesc op, Block block, @Nullable OpDesc parent) {
+        boolean writes = op.outputNames().stream().anyMatch(name -> !name.equals(GradientRule.EMPTY));
+        List<String> gradients = op.inputNames().stream().filter(GradientPruning::isGradient).toList();
+        boolean comes = gradients.isEmpty() || gradients.stream().anyMatch(name -> isThere(name, block, parent));
+        if (!writes || !comes) {
+            return null;
+        }
+        if (!op.type().equals("sum")) {
+            return op;
+        }
+        Map<String, List<String>> inputs = new LinkedHashMap<>(op.inputs());
+        inputs.put("X", op.input("X").stream().filter(name -> block.find(name) != null).toList());
+        return inputs.getOrDefault("X", List.of()).isEmpty() ? null : op.with(inputs, op.outputs());
+    }
+
+    /** A loop's gradient may read what an earlier step of it wrote. */
+    private static boolean isThere(String name, Block block, @Nullable OpDesc parent) {
+        return block.find(name) != null
+                || (parent != null && parent.inputNames().contains(name) && parent.outputNames().contains(name));
+    }
+}

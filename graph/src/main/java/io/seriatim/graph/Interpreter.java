@@ -1,0 +1,123 @@
+package io.seriatim.graph;
+
+import io.seriatim.graph.op.PaddleRandom;
+import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.kernel.Kernels;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs programs operation by operation on the calling thread, each kernel made when it is met. It is what every other way to run a program is compared with: simple, and slow. Of one thread at a time.
+ */
+public final class Interpreter {
+    private final OpRunner runner;
+    private final Environment root = new Environment(null);
+    private @Nullable PaddleRandom paddleRandom;
+    private long runs;
+
+    private Interpreter(Kernels kernels) {
+        this.runner = new OpRunner(kernels);
+    }
+
+    /**
+     * With some kernels.
+     *
+     * @param kernels
+     *            for instance {@link Kernels#system}
+     * @return an interpreter without variables
+     */
+    public static Interpreter of(Kernels kernels) {
+        return new Interpreter(kernels);
+    }
+
+    /**
+     * Draws random numbers as Paddle does on a processor: with a seed the same to the bit.
+     *
+     * @param seed
+     *            of the operations that have none of their own
+     * @return this
+     */
+    public Interpreter paddleRandom(long seed) {
+        paddleRandom = PaddleRandom.ofProcess(seed);
+        return this;
+    }
+
+    /**
+     * Sets a variable that outlives runs.
+     *
+     * @param name
+     *            its name
+     * @param tensor
+     *            its value, of the host
+     * @return this
+     */
+    public Interpreter set(String name, Tensor tensor) {
+        root.set(name, tensor);
+        return this;
+    }
+
+    /**
+     * A variable that outlives runs.
+     *
+     * @param name
+     *            its name
+     * @return its value
+     * @throws IllegalArgumentException
+     *             if there is none
+     */
+    public Tensor get(String name) {
+        return root.tensor(name);
+    }
+
+    /**
+     * The variables that outlive runs.
+     *
+     * @return their names, sorted
+     */
+    public List<String> names() {
+        return root.names();
+    }
+
+    /**
+     * Runs a program once.
+     *
+     * @param program
+     *            what is run
+     * @param feeds
+     *            values of variables, by name
+     * @param fetches
+     *            variables that are wanted
+     * @return their values, in order; one that holds some rows comes as the whole tensor
+     * @throws IllegalArgumentException
+     *             if a variable is missing or does not fit; the message names the operation
+     */
+    public Map<String, Tensor> run(Program program, Map<String, Tensor> feeds, List<String> fetches) {
+        Environment local = new Environment(root);
+        feeds.forEach((name, tensor) -> local.setHere(name, feed(program, name, tensor)));
+        RunState state = new RunState(program, runner, root, local, feeds, runs++, paddleRandom);
+        new BlockRunner(state).run(program.global(), local);
+        Map<String, Tensor> fetched = new LinkedHashMap<>();
+        for (String name : fetches) {
+            fetched.put(name, local.dense(name));
+        }
+        return fetched;
+    }
+
+    private static Tensor feed(Program program, String name, Tensor tensor) {
+        VarDesc desc = program.global().find(name);
+        if (desc != null && Boolean.TRUE.equals(desc.needCheckFeed())) {
+            VarType.TensorType type = desc.tensor();
+            long[] dims = type.shape();
+            boolean fits = type.dtype() == tensor.dtype() && dims.length == tensor.shape().rank();
+            for (int i = 0; fits && i < dims.length; i++) {
+                fits = dims[i] < 0 || dims[i] == tensor.shape().dim(i);
+            }
+            if (!fits) {
+                throw new IllegalArgumentException("Feed '" + name + "' must be " + type + " (-1 matches any), but is " + tensor.spec());
+            }
+        }
+        return tensor;
+    }
+}

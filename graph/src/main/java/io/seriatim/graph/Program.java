@@ -1,0 +1,225 @@
+package io.seriatim.graph;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Blocks of operations: what a network computes, as data. Not for several threads at once while it is changed. */
+public final class Program {
+    /** The version of Paddle whose programs these are: major · 10⁶ + minor · 10³ + patch. */
+    public static final long VERSION = 2_006_002;
+
+    private final List<Block> blocks = new ArrayList<>();
+    private @Nullable Long version = VERSION;
+    private @Nullable Map<String, Integer> opVersions = OpVersions.OF_VERSION;
+    private long randomSeed;
+    private int gradientCalls;
+
+    /** A program of one block without operations. */
+    public Program() {
+        addBlock(Block.NONE, null);
+    }
+
+    private Program(boolean withoutBlock) {
+        assert withoutBlock;
+    }
+
+    /**
+     * A program without any block, to be filled from a file.
+     *
+     * @param version
+     *            Paddle's version, or null if the file does not say
+     * @param opVersions
+     *            the version of each operation type, or null if the file does not say
+     * @return the program
+     */
+    public static Program empty(@Nullable Long version, @Nullable Map<String, Integer> opVersions) {
+        Program program = new Program(true);
+        program.version = version;
+        program.opVersions = opVersions == null ? null : Collections.unmodifiableMap(new LinkedHashMap<>(opVersions));
+        return program;
+    }
+
+    /**
+     * Adds a block.
+     *
+     * @param parent
+     *            the number of its parent, or {@link Block#NONE}
+     * @param forward
+     *            the number of the block whose gradient it is, or null
+     * @return the block
+     */
+    public Block addBlock(int parent, @Nullable Integer forward) {
+        Block block = new Block(this, blocks.size(), parent, forward);
+        blocks.add(block);
+        return block;
+    }
+
+    /**
+     * The blocks.
+     *
+     * @return by number
+     */
+    public List<Block> blocks() {
+        return Collections.unmodifiableList(blocks);
+    }
+
+    /**
+     * A block.
+     *
+     * @param index
+     *            its number
+     * @return the block
+     */
+    public Block block(int index) {
+        if (index < 0 || index >= blocks.size()) {
+            throw new IllegalArgumentException("There is no block " + index + "; the program has " + blocks.size());
+        }
+        return blocks.get(index);
+    }
+
+    /**
+     * The first block.
+     *
+     * @return block 0
+     */
+    public Block global() {
+        return block(0);
+    }
+
+    /**
+     * Paddle's version.
+     *
+     * @return null if the file does not say
+     */
+    public @Nullable Long version() {
+        return version;
+    }
+
+    /**
+     * The version of each operation type.
+     *
+     * @return in the file's order; null if the file does not say
+     */
+    public @Nullable Map<String, Integer> opVersions() {
+        return opVersions;
+    }
+
+    /**
+     * The seed of operations that have none of their own.
+     *
+     * @return 0 if it was never set; not part of files
+     */
+    public long randomSeed() {
+        return randomSeed;
+    }
+
+    /**
+     * Sets the seed of operations that have none of their own.
+     *
+     * @param seed
+     *            any number
+     * @return this
+     */
+    public Program randomSeed(long seed) {
+        randomSeed = seed;
+        return this;
+    }
+
+    /** How many times gradients were added, this time included: names of later ones give way to those of earlier ones. */
+    int nextGradientCall() {
+        return ++gradientCalls;
+    }
+
+    /**
+     * The parameters: the trained variables of the first block.
+     *
+     * @return in the order in which they were declared
+     */
+    public List<VarDesc> parameters() {
+        return global().vars().stream().filter(VarDesc::isTrained).toList();
+    }
+
+    /**
+     * The variables that outlive a run, apart from feed, fetch, readers and raw ones: what parameter files hold.
+     *
+     * @return in the order of their names
+     */
+    public List<VarDesc> persistables() {
+        return blocks.stream().flatMap(block -> block.vars().stream()).filter(VarDesc::isPersistable)
+                .filter(desc -> desc.type().tensorType() != null).sorted(java.util.Comparator.comparing(VarDesc::name, Utf8.ORDER))
+                .toList();
+    }
+
+    /**
+     * A copy that can be changed on its own.
+     *
+     * @return the copy
+     */
+    public Program copy() {
+        Program copy = empty(version, opVersions);
+        copy.randomSeed = randomSeed;
+        copy.gradientCalls = gradientCalls;
+        for (Block block : blocks) {
+            Block to = copy.addBlock(block.parent(), block.forwardAsWritten());
+            block.vars().forEach(to::put);
+            to.setOps(block.ops());
+        }
+        return copy;
+    }
+
+    /**
+     * A copy for evaluation: without backward and optimizer, and with every operation in its form for inference. The variables that only those operations had are left out.
+     *
+     * @return the copy
+     */
+    public Program copyForTest() {
+        return Prune.forTest(this);
+    }
+
+    /**
+     * A copy that holds only what some variables need.
+     *
+     * @param feeds
+     *            variables that are given, whose producers are not needed
+     * @param targets
+     *            variables that are wanted
+     * @return the copy
+     * @throws IllegalArgumentException
+     *             if a target is not there or nothing produces it
+     */
+    public Program prune(List<String> feeds, List<String> targets) {
+        return Prune.toTargets(this, feeds, targets);
+    }
+
+    /**
+     * As text for readers.
+     *
+     * @return a line for each variable and operation
+     */
+    @Override
+    public String toString() {
+        return ProgramText.of(this);
+    }
+
+    /**
+     * As Graphviz: boxes for operations, ovals for variables, parameters filled.
+     *
+     * @return text that {@code dot} draws
+     */
+    public String toDot() {
+        return ProgramDot.of(this);
+    }
+
+    /**
+     * As a picture: operations in layers, forward blue, backward orange, optimizer green, unknown ones red.
+     *
+     * @return an SVG that a browser shows
+     */
+    public String toSvg() {
+        return ProgramSvg.of(this);
+    }
+}

@@ -1,0 +1,71 @@
+package io.seriatim.graph;
+
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+/** Programs for readers: a line for each variable and operation. */
+final class ProgramText {
+    private ProgramText() {
+    }
+
+    static String of(Program program) {
+        return program.blocks().stream().map(ProgramText::of).collect(Collectors.joining("\n"));
+    }
+
+    static String of(Block block) {
+        StringBuilder text = new StringBuilder("block ").append(block.index());
+        if (block.parent() != Block.NONE) {
+            text.append(" in block ").append(block.parent());
+        }
+        if (block.forward() != Block.NONE) {
+            text.append(", gradient of block ").append(block.forward());
+        }
+        text.append('\n');
+        block.vars().forEach(desc -> text.append("  ").append(line(desc)).append('\n'));
+        block.ops().forEach(op -> text.append("  ").append(line(op)).append('\n'));
+        return text.toString();
+    }
+
+    static String line(VarDesc desc) {
+        return "var " + desc.name() + " : " + type(desc.type()) + (desc.isTrained() ? " parameter" : "")
+                + (desc.isPersistable() ? " persistable" : "") + (desc.stopsGradient() ? " stop_gradient" : "");
+    }
+
+    static String line(OpDesc op) {
+        return slots(op.outputs()) + " = " + op.type() + "(" + slots(op.inputs()) + ")"
+                + (op.attributes().isEmpty()
+                        ? ""
+                        : " " + op.attributes().stream().map(each -> each.name() + "=" + Attributes.text(each.value()))
+                                .collect(Collectors.joining(", ", "{", "}")));
+    }
+
+    private static String slots(Map<String, List<String>> slots) {
+        return slots.entrySet().stream().filter(slot -> !slot.getValue().isEmpty())
+                .map(slot -> slot.getKey() + "="
+                        + (slot.getValue().size() == 1 ? slot.getValue().getFirst() : String.valueOf(slot.getValue())))
+                .collect(Collectors.joining(", "));
+    }
+
+    static String type(VarType type) {
+        return switch (type) {
+            case VarType.Dense(VarType.TensorType tensor, Integer lodLevel) ->
+                tensor + (lodLevel != null && lodLevel > 0 ? " lod_level=" + lodLevel : "");
+            case VarType.Rows(VarType.TensorType tensor) -> "rows of " + tensor;
+            case VarType.TensorArray(VarType.TensorType tensor, Integer _) -> "array of " + tensor;
+            case VarType.Reader(List<VarType.Dense> tensors) ->
+                "reader of " + tensors.stream().map(ProgramText::type).collect(Collectors.joining(", "));
+            case VarType.Other(int number) -> other(number);
+        };
+    }
+
+    private static String other(int number) {
+        return switch (number) {
+            case VarType.FEED_MINIBATCH -> "feed";
+            case VarType.FETCH_LIST -> "fetch";
+            case VarType.STEP_SCOPES -> "step scopes";
+            case VarType.RAW -> "raw";
+            default -> "kind " + number;
+        };
+    }
+}

@@ -1,0 +1,33 @@
+package io.seriatim.graph.op;
+
+/** Gradients have the shape and type of what they are gradients of. */
+final class GradientInference {
+    private GradientInference() {
+    }
+
+    static void infer(GradientSignature signature, Inference inference) {
+        for (GradientSignature.Binding output : signature.outputs()) {
+            String like = like(signature, inference, output);
+            for (int i = 0; i < inference.outputs(output.slot()); i++) {
+                if (inference.count(like) > i) {
+                    inference.set(output.slot(), i, inference.in(like, i));
+                }
+            }
+        }
+    }
+
+    /** The forward's variable itself, if the gradient reads it, else XShape's, else the first gradient that comes in. */
+    private static String like(GradientSignature signature, Inference inference, GradientSignature.Binding output) {
+        for (GradientSignature.Binding input : signature.inputs()) {
+            if (!input.gradient() && input.forward().equals(output.forward())) {
+                return input.slot();
+            }
+        }
+        for (GradientSignature.Binding input : signature.inputs()) {
+            if (input.gradient() && inference.has(input.slot())) {
+                return input.slot();
+            }
+        }
+        return signature.inputs().getFirst().slot();
+    }
+}

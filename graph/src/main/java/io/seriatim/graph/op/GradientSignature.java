@@ -1,0 +1,92 @@
+package io.seriatim.graph.op;
+
+import io.seriatim.graph.Attribute;
+import io.seriatim.graph.OpDesc;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Predicate;
+
+/**
+ * A gradient of one operation that gets the forward's attributes, in the notation {@code type(Slot, Slot@GRAD, Slot=Other@GRAD) -> Slot@GRAD}: on the left of = the slot of the gradient operation,
+ * on the right that of the forward.
+ */
+record GradientSignature(String type, List<Binding> inputs, List<Binding> outputs) implements GradientRule {
+    /** A slot of the gradient operation, and what of the forward goes there. */
+    record Binding(String slot, String forward, boolean gradient, boolean list) {
+        static Binding parse(String text) {
+            String[] sides = text.strip().split("=");
+            String right = sides[sides.length - 1];
+            boolean gradient = right.endsWith(SUFFIX);
+            return new Binding(sides[0], gradient ? right.substring(0, right.length() - SUFFIX.length()) : right, gradient, false);
+        }
+
+        Binding inList() {
+            return new Binding(slot, forward, gradient, true);
+        }
+
+        /** The right side as it was written: the name of a slot, where the forward is a gradient operation itself. */
+        String written() {
+            return gradient ? forward + SUFFIX : forward;
+        }
+    }
+
+    static GradientSignature parse(String text) {
+        int open = text.indexOf('(');
+        int close = text.indexOf(')');
+        int arrow = text.indexOf("->");
+        if (open < 0 || close < open || arrow < close) {
+            throw new IllegalArgumentException("A gradient is written 'type(Slot, Slot@GRAD) -> Slot@GRAD', but not '" + text + "'");
+        }
+        return new GradientSignature(text.substring(0, open).strip(), bindings(text.substring(open + 1, close)),
+                bindings(text.substring(arrow + 2)));
+    }
+
+    /** With the slots marked that take several variables. */
+    GradientSignature withLists(Predicate<String> isList) {
+        return new GradientSignature(type, inputs,
+                outputs.stream().map(binding -> isList.test(binding.forward()) ? binding.inList() : binding).toList());
+    }
+
+    private static List<Binding> bindings(String text) {
+        return text.isBlank() ? List.of() : Arrays.stream(text.split(",")).map(Binding::parse).toList();
+    }
+
+    @Override
+    public List<OpDesc> make(OpDesc forward, Predicate<String> wanted) {
+        Map<String, List<String>> in = new TreeMap<>();
+        for (Binding binding : inputs) {
+            if (hasSlot(forward, binding.written())) {
+                in.put(binding.slot(), variables(forward, binding.written()));
+            } else if (binding.gradient()) {
+                in.put(binding.slot(), variables(forward, binding.forward()).stream().map(GradientRule::gradient).toList());
+            }
+        }
+        Map<String, List<String>> out = new TreeMap<>();
+        for (Binding binding : outputs) {
+            if (forward.inputs().containsKey(binding.forward())) {
+                out.put(binding.slot(), gradients(forward.input(binding.forward()), binding.list(), wanted));
+            }
+        }
+        List<Attribute.Named> attributes = new ArrayList<>(forward.attributes());
+        return List.of(new OpDesc(type, in, out, attributes, null));
+    }
+
+    private static boolean hasSlot(OpDesc op, String slot) {
+        return op.inputs().containsKey(slot) || op.outputs().containsKey(slot);
+    }
+
+    private static List<String> variables(OpDesc op, String slot) {
+        return op.outputs().containsKey(slot) ? op.output(slot) : op.input(slot);
+    }
+
+    /** A slot of one variable whose gradient is not wanted stays empty; in a list something must hold the place. */
+    private static List<String> gradients(List<String> names, boolean list, Predicate<String> wanted) {
+        if (!list && names.stream().noneMatch(wanted)) {
+            return List.of();
+        }
+        return names.stream().map(name -> wanted.test(name) ? GradientRule.gradient(name) : EMPTY).toList();
+    }
+}

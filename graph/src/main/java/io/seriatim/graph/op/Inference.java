@@ -1,0 +1,362 @@
+package io.seriatim.graph.op;
+
+import com.google.errorprone.annotations.FormatMethod;
+import io.seriatim.graph.OpDesc;
+import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Shape;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What an operation's inference reads and says: element types and shapes of its variables. It is used twice: while a program is built, when dimensions may be unknown (−1), and before a run, when all
+ * are known, and with them the values of those inputs that decide on shapes.
+ */
+public final class Inference {
+    private final OpDesc op;
+    private final Attrs attrs;
+    private final Source source;
+    private final Map<String, @Nullable ArgType[]> outputs = new LinkedHashMap<>();
+
+    /** What is known of the inputs. */
+    public interface Source {
+        /**
+         * The type of a variable.
+         *
+         * @param slot
+         *            the input slot
+         * @param index
+         *            its place in the slot
+         * @return its type, or null if nothing is known of it
+         */
+        @Nullable
+        ArgType type(String slot, int index);
+
+        /**
+         * The values of a variable.
+         *
+         * @param slot
+         *            the input slot
+         * @param index
+         *            its place in the slot
+         * @return its elements as whole numbers, or null if they are not known yet
+         */
+        long @Nullable [] values(String slot, int index);
+    }
+
+    /** The rule by which an operation infers. */
+    @FunctionalInterface
+    public interface Rule {
+        /**
+         * Checks the inputs and sets the outputs.
+         *
+         * @param inference
+         *            what is known
+         */
+        void infer(Inference inference);
+    }
+
+    /**
+     * Of an operation.
+     *
+     * @param op
+     *            its description
+     * @param schema
+     *            its schema
+     * @param source
+     *            what is known of its inputs
+     */
+    public Inference(OpDesc op, Operation schema, Source source) {
+        this.op = op;
+        this.attrs = new Attrs(op, schema);
+        this.source = source;
+    }
+
+    /**
+     * The operation's type.
+     *
+     * @return its name
+     */
+    public String type() {
+        return op.type();
+    }
+
+    /**
+     * The attributes.
+     *
+     * @return with defaults
+     */
+    public Attrs attrs() {
+        return attrs;
+    }
+
+    /**
+     * Whether an input slot has a variable.
+     *
+     * @param slot
+     *            its name
+     * @return false if it is absent or empty
+     */
+    public boolean has(String slot) {
+        return count(slot) > 0;
+    }
+
+    /**
+     * How many variables an input slot has.
+     *
+     * @param slot
+     *            its name
+     * @return from 0
+     */
+    public int count(String slot) {
+        return op.input(slot).size();
+    }
+
+    /**
+     * How many variables an output slot has.
+     *
+     * @param slot
+     *            its name
+     * @return from 0
+     */
+    public int outputs(String slot) {
+        return op.output(slot).size();
+    }
+
+    /**
+     * What is known of an input.
+     *
+     * @param slot
+     *            its slot
+     * @return of the slot's first variable
+     */
+    public ArgType in(String slot) {
+        return in(slot, 0);
+    }
+
+    /**
+     * What is known of an input.
+     *
+     * @param slot
+     *            its slot
+     * @param index
+     *            its place in the slot
+     * @return its type
+     * @throws IllegalArgumentException
+     *             if it is not there
+     */
+    public ArgType in(String slot, int index) {
+        ArgType type = index < count(slot) ? source.type(slot, index) : null;
+        if (type == null) {
+            throw error("needs a tensor in slot " + slot + (index == 0 ? "" : ", place " + index));
+        }
+        return type;
+    }
+
+    /**
+     * The dimensions of an input.
+     *
+     * @param slot
+     *            its slot
+     * @return a new array, −1 where unknown
+     */
+    public long[] dims(String slot) {
+        return in(slot).dims();
+    }
+
+    /**
+     * The element type of an input.
+     *
+     * @param slot
+     *            its slot
+     * @return the type
+     */
+    public DType dtype(String slot) {
+        return in(slot).dtype();
+    }
+
+    /**
+     * The values of an input that decides on shapes.
+     *
+     * @param slot
+     *            its slot
+     * @return its elements, or null if it is absent or its values are not known yet
+     */
+    public long @Nullable [] values(String slot) {
+        return has(slot) ? source.values(slot, 0) : null;
+    }
+
+    /**
+     * The values of a list of one-element inputs that decide on shapes.
+     *
+     * @param slot
+     *            its slot
+     * @return one for each, −1 for those that are not known yet
+     */
+    public long[] listed(String slot) {
+        long[] all = new long[count(slot)];
+        for (int i = 0; i < all.length; i++) {
+            long[] values = source.values(slot, i);
+            all[i] = values == null || values.length == 0 ? -1 : values[0];
+        }
+        return all;
+    }
+
+    /**
+     * Sets an output.
+     *
+     * @param slot
+     *            its slot; nothing happens if it has no variable
+     * @param dtype
+     *            its elements' type
+     * @param dims
+     *            its dimensions, −1 where unknown
+     */
+    public void set(String slot, DType dtype, long... dims) {
+        set(slot, 0, ArgType.dense(dtype, dims));
+    }
+
+    /**
+     * Sets an output.
+     *
+     * @param slot
+     *            its slot; nothing happens if it has no variable at that place
+     * @param index
+     *            its place in the slot
+     * @param type
+     *            what it is
+     */
+    public void set(String slot, int index, ArgType type) {
+        if (index < outputs(slot)) {
+            outputs.computeIfAbsent(slot, name -> new ArgType[outputs(name)])[index] = type;
+        }
+    }
+
+    /**
+     * Gives an output the type of an input.
+     *
+     * @param input
+     *            the input slot
+     * @param output
+     *            the output slot
+     */
+    public void same(String input, String output) {
+        if (outputs(output) > 0) {
+            set(output, 0, in(input));
+        }
+    }
+
+    /**
+     * Gives each variable of an output slot the type of the one in the same place of an input slot.
+     *
+     * @param input
+     *            the input slot
+     * @param output
+     *            the output slot
+     */
+    public void sameEach(String input, String output) {
+        for (int i = 0; i < Math.min(count(input), outputs(output)); i++) {
+            set(output, i, in(input, i));
+        }
+    }
+
+    /**
+     * An axis of an input, from 0.
+     *
+     * @param slot
+     *            the input slot
+     * @param axis
+     *            from −rank
+     * @return from 0
+     * @throws IllegalArgumentException
+     *             if there is no such axis
+     */
+    public int axis(String slot, long axis) {
+        int rank = dims(slot).length;
+        require(axis >= -rank && axis < rank || (rank == 0 && (axis == 0 || axis == -1)),
+                "the axis %d is not one of the %d dimensions of %s",
+                axis, rank, slot);
+        return (int) (axis < 0 ? axis + Math.max(rank, 1) : axis);
+    }
+
+    /**
+     * Fails unless a rule holds.
+     *
+     * @param holds
+     *            whether it does
+     * @param rule
+     *            what must hold, as a format
+     * @param values
+     *            of the format
+     */
+    @FormatMethod
+    public void require(boolean holds, String rule, Object... values) {
+        if (!holds) {
+            throw error(String.format(Locale.ROOT, rule, values));
+        }
+    }
+
+    /**
+     * An error that names the operation, its slots and their shapes.
+     *
+     * @param rule
+     *            what is wrong
+     * @return to be thrown
+     */
+    public IllegalArgumentException error(String rule) {
+        StringBuilder text = new StringBuilder("Operation '").append(op.type()).append("': ").append(rule).append("; its inputs are");
+        op.inputs().forEach((slot, names) -> {
+            for (int i = 0; i < names.size(); i++) {
+                text.append(' ').append(slot).append('=').append(names.get(i)).append(' ').append(source.type(slot, i));
+            }
+        });
+        return new IllegalArgumentException(text.append(", its outputs ").append(op.outputNames()).toString());
+    }
+
+    /**
+     * What was inferred.
+     *
+     * @return for each output slot, one type a variable; null where nothing was said
+     */
+    public Map<String, List<@Nullable ArgType>> results() {
+        Map<String, List<@Nullable ArgType>> results = new TreeMap<>();
+        outputs.forEach((slot, types) -> results.put(slot, Arrays.asList(types)));
+        return results;
+    }
+
+    /**
+     * The shape of two operands together; unknown dimensions stay unknown unless the other says more than 1.
+     *
+     * @param a
+     *            the one's dimensions
+     * @param b
+     *            the other's
+     * @return the dimensions of the result
+     */
+    public long[] broadcast(long[] a, long[] b) {
+        long[] out = new long[Math.max(a.length, b.length)];
+        for (int i = 0; i < out.length; i++) {
+            long x = i < out.length - a.length ? 1 : a[i - out.length + a.length];
+            long y = i < out.length - b.length ? 1 : b[i - out.length + b.length];
+            require(x == y || x == 1 || y == 1 || x < 0 || y < 0, "the shapes %s and %s do not broadcast", Arrays.toString(a),
+                    Arrays.toString(b));
+            out[i] = x == 1 ? y : y == 1 ? x : Math.max(x, y);
+        }
+        return out;
+    }
+
+    /**
+     * The number of elements.
+     *
+     * @param dims
+     *            dimensions
+     * @return their product; −1 if one is unknown
+     */
+    public static long size(long... dims) {
+        return Arrays.stream(dims).anyMatch(dim -> dim < 0) ? -1 : Shape.of(dims).size();
+    }
+}

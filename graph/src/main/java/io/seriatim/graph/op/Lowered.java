@@ -1,0 +1,24 @@
+package io.seriatim.graph.op;
+
+import io.seriatim.tensor.TensorSpec;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What an operation comes down to for given shapes.
+ *
+ * @param steps
+ *            in order
+ * @param temporaries
+ *            the memory that it needs for the time of the steps, by number
+ * @param shared
+ *            outputs that are the memory of an input, which is changed in place
+ */
+public record Lowered(List<Step> steps, List<TensorSpec> temporaries, Map<Operand.Source.Output, Operand.Source.Input> shared) {
+    /** Copies the collections. */
+    public Lowered {
+        steps = List.copyOf(steps);
+        temporaries = List.copyOf(temporaries);
+        shared = Map.copyOf(shared);
+    }
+}

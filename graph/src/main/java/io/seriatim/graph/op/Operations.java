@@ -1,0 +1,118 @@
+package io.seriatim.graph.op;
+
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.ServiceLoader;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/** The operation types that there are. Those of other modules come from their {@link Provider}s. */
+public final class Operations {
+    private final Map<String, Operation> byType = new ConcurrentHashMap<>();
+
+    /** Adds operation types; found as a service. */
+    public interface Provider {
+        /**
+         * Adds them.
+         *
+         * @param registry
+         *            where they go
+         */
+        void register(Operations registry);
+    }
+
+    private static final class OfProcess {
+        static final Operations OPERATIONS = load();
+
+        private OfProcess() {
+        }
+
+        private static Operations load() {
+            Operations operations = new Operations();
+            for (Provider family : BUILT_IN) {
+                family.register(operations);
+            }
+            ServiceLoader.load(Provider.class).forEach(provider -> provider.register(operations));
+            return operations;
+        }
+    }
+
+    private static final List<Provider> BUILT_IN = List.of(//
+            ActivationOperations::register, //
+            ConvolutionOperations::register, //
+            LossOperations::register, //
+            NormOperations::register, //
+            OrderOperations::register, //
+            ProductOperations::register, //
+            ReductionOperations::register, //
+            SoftmaxOperations::register, //
+            TransposedConvolutionOperations::register);
+
+    private Operations() {
+    }
+
+    /**
+     * Those of the process.
+     *
+     * @return always the same
+     */
+    public static Operations system() {
+        return OfProcess.OPERATIONS;
+    }
+
+    /**
+     * Adds an operation type.
+     *
+     * @param operation
+     *            the type
+     * @return this
+     * @throws IllegalArgumentException
+     *             if there is one of that name
+     */
+    public Operations add(Operation operation) {
+        if (byType.putIfAbsent(operation.type(), operation) != null) {
+            throw new IllegalArgumentException("There is an operation type '" + operation.type() + "' already; choose another name");
+        }
+        return this;
+    }
+
+    /**
+     * An operation type.
+     *
+     * @param type
+     *            its name
+     * @return null if there is none
+     */
+    public @Nullable Operation find(String type) {
+        return byType.get(type);
+    }
+
+    /**
+     * An operation type.
+     *
+     * @param type
+     *            its name
+     * @return the type
+     * @throws IllegalArgumentException
+     *             if there is none
+     */
+    public Operation get(String type) {
+        Operation operation = byType.get(type);
+        if (operation == null) {
+            throw new IllegalArgumentException("There is no operation type '" + type
+                    + "'; docs/operations.md lists those there are, and a Provider of your own adds others");
+        }
+        return operation;
+    }
+
+    /**
+     * All operation types.
+     *
+     * @return by name
+     */
+    public Collection<Operation> all() {
+        return new TreeMap<>(byType).values();
+    }
+}

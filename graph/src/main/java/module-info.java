@@ -1,0 +1,14 @@
+/**
+ * Programs of operations: their description, backward, optimizers and files.
+ */
+@SuppressWarnings("requires-automatic") // protobuf-java has no descriptor of its own.
+module io.seriatim.graph {
+    requires static com.google.errorprone.annotations;
+    requires static transitive org.jspecify;
+    requires transitive io.seriatim.tensor;
+    requires com.google.protobuf;
+
+    exports io.seriatim.graph;
+    exports io.seriatim.graph.format;
+    exports io.seriatim.graph.op;
+}

@@ -1,0 +1,79 @@
+package io.seriatim.graph;
+
+import io.seriatim.graph.format.ProgramFiles;
+import io.seriatim.tensor.Npz;
+import io.seriatim.tensor.Tensor;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URISyntaxException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.TreeMap;
+
+/** What the real Paddle computed, operation by operation: made by tools/golden/operations. */
+record GoldenOperations(String name, Program program, String meta, Map<String, Tensor> in, Map<String, Tensor> out) {
+    private static final Map<String, GoldenOperations> ALL = load();
+
+    /** All cases by name, {@code <operation>.<case>}. */
+    static Map<String, GoldenOperations> all() {
+        return ALL;
+    }
+
+    String operation() {
+        return name.substring(0, name.indexOf('.'));
+    }
+
+    static Map<String, Tensor> entries(String resource) {
+        try {
+            return Npz.read(Path.of(Objects.requireNonNull(GoldenOperations.class.getResource(resource)).toURI()));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (URISyntaxException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    static byte[] bytes(Tensor tensor) {
+        long[] values = tensor.toLongArray();
+        byte[] bytes = new byte[values.length];
+        for (int i = 0; i < bytes.length; i++) {
+            bytes[i] = (byte) values[i];
+        }
+        return bytes;
+    }
+
+    static Program program(Map<String, Tensor> entries, String key) {
+        try {
+            return ProgramFiles.parse(key, bytes(Objects.requireNonNull(entries.get(key), key)));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static Map<String, GoldenOperations> load() {
+        Map<String, Tensor> entries = entries("/golden/operations.npz");
+        Map<String, GoldenOperations> cases = new TreeMap<>();
+        for (String key : entries.keySet()) {
+            if (key.endsWith("/program")) {
+                String name = key.substring(0, key.length() - "/program".length());
+                String meta = new String(bytes(Objects.requireNonNull(entries.get(name + "/meta"))), StandardCharsets.UTF_8);
+                cases.put(name, new GoldenOperations(name, program(entries, key), meta, part(entries, name + "/in/"),
+                        part(entries, name + "/out/")));
+            }
+        }
+        return cases;
+    }
+
+    private static Map<String, Tensor> part(Map<String, Tensor> entries, String prefix) {
+        Map<String, Tensor> part = new LinkedHashMap<>();
+        entries.forEach((key, tensor) -> {
+            if (key.startsWith(prefix)) {
+                part.put(key.substring(prefix.length()), tensor);
+            }
+        });
+        return part;
+    }
+}
