@@ -106,5 +106,10 @@ final class Appender {
         public boolean isForRun() {
             return false;
         }
+
+        @Override
+        public boolean isForRun() {
+            return false;
+        }
     }
 }
