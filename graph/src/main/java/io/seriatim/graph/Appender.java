@@ -106,10 +106,5 @@ final class Appender {
         public boolean isForRun() {
             return false;
         }
-
-        @Override
-        public boolean isForRun() {
-            return false;
-        }
     }
 }
