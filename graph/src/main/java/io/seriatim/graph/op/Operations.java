@@ -41,11 +41,14 @@ public final class Operations {
 
     private static final List<Provider> BUILT_IN = List.of(//
             ActivationOperations::register, //
+            AdamOperations::register, //
             BatchNormOperations::register, //
             ConvolutionOperations::register, //
             LossOperations::register, //
+            LossScalingOperations::register, //
             NormOperations::register, //
             NormalisationOperations::register, //
+            OptimizerOperations::register, //
             OrderOperations::register, //
             PoolingOperations::register, //
             ProductOperations::register, //
