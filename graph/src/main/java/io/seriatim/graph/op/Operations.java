@@ -46,6 +46,7 @@ public final class Operations {
             ConvolutionOperations::register, //
             LossOperations::register, //
             LossScalingOperations::register, //
+            InterpolationOperations::register, //
             NormOperations::register, //
             NormalisationOperations::register, //
             OptimizerOperations::register, //
