@@ -70,7 +70,8 @@ public final class Adadelta extends Optimizer {
 
     @Override
     List<Accumulator> accumulators() {
-        return List.of(new Accumulator("_avg_squared_grad", "AvgSquaredGrad", 0, false, true), new Accumulator("_avg_squared_update", "AvgSquaredUpdate", 0, false, true));
+        return List.of(new Accumulator("_avg_squared_grad", "AvgSquaredGrad", 0, false, true),
+                new Accumulator("_avg_squared_update", "AvgSquaredUpdate", 0, false, true));
     }
 
     @Override

@@ -97,7 +97,8 @@ final class ControlFlow {
                     names.add(name);
                 }
             }
-            op.attributes().forEach(each -> each.value().blocks().forEach(index -> collect(outermost, block.program().block(index), names)));
+            op.attributes()
+                    .forEach(each -> each.value().blocks().forEach(index -> collect(outermost, block.program().block(index), names)));
             written.addAll(op.outputNames());
         }
     }
@@ -150,8 +151,10 @@ final class ControlFlow {
         Set<String> written = writtenOutside(block);
         read.addAll(written);
         read.remove(first.name());
-        outer.add(Appender.complete(OpDesc.of("while").in("X", read).in("Condition", first.name()).out("Out", written).out("StepScopes", scopes)
-                .attr("sub_block", block).attr("is_test", false).attr("skip_eager_deletion_vars", new String[0]).build(), graph.role()));
+        outer.add(Appender.complete(
+                OpDesc.of("while").in("X", read).in("Condition", first.name()).out("Out", written).out("StepScopes", scopes)
+                        .attr("sub_block", block).attr("is_test", false).attr("skip_eager_deletion_vars", new String[0]).build(),
+                graph.role()));
         return initial;
     }
 

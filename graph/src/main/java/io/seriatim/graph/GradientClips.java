@@ -19,7 +19,8 @@ final class GradientClips {
     List<ParameterGradient> apply(Clip clip, List<ParameterGradient> pairs) {
         return switch (clip) {
             case Clip.ByValue(double min, double max) ->
-                pairs.stream().map(pair -> each(pair, "clip", OpDesc.of("clip").in("Min").in("Max").attr("min", (float) min).attr("max", (float) max)))
+                pairs.stream().map(
+                        pair -> each(pair, "clip", OpDesc.of("clip").in("Min").in("Max").attr("min", (float) min).attr("max", (float) max)))
                         .toList();
             case Clip.ByNorm(double norm) ->
                 pairs.stream().map(pair -> each(pair, "clip_by_norm", OpDesc.of("clip_by_norm").attr("max_norm", (float) norm))).toList();
@@ -123,8 +124,9 @@ final class GradientClips {
             return name;
         }
         String out = tmp("cast");
-        graph.optimize(SCOPE, pair, OpDesc.of("cast").in("X", name).out("Out", out).attr("in_dtype", DataTypes.number(from)).attr("out_dtype",
-                DataTypes.number(dtype)));
+        graph.optimize(SCOPE, pair,
+                OpDesc.of("cast").in("X", name).out("Out", out).attr("in_dtype", DataTypes.number(from)).attr("out_dtype",
+                        DataTypes.number(dtype)));
         return out;
     }
 }

@@ -203,7 +203,8 @@ public final class Graph {
     void master(String parameter, String name, long[] dims) {
         persistent(name, DType.FLOAT32, dims, 0, false, "");
         Appender.append(startup.global(), OpDesc.of("cast").in("X", parameter).out("Out", name)
-                .attr("in_dtype", main.global().get(parameter).tensor().dataType()).attr("out_dtype", DataTypes.number(DType.FLOAT32)).build(),
+                .attr("in_dtype", main.global().get(parameter).tensor().dataType()).attr("out_dtype", DataTypes.number(DType.FLOAT32))
+                .build(),
                 Roles.FORWARD);
     }
 
@@ -357,7 +358,8 @@ public final class Graph {
      * @return new ones in each run
      */
     public Value uniform(DType dtype, double low, double high, long... dims) {
-        return op("uniform_random").attr("shape", dims).attr("dtype", DataTypes.number(dtype)).attr("min", (float) low).attr("max", (float) high)
+        return op("uniform_random").attr("shape", dims).attr("dtype", DataTypes.number(dtype)).attr("min", (float) low)
+                .attr("max", (float) high)
                 .attr("seed", 0).one("Out");
     }
 

@@ -49,7 +49,8 @@ final class Initializers {
 
     private static OpDesc normal(String name, DType dtype, long[] shape, double mean, double deviation, int seed) {
         return OpDesc.of("gaussian_random").in("ShapeTensor").in("ShapeTensorList").out("Out", name).attr("shape", shape)
-                .attr("dtype", DataTypes.number(dtype)).attr("mean", (float) mean).attr("std", (float) deviation).attr("seed", seed).build();
+                .attr("dtype", DataTypes.number(dtype)).attr("mean", (float) mean).attr("std", (float) deviation).attr("seed", seed)
+                .build();
     }
 
     private static OpDesc assign(String name, DType dtype, long[] shape, Tensor values) {

@@ -110,12 +110,15 @@ public final class Lamb extends Optimizer {
 
     @Override
     List<Accumulator> accumulators() {
-        return List.of(new Accumulator("moment1", "Moment1", 0, false, true), new Accumulator("moment2", "Moment2", 0, false, true), new Accumulator("beta1_pow_acc", "Beta1Pow", beta1, true, true), new Accumulator("beta2_pow_acc", "Beta2Pow", beta2, true, true));
+        return List.of(new Accumulator("moment1", "Moment1", 0, false, true), new Accumulator("moment2", "Moment2", 0, false, true),
+                new Accumulator("beta1_pow_acc", "Beta1Pow", beta1, true, true),
+                new Accumulator("beta2_pow_acc", "Beta2Pow", beta2, true, true));
     }
 
     @Override
     void attributes(OpDesc.Builder op, String parameter, @Nullable Decay decay) {
-        op.attr("beta1", (float) beta1).attr("beta2", (float) beta2).attr("epsilon", (float) epsilon).attr("weight_decay", decays.test(parameter) ? (float) weightDecay : 0f).attr("always_adapt", false);
+        op.attr("beta1", (float) beta1).attr("beta2", (float) beta2).attr("epsilon", (float) epsilon)
+                .attr("weight_decay", decays.test(parameter) ? (float) weightDecay : 0f).attr("always_adapt", false);
     }
 
     @Override

@@ -50,7 +50,8 @@ final class MixedTraining {
         for (OpDesc op : ops) {
             boolean inLow = isLow(op, producers, low, full);
             (inLow ? low : full).add(op);
-            OpDesc changed = inLow ? withInputs(op, DType.FLOAT32, precision.dtype(), ".cast_fp16", casts)
+            OpDesc changed = inLow
+                    ? withInputs(op, DType.FLOAT32, precision.dtype(), ".cast_fp16", casts)
                     : mustBeFull(op, full) ? withInputs(op, precision.dtype(), DType.FLOAT32, ".cast_fp32", casts) : op;
             op.outputNames().forEach(name -> {
                 producers.put(name, op);

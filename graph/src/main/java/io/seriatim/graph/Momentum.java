@@ -76,7 +76,9 @@ public final class Momentum extends Optimizer {
     @Override
     void attributes(OpDesc.Builder op, String parameter, @Nullable Decay decay) {
         Decay.L2 l2 = decay instanceof Decay.L2 own ? own : null;
-        op.attr("mu", (float) mu).attr("use_nesterov", nesterov).attr("rescale_grad", 1f).attr("regularization_method", l2 == null ? "" : "l2_decay").attr("regularization_coeff", l2 == null ? 0f : (float) l2.coefficient());
+        op.attr("mu", (float) mu).attr("use_nesterov", nesterov).attr("rescale_grad", 1f)
+                .attr("regularization_method", l2 == null ? "" : "l2_decay")
+                .attr("regularization_coeff", l2 == null ? 0f : (float) l2.coefficient());
     }
 
     /** The operation adds it itself. */

@@ -155,7 +155,8 @@ public final class Recurrent implements Layer {
 
     private Value constant(long value) {
         graph.names().next("fill_constant");
-        return graph.op("fill_constant").attr("shape", new long[0]).attr("dtype", DataTypes.number(DType.INT32)).attr("value", (float) value)
+        return graph.op("fill_constant").attr("shape", new long[0]).attr("dtype", DataTypes.number(DType.INT32))
+                .attr("value", (float) value)
                 .attr("str_value", Long.toString(value)).attr("force_cpu", true).one("Out");
     }
 }

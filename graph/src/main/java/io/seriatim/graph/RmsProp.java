@@ -96,7 +96,8 @@ public final class RmsProp extends Optimizer {
 
     @Override
     List<Accumulator> accumulators() {
-        return List.of(new Accumulator("momentum", "Moment", 0, false, true), new Accumulator("mean_square", "MeanSquare", 0, false, true), new Accumulator("mean_grad", "MeanGrad", 0, false, true));
+        return List.of(new Accumulator("momentum", "Moment", 0, false, true), new Accumulator("mean_square", "MeanSquare", 0, false, true),
+                new Accumulator("mean_grad", "MeanGrad", 0, false, true));
     }
 
     @Override

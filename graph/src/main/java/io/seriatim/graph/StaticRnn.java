@@ -44,12 +44,14 @@ public final class StaticRnn {
     public Value step(Value sequence) {
         VarType.TensorType type = sequence.type();
         if (type.dims().isEmpty()) {
-            throw new IllegalArgumentException("The input '" + sequence.name() + "' of a recurrent network needs the steps as its first dimension");
+            throw new IllegalArgumentException(
+                    "The input '" + sequence.name() + "' of a recurrent network needs the steps as its first dimension");
         }
         length = Math.max(length, type.dims().getFirst());
         inputs.add(sequence.name());
         // The step's variable has the name of the sequence, as in Paddle.
-        block.put(VarDesc.of(sequence.name(), new VarType.Dense(new VarType.TensorType(type.dataType(), type.dims().subList(1, type.dims().size())), null)));
+        block.put(VarDesc.of(sequence.name(),
+                new VarType.Dense(new VarType.TensorType(type.dataType(), type.dims().subList(1, type.dims().size())), null)));
         return graph.value(sequence.name());
     }
 

@@ -60,7 +60,8 @@ final class Training {
             from = sign;
         }
         String scaled = graph.names().next("_generated_var");
-        add("/regularization/", pair, OpDesc.of("scale").in("X", from).in("ScaleTensor").out("Out", scaled).attr("scale", (float) coefficient));
+        add("/regularization/", pair,
+                OpDesc.of("scale").in("X", from).in("ScaleTensor").out("Out", scaled).attr("scale", (float) coefficient));
         boolean sparse = block.get(pair.gradient()).type() instanceof VarType.Rows;
         String out = sparse ? pair.gradient() + "@NEWGRAD@" : pair.gradient();
         ParameterGradient result = new ParameterGradient(pair.parameter(), out);

@@ -105,7 +105,8 @@ public final class Value {
     }
 
     private Value scaled(double scale, double bias) {
-        return graph.op("scale").sugar().in("X", this).attr("scale", (float) scale).attr("bias", (float) bias).attr("bias_after_scale", true)
+        return graph.op("scale").sugar().in("X", this).attr("scale", (float) scale).attr("bias", (float) bias)
+                .attr("bias_after_scale", true)
                 .one("Out");
     }
 
@@ -123,7 +124,8 @@ public final class Value {
     }
 
     private GraphOp poolOp(String kind, int[] kernel, int[] strides, int[] paddings) {
-        return graph.op("pool2d").in("X", this).attr("pooling_type", kind).attr("ksize", kernel).attr("strides", strides).attr("paddings", paddings)
+        return graph.op("pool2d").in("X", this).attr("pooling_type", kind).attr("ksize", kernel).attr("strides", strides)
+                .attr("paddings", paddings)
                 .attr("global_pooling", false).attr("ceil_mode", false).attr("exclusive", true).attr("adaptive", false)
                 .attr("data_format", "NCHW").attr("padding_algorithm", "EXPLICIT");
     }
@@ -795,7 +797,8 @@ public final class Value {
      * @return of this shape
      */
     public Value cast(DType dtype) {
-        return graph.op("cast").in("X", this).attr("in_dtype", DataTypes.number(dtype())).attr("out_dtype", DataTypes.number(dtype)).one("Out");
+        return graph.op("cast").in("X", this).attr("in_dtype", DataTypes.number(dtype())).attr("out_dtype", DataTypes.number(dtype))
+                .one("Out");
     }
 
     /**
@@ -969,7 +972,8 @@ public final class Value {
      * @return without that dimension
      */
     public Value logSumExp(int axis) {
-        return graph.op("logsumexp").in("X", this).attr("axis", new int[]{axis}).attr("keepdim", false).attr("reduce_all", false).one("Out");
+        return graph.op("logsumexp").in("X", this).attr("axis", new int[]{axis}).attr("keepdim", false).attr("reduce_all", false)
+                .one("Out");
     }
 
     /**
@@ -982,7 +986,8 @@ public final class Value {
      * @return without that dimension
      */
     public Value norm(double order, int axis) {
-        return graph.op("p_norm").in("X", this).attr("porder", (float) order).attr("axis", axis).attr("keepdim", false).attr("epsilon", 1e-12f).attr("asvector", false)
+        return graph.op("p_norm").in("X", this).attr("porder", (float) order).attr("axis", axis).attr("keepdim", false)
+                .attr("epsilon", 1e-12f).attr("asvector", false)
                 .one("Out");
     }
 
@@ -994,7 +999,8 @@ public final class Value {
      * @return int64, without that dimension
      */
     public Value argMax(int axis) {
-        return graph.op("arg_max").in("X", this).attr("axis", (long) axis).attr("keepdims", false).attr("flatten", false).attr("dtype", 3).one("Out");
+        return graph.op("arg_max").in("X", this).attr("axis", (long) axis).attr("keepdims", false).attr("flatten", false).attr("dtype", 3)
+                .one("Out");
     }
 
     /**
@@ -1005,7 +1011,8 @@ public final class Value {
      * @return int64, without that dimension
      */
     public Value argMin(int axis) {
-        return graph.op("arg_min").in("X", this).attr("axis", (long) axis).attr("keepdims", false).attr("flatten", false).attr("dtype", 3).one("Out");
+        return graph.op("arg_min").in("X", this).attr("axis", (long) axis).attr("keepdims", false).attr("flatten", false).attr("dtype", 3)
+                .one("Out");
     }
 
     /**
@@ -1031,7 +1038,8 @@ public final class Value {
      * @return the values, and where they were (int64)
      */
     public List<Value> topK(int k, int axis) {
-        return graph.op("top_k_v2").in("X", this).attr("k", k).attr("axis", axis).attr("largest", true).attr("sorted", true).all("Out", "Indices");
+        return graph.op("top_k_v2").in("X", this).attr("k", k).attr("axis", axis).attr("largest", true).attr("sorted", true).all("Out",
+                "Indices");
     }
 
     /**
@@ -1075,7 +1083,8 @@ public final class Value {
      * @return a tensor of that shape
      */
     public Value flatten(int from) {
-        return graph.op("flatten_contiguous_range").key("flatten").in("X", this).attr("start_axis", from).attr("stop_axis", rank() - 1).all("Out", "XShape")
+        return graph.op("flatten_contiguous_range").key("flatten").in("X", this).attr("start_axis", from).attr("stop_axis", rank() - 1)
+                .all("Out", "XShape")
                 .getFirst();
     }
 
@@ -1128,7 +1137,8 @@ public final class Value {
      */
     public Value get(int axis, int index) {
         int end = index == -1 ? Integer.MAX_VALUE : index + 1;
-        return graph.op("slice").key(name + "_slice").bare().in("Input", this).attr("axes", new int[]{axis}).attr("starts", new int[]{index})
+        return graph.op("slice").key(name + "_slice").bare().in("Input", this).attr("axes", new int[]{axis})
+                .attr("starts", new int[]{index})
                 .attr("ends", new int[]{end}).attr("infer_flags", new int[]{1}).attr("decrease_axis", new int[]{axis}).one("Out");
     }
 
@@ -1259,7 +1269,8 @@ public final class Value {
      * @return float32, of one dimension more
      */
     public Value oneHot(int classes) {
-        return graph.op("one_hot_v2").key("one_hot").in("X", this).attr("depth", classes).attr("dtype", 5).attr("allow_out_of_range", false).one("Out");
+        return graph.op("one_hot_v2").key("one_hot").in("X", this).attr("depth", classes).attr("dtype", 5).attr("allow_out_of_range", false)
+                .one("Out");
     }
 
     /**

@@ -34,7 +34,9 @@ record Axes(boolean[] reduced, boolean known) {
 
     /** As {@link #of}, of shapes that inference has checked. */
     static List<Integer> of(Shape shape, long[] axes, boolean all) {
-        return all || shape.rank() == 0 ? List.of() : Arrays.stream(axes).mapToObj(axis -> shape.axis((int) axis)).distinct().sorted().toList();
+        return all || shape.rank() == 0
+                ? List.of()
+                : Arrays.stream(axes).mapToObj(axis -> shape.axis((int) axis)).distinct().sorted().toList();
     }
 
     /** Some axes, which ones being unknown. */
@@ -45,7 +47,8 @@ record Axes(boolean[] reduced, boolean known) {
     }
 
     long[] apply(long[] dims, boolean keep) {
-        return IntStream.range(0, dims.length).filter(i -> keep || !reduced[i]).mapToLong(i -> known ? reduced[i] ? 1 : dims[i] : -1).toArray();
+        return IntStream.range(0, dims.length).filter(i -> keep || !reduced[i]).mapToLong(i -> known ? reduced[i] ? 1 : dims[i] : -1)
+                .toArray();
     }
 
     /** The shape with the reduced axes of length 1. */

@@ -38,7 +38,8 @@ final class LossOperations {
         for (int i = 0; equal && i < a.length; i++) {
             equal = a[i] < 0 || b[i] < 0 || a[i] == b[i];
         }
-        inference.require(equal, "%s and %s must have one shape, but have %s and %s", first, second, Arrays.toString(a), Arrays.toString(b));
+        inference.require(equal, "%s and %s must have one shape, but have %s and %s", first, second, Arrays.toString(a),
+                Arrays.toString(b));
     }
 
     private static void sigmoidCrossEntropy(Operations registry) {
@@ -52,7 +53,8 @@ final class LossOperations {
                     inference.same("X", "Out");
                 }).lower(l -> {
                     Operand x = l.in("X");
-                    Operand rest = l.run(new Unary(Unary.Function.SOFTPLUS, 1, 20), l.unary(Unary.Function.NEGATE, l.unary(Unary.Function.ABS, x)));
+                    Operand rest = l.run(new Unary(Unary.Function.SOFTPLUS, 1, 20),
+                            l.unary(Unary.Function.NEGATE, l.unary(Unary.Function.ABS, x)));
                     Operand weighted = weighted(l, rest);
                     Operand main = l.binary(Binary.Function.SUBTRACT, l.unary(Unary.Function.RELU, x),
                             l.binary(Binary.Function.MULTIPLY, x, l.in("Label")));
@@ -139,7 +141,8 @@ final class LossOperations {
         Operation.define("accuracy").in("Out", "Indices", "Label").out("Accuracy", "Correct", "Total").infer(inference -> {
             long[] indices = inference.dims("Indices");
             long[] label = inference.dims("Label");
-            inference.require(inference.dtype("Out").isFloating(), "Out must be of floating-point numbers, but is %s", inference.dtype("Out"));
+            inference.require(inference.dtype("Out").isFloating(), "Out must be of floating-point numbers, but is %s",
+                    inference.dtype("Out"));
             inference.require(indices.length == 2 && label.length == 2 && (label[1] == 1 || label[1] < 0),
                     "Indices must be [n, k] and Label [n, 1], but are %s and %s", Arrays.toString(indices), Arrays.toString(label));
             inference.require(indices[0] < 0 || label[0] < 0 || indices[0] == label[0],

@@ -30,7 +30,8 @@ final class NormOperations {
     }
 
     private static void floating(Inference inference) {
-        inference.require(inference.dtype("X").isFloating(), "X must be of floating-point numbers, but is %s; cast it", inference.dtype("X"));
+        inference.require(inference.dtype("X").isFloating(), "X must be of floating-point numbers, but is %s; cast it",
+                inference.dtype("X"));
     }
 
     private static void squaredNorm(Operations registry) {

@@ -42,11 +42,16 @@ public final class Operations {
     private static final List<Provider> BUILT_IN = List.of(//
             ActivationOperations::register, //
             ConvolutionOperations::register, //
+            EmbeddingOperations::register, //
+            GatherOperations::register, //
             LossOperations::register, //
             NormOperations::register, //
             OrderOperations::register, //
             ProductOperations::register, //
+            PutAlongAxisOperations::register, //
             ReductionOperations::register, //
+            ScatterOperations::register, //
+            SelectionOperations::register, //
             SoftmaxOperations::register, //
             TransposedConvolutionOperations::register);
 

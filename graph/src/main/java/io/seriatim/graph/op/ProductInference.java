@@ -71,7 +71,8 @@ final class ProductInference {
         long first = Inference.size(Arrays.copyOf(left, left.length - 2));
         long second = Inference.size(Arrays.copyOf(right, right.length - 2));
         inference.require(left.length == 2 || right.length == 2 || first < 0 || second < 0 || first == second,
-                "X and Y must be as many matrices, or one of them a single one, but are %d and %d; use matmul_v2 to broadcast", first, second);
+                "X and Y must be as many matrices, or one of them a single one, but are %d and %d; use matmul_v2 to broadcast", first,
+                second);
     }
 
     private static long[] withoutOnes(long[] dims, boolean rows, boolean columns) {

@@ -79,7 +79,8 @@ final class ProductOperations {
     }
 
     /** An operation type with its gradients. */
-    private record Family(String type, UnaryOperator<Operation.Builder> attributes, Inference.Rule inference, Function<Lowering, Product> product) {
+    private record Family(String type, UnaryOperator<Operation.Builder> attributes, Inference.Rule inference,
+            Function<Lowering, Product> product) {
         void register(Operations registry, @Nullable Doubles doubles) {
             Operation.Builder forward = attributes.apply(Operation.define(type).in("X", "Y").out("Out"));
             String gradient = type + "_grad(X, Y, Out@GRAD) -> X@GRAD, Y@GRAD";

@@ -79,7 +79,8 @@ final class ReductionOperations {
         boolean mean = function == Function.MEAN;
         Operation.Builder forward = define(type, new int[]{0}, "X");
         String gradient = type + "_grad(X, Out@GRAD) -> X@GRAD";
-        forward.gradOperation(gradient, null).shapesOnly("X").lower(l -> spread(l, mean)).grad(type + "(X=X@GRAD@GRAD) -> Out=Out@GRAD@GRAD")
+        forward.gradOperation(gradient, null).shapesOnly("X").lower(l -> spread(l, mean))
+                .grad(type + "(X=X@GRAD@GRAD) -> Out=Out@GRAD@GRAD")
                 .register(registry);
         forward.infer(inference -> infer(inference, mean ? meanType(inference) : sumType(inference))).lower(l -> {
             Operand x = l.cast(l.in("X"), l.outType("Out", 0).dtype());
@@ -123,6 +124,7 @@ final class ReductionOperations {
             l.out("X@GRAD", l.binary(Binary.Function.DIVIDE, dout, l.number(dout.dtype(), Math.max(1, shape.size()))).expand(shape));
         }).register(registry);
         forward.infer(inference -> inference.set("Out", meanType(inference)))
-                .lower(l -> l.out("Out", l.run(new Reduction(Function.MEAN, List.of(), false), l.in("X")))).grad(gradient).register(registry);
+                .lower(l -> l.out("Out", l.run(new Reduction(Function.MEAN, List.of(), false), l.in("X")))).grad(gradient)
+                .register(registry);
     }
 }

@@ -69,7 +69,8 @@ final class SoftmaxOperations {
         if (without) {
             expected = without(expected, axis);
         }
-        inference.require(fits(expected, labels), "Label must have the shape %s, but has %s", Arrays.toString(expected), Arrays.toString(labels));
+        inference.require(fits(expected, labels), "Label must have the shape %s, but has %s", Arrays.toString(expected),
+                Arrays.toString(labels));
         checkType(inference, soft, inference.dtype("Logits"));
         inference.set("Softmax", inference.dtype("Logits"), logits);
         logits[axis] = 1;
@@ -79,7 +80,8 @@ final class SoftmaxOperations {
     private static void checkType(Inference inference, boolean soft, DType logits) {
         DType label = inference.dtype("Label");
         boolean fits = soft ? label == logits : !label.isFloating() && label != DType.BOOL;
-        inference.require(fits, soft ? "Label must hold probabilities of type %s, but is %s" : "Label must hold class numbers for %s, but is %s",
+        inference.require(fits,
+                soft ? "Label must hold probabilities of type %s, but is %s" : "Label must hold class numbers for %s, but is %s",
                 logits, label);
     }
 
