@@ -44,6 +44,8 @@ public final class Operations {
             AdamOperations::register, //
             BatchNormOperations::register, //
             ConvolutionOperations::register, //
+            EmbeddingOperations::register, //
+            GatherOperations::register, //
             LossOperations::register, //
             LossScalingOperations::register, //
             NormOperations::register, //
@@ -52,7 +54,10 @@ public final class Operations {
             OrderOperations::register, //
             PoolingOperations::register, //
             ProductOperations::register, //
+            PutAlongAxisOperations::register, //
             ReductionOperations::register, //
+            ScatterOperations::register, //
+            SelectionOperations::register, //
             SoftmaxOperations::register, //
             TransposedConvolutionOperations::register);
 
