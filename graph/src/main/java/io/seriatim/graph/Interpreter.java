@@ -118,6 +118,12 @@ public final class Interpreter {
                 throw new IllegalArgumentException("Feed '" + name + "' must be " + type + " (-1 matches any), but is " + tensor.spec());
             }
         }
-        return tensor;
+        return writes(program, name) ? Environment.copy(tensor) : tensor;
+    }
+
+    /** What is fed belongs to the caller: a program that changes it gets a copy. */
+    private static boolean writes(Program program, String name) {
+        return program.blocks().stream().flatMap(block -> block.ops().stream())
+                .anyMatch(op -> !op.type().equals("feed") && op.outputNames().contains(name));
     }
 }

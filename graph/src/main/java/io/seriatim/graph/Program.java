@@ -213,4 +213,13 @@ public final class Program {
     public String toDot() {
         return ProgramDot.of(this);
     }
+
+    /**
+     * As a picture: operations in layers, forward blue, backward orange, optimizer green, unknown ones red.
+     *
+     * @return an SVG that a browser shows
+     */
+    public String toSvg() {
+        return ProgramSvg.of(this);
+    }
 }

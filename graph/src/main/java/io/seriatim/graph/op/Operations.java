@@ -39,7 +39,22 @@ public final class Operations {
         }
     }
 
-    private static final List<Provider> BUILT_IN = List.of(ActivationOperations::register);
+    private static final List<Provider> BUILT_IN = List.of(//
+            ActivationOperations::register, //
+            AdamOperations::register, //
+            BatchNormOperations::register, //
+            ConvolutionOperations::register, //
+            LossOperations::register, //
+            LossScalingOperations::register, //
+            NormOperations::register, //
+            NormalisationOperations::register, //
+            OptimizerOperations::register, //
+            OrderOperations::register, //
+            PoolingOperations::register, //
+            ProductOperations::register, //
+            ReductionOperations::register, //
+            SoftmaxOperations::register, //
+            TransposedConvolutionOperations::register);
 
     private Operations() {
     }
