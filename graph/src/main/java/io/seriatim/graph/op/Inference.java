@@ -46,6 +46,20 @@ public final class Inference {
          * @return its elements as whole numbers, or null if they are not known yet
          */
         long @Nullable [] values(String slot, int index);
+
+        /**
+         * The values of a variable, with their fractions.
+         *
+         * @param slot
+         *            the input slot
+         * @param index
+         *            its place in the slot
+         * @return its elements, or null if they are not known yet
+         */
+        default double @Nullable [] numbers(String slot, int index) {
+            long[] whole = values(slot, index);
+            return whole == null ? null : Arrays.stream(whole).asDoubleStream().toArray();
+        }
     }
 
     /** The rule by which an operation infers. */
@@ -188,6 +202,17 @@ public final class Inference {
      */
     public long @Nullable [] values(String slot) {
         return has(slot) ? source.values(slot, 0) : null;
+    }
+
+    /**
+     * The values, with their fractions, of an input that decides on shapes.
+     *
+     * @param slot
+     *            its slot
+     * @return its elements, or null if it is absent or its values are not known yet
+     */
+    public double @Nullable [] numbers(String slot) {
+        return has(slot) ? source.numbers(slot, 0) : null;
     }
 
     /**

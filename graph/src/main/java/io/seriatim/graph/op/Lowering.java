@@ -279,6 +279,17 @@ public final class Lowering {
     }
 
     /**
+     * The values, with their fractions, of an input that decides on shapes.
+     *
+     * @param slot
+     *            its slot
+     * @return its elements, or null if it is absent
+     */
+    public double @Nullable [] numbers(String slot) {
+        return has(slot) ? inputs.numbers(slot, 0) : null;
+    }
+
+    /**
      * The values of a list of one-element inputs that decide on shapes.
      *
      * @param slot

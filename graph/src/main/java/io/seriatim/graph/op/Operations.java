@@ -39,7 +39,17 @@ public final class Operations {
         }
     }
 
-    private static final List<Provider> BUILT_IN = List.of(ActivationOperations::register);
+    private static final List<Provider> BUILT_IN = List.of(ActivationOperations::register,
+            CopyOperations::register,
+            ExpandOperations::register,
+            FillOperations::register,
+            JoinOperations::register,
+            MovementOperations::register,
+            PadOperations::register,
+            SequenceOperations::register,
+            SetValueOperation::register,
+            ShapeOperations::register,
+            SliceOperations::register);
 
     private Operations() {
     }
