@@ -44,20 +44,29 @@ public final class Operations {
             AdamOperations::register, //
             BatchNormOperations::register, //
             ConvolutionOperations::register, //
+            CopyOperations::register, //
             EmbeddingOperations::register, //
+            ExpandOperations::register, //
+            FillOperations::register, //
             GatherOperations::register, //
+            JoinOperations::register, //
             LossOperations::register, //
             LossScalingOperations::register, //
+            MovementOperations::register, //
             NormOperations::register, //
             NormalisationOperations::register, //
             OptimizerOperations::register, //
             OrderOperations::register, //
+            PadOperations::register, //
             PoolingOperations::register, //
             ProductOperations::register, //
             PutAlongAxisOperations::register, //
             ReductionOperations::register, //
             ScatterOperations::register, //
             SelectionOperations::register, //
+            SequenceOperations::register, //
+            ShapeOperations::register, //
+            SliceOperations::register, //
             SoftmaxOperations::register, //
             TransposedConvolutionOperations::register);
 
