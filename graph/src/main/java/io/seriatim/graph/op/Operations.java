@@ -42,6 +42,7 @@ public final class Operations {
     private static final List<Provider> BUILT_IN = List.of(//
             ActivationOperations::register, //
             ConvolutionOperations::register, //
+            DropoutOperations::register, //
             EmbeddingOperations::register, //
             GatherOperations::register, //
             LossOperations::register, //
@@ -49,7 +50,9 @@ public final class Operations {
             OrderOperations::register, //
             ProductOperations::register, //
             PutAlongAxisOperations::register, //
+            RandomOperations::register, //
             ReductionOperations::register, //
+            SamplingOperations::register, //
             ScatterOperations::register, //
             SelectionOperations::register, //
             SoftmaxOperations::register, //
