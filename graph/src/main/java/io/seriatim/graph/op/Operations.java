@@ -39,12 +39,28 @@ public final class Operations {
         }
     }
 
-    private static final List<Provider> BUILT_IN = List.of(//
+
+    private Operations() {
+    }
+
+    /**
+     * Those of the process.
+     *
+     * @return always the same
+     */
+    public static Operations system() {
+        return OfProcess.OPERATIONS;
+    }
+
+    /**
+     * Adds an operation type.
+       private static final List<Provider> BUILT_IN = List.of(//
             ActivationOperations::register, //
             AdamOperations::register, //
             BatchNormOperations::register, //
             ConvolutionOperations::register, //
             CopyOperations::register, //
+            DropoutOperations::register, //
             EmbeddingOperations::register, //
             ExpandOperations::register, //
             FillOperations::register, //
@@ -61,7 +77,9 @@ public final class Operations {
             PoolingOperations::register, //
             ProductOperations::register, //
             PutAlongAxisOperations::register, //
+            RandomOperations::register, //
             ReductionOperations::register, //
+            SamplingOperations::register, //
             ScatterOperations::register, //
             SelectionOperations::register, //
             SequenceOperations::register, //
@@ -69,22 +87,7 @@ public final class Operations {
             SliceOperations::register, //
             SoftmaxOperations::register, //
             TransposedConvolutionOperations::register);
-
-    private Operations() {
-    }
-
-    /**
-     * Those of the process.
-     *
-     * @return always the same
-     */
-    public static Operations system() {
-        return OfProcess.OPERATIONS;
-    }
-
-    /**
-     * Adds an operation type.
-     *
+  *
      * @param operation
      *            the type
      * @return this
