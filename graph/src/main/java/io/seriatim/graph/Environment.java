@@ -1,12 +1,17 @@
 package io.seriatim.graph;
 
+import io.seriatim.device.Devices;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.kernel.Computation;
+import io.seriatim.tensor.kernel.Copy;
 import io.seriatim.tensor.kernel.Fill;
+import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
 import io.seriatim.tensor.kernel.Kernels;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -92,6 +97,20 @@ final class Environment {
             }
         }
         return Tensor.of(flat.dtype(), sums, whole.shape().dims());
+    }
+
+    /** A row-major copy in memory of its own. */
+    static Tensor copy(Tensor tensor) {
+        Tensor copy = Tensor.allocate(tensor.dtype(), tensor.shape().dims());
+        run(Copy.PLAIN, tensor, copy);
+        return copy;
+    }
+
+    private static void run(Computation computation, Tensor... arguments) {
+        TensorSpec[] specs = Arrays.stream(arguments).map(Tensor::spec).toArray(TensorSpec[]::new);
+        try (Kernel kernel = Kernels.portable().prepare(computation, Devices.system().host().place(), specs)) {
+            kernel.run(arguments, KernelContext.current());
+        }
     }
 
     /** Sets it where it is, or here. */

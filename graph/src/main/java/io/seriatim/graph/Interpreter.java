@@ -2,10 +2,15 @@ package io.seriatim.graph;
 
 import io.seriatim.graph.op.PaddleRandom;
 import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.kernel.Copy;
+import io.seriatim.tensor.kernel.Kernel;
+import io.seriatim.tensor.kernel.KernelContext;
 import io.seriatim.tensor.kernel.Kernels;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -95,7 +100,9 @@ public final class Interpreter {
      */
     public Map<String, Tensor> run(Program program, Map<String, Tensor> feeds, List<String> fetches) {
         Environment local = new Environment(root);
-        feeds.forEach((name, tensor) -> local.setHere(name, feed(program, name, tensor)));
+        Set<String> written = written(program);
+        // What is fed belongs to the caller: what the program changes is a copy.
+        feeds.forEach((name, tensor) -> local.setHere(name, feed(program, name, written.contains(name) ? copy(tensor) : tensor)));
         RunState state = new RunState(program, runner, root, local, feeds, runs++, paddleRandom);
         new BlockRunner(state).run(program.global(), local);
         Map<String, Tensor> fetched = new LinkedHashMap<>();
@@ -103,6 +110,20 @@ public final class Interpreter {
             fetched.put(name, local.dense(name));
         }
         return fetched;
+    }
+
+    private static Set<String> written(Program program) {
+        Set<String> names = new HashSet<>();
+        program.blocks().forEach(block -> block.ops().forEach(op -> names.addAll(op.outputNames())));
+        return names;
+    }
+
+    private static Tensor copy(Tensor tensor) {
+        Tensor copy = Tensor.allocate(tensor.dtype(), tensor.shape().dims());
+        try (Kernel kernel = Kernels.portable().prepare(Copy.PLAIN, copy.place(), tensor.spec(), copy.spec())) {
+            kernel.run(new Tensor[]{tensor, copy}, KernelContext.current());
+        }
+        return copy;
     }
 
     private static Tensor feed(Program program, String name, Tensor tensor) {
@@ -118,6 +139,12 @@ public final class Interpreter {
                 throw new IllegalArgumentException("Feed '" + name + "' must be " + type + " (-1 matches any), but is " + tensor.spec());
             }
         }
-        return tensor;
+        return writes(program, name) ? Environment.copy(tensor) : tensor;
+    }
+
+    /** What is fed belongs to the caller: a program that changes it gets a copy. */
+    private static boolean writes(Program program, String name) {
+        return program.blocks().stream().flatMap(block -> block.ops().stream())
+                .anyMatch(op -> !op.type().equals("feed") && op.outputNames().contains(name));
     }
 }

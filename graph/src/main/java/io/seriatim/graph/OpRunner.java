@@ -80,7 +80,9 @@ final class OpRunner {
 
         @Override
         public double @Nullable [] numbers(String slot, int index) {
-            return environment.get(op.input(slot).get(index)) instanceof Tensor tensor ? tensor.toDoubleArray() : null;
+            return environment.get(op.input(slot).get(index)) instanceof Tensor tensor
+                    ? tensor.toDoubleArray()
+                    : Inference.Source.super.numbers(slot, index);
         }
 
         private static long[] whole(Tensor tensor) {
@@ -175,7 +177,8 @@ final class OpRunner {
         private Object written(Operand.Source.Output output) {
             Object value = written.get(output);
             if (value == null) {
-                throw new IllegalStateException("Operation '" + op.type() + "' writes output " + output.slot() + ", of which nothing was inferred");
+                throw new IllegalStateException(
+                        "Operation '" + op.type() + "' writes output " + output.slot() + ", of which nothing was inferred");
             }
             return value;
         }

@@ -77,6 +77,15 @@ public final class Lowering {
     }
 
     /**
+     * The operation.
+     *
+     * @return its description
+     */
+    public OpDesc op() {
+        return op;
+    }
+
+    /**
      * The attributes.
      *
      * @return with defaults
@@ -279,7 +288,7 @@ public final class Lowering {
     }
 
     /**
-     * The values, with their fractions, of an input that decides on shapes.
+     * The values of an input that decides on shapes, fractions included.
      *
      * @param slot
      *            its slot
@@ -455,7 +464,8 @@ public final class Lowering {
      *            its outputs; null for those that are not wanted and may be left out
      */
     public void into(Computation computation, List<? extends @Nullable Operand> from, List<? extends @Nullable Operand> to) {
-        steps.add(new Step(new Step.Work.Compute(computation), new ArrayList<@Nullable Operand>(from), new ArrayList<@Nullable Operand>(to)));
+        steps.add(
+                new Step(new Step.Work.Compute(computation), new ArrayList<@Nullable Operand>(from), new ArrayList<@Nullable Operand>(to)));
     }
 
     /**
@@ -470,8 +480,10 @@ public final class Lowering {
      * @param to
      *            its outputs
      */
-    public void call(String name, Step.HostFunction function, List<? extends @Nullable Operand> from, List<? extends @Nullable Operand> to) {
-        steps.add(new Step(new Step.Work.Call(name, function), new ArrayList<@Nullable Operand>(from), new ArrayList<@Nullable Operand>(to)));
+    public void call(String name, Step.HostFunction function, List<? extends @Nullable Operand> from,
+            List<? extends @Nullable Operand> to) {
+        steps.add(
+                new Step(new Step.Work.Call(name, function), new ArrayList<@Nullable Operand>(from), new ArrayList<@Nullable Operand>(to)));
     }
 
     /**

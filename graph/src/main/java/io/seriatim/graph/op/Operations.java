@@ -39,17 +39,37 @@ public final class Operations {
         }
     }
 
-    private static final List<Provider> BUILT_IN = List.of(ActivationOperations::register,
-            CopyOperations::register,
-            ExpandOperations::register,
-            FillOperations::register,
-            JoinOperations::register,
-            MovementOperations::register,
-            PadOperations::register,
-            SequenceOperations::register,
-            SetValueOperation::register,
-            ShapeOperations::register,
-            SliceOperations::register);
+    private static final List<Provider> BUILT_IN = List.of(//
+            ActivationOperations::register, //
+            AdamOperations::register, //
+            BatchNormOperations::register, //
+            ConvolutionOperations::register, //
+            CopyOperations::register, //
+            EmbeddingOperations::register, //
+            ExpandOperations::register, //
+            FillOperations::register, //
+            GatherOperations::register, //
+            JoinOperations::register, //
+            LossOperations::register, //
+            LossScalingOperations::register, //
+            MovementOperations::register, //
+            NormOperations::register, //
+            NormalisationOperations::register, //
+            OptimizerOperations::register, //
+            OrderOperations::register, //
+            PadOperations::register, //
+            PoolingOperations::register, //
+            ProductOperations::register, //
+            PutAlongAxisOperations::register, //
+            ReductionOperations::register, //
+            ScatterOperations::register, //
+            SelectionOperations::register, //
+            SequenceOperations::register, //
+            SetValueOperation::register, //
+            ShapeOperations::register, //
+            SliceOperations::register, //
+            SoftmaxOperations::register, //
+            TransposedConvolutionOperations::register);
 
     private Operations() {
     }
