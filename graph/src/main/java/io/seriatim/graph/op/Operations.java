@@ -39,22 +39,7 @@ public final class Operations {
         }
     }
 
-
-    private Operations() {
-    }
-
-    /**
-     * Those of the process.
-     *
-     * @return always the same
-     */
-    public static Operations system() {
-        return OfProcess.OPERATIONS;
-    }
-
-    /**
-     * Adds an operation type.
-       private static final List<Provider> BUILT_IN = List.of(//
+    private static final List<Provider> BUILT_IN = List.of(//
             ActivationOperations::register, //
             AdamOperations::register, //
             BatchNormOperations::register, //
@@ -87,7 +72,22 @@ public final class Operations {
             SliceOperations::register, //
             SoftmaxOperations::register, //
             TransposedConvolutionOperations::register);
-  *
+
+    private Operations() {
+    }
+
+    /**
+     * Those of the process.
+     *
+     * @return always the same
+     */
+    public static Operations system() {
+        return OfProcess.OPERATIONS;
+    }
+
+    /**
+     * Adds an operation type.
+     *
      * @param operation
      *            the type
      * @return this
