@@ -95,7 +95,8 @@ public final class Interpreter {
      */
     public Map<String, Tensor> run(Program program, Map<String, Tensor> feeds, List<String> fetches) {
         Environment local = new Environment(root);
-        feeds.forEach((name, tensor) -> local.setHere(name, feed(program, name, tensor)));
+        local.enter(program.global());
+        feeds.forEach((name, tensor) -> local.set(name, feed(program, name, tensor)));
         RunState state = new RunState(program, runner, root, local, feeds, runs++, paddleRandom);
         new BlockRunner(state).run(program.global(), local);
         Map<String, Tensor> fetched = new LinkedHashMap<>();
@@ -118,7 +119,7 @@ public final class Interpreter {
                 throw new IllegalArgumentException("Feed '" + name + "' must be " + type + " (-1 matches any), but is " + tensor.spec());
             }
         }
-        return writes(program, name) ? Environment.copy(tensor) : tensor;
+        return writes(program, name) ? VariableValues.copy(tensor) : tensor;
     }
 
     /** What is fed belongs to the caller: a program that changes it gets a copy. */

@@ -40,7 +40,8 @@ public final class Operations {
     }
 
     private static final List<Provider> BUILT_IN = List.of(ActivationOperations::register, OptimizerOperations::register,
-            AdamOperations::register, LossScalingOperations::register);
+            AdamOperations::register, LossScalingOperations::register, ControlOperations::register, TensorListOperations::register,
+            CommunicationOperations::register, InputOutputOperations::register);
 
     private Operations() {
     }
