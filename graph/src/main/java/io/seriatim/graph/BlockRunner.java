@@ -21,7 +21,7 @@ final class BlockRunner {
             OpDesc op = block.ops().get(i);
             Operation schema = Operations.system().get(op.type());
             try {
-                if (schema.isLowered() && !TensorLists.isFor(op, environment)) {
+                if (schema.isLowered() && !TensorListInstructions.isFor(op, environment)) {
                     state.runner().run(op, schema, environment, state, randomKey(block, i, op, schema));
                 } else {
                     instructions.run(op, environment);

@@ -1,251 +1,175 @@
 package io.seriatim.graph;
 
-import io.seriatim.graph.op.Attrs;
-import io.seriatim.graph.op.GradientRule;
-import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.DType;
 import java.util.ArrayList;
-import java.util.Collection;
-import java.util.HashMap;
-import java.util.HashSet;
-import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
+import java.util.function.Supplier;
 
-/**
- * Branches, loops, and their gradients.
- *
- * <p>
- * Each time that a block runs it has an environment of its own, which stays for the gradient. A loop's variables are the ones outside, which its steps overwrite; so each step keeps what they were
- * before it. The gradient of a loop walks through the steps backwards. What flows back along a loop's variable is handed from step to step; what flows to a variable that the loop only reads is added
- * up over the steps. A step whose block does not write a gradient adds nothing, and a branch that was not taken gives zeros.
- */
+/** Branches and loops: blocks, and the operations that run them, as Paddle's cond and while_loop make them. */
 final class ControlFlow {
-    private final Program program;
-    private final BlockRunner blocks;
-
-    ControlFlow(Program program, BlockRunner blocks) {
-        this.program = program;
-        this.blocks = blocks;
+    private ControlFlow() {
     }
 
-    static Block block(Program program, OpDesc op) {
-        int index = ControlGradients.block(op);
-        if (index <= 0) {
-            throw new IllegalArgumentException(
-                    "Operation '" + op.type() + "' needs the attribute 'sub_block', a block of the program other "
-                            + "than its first");
+    static List<Value> ifElse(Graph graph, Value condition, Supplier<List<Value>> then, Supplier<List<Value>> otherwise) {
+        checkCondition(condition);
+        List<Value> taken = branch(graph, condition, then);
+        Value not = condition.not();
+        List<Value> other = branch(graph, not, otherwise);
+        if (taken.size() != other.size()) {
+            throw new IllegalArgumentException("Both branches of '" + condition.name() + "' must have as many results, but have "
+                    + taken.size() + " and " + other.size());
         }
-        return program.block(index);
+        Value mask = condition.cast(DType.INT32);
+        List<Value> results = new ArrayList<>();
+        for (int i = 0; i < taken.size(); i++) {
+            results.add(select(graph, mask, other.get(i), taken.get(i)));
+        }
+        return results;
     }
 
-    void conditional(OpDesc op, Environment environment) {
-        Environment.Steps steps = new Environment.Steps();
-        op.output("Scope").forEach(name -> environment.set(name, steps));
-        if (isTaken(op, environment)) {
-            Environment inner = new Environment(environment);
-            blocks.run(block(program, op), inner);
-            steps.add(inner, Map.of());
+    private static void checkCondition(Value condition) {
+        if (condition.dtype() != DType.BOOL || condition.shape().stream().anyMatch(dim -> dim != 1)) {
+            throw new IllegalArgumentException("A condition is bool and has one element, but '" + condition.name() + "' is "
+                    + condition.type());
         }
     }
 
-    private static boolean isTaken(OpDesc op, Environment environment) {
-        Attrs attrs = Instructions.attrs(op);
-        if (attrs.getBool("is_scalar_condition")) {
-            return truth(op.input("Cond").getFirst(), environment);
+    private static Value select(Graph graph, Value mask, Value no, Value yes) {
+        if (no.dtype() != yes.dtype()) {
+            throw new IllegalArgumentException("Both branches must give one type, but give " + yes.type() + " and " + no.type());
         }
-        return op.input("Cond").stream().allMatch(name -> environment.tensor(name).shape().size() > 0);
+        String name = graph.names().next("_generated_var");
+        OpDesc op = OpDesc.of("select_input").in("X", no.name(), yes.name()).in("Mask", mask.name()).out("Out", name).build();
+        VarType.TensorType type = merged(yes.type(), no.type());
+        graph.block().put(VarDesc.of(name, new VarType.Dense(type, null)));
+        graph.block().add(Appender.complete(op, graph.role()));
+        return graph.value(name);
     }
 
-    private static boolean truth(String name, Environment environment) {
-        Tensor condition = environment.tensor(name);
-        if (condition.shape().size() != 1) {
-            throw new IllegalArgumentException("The condition '" + name + "' must be one element, but is " + condition.spec());
+    /** Dimensions in which branches differ are not known. */
+    private static VarType.TensorType merged(VarType.TensorType a, VarType.TensorType b) {
+        if (a.dims().size() != b.dims().size()) {
+            return a;
         }
-        return condition.toLongArray()[0] != 0;
+        List<Long> dims = new ArrayList<>();
+        for (int i = 0; i < a.dims().size(); i++) {
+            dims.add(a.dims().get(i).equals(b.dims().get(i)) ? a.dims().get(i) : -1L);
+        }
+        return new VarType.TensorType(a.dataType(), dims);
     }
 
-    void conditionalGradient(OpDesc op, Environment environment) {
-        List<String> inputs = op.input("Input");
-        List<String> gradients = op.output("Input@GRAD");
-        List<Environment.Step> taken = steps(op, "Scope", environment).steps();
-        Map<String, Object> incoming = incoming(op, op.input("Out").stream().map(GradientRule::gradient).toList(), environment);
-        Environment inner = taken.isEmpty() ? null : taken.getFirst().environment();
-        if (inner != null) {
-            runGradient(block(program, op), inner, incoming, wanted(inputs, gradients), Map.of());
+    private static List<Value> branch(Graph graph, Value condition, Supplier<List<Value>> body) {
+        Block outer = graph.block();
+        Block block = graph.main().addBlock(outer.index(), null);
+        List<String> outs = new ArrayList<>();
+        graph.in(block, () -> {
+            for (Value result : body.get()) {
+                String name = graph.names().next("_generated_var");
+                outer.put(VarDesc.of(name, new VarType.Dense(result.type(), null)).stopping(result.stopsGradient()));
+                block.add(Appender.complete(OpDesc.of("assign").in("X", result.name()).out("Out", name).build(), graph.role()));
+                outs.add(name);
+            }
+            return outs;
+        });
+        String scope = graph.names().next("_generated_var");
+        outer.put(new VarDesc(scope, new VarType.Other(VarType.STEP_SCOPES), null, null, null, null));
+        List<String> inputs = readFromOutside(block);
+        outer.add(Appender.complete(OpDesc.of("conditional_block").in("Cond", condition.name()).in("Input", inputs).out("Out", outs)
+                .out("Scope", scope).attr("sub_block", block).attr("is_scalar_condition", true)
+                .attr("skip_eager_deletion_vars", new String[0]).build(), graph.role()));
+        return outs.stream().map(graph::value).toList();
+    }
+
+    /** Variables of outer blocks that a block reads, in the order in which it does so first. */
+    private static List<String> readFromOutside(Block block) {
+        Set<String> names = new LinkedHashSet<>();
+        collect(block, block, names);
+        return List.copyOf(names);
+    }
+
+    private static void collect(Block outermost, Block block, Set<String> names) {
+        Set<String> written = new LinkedHashSet<>();
+        for (OpDesc op : block.ops()) {
+            for (String name : op.inputNames()) {
+                if (!written.contains(name) && isOutside(outermost, block, name)) {
+                    names.add(name);
+                }
+            }
+            op.attributes()
+                    .forEach(each -> each.value().blocks().forEach(index -> collect(outermost, block.program().block(index), names)));
+            written.addAll(op.outputNames());
         }
-        for (int i = 0; i < gradients.size(); i++) {
-            if (!gradients.get(i).equals(GradientRule.EMPTY)) {
-                String name = GradientRule.gradient(inputs.get(i));
-                // What the branch would have changed, and did not, passes through.
-                Object value = inner == null ? incoming.get(name) : inner.here(name);
-                environment.set(gradients.get(i), value == null ? VariableValues.zerosLike(environment.get(inputs.get(i))) : value);
+    }
+
+    private static boolean isOutside(Block outermost, Block block, String name) {
+        Block owner = block.owner(name);
+        for (Block each = outermost; owner != null; each = each.program().block(each.parent())) {
+            if (each.parent() == Block.NONE) {
+                return owner.index() == each.index();
+            }
+            if (each.parent() == owner.index()) {
+                return true;
             }
         }
+        return false;
     }
 
-    /** Runs the block of a gradient where its forward block has run: with what comes in, and so that what it computes for some names stays there. */
-    private void runGradient(Block block, Environment inner, Map<String, Object> incoming, Collection<String> outgoing,
-            Map<String, Object> after) {
-        inner.claim(incoming.keySet());
-        inner.claim(outgoing);
-        inner.claim(after.keySet());
-        outgoing.forEach(inner::removeHere);
-        incoming.forEach(inner::setHere);
-        after.forEach((name, value) -> inner.setHere(name, VariableValues.copy(value)));
-        blocks.run(block, inner);
-    }
-
-    private static List<String> wanted(List<String> inputs, List<String> gradients) {
-        List<String> wanted = new ArrayList<>();
-        for (int i = 0; i < gradients.size(); i++) {
-            if (!gradients.get(i).equals(GradientRule.EMPTY)) {
-                wanted.add(GradientRule.gradient(inputs.get(i)));
-            }
-        }
-        return wanted;
-    }
-
-    /** The gradients of an operation's outputs by the names that the block knows them by; zeros for those that no one computes. */
-    private static Map<String, Object> incoming(OpDesc op, List<String> names, Environment environment) {
-        List<String> outer = op.input("Out@GRAD");
-        if (outer.size() != names.size()) {
-            throw new IllegalArgumentException("There must be a gradient for each of " + names + ", but there are " + outer);
-        }
-        Map<String, Object> incoming = new LinkedHashMap<>();
-        for (int i = 0; i < names.size(); i++) {
-            Object value = outer.get(i).equals(GradientRule.EMPTY) ? null : environment.find(outer.get(i));
-            if (value == null) {
-                Object forward = environment.find(Backward.forward(names.get(i)));
-                value = forward == null ? null : VariableValues.zerosLike(forward);
-            }
-            if (value != null) {
-                incoming.put(names.get(i), value);
-            }
-        }
-        return incoming;
-    }
-
-    private static Environment.Steps steps(OpDesc op, String slot, Environment environment) {
-        String name = op.input(slot).getFirst();
-        if (environment.find(name) instanceof Environment.Steps steps) {
-            return steps;
-        }
-        throw new IllegalArgumentException("Variable '" + name + "' holds no steps: the operation whose gradient this is has not run, or "
-                + "was run with is_test");
-    }
-
-    void loop(OpDesc op, Environment environment) {
-        Block block = block(program, op);
-        Environment.Steps steps = new Environment.Steps();
-        boolean keeps = !Instructions.attrs(op).getBool("is_test");
-        if (keeps) {
-            op.output("StepScopes").forEach(name -> environment.set(name, steps));
-        }
-        Set<String> written = written(block);
-        List<String> variables = keeps ? op.input("X").stream().distinct().filter(written::contains).toList() : List.of();
-        Set<String> inPlace = inPlace(block);
-        while (truth(op.input("Condition").getFirst(), environment)) {
-            Environment inner = new Environment(environment);
-            Map<String, Object> before = tensors(variables, environment);
-            blocks.run(block, inner);
-            before.forEach(inner::setHere);
-            if (keeps) {
-                steps.add(inner, tensors(variables.stream().filter(inPlace::contains).toList(), environment));
-            }
-        }
-    }
-
-    private static Map<String, Object> tensors(List<String> names, Environment environment) {
-        Map<String, Object> copies = new HashMap<>();
-        for (String name : names) {
-            if (environment.find(name) instanceof Tensor tensor) {
-                copies.put(name, VariableValues.copy(tensor));
-            }
-        }
-        return copies;
-    }
-
-    private static Set<String> written(Block block) {
-        Set<String> written = new HashSet<>();
-        block.ops().forEach(op -> written.addAll(op.outputNames()));
-        return written;
-    }
-
-    private static Set<String> inPlace(Block block) {
-        Set<String> names = new HashSet<>();
-        block.ops().forEach(op -> op.outputNames().stream().filter(name -> op.inputNames().contains(name)).forEach(names::add));
+    private static Set<String> writtenOutside(Block block) {
+        Set<String> names = new LinkedHashSet<>();
+        block.ops().forEach(op -> op.outputNames().stream().filter(name -> block.var(name) == null).forEach(names::add));
         return names;
     }
 
-    void loopGradient(OpDesc op, Environment environment) {
-        Block block = block(program, op);
-        Set<String> written = written(block);
-        List<String> inputs = op.input("X");
-        List<String> gradients = op.output("X@GRAD");
-        Map<String, Object> carried = incoming(op, carriedNames(op), environment);
-        Map<String, Object> sums = new HashMap<>();
-        List<String> summed = wanted(inputs, gradients).stream().filter(name -> !carried.containsKey(name)).toList();
-        for (Environment.Step step : steps(op, "StepScopes", environment).steps().reversed()) {
-            Environment inner = step.environment();
-            // A counter that the block counts back must begin as the step has left it.
-            Map<String, Object> after = new HashMap<>(step.after());
-            after.keySet().retainAll(written);
-            runGradient(block, inner, carried, summed, after);
-            summed.forEach(name -> addTo(sums, name, inner.here(name)));
-            carried.replaceAll((name, value) -> carriedOn(op, name, value, written, inner));
+    static List<Value> whileLoop(Graph graph, Graph.LoopFunction condition, Graph.LoopFunction body, List<Value> initial) {
+        if (initial.isEmpty()) {
+            throw new IllegalArgumentException("A loop has at least one variable; without, its condition could not change");
         }
-        for (int i = 0; i < gradients.size(); i++) {
-            if (!gradients.get(i).equals(GradientRule.EMPTY)) {
-                String name = GradientRule.gradient(inputs.get(i));
-                Object value = carried.containsKey(name) ? carried.get(name) : sums.get(name);
-                environment.set(gradients.get(i), value == null ? VariableValues.zerosLike(environment.get(inputs.get(i))) : value);
+        Value first = single(condition.apply(initial));
+        checkCondition(first);
+        Block outer = graph.block();
+        Block block = graph.main().addBlock(outer.index(), null);
+        graph.in(block, () -> {
+            List<Value> next = body.apply(initial);
+            if (next.size() != initial.size()) {
+                throw new IllegalArgumentException("The body of a loop gives as many variables as it takes, but it takes " + initial.size()
+                        + " and gives " + next.size());
             }
-        }
+            Value again = single(condition.apply(next));
+            for (int i = 0; i < next.size(); i++) {
+                if (!next.get(i).equals(initial.get(i))) {
+                    assign(graph, block, next.get(i), initial.get(i));
+                }
+            }
+            assign(graph, block, again, first);
+            return next;
+        });
+        String scopes = graph.names().next("_generated_var");
+        outer.put(new VarDesc(scopes, new VarType.Other(VarType.STEP_SCOPES), null, null, null, null));
+        Set<String> read = new LinkedHashSet<>(readFromOutside(block));
+        Set<String> written = writtenOutside(block);
+        read.addAll(written);
+        read.remove(first.name());
+        outer.add(Appender.complete(
+                OpDesc.of("while").in("X", read).in("Condition", first.name()).out("Out", written).out("StepScopes", scopes)
+                        .attr("sub_block", block).attr("is_test", false).attr("skip_eager_deletion_vars", new String[0]).build(),
+                graph.role()));
+        return initial;
     }
 
-    private static List<String> carriedNames(OpDesc op) {
-        Attrs attrs = Instructions.attrs(op);
-        return attrs.has("original_output_grad") ? attrs.getTexts("original_output_grad") : op.input("Out@GRAD");
+    private static Value single(List<Value> values) {
+        if (values.size() != 1) {
+            throw new IllegalArgumentException("The condition of a loop is one variable, but there are " + values.size());
+        }
+        return values.getFirst();
     }
 
-    private static void addTo(Map<String, Object> sums, String name, @Nullable Object value) {
-        if (value != null) {
-            sums.put(name, VariableValues.sum(sums.get(name), value));
+    private static void assign(Graph graph, Block block, Value from, Value to) {
+        if (from.dtype() != to.dtype() || from.rank() != to.rank()) {
+            throw new IllegalArgumentException("A loop's variable keeps its type and rank, but '" + to.name() + "' is " + to.type()
+                    + " before and " + from.type() + " after a step");
         }
-    }
-
-    /** The gradient of a loop's variable before a step. A step that overwrites it without a look has none. */
-    private static Object carriedOn(OpDesc op, String name, Object after, Set<String> written, Environment inner) {
-        Object before = written.contains(name) || after instanceof Environment.TensorList ? inner.here(name) : null;
-        if (before != null) {
-            return before;
-        }
-        return op.input("Out").contains(Backward.forward(name)) ? VariableValues.zerosLike(after) : after;
-    }
-
-    void selectInput(OpDesc op, Environment environment) {
-        String chosen = choice(op, op.input("X"), environment);
-        environment.set(op.output("Out").getFirst(), VariableValues.copy(environment.get(chosen)));
-    }
-
-    void selectOutput(OpDesc op, Environment environment) {
-        String chosen = choice(op, op.output("Out"), environment);
-        if (!chosen.equals(GradientRule.EMPTY)) {
-            environment.set(chosen, VariableValues.copy(environment.get(op.input("X").getFirst())));
-        }
-    }
-
-    private static String choice(OpDesc op, List<String> names, Environment environment) {
-        Tensor mask = environment.tensor(op.input("Mask").getFirst());
-        if (mask.shape().size() != 1) {
-            throw new IllegalArgumentException("The mask must be one element, but is " + mask.spec());
-        }
-        long choice = mask.toLongArray()[0];
-        if (choice < 0 || choice >= names.size()) {
-            throw new IllegalArgumentException("The mask must be from 0 to " + (names.size() - 1) + ", but is " + choice);
-        }
-        return names.get((int) choice);
+        block.add(Appender.complete(OpDesc.of("assign").in("X", from.name()).out("Out", to.name()).build(), graph.role()));
     }
 }

@@ -8,13 +8,13 @@ import java.util.List;
 /** Runs the operations that are no computations: feed and fetch, control flow, lists of tensors, files, communication. */
 final class Instructions {
     private final RunState state;
-    private final ControlFlow control;
-    private final Recurrence recurrence;
+    private final ControlInstructions control;
+    private final RecurrentInstructions recurrence;
 
     Instructions(RunState state, BlockRunner blocks) {
         this.state = state;
-        this.control = new ControlFlow(state.program(), blocks);
-        this.recurrence = new Recurrence(state.program(), blocks);
+        this.control = new ControlInstructions(state.program(), blocks);
+        this.recurrence = new RecurrentInstructions(state.program(), blocks);
     }
 
     void run(OpDesc op, Environment environment) {
@@ -35,7 +35,7 @@ final class Instructions {
             case "send_v2", "recv_v2" -> throw new IllegalArgumentException(op.type() + " is from or to rank " + attrs(op).getInt("peer")
                     + ", but the interpreter is the only rank; run the program with an Executor that has several places");
             default -> {
-                if (!TensorLists.run(op, environment)) {
+                if (!TensorListInstructions.run(op, environment)) {
                     throw new IllegalArgumentException(
                             "Operation '" + op.type() + "' is one that the interpreter cannot run; run the program "
                                     + "with an Executor that knows it");

@@ -39,9 +39,40 @@ public final class Operations {
         }
     }
 
-    private static final List<Provider> BUILT_IN = List.of(ActivationOperations::register, OptimizerOperations::register,
-            AdamOperations::register, LossScalingOperations::register, ControlOperations::register, TensorListOperations::register,
-            CommunicationOperations::register, InputOutputOperations::register);
+    private static final List<Provider> BUILT_IN = List.of(//
+            ActivationOperations::register, //
+            AdamOperations::register, //
+            BatchNormOperations::register, //
+            CommunicationOperations::register, //
+            ControlOperations::register, //
+            ConvolutionOperations::register, //
+            CopyOperations::register, //
+            EmbeddingOperations::register, //
+            ExpandOperations::register, //
+            FillOperations::register, //
+            GatherOperations::register, //
+            InputOutputOperations::register, //
+            JoinOperations::register, //
+            LossOperations::register, //
+            LossScalingOperations::register, //
+            MovementOperations::register, //
+            NormOperations::register, //
+            NormalisationOperations::register, //
+            OptimizerOperations::register, //
+            OrderOperations::register, //
+            PadOperations::register, //
+            PoolingOperations::register, //
+            ProductOperations::register, //
+            PutAlongAxisOperations::register, //
+            ReductionOperations::register, //
+            ScatterOperations::register, //
+            SelectionOperations::register, //
+            SequenceOperations::register, //
+            ShapeOperations::register, //
+            SliceOperations::register, //
+            SoftmaxOperations::register, //
+            TensorListOperations::register, //
+            TransposedConvolutionOperations::register);
 
     private Operations() {
     }

@@ -15,11 +15,11 @@ import org.jspecify.annotations.Nullable;
  * A block that runs once for each part of some sequences, and its gradient. Inside the block the name of a sequence is that of its part; the names in {@code ex_states} are what the block had in
  * {@code states} one part before, and first the initial states.
  */
-final class Recurrence {
+final class RecurrentInstructions {
     private final Program program;
     private final BlockRunner blocks;
 
-    Recurrence(Program program, BlockRunner blocks) {
+    RecurrentInstructions(Program program, BlockRunner blocks) {
         this.program = program;
         this.blocks = blocks;
     }
@@ -66,7 +66,7 @@ final class Recurrence {
             for (int i = 0; i < states.size(); i++) {
                 inner.setHere(shape.before().get(i), states.get(i));
             }
-            blocks.run(ControlFlow.block(program, op), inner);
+            blocks.run(ControlInstructions.block(program, op), inner);
             states.clear();
             shape.after().forEach(name -> states.add(inner.get(name)));
             outputs.forEach((name, parts) -> parts[part] = inner.tensor(name));
@@ -91,7 +91,7 @@ final class Recurrence {
             Environment inner = kept.steps().get(step).environment();
             int part = shape.part(step);
             enter(op, shape, environment, inner, part, states);
-            blocks.run(ControlFlow.block(program, op), inner);
+            blocks.run(ControlInstructions.block(program, op), inner);
             shape.sequences()
                     .forEach(name -> parts.computeIfAbsent(name, _ -> new Tensor[shape.length()])[part] = (Tensor) found(inner, name));
             op.input("parameters").forEach(name -> {

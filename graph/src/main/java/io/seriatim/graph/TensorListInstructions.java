@@ -15,11 +15,11 @@ import org.jspecify.annotations.Nullable;
  * The gradient of a list is a list of the elements' gradients. Writing an element has as its gradient reading it, after which nothing more flows into it: what it was before has been overwritten. So
  * such a read takes the element's gradient out of the list. Reading an element has as its gradient writing it, which adds to what is there: the element may have been read several times.
  */
-final class TensorLists {
+final class TensorListInstructions {
     private static final Set<String> ALSO_FOR_LISTS = Set.of("assign", "sum", "fill_any_like");
     private static final int LONGEST = 1 << 24;
 
-    private TensorLists() {
+    private TensorListInstructions() {
     }
 
     /** Whether an operation on tensors is here one on lists. */
