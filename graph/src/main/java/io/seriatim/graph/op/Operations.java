@@ -39,6 +39,44 @@ public final class Operations {
         }
     }
 
+    private static final List<Provider> BUILT_IN = List.of(//
+            ActivationOperations::register, //
+            AdamOperations::register, //
+            BatchNormOperations::register, //
+            CommunicationOperations::register, //
+            ControlOperations::register, //
+            ConvolutionOperations::register, //
+            CopyOperations::register, //
+            DropoutOperations::register, //
+            EmbeddingOperations::register, //
+            ExpandOperations::register, //
+            FillOperations::register, //
+            GatherOperations::register, //
+            InputOutputOperations::register, //
+            InterpolationOperations::register, //
+            JoinOperations::register, //
+            LossOperations::register, //
+            LossScalingOperations::register, //
+            MovementOperations::register, //
+            NormOperations::register, //
+            NormalisationOperations::register, //
+            OptimizerOperations::register, //
+            OrderOperations::register, //
+            PadOperations::register, //
+            PoolingOperations::register, //
+            ProductOperations::register, //
+            PutAlongAxisOperations::register, //
+            RandomOperations::register, //
+            ReductionOperations::register, //
+            SamplingOperations::register, //
+            ScatterOperations::register, //
+            SelectionOperations::register, //
+            SequenceOperations::register, //
+            ShapeOperations::register, //
+            SliceOperations::register, //
+            SoftmaxOperations::register, //
+            TensorListOperations::register, //
+            TransposedConvolutionOperations::register);
 
     private Operations() {
     }
@@ -63,41 +101,7 @@ public final class Operations {
      */
     public Operations add(Operation operation) {
         if (byType.putIfAbsent(operation.type(), operation) != null) {
-            throw new IllegalArgumentException("There is an operation type '" + operation.type()     private static final List<Provider> BUILT_IN = List.of(//
-            ActivationOperations::register, //
-            AdamOperations::register, //
-            BatchNormOperations::register, //
-            ConvolutionOperations::register, //
-            CopyOperations::register, //
-            DropoutOperations::register, //
-            EmbeddingOperations::register, //
-            ExpandOperations::register, //
-            FillOperations::register, //
-            GatherOperations::register, //
-            InterpolationOperations::register, //
-            JoinOperations::register, //
-            LossOperations::register, //
-            LossScalingOperations::register, //
-            MovementOperations::register, //
-            NormOperations::register, //
-            NormalisationOperations::register, //
-            OptimizerOperations::register, //
-            OrderOperations::register, //
-            PadOperations::register, //
-            PoolingOperations::register, //
-            ProductOperations::register, //
-            PutAlongAxisOperations::register, //
-            RandomOperations::register, //
-            ReductionOperations::register, //
-            SamplingOperations::register, //
-            ScatterOperations::register, //
-            SelectionOperations::register, //
-            SequenceOperations::register, //
-            ShapeOperations::register, //
-            SliceOperations::register, //
-            SoftmaxOperations::register, //
-            TransposedConvolutionOperations::register);
-+ "' already; choose another name");
+            throw new IllegalArgumentException("There is an operation type '" + operation.type() + "' already; choose another name");
         }
         return this;
     }
