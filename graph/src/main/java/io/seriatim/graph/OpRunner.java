@@ -80,7 +80,9 @@ final class OpRunner {
 
         @Override
         public double @Nullable [] numbers(String slot, int index) {
-            return environment.get(op.input(slot).get(index)) instanceof Tensor tensor ? tensor.toDoubleArray() : null;
+            return environment.get(op.input(slot).get(index)) instanceof Tensor tensor
+                    ? tensor.toDoubleArray()
+                    : Inference.Source.super.numbers(slot, index);
         }
 
         private static long[] whole(Tensor tensor) {

@@ -48,7 +48,7 @@ public final class Inference {
         long @Nullable [] values(String slot, int index);
 
         /**
-         * The values of a variable, with their fractions.
+         * The values of a variable, fractions included.
          *
          * @param slot
          *            the input slot
@@ -57,8 +57,8 @@ public final class Inference {
          * @return its elements, or null if they are not known yet
          */
         default double @Nullable [] numbers(String slot, int index) {
-            long[] whole = values(slot, index);
-            return whole == null ? null : Arrays.stream(whole).asDoubleStream().toArray();
+            long[] values = values(slot, index);
+            return values == null ? null : Arrays.stream(values).asDoubleStream().toArray();
         }
 
         /**
@@ -214,7 +214,7 @@ public final class Inference {
     }
 
     /**
-     * The values, with their fractions, of an input that decides on shapes.
+     * The values of an input that decides on shapes, fractions included.
      *
      * @param slot
      *            its slot

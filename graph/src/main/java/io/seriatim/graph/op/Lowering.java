@@ -77,6 +77,15 @@ public final class Lowering {
     }
 
     /**
+     * The operation.
+     *
+     * @return its description
+     */
+    public OpDesc op() {
+        return op;
+    }
+
+    /**
      * The attributes.
      *
      * @return with defaults
@@ -279,7 +288,7 @@ public final class Lowering {
     }
 
     /**
-     * The values, with their fractions, of an input that decides on shapes.
+     * The values of an input that decides on shapes, fractions included.
      *
      * @param slot
      *            its slot
