@@ -67,6 +67,7 @@ public final class Operations {
             ProductOperations::register, //
             PutAlongAxisOperations::register, //
             RandomOperations::register, //
+            RecurrentOperations::register, //
             ReductionOperations::register, //
             SamplingOperations::register, //
             ScatterOperations::register, //
