@@ -88,7 +88,8 @@ final class Backward {
                 return i;
             }
         }
-        throw new IllegalArgumentException("Nothing computes the loss '" + loss + "'; give a variable that operations of the program write");
+        throw new IllegalArgumentException(
+                "Nothing computes the loss '" + loss + "'; give a variable that operations of the program write");
     }
 
     private Set<String> unwanted(Block block) {

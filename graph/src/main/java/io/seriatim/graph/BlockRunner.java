@@ -27,7 +27,8 @@ final class BlockRunner {
                     instructions.run(op, block, environment);
                 }
             } catch (IllegalArgumentException e) {
-                throw new IllegalArgumentException("Block " + block.index() + ", operation " + i + " (" + op.type() + "): " + e.getMessage(), e);
+                throw new IllegalArgumentException(
+                        "Block " + block.index() + ", operation " + i + " (" + op.type() + "): " + e.getMessage(), e);
             }
         }
     }
@@ -53,7 +54,8 @@ final class BlockRunner {
         long seed = op.attribute("seed") instanceof Attribute.Int(int value) ? value : 0;
         return seed != 0
                 ? Tensor.of(new long[]{seed, 0}, 2)
-                : Tensor.of(new long[]{state.program().randomSeed() + 0x9E3779B97F4A7C15L * (1 + block.index() * 65_536L + index), state.run()},
+                : Tensor.of(
+                        new long[]{state.program().randomSeed() + 0x9E3779B97F4A7C15L * (1 + block.index() * 65_536L + index), state.run()},
                         2);
     }
 

@@ -62,9 +62,11 @@ final class GradientPruning {
         Set<String> written = new HashSet<>();
         ops.forEach(op -> written.addAll(op.outputNames()));
         for (OpDesc op : ops) {
-            List<String> made = op.inputNames().stream().filter(name -> isGradient(name) && (written.contains(name) || seeds.contains(name)))
+            List<String> made = op.inputNames().stream()
+                    .filter(name -> isGradient(name) && (written.contains(name) || seeds.contains(name)))
                     .toList();
-            boolean waits = op.inputNames().stream().anyMatch(GradientPruning::isGradient) || op.inputNames().stream().anyMatch(seeds::contains);
+            boolean waits = op.inputNames().stream().anyMatch(GradientPruning::isGradient)
+                    || op.inputNames().stream().anyMatch(seeds::contains);
             if (!waits || made.stream().anyMatch(there::contains) || op.inputNames().stream().anyMatch(there::contains)) {
                 there.addAll(op.outputNames());
                 reached.add(op);

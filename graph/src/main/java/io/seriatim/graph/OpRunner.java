@@ -170,7 +170,8 @@ final class OpRunner {
         private Object written(Operand.Source.Output output) {
             Object value = written.get(output);
             if (value == null) {
-                throw new IllegalStateException("Operation '" + op.type() + "' writes output " + output.slot() + ", of which nothing was inferred");
+                throw new IllegalStateException(
+                        "Operation '" + op.type() + "' writes output " + output.slot() + ", of which nothing was inferred");
             }
             return value;
         }

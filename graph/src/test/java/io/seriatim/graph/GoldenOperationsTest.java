@@ -44,7 +44,8 @@ class GoldenOperationsTest {
     }
 
     private static void values(GoldenOperations golden, Kernels kernels) {
-        Map<String, Tensor> results = Interpreter.of(kernels).paddleRandom(7).run(golden.program(), golden.in(), List.copyOf(golden.out().keySet()));
+        Map<String, Tensor> results = Interpreter.of(kernels).paddleRandom(7).run(golden.program(), golden.in(),
+                List.copyOf(golden.out().keySet()));
         assertTrue(!results.isEmpty(), "the case has results");
         golden.out().forEach((name, expected) -> same(golden.name() + " " + name, expected, results.get(name)));
     }

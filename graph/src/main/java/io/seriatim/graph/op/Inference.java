@@ -277,7 +277,8 @@ public final class Inference {
      */
     public int axis(String slot, long axis) {
         int rank = dims(slot).length;
-        require(axis >= -rank && axis < rank || (rank == 0 && (axis == 0 || axis == -1)), "the axis %d is not one of the %d dimensions of %s",
+        require(axis >= -rank && axis < rank || (rank == 0 && (axis == 0 || axis == -1)),
+                "the axis %d is not one of the %d dimensions of %s",
                 axis, rank, slot);
         return (int) (axis < 0 ? axis + Math.max(rank, 1) : axis);
     }

@@ -444,7 +444,8 @@ public final class Lowering {
      *            its outputs; null for those that are not wanted and may be left out
      */
     public void into(Computation computation, List<? extends @Nullable Operand> from, List<? extends @Nullable Operand> to) {
-        steps.add(new Step(new Step.Work.Compute(computation), new ArrayList<@Nullable Operand>(from), new ArrayList<@Nullable Operand>(to)));
+        steps.add(
+                new Step(new Step.Work.Compute(computation), new ArrayList<@Nullable Operand>(from), new ArrayList<@Nullable Operand>(to)));
     }
 
     /**
@@ -459,8 +460,10 @@ public final class Lowering {
      * @param to
      *            its outputs
      */
-    public void call(String name, Step.HostFunction function, List<? extends @Nullable Operand> from, List<? extends @Nullable Operand> to) {
-        steps.add(new Step(new Step.Work.Call(name, function), new ArrayList<@Nullable Operand>(from), new ArrayList<@Nullable Operand>(to)));
+    public void call(String name, Step.HostFunction function, List<? extends @Nullable Operand> from,
+            List<? extends @Nullable Operand> to) {
+        steps.add(
+                new Step(new Step.Work.Call(name, function), new ArrayList<@Nullable Operand>(from), new ArrayList<@Nullable Operand>(to)));
     }
 
     /**

@@ -39,7 +39,14 @@ public final class Operations {
         }
     }
 
-    private static final List<Provider> BUILT_IN = List.of(ActivationOperations::register);
+    private static final List<Provider> BUILT_IN = List.of(
+            ActivationOperations::register,
+            ParametricActivationOperations::register,
+            PowerOperations::register,
+            ScaleOperations::register,
+            SumOperations::register,
+            ElementwiseOperations::register,
+            ComparisonOperations::register);
 
     private Operations() {
     }
