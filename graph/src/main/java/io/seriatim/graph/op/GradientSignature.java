@@ -17,7 +17,7 @@ record GradientSignature(String type, List<Binding> inputs, List<Binding> output
     /** A slot of the gradient operation, and what of the forward goes there. */
     record Binding(String slot, String forward, boolean gradient, boolean list) {
         static Binding parse(String text) {
-            String[] sides = text.strip().split("=");
+            String[] sides = text.strip().split("=", -1);
             String right = sides[sides.length - 1];
             boolean gradient = right.endsWith(SUFFIX);
             return new Binding(sides[0], gradient ? right.substring(0, right.length() - SUFFIX.length()) : right, gradient, false);
@@ -51,7 +51,7 @@ record GradientSignature(String type, List<Binding> inputs, List<Binding> output
     }
 
     private static List<Binding> bindings(String text) {
-        return text.isBlank() ? List.of() : Arrays.stream(text.split(",")).map(Binding::parse).toList();
+        return text.isBlank() ? List.of() : Arrays.stream(text.split(",", -1)).map(Binding::parse).toList();
     }
 
     @Override

@@ -39,14 +39,50 @@ public final class Operations {
         }
     }
 
-    private static final List<Provider> BUILT_IN = List.of(
-            ActivationOperations::register,
-            ParametricActivationOperations::register,
-            PowerOperations::register,
-            ScaleOperations::register,
-            SumOperations::register,
-            ElementwiseOperations::register,
-            ComparisonOperations::register);
+    private static final List<Provider> BUILT_IN = List.of(//
+            ActivationOperations::register, //
+            AdamOperations::register, //
+            BatchNormOperations::register, //
+            CommunicationOperations::register, //
+            ComparisonOperations::register, //
+            ControlOperations::register, //
+            ConvolutionOperations::register, //
+            CopyOperations::register, //
+            DropoutOperations::register, //
+            ElementwiseOperations::register, //
+            EmbeddingOperations::register, //
+            ExpandOperations::register, //
+            FillOperations::register, //
+            GatherOperations::register, //
+            InputOutputOperations::register, //
+            InterpolationOperations::register, //
+            JoinOperations::register, //
+            LossOperations::register, //
+            LossScalingOperations::register, //
+            MovementOperations::register, //
+            NormOperations::register, //
+            NormalisationOperations::register, //
+            OptimizerOperations::register, //
+            OrderOperations::register, //
+            PadOperations::register, //
+            ParametricActivationOperations::register, //
+            PoolingOperations::register, //
+            PowerOperations::register, //
+            ProductOperations::register, //
+            PutAlongAxisOperations::register, //
+            RandomOperations::register, //
+            ReductionOperations::register, //
+            SamplingOperations::register, //
+            ScaleOperations::register, //
+            ScatterOperations::register, //
+            SelectionOperations::register, //
+            SequenceOperations::register, //
+            ShapeOperations::register, //
+            SliceOperations::register, //
+            SoftmaxOperations::register, //
+            SumOperations::register, //
+            TensorListOperations::register, //
+            TransposedConvolutionOperations::register);
 
     private Operations() {
     }
