@@ -44,10 +44,12 @@ public final class Operations {
             AdamOperations::register, //
             BatchNormOperations::register, //
             CommunicationOperations::register, //
+            ComparisonOperations::register, //
             ControlOperations::register, //
             ConvolutionOperations::register, //
             CopyOperations::register, //
             DropoutOperations::register, //
+            ElementwiseOperations::register, //
             EmbeddingOperations::register, //
             ExpandOperations::register, //
             FillOperations::register, //
@@ -63,18 +65,22 @@ public final class Operations {
             OptimizerOperations::register, //
             OrderOperations::register, //
             PadOperations::register, //
+            ParametricActivationOperations::register, //
             PoolingOperations::register, //
+            PowerOperations::register, //
             ProductOperations::register, //
             PutAlongAxisOperations::register, //
             RandomOperations::register, //
             ReductionOperations::register, //
             SamplingOperations::register, //
+            ScaleOperations::register, //
             ScatterOperations::register, //
             SelectionOperations::register, //
             SequenceOperations::register, //
             ShapeOperations::register, //
             SliceOperations::register, //
             SoftmaxOperations::register, //
+            SumOperations::register, //
             TensorListOperations::register, //
             TransposedConvolutionOperations::register);
 
