@@ -154,15 +154,15 @@ final class SetValueOperation {
     private static Operand given(Attrs attrs, Lowering l, DType dtype) {
         long[] shape = attrs.getLongs("shape");
         double[] values = values(attrs);
-        if (!dtype.isFloating() && attrs.get("values") instanceof Attribute.Scalars(List<Attribute.Number> numbers)
-                && numbers.stream().allMatch(Attribute.Number.OfLong.class::isInstance) && !numbers.isEmpty()) {
+        if (!dtype.isFloating() && attrs.get("values") instanceof Attribute.Scalars(List<Attribute.ScalarNumber> numbers)
+                && numbers.stream().allMatch(Attribute.ScalarNumber.OfLong.class::isInstance) && !numbers.isEmpty()) {
             return l.constant(Tensor.of(dtype, numbers.stream().mapToLong(SetValueOperation::whole).toArray(), shape));
         }
         return l.constant(Tensor.of(dtype, values, shape));
     }
 
-    private static long whole(Attribute.Number number) {
-        return number instanceof Attribute.Number.OfLong(long value) ? value : (long) number.asDouble();
+    private static long whole(Attribute.ScalarNumber number) {
+        return number instanceof Attribute.ScalarNumber.OfLong(long value) ? value : (long) number.asDouble();
     }
 
     /** Programs of before 2.5 have an attribute for each type. */
