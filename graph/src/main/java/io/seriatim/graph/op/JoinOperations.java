@@ -169,6 +169,10 @@ final class JoinOperations {
         if (length >= 0) {
             inference.require(open < 0 ? sum == length : sum <= length, "sections %s do not add up to the length %d",
                     Arrays.toString(sections),
+        if (length < 0) {
+            Arrays.fill(lengths, -1);
+        } else {
+            inference.require(open < 0 ? sum == length : sum <= length, "sections %s do not add up to the length %d", Arrays.toString(sections),
                     length);
             if (open >= 0) {
                 lengths[open] = length - sum;
