@@ -42,6 +42,7 @@ public final class Operations {
     private static final List<Provider> BUILT_IN = List.of(//
             ActivationOperations::register, //
             ConvolutionOperations::register, //
+            DebuggingOperations::register, //
             DropoutOperations::register, //
             EmbeddingOperations::register, //
             GatherOperations::register, //
