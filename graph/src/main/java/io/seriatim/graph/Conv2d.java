@@ -1,6 +1,7 @@
 package io.seriatim.graph;
 
 import io.seriatim.tensor.DType;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** A convolution of images. Settings are made before it is applied first; its parameters are made at {@link #make}, or when it is applied first. Of one thread. */
@@ -117,8 +118,7 @@ public final class Conv2d implements Layer {
     @Override
     public Value apply(Value x) {
         make();
-        Value filter = w;
-        assert filter != null;
+        Value filter = Objects.requireNonNull(w, "made");
         String call = graph.names().next("conv2d");
         boolean depthwise = groups == channels && filters % channels == 0 && groups > 1;
         Value y = graph.op(depthwise ? "depthwise_conv2d" : "conv2d").call(call).in("Input", x).in("Filter", filter)

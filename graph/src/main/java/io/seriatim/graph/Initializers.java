@@ -96,7 +96,7 @@ final class Initializers {
             String plain = new BigDecimal(Double.toString(value)).toPlainString();
             return plain.contains(".") ? plain : plain + ".0";
         }
-        String[] parts = Double.toString(value).split("E");
+        String[] parts = Double.toString(value).split("E", -1);
         int exponent = Integer.parseInt(parts[1]);
         String digits = parts[0].endsWith(".0") ? parts[0].substring(0, parts[0].length() - 2) : parts[0];
         return digits + "e" + (exponent < 0 ? "-" : "+") + (Math.abs(exponent) < 10 ? "0" : "") + Math.abs(exponent);

@@ -27,6 +27,6 @@ final class PrecisionLists {
     }
 
     private static Set<String> words(String text) {
-        return Set.of(text.strip().split("\\s+"));
+        return Set.of(text.strip().split("\\s+", -1));
     }
 }

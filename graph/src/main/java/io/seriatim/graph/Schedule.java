@@ -33,7 +33,7 @@ public interface Schedule {
      * @return the schedule
      */
     static Schedule exponential(double rate, double gamma) {
-        return step -> rate * Math.pow(gamma, step);
+        return step -> rate * Math.pow(gamma, (double) step);
     }
 
     /**
@@ -106,7 +106,7 @@ public interface Schedule {
      * @return the schedule
      */
     static Schedule step(double rate, long size, double gamma) {
-        return step -> rate * Math.pow(gamma, Math.floorDiv(step, size));
+        return step -> rate * Math.pow(gamma, (double) Math.floorDiv(step, size));
     }
 
     /**
@@ -146,8 +146,8 @@ public interface Schedule {
      * @return the schedule
      */
     static Schedule noam(double rate, long size, long warmUp) {
-        return step -> rate / Math.sqrt(size)
-                * Math.min(step == 0 ? 1 : 1 / Math.sqrt(step), step * Math.pow(warmUp, -1.5));
+        return step -> rate / Math.sqrt((double) size)
+                * Math.min(step == 0 ? 1 : 1 / Math.sqrt((double) step), step * Math.pow((double) warmUp, -1.5));
     }
 
     /**

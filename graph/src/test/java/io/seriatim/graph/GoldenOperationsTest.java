@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.seriatim.graph.op.ArgType;
-import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.tensor.Tensor;
@@ -80,10 +79,10 @@ class GoldenOperationsTest {
         for (OpDesc op : block.ops()) {
             Operation schema = Operations.system().get(op.type());
             if (schema.isLowered()) {
-                Map<String, List<@Nullable ArgType>> results = schema.infer(op, new BuildTime(block, op));
+                Map<String, List<@Nullable ArgType>> results = schema.infer(op, new Appender.BuildTime(block, op));
                 results.forEach((slot, types) -> {
                     for (int i = 0; i < types.size(); i++) {
-                        compare(block, op, slot, i, types.get(i), wrong);
+                        compare(golden, block, op, slot, i, types.get(i), wrong);
                     }
                 });
                 op.outputs().forEach((slot, names) -> {
@@ -96,35 +95,29 @@ class GoldenOperationsTest {
         assertEquals("", wrong.stream().collect(Collectors.joining("; ")), golden.name());
     }
 
-    private static void compare(Block block, OpDesc op, String slot, int index, @Nullable ArgType type, List<String> wrong) {
+    private static void compare(GoldenOperations golden, Block block, OpDesc op, String slot, int index, @Nullable ArgType type,
+            List<String> wrong) {
         VarDesc desc = block.find(op.output(slot).get(index));
         VarType.TensorType expected = desc == null ? null : desc.type().tensorType();
         if (expected != null && type != null && !slot.equals("XShape")) {
             VarType.TensorType found = type.varType().tensorType();
-            if (!expected.equals(found)) {
+            if (!expected.equals(found) && !(type.isKnown() && contradicted(golden, desc, expected, type))) {
                 wrong.add(op.type() + "." + slot + " is " + expected + " in Paddle, but " + found + " here");
             }
         }
     }
 
-    private record BuildTime(Block block, OpDesc op) implements Inference.Source {
-        @Override
-        public @Nullable ArgType type(String slot, int index) {
-            VarDesc desc = block.find(op.input(slot).get(index));
-            VarType.TensorType tensor = desc == null ? null : desc.type().tensorType();
-            if (desc == null || tensor == null) {
-                return null;
-            }
-            return switch (desc.type()) {
-                case VarType.Rows _ -> ArgType.rows(tensor.dtype(), -1, tensor.shape());
-                case VarType.TensorArray _ -> ArgType.array(tensor.dtype(), tensor.shape());
-                default -> ArgType.dense(tensor.dtype(), tensor.shape());
-            };
+    /** What Paddle infers is at times not what it computes: then the latter counts. */
+    private static boolean contradicted(GoldenOperations golden, VarDesc desc, VarType.TensorType inferred, ArgType type) {
+        Tensor value = golden.out().get(desc.name());
+        if (value == null || !value.spec().equals(type.spec())) {
+            return false;
         }
-
-        @Override
-        public long @Nullable [] values(String slot, int index) {
-            return null;
+        long[] dims = inferred.shape();
+        boolean differs = inferred.dtype() != value.dtype() || dims.length != value.shape().rank();
+        for (int i = 0; !differs && i < dims.length; i++) {
+            differs = dims[i] >= 0 && dims[i] != value.shape().dim(i);
         }
+        return differs;
     }
 }

@@ -11,13 +11,13 @@ import java.util.function.Predicate;
 
 /**
  * A gradient of one operation that gets the forward's attributes, in the notation {@code type(Slot, Slot@GRAD, Slot=Other@GRAD) -> Slot@GRAD}: on the left of = the slot of the gradient operation,
- * on the right that of the forward.
+ * on the right that of the forward. The forward may be a gradient operation: {@code relu_grad_grad(Out, grad_x@GRAD=X@GRAD@GRAD) -> grad_out@GRAD=Out@GRAD@GRAD}.
  */
 record GradientSignature(String type, List<Binding> inputs, List<Binding> outputs) implements GradientRule {
     /** A slot of the gradient operation, and what of the forward goes there. */
     record Binding(String slot, String forward, boolean gradient, boolean list) {
         static Binding parse(String text) {
-            String[] sides = text.strip().split("=");
+            String[] sides = text.strip().split("=", -1);
             String right = sides[sides.length - 1];
             boolean gradient = right.endsWith(SUFFIX);
             return new Binding(sides[0], gradient ? right.substring(0, right.length() - SUFFIX.length()) : right, gradient, false);
@@ -27,9 +27,9 @@ record GradientSignature(String type, List<Binding> inputs, List<Binding> output
             return new Binding(slot, forward, gradient, true);
         }
 
-        /** The right side as it was written: the name of a slot, where the forward is a gradient operation itself. */
+        /** The right side as it was written. Where the forward is itself a gradient operation, that may be one of its slots: {@code DOut=Out@GRAD} is then a variable that it reads. */
         String written() {
-            return gradient ? forward + SUFFIX : forward;
+            return gradient ? GradientRule.gradient(forward) : forward;
         }
     }
 
@@ -51,14 +51,14 @@ record GradientSignature(String type, List<Binding> inputs, List<Binding> output
     }
 
     private static List<Binding> bindings(String text) {
-        return text.isBlank() ? List.of() : Arrays.stream(text.split(",")).map(Binding::parse).toList();
+        return text.isBlank() ? List.of() : Arrays.stream(text.split(",", -1)).map(Binding::parse).toList();
     }
 
     @Override
     public List<OpDesc> make(OpDesc forward, Predicate<String> wanted) {
         Map<String, List<String>> in = new TreeMap<>();
         for (Binding binding : inputs) {
-            if (hasSlot(forward, binding.written())) {
+            if (has(forward, binding.written())) {
                 in.put(binding.slot(), variables(forward, binding.written()));
             } else if (binding.gradient()) {
                 in.put(binding.slot(), variables(forward, binding.forward()).stream().map(GradientRule::gradient).toList());
@@ -74,7 +74,7 @@ record GradientSignature(String type, List<Binding> inputs, List<Binding> output
         return List.of(new OpDesc(type, in, out, attributes, null));
     }
 
-    private static boolean hasSlot(OpDesc op, String slot) {
+    private static boolean has(OpDesc op, String slot) {
         return op.inputs().containsKey(slot) || op.outputs().containsKey(slot);
     }
 

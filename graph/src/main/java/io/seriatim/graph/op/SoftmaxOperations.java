@@ -2,6 +2,7 @@ package io.seriatim.graph.op;
 
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Shape;
+import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.kernel.Binary;
 import io.seriatim.tensor.kernel.CrossEntropy;
 import io.seriatim.tensor.kernel.CrossEntropyGrad;
@@ -173,7 +174,7 @@ final class SoftmaxOperations {
 
         Operand gradient(Lowering l, Shape shape, Operand probability, Operand dloss) {
             Operand slope = valid(l, l.linear(l.binary(Binary.Function.DIVIDE, dloss, probability), -1, 0));
-            return l.run(new PutAlongAxis(axis, false), l.number(slope.dtype(), 0).expand(shape), index, slope);
+            return l.run(new PutAlongAxis(axis, false), l.fill(0, TensorSpec.of(slope.dtype(), shape)), index, slope);
         }
     }
 
