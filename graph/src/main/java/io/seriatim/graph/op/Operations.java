@@ -48,6 +48,7 @@ public final class Operations {
             ControlOperations::register, //
             ConvolutionOperations::register, //
             CopyOperations::register, //
+            DebuggingOperations::register, //
             DropoutOperations::register, //
             ElementwiseOperations::register, //
             EmbeddingOperations::register, //
