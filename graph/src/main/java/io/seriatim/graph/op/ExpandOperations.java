@@ -29,7 +29,8 @@ final class ExpandOperations {
 
     private static void expandAs(Operations registry) {
         String signature = "expand_as_v2_grad(Out@GRAD, X) -> X@GRAD";
-        Operation.Builder expand = Operation.define("expand_as_v2").in("X", "Y?").out("Out").attr("target_shape", new int[0]).shapesOnly("Y")
+        Operation.Builder expand = Operation.define("expand_as_v2").in("X", "Y?").out("Out").attr("target_shape", new int[0])
+                .shapesOnly("Y")
                 .infer(ExpandOperations::expandedAs).lower(l -> l.out("Out", l.expand(l.in("X"), l.output("Out").shape()))).grad(signature);
         expand.gradOperation(signature, null).shapesOnly("X").lower(ExpandOperations::sum).register(registry);
         expand.register(registry);
@@ -55,13 +56,15 @@ final class ExpandOperations {
 
     private static long[] expanded(Inference inference, long[] wanted, boolean known) {
         long[] x = inference.dims("X");
-        inference.require(wanted.length >= x.length, "the shape %s must have at least the %d dimensions of X", Arrays.toString(wanted), x.length);
+        inference.require(wanted.length >= x.length, "the shape %s must have at least the %d dimensions of X", Arrays.toString(wanted),
+                x.length);
         long[] dims = wanted.clone();
         int added = dims.length - x.length;
         for (int i = 0; i < dims.length; i++) {
             long from = i < added ? -1 : x[i - added];
             if (wanted[i] == -1) {
-                inference.require(i >= added || !known, "the shape %s keeps dimension %d, which X does not have", Arrays.toString(wanted), i);
+                inference.require(i >= added || !known, "the shape %s keeps dimension %d, which X does not have", Arrays.toString(wanted),
+                        i);
                 dims[i] = from;
             } else {
                 dims[i] = wanted[i] == -2 ? -1 : wanted[i];
@@ -75,7 +78,8 @@ final class ExpandOperations {
     private static void expandedAs(Inference inference) {
         long[] target = inference.has("Y") ? inference.dims("Y") : inference.attrs().getLongs("target_shape");
         long[] x = inference.dims("X");
-        inference.require(target.length >= x.length, "the shape %s must have at least the %d dimensions of X", Arrays.toString(target), x.length);
+        inference.require(target.length >= x.length, "the shape %s must have at least the %d dimensions of X", Arrays.toString(target),
+                x.length);
         for (int i = 1; i <= x.length; i++) {
             long from = x[x.length - i];
             long to = target[target.length - i];

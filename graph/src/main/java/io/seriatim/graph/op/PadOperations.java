@@ -63,7 +63,8 @@ final class PadOperations {
         };
         long least = mode.equals("constant") ? -length : 0;
         inference.require(before >= least && before <= most && after >= least && after <= most,
-                "paddings of a dimension of length %d in mode %s must be from %d to %d, but are %d and %d", length, mode, least, most, before,
+                "paddings of a dimension of length %d in mode %s must be from %d to %d, but are %d and %d", length, mode, least, most,
+                before,
                 after);
         inference.require(length + before + after >= 0, "paddings %d and %d take away more than the length %d", before, after, length);
         return length + before + after;
