@@ -47,11 +47,13 @@ public final class Operations {
             ControlOperations::register, //
             ConvolutionOperations::register, //
             CopyOperations::register, //
+            DropoutOperations::register, //
             EmbeddingOperations::register, //
             ExpandOperations::register, //
             FillOperations::register, //
             GatherOperations::register, //
             InputOutputOperations::register, //
+            InterpolationOperations::register, //
             JoinOperations::register, //
             LossOperations::register, //
             LossScalingOperations::register, //
@@ -64,7 +66,9 @@ public final class Operations {
             PoolingOperations::register, //
             ProductOperations::register, //
             PutAlongAxisOperations::register, //
+            RandomOperations::register, //
             ReductionOperations::register, //
+            SamplingOperations::register, //
             ScatterOperations::register, //
             SelectionOperations::register, //
             SequenceOperations::register, //
