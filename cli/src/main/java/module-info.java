@@ -2,6 +2,7 @@
 module io.seriatim.cli {
     requires info.picocli;
     requires io.seriatim.engine;
+    requires io.seriatim.graph;
     requires io.seriatim.tensor;
     requires static transitive org.jspecify;
 
@@ -13,6 +14,8 @@ module io.seriatim.cli {
     opens io.seriatim.cli.demo to info.picocli;
     opens io.seriatim.cli.demo.devices to info.picocli;
     opens io.seriatim.cli.doctor to info.picocli;
+    opens io.seriatim.cli.run to info.picocli;
+    opens io.seriatim.cli.show to info.picocli;
 
     uses io.seriatim.cli.bench.EnginePeer;
 }

@@ -3,7 +3,7 @@
  */
 @SuppressWarnings("requires-automatic") // protobuf-java has no descriptor of its own.
 module io.seriatim.graph {
-    requires static com.google.errorprone.annotations;
+    requires static transitive com.google.errorprone.annotations;
     requires static transitive org.jspecify;
     requires transitive io.seriatim.tensor;
     requires com.google.protobuf;

@@ -142,6 +142,10 @@ final class CachingAllocator {
         for (Event event : order) {
             cache.stream.waitFor(event);
         }
+        if (!order.isEmpty() && device.place().isHost()) {
+            // All that was done with it is over, but the thread that will use it may not be this one, which knows of it: on the host no stream hands that on.
+            block.shadow = null;
+        }
         synchronized (lock) {
             block.pending = List.of();
             block.home = cache;

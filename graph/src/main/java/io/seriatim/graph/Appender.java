@@ -101,5 +101,10 @@ final class Appender {
         public long @Nullable [] values(String slot, int index) {
             return null;
         }
+
+        @Override
+        public boolean isForRun() {
+            return false;
+        }
     }
 }

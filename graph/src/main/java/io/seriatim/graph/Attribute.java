@@ -187,7 +187,7 @@ public sealed interface Attribute {
      * @param value
      *            the number
      */
-    record Scalar(Number value) implements Attribute {
+    record Scalar(ScalarNumber value) implements Attribute {
     }
 
     /**
@@ -196,7 +196,7 @@ public sealed interface Attribute {
      * @param value
      *            the numbers
      */
-    record Scalars(List<Number> value) implements Attribute {
+    record Scalars(List<ScalarNumber> value) implements Attribute {
         /** Copies the list. */
         public Scalars {
             value = List.copyOf(value);
@@ -204,14 +204,14 @@ public sealed interface Attribute {
     }
 
     /** A number with its type: what Paddle calls a scalar. */
-    sealed interface Number {
+    sealed interface ScalarNumber {
         /**
          * A truth value.
          *
          * @param value
          *            the truth value
          */
-        record OfBool(boolean value) implements Number {
+        record OfBool(boolean value) implements ScalarNumber {
         }
 
         /**
@@ -220,7 +220,7 @@ public sealed interface Attribute {
          * @param value
          *            the number
          */
-        record OfLong(long value) implements Number {
+        record OfLong(long value) implements ScalarNumber {
         }
 
         /**
@@ -229,7 +229,7 @@ public sealed interface Attribute {
          * @param value
          *            the number
          */
-        record OfDouble(double value) implements Number {
+        record OfDouble(double value) implements ScalarNumber {
         }
 
         /**
@@ -240,7 +240,7 @@ public sealed interface Attribute {
          * @param imaginary
          *            its imaginary part
          */
-        record OfComplex(double real, double imaginary) implements Number {
+        record OfComplex(double real, double imaginary) implements ScalarNumber {
         }
 
         /**

@@ -65,18 +65,18 @@ final class Attributes {
             case Attribute.Float64s(List<Double> value) -> value.toString();
             case Attribute.VarRef(String name) -> name;
             case Attribute.VarRefs(List<String> names) -> names.toString();
-            case Attribute.Scalar(Attribute.Number value) -> text(value);
-            case Attribute.Scalars(List<Attribute.Number> value) ->
+            case Attribute.Scalar(Attribute.ScalarNumber value) -> text(value);
+            case Attribute.Scalars(List<Attribute.ScalarNumber> value) ->
                 value.stream().map(Attributes::text).collect(Collectors.joining(", ", "[", "]"));
         };
     }
 
-    private static String text(Attribute.Number number) {
+    private static String text(Attribute.ScalarNumber number) {
         return switch (number) {
-            case Attribute.Number.OfBool(boolean value) -> Boolean.toString(value);
-            case Attribute.Number.OfLong(long value) -> Long.toString(value);
-            case Attribute.Number.OfDouble(double value) -> Double.toString(value);
-            case Attribute.Number.OfComplex(double real, double imaginary) -> real + (imaginary < 0 ? "" : "+") + imaginary + "i";
+            case Attribute.ScalarNumber.OfBool(boolean value) -> Boolean.toString(value);
+            case Attribute.ScalarNumber.OfLong(long value) -> Long.toString(value);
+            case Attribute.ScalarNumber.OfDouble(double value) -> Double.toString(value);
+            case Attribute.ScalarNumber.OfComplex(double real, double imaginary) -> real + (imaginary < 0 ? "" : "+") + imaginary + "i";
         };
     }
 

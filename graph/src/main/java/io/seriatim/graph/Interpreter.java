@@ -3,9 +3,11 @@ package io.seriatim.graph;
 import io.seriatim.graph.op.PaddleRandom;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.kernel.Kernels;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -95,14 +97,24 @@ public final class Interpreter {
      */
     public Map<String, Tensor> run(Program program, Map<String, Tensor> feeds, List<String> fetches) {
         Environment local = new Environment(root);
-        feeds.forEach((name, tensor) -> local.setHere(name, feed(program, name, tensor)));
+        local.enter(program.global());
+        Set<String> written = written(program);
+        // What is fed belongs to the caller, and so does what is fetched: what programs change is a copy.
+        feeds.forEach((name, tensor) -> local.set(name, feed(program, name, written.contains(name) ? VariableValues.copy(tensor) : tensor)));
         RunState state = new RunState(program, runner, root, local, feeds, runs++, paddleRandom);
         new BlockRunner(state).run(program.global(), local);
         Map<String, Tensor> fetched = new LinkedHashMap<>();
         for (String name : fetches) {
-            fetched.put(name, local.dense(name));
+            Tensor value = local.dense(name);
+            fetched.put(name, root.here(name) == value ? VariableValues.copy(value) : value);
         }
         return fetched;
+    }
+
+    private static Set<String> written(Program program) {
+        Set<String> names = new HashSet<>();
+        program.blocks().forEach(block -> block.ops().forEach(op -> names.addAll(op.outputNames())));
+        return names;
     }
 
     private static Tensor feed(Program program, String name, Tensor tensor) {

@@ -22,7 +22,7 @@ final class OpVersions {
     }
 
     private static Map<String, Integer> parse(String text) {
-        String[] words = text.strip().split("\\s+");
+        String[] words = text.strip().split("\\s+", -1);
         Map<String, Integer> versions = new LinkedHashMap<>();
         for (int i = 0; i < words.length; i += 2) {
             versions.put(words[i], Integer.valueOf(words[i + 1]));

@@ -181,7 +181,7 @@ public final class Program {
     }
 
     /**
-     * A copy that holds only what some variables need.
+     * A copy that holds only what some variables need. Variables are in the order of their names, and blocks that are still run are numbered anew.
      *
      * @param feeds
      *            variables that are given, whose producers are not needed
@@ -192,7 +192,7 @@ public final class Program {
      *             if a target is not there or nothing produces it
      */
     public Program prune(List<String> feeds, List<String> targets) {
-        return Prune.toTargets(this, feeds, targets);
+        return new TargetPruning(this, feeds).prune(targets);
     }
 
     /**
@@ -212,5 +212,14 @@ public final class Program {
      */
     public String toDot() {
         return ProgramDot.of(this);
+    }
+
+    /**
+     * As a picture: operations in layers, forward blue, backward orange, optimizer green, unknown ones red.
+     *
+     * @return an SVG that a browser shows
+     */
+    public String toSvg() {
+        return ProgramSvg.of(this);
     }
 }

@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.seriatim.graph.op.ArgType;
-import io.seriatim.graph.op.Inference;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.tensor.Tensor;
@@ -80,7 +79,7 @@ class GoldenOperationsTest {
         for (OpDesc op : block.ops()) {
             Operation schema = Operations.system().get(op.type());
             if (schema.isLowered()) {
-                Map<String, List<@Nullable ArgType>> results = schema.infer(op, new BuildTime(block, op));
+                Map<String, List<@Nullable ArgType>> results = schema.infer(op, new Appender.BuildTime(block, op));
                 results.forEach((slot, types) -> {
                     for (int i = 0; i < types.size(); i++) {
                         compare(golden, block, op, slot, i, types.get(i), wrong);
@@ -120,26 +119,5 @@ class GoldenOperationsTest {
             differs = dims[i] >= 0 && dims[i] != value.shape().dim(i);
         }
         return differs;
-    }
-
-    private record BuildTime(Block block, OpDesc op) implements Inference.Source {
-        @Override
-        public @Nullable ArgType type(String slot, int index) {
-            VarDesc desc = block.find(op.input(slot).get(index));
-            VarType.TensorType tensor = desc == null ? null : desc.type().tensorType();
-            if (desc == null || tensor == null) {
-                return null;
-            }
-            return switch (desc.type()) {
-                case VarType.Rows _ -> ArgType.rows(tensor.dtype(), -1, tensor.shape());
-                case VarType.TensorArray _ -> ArgType.array(tensor.dtype(), tensor.shape());
-                default -> ArgType.dense(tensor.dtype(), tensor.shape());
-            };
-        }
-
-        @Override
-        public long @Nullable [] values(String slot, int index) {
-            return null;
-        }
     }
 }

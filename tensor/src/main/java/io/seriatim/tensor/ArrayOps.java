@@ -3,12 +3,17 @@ package io.seriatim.tensor;
 import io.seriatim.device.Access;
 import io.seriatim.device.Event;
 import io.seriatim.device.Stream;
+import io.seriatim.engine.Completion;
 import io.seriatim.engine.OpBuilder;
 import io.seriatim.engine.OpKind;
 import io.seriatim.engine.Var;
+import io.seriatim.tensor.kernel.Binary;
 import io.seriatim.tensor.kernel.Computation;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
+import io.seriatim.tensor.kernel.Unary;
+import io.seriatim.tensor.kernel.Where;
+import java.lang.ref.Reference;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -33,6 +38,54 @@ final class ArrayOps {
      *            variables that it mutates besides
      */
     static void compute(String name, Computation computation, List<NDArray> reads, List<NDArray> writes, Var... more) {
+        requireApart(name, writes);
+        List<NDArray> copies = new ArrayList<>(0);
+        try {
+            push(name, computation, apart(computation, reads, writes, copies), writes, more);
+        } finally {
+            copies.forEach(NDArray::close);
+        }
+    }
+
+    private static void requireApart(String name, List<NDArray> writes) {
+        for (int i = 0; i < writes.size(); i++) {
+            for (int j = 0; j < i; j++) {
+                if (overlap(writes.get(j), writes.get(i))) {
+                    throw new IllegalArgumentException(name + ": result " + j + " and result " + i + " are to be written into '"
+                            + writes.get(j).name() + "' and '" + writes.get(i).name() + "', which overlap: give each memory of its own");
+                }
+            }
+        }
+    }
+
+    /** The inputs, with a copy of each that the outputs would overwrite while it is still read. */
+    private static List<NDArray> apart(Computation computation, List<NDArray> reads, List<NDArray> writes, List<NDArray> copies) {
+        List<NDArray> inputs = new ArrayList<>(reads);
+        for (int i = 0; i < inputs.size(); i++) {
+            NDArray read = inputs.get(i);
+            if (!computation.mutates(i) && writes.stream().anyMatch(write -> spoils(computation, write, read))) {
+                NDArray copy = read.copy();
+                copies.add(copy);
+                inputs.set(i, copy);
+            }
+        }
+        return inputs;
+    }
+
+    private static boolean spoils(Computation computation, NDArray write, NDArray read) {
+        // Element by element, an input that is the output itself has been read when it is written.
+        boolean elementwise = computation instanceof Binary || computation instanceof Unary || computation instanceof Where;
+        boolean same = write.tensor().offset() == read.tensor().offset() && write.tensor().spec().equals(read.tensor().spec());
+        return overlap(write, read) && !(elementwise && same);
+    }
+
+    private static boolean overlap(NDArray one, NDArray other) {
+        Access a = one.tensor().access(true);
+        Access b = other.tensor().access(true);
+        return one.storage().equals(other.storage()) && a.offset() < b.offset() + b.bytes() && b.offset() < a.offset() + a.bytes();
+    }
+
+    private static void push(String name, Computation computation, List<NDArray> reads, List<NDArray> writes, Var... more) {
         List<NDArray> all = new ArrayList<>(reads);
         all.addAll(writes);
         Placement placement = onePlace(name, all);
@@ -49,22 +102,30 @@ final class ArrayOps {
         if (placement.place().isHost()) {
             op.push(() -> {
                 touched.observe(name);
-                kernel.run(tensors, KernelContext.current());
+                try {
+                    kernel.run(tensors, KernelContext.current());
+                } finally {
+                    // Kernels work on addresses: what no one can reach is freed.
+                    Reference.reachabilityFence(tensors);
+                }
             });
         } else {
             Stream stream = placement.compute();
-            op.pushAsync(done -> {
-                touched.order(stream);
-                stream.launch(name, touched.accesses(), () -> kernel.run(tensors, KernelContext.current()));
-                complete(touched, stream, done);
-            });
+            op.pushAsync(done -> issue(stream, touched, done,
+                    () -> stream.launch(name, touched.accesses(), () -> kernel.run(tensors, KernelContext.current()))));
         }
     }
 
-    private static void complete(Touched touched, Stream stream, io.seriatim.engine.Completion done) {
-        Event event = stream.record();
-        touched.launched(stream, event);
-        event.onDone(failure -> {
+    private static void issue(Stream stream, Touched touched, Completion done, Runnable launch) {
+        Event end;
+        // One step: a failure goes to the next event, and what is launched in between is skipped, so no other worker may launch there.
+        synchronized (stream) {
+            touched.order(stream);
+            launch.run();
+            end = stream.record();
+            touched.launched(stream, end);
+        }
+        end.onDone(failure -> {
             if (failure == null) {
                 done.complete();
             } else {
@@ -93,7 +154,7 @@ final class ArrayOps {
     static void transfer(NDArray from, NDArray to) {
         Placement source = from.storage().placement();
         Placement target = to.storage().placement();
-        boolean in = source.place().isHost();
+        boolean in = !target.place().isHost();
         Stream stream = in ? target.copyIn() : source.copyOut();
         String name = in ? "copy to " + target.place() : "copy from " + source.place();
         Touched touched = Touched.of(List.of(from), List.of(to), io.seriatim.tensor.kernel.Copy.PLAIN);
@@ -101,11 +162,7 @@ final class ArrayOps {
         Tensor write = to.tensor();
         OpBuilder op = touched.declare(to.storage().engine().op(name)).on((in ? target : source).lane())
                 .kind(in ? OpKind.COPY_IN : OpKind.COPY_OUT);
-        op.pushAsync(done -> {
-            touched.order(stream);
-            stream.copy(name, read.access(false), write.access(true));
-            complete(touched, stream, done);
-        });
+        op.pushAsync(done -> issue(stream, touched, done, () -> stream.copy(name, read.access(false), write.access(true))));
     }
 
     /** The memory that an operation touches, each once, as read or written. */

@@ -18,6 +18,7 @@ import io.seriatim.tensor.kernel.Unary;
 import io.seriatim.tensor.kernel.Where;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,17 +39,18 @@ public final class NDArray implements AutoCloseable {
     private final NDArrays home;
     private final Storage storage;
     private final Tensor tensor;
-    private final @Nullable NDArray target;
+    /** Where the next operation writes; empty for new arrays. */
+    private final List<NDArray> targets;
 
     NDArray(NDArrays home, Storage storage, Tensor tensor) {
-        this(home, storage, tensor, null);
+        this(home, storage, tensor, List.of());
     }
 
-    private NDArray(NDArrays home, Storage storage, Tensor tensor, @Nullable NDArray target) {
+    private NDArray(NDArrays home, Storage storage, Tensor tensor, List<NDArray> targets) {
         this.home = home;
         this.storage = storage;
         this.tensor = tensor;
-        this.target = target;
+        this.targets = targets;
     }
 
     Storage storage() {
@@ -105,14 +107,15 @@ public final class NDArray implements AutoCloseable {
     }
 
     /**
-     * The same array, whose next operation writes its result into another array or slice instead of making a new one.
+     * The same array, whose next operation writes its result into another array or slice instead of making a new one: {@code a.into(out).add(b)}. The target may overlap the operands. Views, copies
+     * to places, assignments and reads have no result to write and are refused.
      *
      * @param out
-     *            of the result's type and shape, at the same place
-     * @return this array, to call one operation on
+     *            of the result's type and shape, at the same place; as many as the operation has results
+     * @return this array, to call one operation on, which returns the target
      */
-    public NDArray into(NDArray out) {
-        return new NDArray(home, storage, tensor, out);
+    public NDArray into(NDArray... out) {
+        return new NDArray(home, storage, tensor, List.of(out));
     }
 
     private NDArray number(double value) {
@@ -121,7 +124,14 @@ public final class NDArray implements AutoCloseable {
     }
 
     private NDArray plain() {
-        return target == null ? this : new NDArray(home, storage, tensor);
+        return targets.isEmpty() ? this : new NDArray(home, storage, tensor);
+    }
+
+    private void requireNoTarget(String operation) {
+        if (!targets.isEmpty()) {
+            throw new IllegalStateException(operation + " of '" + name()
+                    + "' computes no new array that could be written: into(...) must be followed by an operation that does");
+        }
     }
 
     private NDArray apply(String name, Computation computation, NDArray... others) {
@@ -132,21 +142,29 @@ public final class NDArray implements AutoCloseable {
             inputs[i].storage.requireOpen();
             specs[i] = inputs[i].tensor.spec();
         }
-        NDArray result = result(name, computation.infer(specs)[0]);
-        ArrayOps.compute(name, computation, List.of(inputs), List.of(result));
-        return result;
+        List<NDArray> results = results(name, computation.infer(specs));
+        ArrayOps.compute(name, computation, List.of(inputs), results);
+        return results.getFirst();
     }
 
-    private NDArray result(String name, TensorSpec spec) {
-        if (target == null) {
-            return home.allocate(name, spec, storage.placement());
+    private List<NDArray> results(String name, TensorSpec... specs) {
+        if (targets.isEmpty()) {
+            return Arrays.stream(specs).map(spec -> home.allocate(name, spec, storage.placement())).toList();
         }
-        target.storage.requireOpen();
-        if (target.dtype() != spec.dtype() || !target.shape().equals(spec.shape())) {
-            throw new IllegalArgumentException(name + ": the result is " + spec + ", but is to be written into '" + target.name()
-                    + "', which is " + target.tensor.spec());
+        if (targets.size() != specs.length) {
+            throw new IllegalArgumentException(
+                    name + " has " + specs.length + " results, but into(...) was given " + targets.size() + " arrays");
         }
-        return target;
+        for (int i = 0; i < specs.length; i++) {
+            NDArray target = targets.get(i);
+            target.requireNoTarget(name);
+            target.storage.requireOpen();
+            if (target.dtype() != specs[i].dtype() || !target.shape().equals(specs[i].shape())) {
+                throw new IllegalArgumentException(name + ": the result is " + specs[i] + ", but is to be written into '" + target.name()
+                        + "', which is " + target.tensor.spec());
+            }
+        }
+        return targets;
     }
 
     /**
@@ -471,6 +489,11 @@ public final class NDArray implements AutoCloseable {
         return apply("sign", Unary.of(Unary.Function.SIGN));
     }
 
+    private NDArray assign(String operation) {
+        requireNoTarget(operation);
+        return into(this);
+    }
+
     /**
      * +=, in place.
      *
@@ -479,7 +502,7 @@ public final class NDArray implements AutoCloseable {
      * @return this
      */
     public NDArray addAssign(NDArray y) {
-        return into(plain()).add(y);
+        return assign("addAssign").add(y);
     }
 
     /**
@@ -490,7 +513,7 @@ public final class NDArray implements AutoCloseable {
      * @return this
      */
     public NDArray addAssign(double y) {
-        return into(plain()).add(y);
+        return assign("addAssign").add(y);
     }
 
     /**
@@ -501,7 +524,7 @@ public final class NDArray implements AutoCloseable {
      * @return this
      */
     public NDArray subtractAssign(NDArray y) {
-        return into(plain()).subtract(y);
+        return assign("subtractAssign").subtract(y);
     }
 
     /**
@@ -512,7 +535,7 @@ public final class NDArray implements AutoCloseable {
      * @return this
      */
     public NDArray subtractAssign(double y) {
-        return into(plain()).subtract(y);
+        return assign("subtractAssign").subtract(y);
     }
 
     /**
@@ -523,7 +546,7 @@ public final class NDArray implements AutoCloseable {
      * @return this
      */
     public NDArray multiplyAssign(NDArray y) {
-        return into(plain()).multiply(y);
+        return assign("multiplyAssign").multiply(y);
     }
 
     /**
@@ -534,7 +557,7 @@ public final class NDArray implements AutoCloseable {
      * @return this
      */
     public NDArray multiplyAssign(double y) {
-        return into(plain()).multiply(y);
+        return assign("multiplyAssign").multiply(y);
     }
 
     /**
@@ -545,7 +568,7 @@ public final class NDArray implements AutoCloseable {
      * @return this
      */
     public NDArray divideAssign(NDArray y) {
-        return into(plain()).divide(y);
+        return assign("divideAssign").divide(y);
     }
 
     /**
@@ -556,7 +579,7 @@ public final class NDArray implements AutoCloseable {
      * @return this
      */
     public NDArray divideAssign(double y) {
-        return into(plain()).divide(y);
+        return assign("divideAssign").divide(y);
     }
 
     /**
@@ -731,10 +754,9 @@ public final class NDArray implements AutoCloseable {
         TopK computation = new TopK(k, axis, true);
         storage.requireOpen();
         TensorSpec[] specs = computation.infer(tensor.spec());
-        NDArray values = result("topK", specs[0]);
-        NDArray indices = home.allocate("topK", specs[1], storage.placement());
-        ArrayOps.compute("topK", computation, List.of(plain()), List.of(values, indices));
-        return List.of(values, indices);
+        List<NDArray> results = results("topK", specs);
+        ArrayOps.compute("topK", computation, List.of(plain()), results);
+        return results;
     }
 
     /**
@@ -778,8 +800,9 @@ public final class NDArray implements AutoCloseable {
      * @return this
      */
     public NDArray fill(double value) {
+        requireNoTarget("fill");
         storage.requireOpen();
-        ArrayOps.compute("fill", new Fill(value), List.of(), List.of(plain()));
+        ArrayOps.compute("fill", new Fill(value), List.of(), List.of(this));
         return this;
     }
 
@@ -791,7 +814,7 @@ public final class NDArray implements AutoCloseable {
      * @return a view
      */
     public NDArray transpose(int... axes) {
-        return view(tensor.transpose(axes));
+        return view("transpose", tensor.transpose(axes));
     }
 
     /**
@@ -806,7 +829,7 @@ public final class NDArray implements AutoCloseable {
      * @return a view
      */
     public NDArray slice(int axis, long from, long to) {
-        return view(tensor.slice(axis, from, to));
+        return view("slice", tensor.slice(axis, from, to));
     }
 
     /**
@@ -819,7 +842,7 @@ public final class NDArray implements AutoCloseable {
      * @return a view of one dimension less
      */
     public NDArray select(int axis, long index) {
-        return view(tensor.select(axis, index));
+        return view("select", tensor.select(axis, index));
     }
 
     /**
@@ -830,10 +853,12 @@ public final class NDArray implements AutoCloseable {
      * @return a view or a copy
      */
     public NDArray reshape(long... dims) {
-        return tensor.spec().isRowMajor() ? view(tensor.reshape(dims)) : copy().reshape(dims);
+        requireNoTarget("reshape");
+        return tensor.spec().isRowMajor() ? view("reshape", tensor.reshape(dims)) : copy().reshape(dims);
     }
 
-    private NDArray view(Tensor part) {
+    private NDArray view(String operation, Tensor part) {
+        requireNoTarget(operation);
         storage.requireOpen();
         return new NDArray(home, storage, part);
     }
@@ -846,19 +871,20 @@ public final class NDArray implements AutoCloseable {
      * @return a new array
      */
     public NDArray copyTo(Place place) {
+        requireNoTarget("copyTo");
         Placement to = home.placement(place);
         if (to.equals(storage.placement())) {
             return copy();
         }
         NDArray source = dense();
-        NDArray made = home.allocate("copyTo", source.tensor.spec(), to);
+        NDArray made = home.allocate("copyTo", source.tensor.spec(), to, to.copyIn());
         ArrayOps.transfer(source, made);
         return made;
     }
 
     private NDArray dense() {
         storage.requireOpen();
-        return tensor.spec().isRowMajor() ? plain() : copy();
+        return tensor.spec().isRowMajor() ? this : copy();
     }
 
     /**
@@ -881,23 +907,24 @@ public final class NDArray implements AutoCloseable {
      * @return this
      */
     public NDArray copyFrom(NDArray array) {
+        requireNoTarget("copyFrom");
+        array.requireNoTarget("copyFrom");
         storage.requireOpen();
         if (array.dtype() != dtype() || !array.shape().equals(shape())) {
             throw new IllegalArgumentException(
                     "copyFrom: '" + name() + "' is " + tensor.spec() + ", but the source '" + array.name() + "' is " + array.tensor.spec());
         }
-        NDArray source = array.plain();
+        if (!array.storage.engine().equals(storage.engine())) {
+            throw new IllegalArgumentException("copyFrom: '" + name() + "' and '" + array.name()
+                    + "' are on different engines, which cannot order them: copy the values of one over by hand");
+        }
         if (array.storage.placement().equals(storage.placement())) {
-            source.into(plain()).copy();
+            array.into(this).copy();
         } else if (tensor.spec().isRowMajor()) {
-            if (!array.storage.engine().equals(storage.engine())) {
-                throw new IllegalArgumentException(
-                        "copyFrom: '" + name() + "' and '" + array.name() + "' are on different engines, which cannot order them");
-            }
-            ArrayOps.transfer(source.dense(), plain());
+            ArrayOps.transfer(array.dense(), this);
         } else {
             // A slice is filled from a dense copy at its own place.
-            source.copyTo(place()).into(plain()).copy();
+            array.copyTo(place()).into(this).copy();
         }
         return this;
     }
@@ -923,7 +950,7 @@ public final class NDArray implements AutoCloseable {
      *             if an operation that it comes from has failed
      */
     public float[] toArray() throws InterruptedException {
-        return readable().toFloatArray();
+        return read(Tensor::toFloatArray);
     }
 
     /**
@@ -936,7 +963,7 @@ public final class NDArray implements AutoCloseable {
      *             if an operation that it comes from has failed
      */
     public double[] toDoubleArray() throws InterruptedException {
-        return readable().toDoubleArray();
+        return read(Tensor::toDoubleArray);
     }
 
     /**
@@ -949,7 +976,7 @@ public final class NDArray implements AutoCloseable {
      *             if an operation that it comes from has failed
      */
     public long[] toLongArray() throws InterruptedException {
-        return readable().toLongArray();
+        return read(Tensor::toLongArray);
     }
 
     /**
@@ -964,23 +991,44 @@ public final class NDArray implements AutoCloseable {
      *             if an operation that it comes from has failed
      */
     public double get(long... indexes) throws InterruptedException {
-        return readable().getDouble(indexes);
+        return element(indexes).read(Tensor::getDouble);
     }
 
-    /** The elements in host memory, after all operations on them. */
-    private Tensor readable() throws InterruptedException {
-        storage.requireOpen();
-        if (!place().isHost()) {
-            return copyTo(Place.CPU).readable();
+    /** A view of one element, so that not more than that is copied from an accelerator. */
+    private NDArray element(long... indexes) {
+        if (indexes.length != shape().rank()) {
+            throw new IllegalArgumentException(
+                    "get: the shape " + shape() + " needs " + shape().rank() + " indexes, but has " + Arrays.toString(indexes));
         }
-        storage.engine().waitToRead(storage.var());
+        Tensor part = tensor;
+        for (long index : indexes) {
+            if (index < 0 || index >= part.shape().dim(0)) {
+                throw new IndexOutOfBoundsException("get: the indexes must be within " + shape() + ", but are " + Arrays.toString(indexes));
+            }
+            part = part.select(0, index);
+        }
+        return view("get", part);
+    }
+
+    /** Reads the elements in host memory, after all operations on them. */
+    private <T> T read(Function<Tensor, T> reader) throws InterruptedException {
+        requireNoTarget("reading");
+        storage.pin();
         try {
+            storage.engine().waitToRead(storage.var());
+            if (!place().isHost()) {
+                try (NDArray here = copyTo(Place.CPU)) {
+                    return here.read(reader);
+                }
+            }
             storage.observe(tensor, "read '" + name() + "'", false);
+            return reader.apply(tensor);
         } catch (DataRaceException e) {
             throw new IllegalStateException(
                     "The engine let '" + name() + "' be read too early: this is a defect of the library, please report it", e);
+        } finally {
+            storage.unpin();
         }
-        return tensor;
     }
 
     /** Frees the memory of this array and of all its views and bases, after the operations that were pushed before. Does nothing the second time. */

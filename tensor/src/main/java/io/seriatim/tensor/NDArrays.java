@@ -1,13 +1,17 @@
 package io.seriatim.tensor;
 
+import io.seriatim.device.Buffer;
 import io.seriatim.device.DeviceMemoryException;
 import io.seriatim.device.Devices;
 import io.seriatim.device.Place;
+import io.seriatim.device.Stream;
 import io.seriatim.engine.Engine;
+import io.seriatim.engine.EngineStats;
 import io.seriatim.engine.Var;
 import io.seriatim.tensor.kernel.Concatenation;
 import io.seriatim.tensor.kernel.Fill;
 import io.seriatim.tensor.kernel.Range;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -18,13 +22,14 @@ import java.util.concurrent.locks.LockSupport;
 /** Makes arrays on one engine, at one place. */
 public final class NDArrays {
     private static final long MOMENT_NANOS = 200_000;
-    private static final long PATIENCE_NANOS = 10_000_000_000L;
+    private static final Duration PATIENCE = Duration.ofSeconds(10);
 
     private final Shared shared;
     private final Placement placement;
 
     /** What the arrays of all places share. */
-    private record Shared(Engine engine, Devices devices, Map<Place, Placement> placements, AtomicLong made) {
+    private record Shared(Engine engine, Devices devices, Duration patience, Map<Place, Placement> placements, AtomicLong made,
+            AtomicLong turns) {
         Placement at(Place place) {
             return placements.computeIfAbsent(place, p -> Placement.of(p, devices.get(p)));
         }
@@ -56,8 +61,13 @@ public final class NDArrays {
      * @return a maker of arrays
      */
     public static NDArrays on(Engine engine, Devices devices) {
-        Shared shared = new Shared(Objects.requireNonNull(engine, "engine"), Objects.requireNonNull(devices, "devices"),
-                new ConcurrentHashMap<>(), new AtomicLong());
+        return on(engine, devices, PATIENCE);
+    }
+
+    /** With another time without progress after which there is not enough memory. */
+    static NDArrays on(Engine engine, Devices devices, Duration patience) {
+        Shared shared = new Shared(Objects.requireNonNull(engine, "engine"), Objects.requireNonNull(devices, "devices"), patience,
+                new ConcurrentHashMap<>(), new AtomicLong(), new AtomicLong());
         return new NDArrays(shared, shared.at(Place.CPU));
     }
 
@@ -96,30 +106,46 @@ public final class NDArrays {
         return shared.at(place);
     }
 
-    /** An array that holds anything. */
+    /** An array that holds anything, to be computed. */
     NDArray allocate(String name, TensorSpec spec, Placement where) {
-        Tensor tensor = new Tensor(memory(spec.bytes(), where), 0, spec.rowMajor());
-        return new NDArray(this, new Storage(shared.engine(), name + "#" + shared.made().incrementAndGet(), tensor, where), tensor);
+        return allocate(name, spec, where, where.compute());
+    }
+
+    /** An array that holds anything, to be used first on a stream. */
+    NDArray allocate(String name, TensorSpec spec, Placement where, Stream stream) {
+        Tensor tensor = new Tensor(memory(spec.bytes(), where, stream), 0, spec.rowMajor());
+        return array(name, tensor, where, stream);
+    }
+
+    private NDArray array(String name, Tensor tensor, Placement where, Stream stream) {
+        String unique = name + "#" + shared.made().incrementAndGet();
+        return new NDArray(this, new Storage(shared.engine(), unique, tensor, where, stream), tensor);
+    }
+
+    private Buffer memory(long bytes, Placement where) {
+        return memory(bytes, where, where.compute());
     }
 
     /**
      * Pending operations hold memory: while the engine gets on with them, what there is not yet may come.
      */
-    private io.seriatim.device.Buffer memory(long bytes, Placement where) {
+    private Buffer memory(long bytes, Placement where, Stream stream) {
         long moved = System.nanoTime();
         long completed = -1;
         while (true) {
             try {
-                return where.device().allocate(bytes, where.compute());
+                return where.device().allocate(bytes, stream);
             } catch (DeviceMemoryException e) {
                 long used = where.device().memory().used();
                 while (where.device().memory().used() >= used) {
-                    long now = shared.engine().stats().completed();
-                    if (now != completed) {
+                    EngineStats stats = shared.engine().stats();
+                    // The turns below are no progress.
+                    long now = stats.completed() - shared.turns().get();
+                    if (now > completed) {
                         completed = now;
                         moved = System.nanoTime();
                     }
-                    if (shared.engine().stats().pending() == 0 || System.nanoTime() - moved > PATIENCE_NANOS || !letOthersRun()) {
+                    if (stats.pending() == 0 || System.nanoTime() - moved > shared.patience().toNanos() || !letOthersRun()) {
                         if (where.device().memory().used() < used) {
                             break;
                         }
@@ -142,6 +168,8 @@ public final class NDArrays {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return false;
+        } finally {
+            shared.turns().incrementAndGet();
         }
         LockSupport.parkNanos(MOMENT_NANOS);
         return true;
@@ -149,8 +177,8 @@ public final class NDArrays {
 
     /** An array around a tensor of the host that belongs to it. */
     NDArray onHost(Tensor tensor) {
-        return new NDArray(this, new Storage(shared.engine(), "values#" + shared.made().incrementAndGet(), tensor, shared.at(Place.CPU)),
-                tensor);
+        Placement host = shared.at(Place.CPU);
+        return array("values", tensor, host, host.compute());
     }
 
     /** One element, at a place. */

@@ -10,25 +10,40 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The memory of an array and of all its views, and the variable that orders what happens to it. The engine lets operations begin in an order that makes the events here redundant; they are waited for
- * nevertheless, which costs nothing once they are done, and lets a device's race detector check the engine.
+ * The memory of an array and of all its views, and the variable that orders what happens to it. The engine lets operations begin in an order that makes the events here redundant; they are looked at
+ * nevertheless, which tells a device's race detector what the engine has ordered. A stream does not wait for those that are done: one that carries a failure would fail work that has nothing to
+ * do with it, and what does was skipped by the engine.
  */
 final class Storage {
     private final Engine engine;
     private final Var var;
     private final Tensor whole;
     private final Placement placement;
+    private final Stream home;
     @GuardedBy("this")
     private @Nullable Event written;
     @GuardedBy("this")
     private final Map<Stream, Event> read = new HashMap<>(2);
     @GuardedBy("this")
     private boolean closed;
+    /** All operations have ended. */
+    @GuardedBy("this")
+    private boolean deleted;
+    /** Threads that read the memory without an operation. */
+    @GuardedBy("this")
+    private int readers;
 
-    Storage(Engine engine, String name, Tensor whole, Placement placement) {
+    /**
+     * Of memory of its own.
+     *
+     * @param home
+     *            the stream that the memory was taken for
+     */
+    Storage(Engine engine, String name, Tensor whole, Placement placement, Stream home) {
         this.engine = engine;
         this.whole = whole;
         this.placement = placement;
+        this.home = home;
         var = engine.newVar(name);
         whole.buffer().label(name);
     }
@@ -53,11 +68,20 @@ final class Storage {
     void order(Stream stream, boolean write) {
         synchronized (this) {
             if (written != null) {
-                stream.waitFor(written);
+                follow(stream, written);
+            } else if (!stream.equals(home)) {
+                // The memory is in the order of the stream that it was taken for, which nothing was launched on yet.
+                stream.waitFor(home.mark());
             }
             if (write) {
-                read.values().forEach(stream::waitFor);
+                read.values().forEach(event -> follow(stream, event));
             }
+        }
+    }
+
+    private static void follow(Stream stream, Event event) {
+        if (!event.isDone()) {
+            stream.waitFor(event);
         }
     }
 
@@ -98,6 +122,37 @@ final class Storage {
         }
     }
 
+    /** The calling thread is going to read the memory, which no operation does for it: closing waits for that too. */
+    void pin() {
+        synchronized (this) {
+            requireOpen();
+            readers++;
+        }
+    }
+
+    /** The calling thread has read. */
+    void unpin() {
+        boolean last;
+        synchronized (this) {
+            readers--;
+            last = readers == 0 && deleted;
+        }
+        if (last) {
+            whole.close();
+        }
+    }
+
+    private void deleted() {
+        boolean unread;
+        synchronized (this) {
+            deleted = true;
+            unread = readers == 0;
+        }
+        if (unread) {
+            whole.close();
+        }
+    }
+
     /** Frees the memory after all operations that were pushed before. */
     void close() {
         synchronized (this) {
@@ -106,6 +161,6 @@ final class Storage {
             }
             closed = true;
         }
-        engine.delete(var, whole::close);
+        engine.delete(var, this::deleted);
     }
 }

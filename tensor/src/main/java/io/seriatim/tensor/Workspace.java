@@ -3,12 +3,14 @@ package io.seriatim.tensor;
 import io.seriatim.device.Buffer;
 import io.seriatim.engine.Engine;
 import io.seriatim.engine.Var;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /** Temporary memory that operations take turns with: each one that uses it mutates its variable. */
 public final class Workspace implements AutoCloseable {
     private final Engine engine;
     private final Buffer buffer;
     private final Var var;
+    private final AtomicBoolean closed = new AtomicBoolean();
 
     Workspace(Engine engine, Buffer buffer) {
         this.engine = engine;
@@ -34,10 +36,10 @@ public final class Workspace implements AutoCloseable {
         return buffer;
     }
 
-    /** Frees the memory after the operations that were pushed before. */
+    /** Frees the memory after the operations that were pushed before. Does nothing the second time. */
     @Override
     public void close() {
-        if (buffer.isOpen()) {
+        if (!closed.getAndSet(true)) {
             engine.delete(var, buffer::close);
         }
     }

@@ -3,9 +3,13 @@ package io.seriatim.graph.format;
 import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.nio.channels.Channels;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.UUID;
 
 /** Files that are there whole or not at all. */
 final class AtomicFile {
@@ -20,11 +24,14 @@ final class AtomicFile {
 
     static void write(Path file, Content content) throws IOException {
         Path target = file.toAbsolutePath();
-        Path folder = target.getParent();
-        Path temporary = Files.createTempFile(folder, "." + target.getFileName(), ".part");
+        // Not a temporary file of the system's, which nobody else might read once it is in place.
+        Path temporary = target.resolveSibling("." + target.getFileName() + "." + UUID.randomUUID() + ".part");
         try {
-            try (OutputStream out = new BufferedOutputStream(Files.newOutputStream(temporary), 1 << 16)) {
+            try (FileChannel channel = FileChannel.open(temporary, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
+                OutputStream out = new BufferedOutputStream(Channels.newOutputStream(channel), 1 << 16);
                 content.write(out);
+                out.flush();
+                channel.force(true);
             }
             Files.move(temporary, target, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
         } finally {

@@ -26,7 +26,7 @@ final class AttributeCodec {
         int block;
         double float64;
         String variable = "";
-        Attribute.Number scalar = new Attribute.Number.OfLong(0);
+        Attribute.ScalarNumber scalar = new Attribute.ScalarNumber.OfLong(0);
         final List<Integer> ints = new ArrayList<>();
         final List<Float> reals = new ArrayList<>();
         final List<String> texts = new ArrayList<>();
@@ -35,7 +35,7 @@ final class AttributeCodec {
         final List<Long> longs = new ArrayList<>();
         final List<Double> float64s = new ArrayList<>();
         final List<String> variables = new ArrayList<>();
-        final List<Attribute.Number> scalars = new ArrayList<>();
+        final List<Attribute.ScalarNumber> scalars = new ArrayList<>();
     }
 
     static Attribute.Named read(WireReader in) throws IOException {
@@ -105,7 +105,7 @@ final class AttributeCodec {
         };
     }
 
-    private static Attribute.Number scalar(WireReader in) throws IOException {
+    private static Attribute.ScalarNumber scalar(WireReader in) throws IOException {
         var raw = new Object() {
             int type;
             boolean bool;
@@ -138,10 +138,10 @@ final class AttributeCodec {
             return true;
         });
         return switch (raw.type) {
-            case 1 -> new Attribute.Number.OfBool(raw.bool);
-            case 2 -> new Attribute.Number.OfLong(raw.int64);
-            case 3 -> new Attribute.Number.OfDouble(raw.float64);
-            case 4 -> new Attribute.Number.OfComplex(raw.real, raw.imaginary);
+            case 1 -> new Attribute.ScalarNumber.OfBool(raw.bool);
+            case 2 -> new Attribute.ScalarNumber.OfLong(raw.int64);
+            case 3 -> new Attribute.ScalarNumber.OfDouble(raw.float64);
+            case 4 -> new Attribute.ScalarNumber.OfComplex(raw.real, raw.imaginary);
             default -> throw in.error(at, "a scalar of type " + raw.type + ", but types go from 1 to 4");
         };
     }
@@ -165,13 +165,13 @@ final class AttributeCodec {
             case Attribute.VarRef(String name) -> type(out, 13).writeString(17, name);
             case Attribute.VarRefs(List<String> names) -> each(type(out, 14), names, (to, v) -> to.writeString(18, v));
             case Attribute.Float64(double value) -> type(out, 15).writeDouble(19, value);
-            case Attribute.Scalar(Attribute.Number value) -> {
+            case Attribute.Scalar(Attribute.ScalarNumber value) -> {
                 type(out, 16);
                 out.message(20, to -> writeScalar(to, value));
             }
-            case Attribute.Scalars(List<Attribute.Number> value) -> {
+            case Attribute.Scalars(List<Attribute.ScalarNumber> value) -> {
                 type(out, 17);
-                for (Attribute.Number each : value) {
+                for (Attribute.ScalarNumber each : value) {
                     out.message(21, to -> writeScalar(to, each));
                 }
             }
@@ -193,12 +193,12 @@ final class AttributeCodec {
         }
     }
 
-    private static void writeScalar(WireWriter out, Attribute.Number number) throws IOException {
+    private static void writeScalar(WireWriter out, Attribute.ScalarNumber number) throws IOException {
         switch (number) {
-            case Attribute.Number.OfBool(boolean value) -> type(1, out).writeBool(2, value);
-            case Attribute.Number.OfLong(long value) -> type(2, out).writeInt64(3, value);
-            case Attribute.Number.OfDouble(double value) -> type(3, out).writeDouble(4, value);
-            case Attribute.Number.OfComplex(double real, double imaginary) -> {
+            case Attribute.ScalarNumber.OfBool(boolean value) -> type(1, out).writeBool(2, value);
+            case Attribute.ScalarNumber.OfLong(long value) -> type(2, out).writeInt64(3, value);
+            case Attribute.ScalarNumber.OfDouble(double value) -> type(3, out).writeDouble(4, value);
+            case Attribute.ScalarNumber.OfComplex(double real, double imaginary) -> {
                 type(4, out);
                 out.message(5, to -> {
                     to.coded().writeDouble(1, real);

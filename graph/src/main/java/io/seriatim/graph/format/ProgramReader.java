@@ -16,6 +16,8 @@ import org.jspecify.annotations.Nullable;
 
 /** Reads ProgramDesc. What it returns holds together: parents come before their children, and attributes name blocks that there are. */
 final class ProgramReader {
+    /** Blocks within blocks: a choice among many cases is as deep as they are many, but whoever runs it needs stack for each. */
+    private static final int DEEPEST = 500;
     private final WireReader in;
 
     ProgramReader(String source, byte[] bytes) {
@@ -27,6 +29,7 @@ final class ProgramReader {
         int offset;
         int index;
         int parent = Block.NONE;
+        int depth;
         @Nullable
         Integer forward;
         final Map<String, VarDesc> vars = new LinkedHashMap<>();
@@ -114,21 +117,25 @@ final class ProgramReader {
             }
             Block block = program.addBlock(raw.parent, raw.forward);
             raw.vars.values().forEach(block::put);
+            raw.depth = root ? 0 : blocks.get(raw.parent).depth + 1;
+            if (raw.depth > DEEPEST) {
+                throw in.error(raw.offset, "block " + i + " is in " + raw.depth + " others, but at most " + DEEPEST + " are allowed");
+            }
             for (int j = 0; j < raw.ops.size(); j++) {
-                checkBlocks(raw.ops.get(j), raw.opOffsets.get(j), blocks.size());
+                checkBlocks(raw, raw.ops.get(j), raw.opOffsets.get(j), blocks);
                 block.add(raw.ops.get(j));
             }
         }
         return program;
     }
 
-    private void checkBlocks(OpDesc op, int offset, int count) throws IOException {
+    private void checkBlocks(RawBlock block, OpDesc op, int offset, List<RawBlock> blocks) throws IOException {
         for (Attribute.Named attribute : op.attributes()) {
             for (int index : attribute.value().blocks()) {
-                // The first block is nobody's: an operation that ran it would run itself.
-                if (index < 1 || index >= count) {
+                // With any other parent an operation might run its own block, without end.
+                if (index < 1 || index >= blocks.size() || blocks.get(index).parent != block.index) {
                     throw in.error(offset, "attribute '" + attribute.name() + "' of operation '" + op.type() + "' names block " + index
-                            + ", but must name one from 1 to " + (count - 1));
+                            + ", but must name one whose parent is block " + block.index);
                 }
             }
         }

@@ -12,13 +12,20 @@ import java.nio.charset.StandardCharsets;
 /** Reads protobuf fields with errors that give the byte offset. Lengths are checked against what is left before memory is taken for them. */
 final class WireReader {
     private final String source;
+    private final long base;
     private final CodedInputStream in;
     private final int length;
     private int tag;
     private int start;
 
     WireReader(String source, byte[] bytes) {
+        this(source, bytes, 0);
+    }
+
+    /** With the offset of the first byte in the file, for messages. */
+    WireReader(String source, byte[] bytes, long base) {
         this.source = source;
+        this.base = base;
         this.length = bytes.length;
         this.in = CodedInputStream.newInstance(bytes);
     }
@@ -42,7 +49,7 @@ final class WireReader {
                 }
             }
         } catch (InvalidProtocolBufferException e) {
-            throw (FileFormatException) new FileFormatException(source, in.getTotalBytesRead(), reason(e)).initCause(e);
+            throw (FileFormatException) new FileFormatException(source, base + in.getTotalBytesRead(), reason(e)).initCause(e);
         }
     }
 
@@ -150,10 +157,10 @@ final class WireReader {
     }
 
     FileFormatException error(String rule) {
-        return new FileFormatException(source, start, rule);
+        return new FileFormatException(source, base + start, rule);
     }
 
     FileFormatException error(int offset, String rule) {
-        return new FileFormatException(source, offset, rule);
+        return new FileFormatException(source, base + offset, rule);
     }
 }

@@ -103,7 +103,7 @@ public final class Attrs {
             case Attribute.Float64(double value) -> value;
             case Attribute.Int(int value) -> value;
             case Attribute.Int64(long value) -> value;
-            case Attribute.Scalar(Attribute.Number value) -> value.asDouble();
+            case Attribute.Scalar(Attribute.ScalarNumber value) -> value.asDouble();
             case Attribute other -> throw wrong(name, "a number", other);
         };
     }
@@ -210,7 +210,8 @@ public final class Attrs {
             case Attribute.Float64s(List<Double> value) -> value.stream().mapToDouble(Double::doubleValue).toArray();
             case Attribute.Ints(List<Integer> value) -> value.stream().mapToDouble(Integer::doubleValue).toArray();
             case Attribute.Int64s(List<Long> value) -> value.stream().mapToDouble(Long::doubleValue).toArray();
-            case Attribute.Scalars(List<Attribute.Number> value) -> value.stream().mapToDouble(Attribute.Number::asDouble).toArray();
+            case Attribute.Scalars(List<Attribute.ScalarNumber> value) ->
+                value.stream().mapToDouble(Attribute.ScalarNumber::asDouble).toArray();
             case Attribute.Real(float value) -> new double[]{value};
             case Attribute other -> throw wrong(name, "numbers", other);
         };

@@ -19,7 +19,7 @@ final class GradientInference {
     /** The forward's variable itself, if the gradient reads it, else XShape's, else the first gradient that comes in. */
     private static String like(GradientSignature signature, Inference inference, GradientSignature.Binding output) {
         for (GradientSignature.Binding input : signature.inputs()) {
-            if (!input.gradient() && input.forward().equals(output.forward())) {
+            if (input.written().equals(output.forward())) {
                 return input.slot();
             }
         }

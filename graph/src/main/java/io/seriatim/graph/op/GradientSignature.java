@@ -11,13 +11,13 @@ import java.util.function.Predicate;
 
 /**
  * A gradient of one operation that gets the forward's attributes, in the notation {@code type(Slot, Slot@GRAD, Slot=Other@GRAD) -> Slot@GRAD}: on the left of = the slot of the gradient operation,
- * on the right that of the forward.
+ * on the right that of the forward. The forward may be a gradient operation: {@code relu_grad_grad(Out, grad_x@GRAD=X@GRAD@GRAD) -> grad_out@GRAD=Out@GRAD@GRAD}.
  */
 record GradientSignature(String type, List<Binding> inputs, List<Binding> outputs) implements GradientRule {
     /** A slot of the gradient operation, and what of the forward goes there. */
     record Binding(String slot, String forward, boolean gradient, boolean list) {
         static Binding parse(String text) {
-            String[] sides = text.strip().split("=");
+            String[] sides = text.strip().split("=", -1);
             String right = sides[sides.length - 1];
             boolean gradient = right.endsWith(SUFFIX);
             return new Binding(sides[0], gradient ? right.substring(0, right.length() - SUFFIX.length()) : right, gradient, false);
@@ -25,6 +25,11 @@ record GradientSignature(String type, List<Binding> inputs, List<Binding> output
 
         Binding inList() {
             return new Binding(slot, forward, gradient, true);
+        }
+
+        /** The right side as it was written. Where the forward is itself a gradient operation, that may be one of its slots: {@code DOut=Out@GRAD} is then a variable that it reads. */
+        String written() {
+            return gradient ? GradientRule.gradient(forward) : forward;
         }
     }
 
@@ -46,19 +51,17 @@ record GradientSignature(String type, List<Binding> inputs, List<Binding> output
     }
 
     private static List<Binding> bindings(String text) {
-        return text.isBlank() ? List.of() : Arrays.stream(text.split(",")).map(Binding::parse).toList();
+        return text.isBlank() ? List.of() : Arrays.stream(text.split(",", -1)).map(Binding::parse).toList();
     }
 
     @Override
     public List<OpDesc> make(OpDesc forward, Predicate<String> wanted) {
         Map<String, List<String>> in = new TreeMap<>();
         for (Binding binding : inputs) {
-            List<String> names = forward.outputs().containsKey(binding.forward())
-                    ? forward.output(binding.forward())
-                    : forward.input(binding.forward());
-            if (binding.gradient() || forward.inputs().containsKey(binding.forward())
-                    || forward.outputs().containsKey(binding.forward())) {
-                in.put(binding.slot(), binding.gradient() ? names.stream().map(GradientRule::gradient).toList() : names);
+            if (has(forward, binding.written())) {
+                in.put(binding.slot(), variables(forward, binding.written()));
+            } else if (binding.gradient()) {
+                in.put(binding.slot(), variables(forward, binding.forward()).stream().map(GradientRule::gradient).toList());
             }
         }
         Map<String, List<String>> out = new TreeMap<>();
@@ -69,6 +72,14 @@ record GradientSignature(String type, List<Binding> inputs, List<Binding> output
         }
         List<Attribute.Named> attributes = new ArrayList<>(forward.attributes());
         return List.of(new OpDesc(type, in, out, attributes, null));
+    }
+
+    private static boolean has(OpDesc op, String slot) {
+        return op.inputs().containsKey(slot) || op.outputs().containsKey(slot);
+    }
+
+    private static List<String> variables(OpDesc op, String slot) {
+        return op.outputs().containsKey(slot) ? op.output(slot) : op.input(slot);
     }
 
     /** A slot of one variable whose gradient is not wanted stays empty; in a list something must hold the place. */

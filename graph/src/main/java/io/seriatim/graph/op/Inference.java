@@ -46,6 +46,32 @@ public final class Inference {
          * @return its elements as whole numbers, or null if they are not known yet
          */
         long @Nullable [] values(String slot, int index);
+
+        /**
+         * The values of a variable, fractions included.
+         * The values of a variable, with their fractions.
+         *
+         * @param slot
+         *            the input slot
+         * @param index
+         *            its place in the slot
+         * @return its elements, or null if they are not known yet
+         */
+        default double @Nullable [] numbers(String slot, int index) {
+            long[] values = values(slot, index);
+            return values == null ? null : Arrays.stream(values).asDoubleStream().toArray();
+            long[] whole = values(slot, index);
+            return whole == null ? null : Arrays.stream(whole).asDoubleStream().toArray();
+        }
+
+        /**
+         * Whether a run follows, so that all dimensions are known.
+         *
+         * @return false while a program is built
+         */
+        default boolean isForRun() {
+            return true;
+        }
     }
 
     /** The rule by which an operation infers. */
@@ -191,6 +217,18 @@ public final class Inference {
     }
 
     /**
+     * The values of an input that decides on shapes, fractions included.
+     * The values, with their fractions, of an input that decides on shapes.
+     *
+     * @param slot
+     *            its slot
+     * @return its elements, or null if it is absent or its values are not known yet
+     */
+    public double @Nullable [] numbers(String slot) {
+        return has(slot) ? source.numbers(slot, 0) : null;
+    }
+
+    /**
      * The values of a list of one-element inputs that decide on shapes.
      *
      * @param slot
@@ -265,6 +303,25 @@ public final class Inference {
     }
 
     /**
+     * Leaves an output as it was declared.
+     *
+     * @param slot
+     *            its slot
+     */
+    public void asDeclared(String slot) {
+        outputs.computeIfAbsent(slot, name -> new ArgType[outputs(name)]);
+    }
+
+    /**
+     * Whether a run follows, so that all dimensions are known, and outputs must be given theirs.
+     *
+     * @return false while a program is built
+     */
+    public boolean isForRun() {
+        return source.isForRun();
+    }
+
+    /**
      * An axis of an input, from 0.
      *
      * @param slot
@@ -277,7 +334,7 @@ public final class Inference {
      */
     public int axis(String slot, long axis) {
         int rank = dims(slot).length;
-        require(axis >= -rank && axis < rank || (rank == 0 && (axis == 0 || axis == -1)),
+        require((axis >= -rank && axis < rank) || (rank == 0 && (axis == 0 || axis == -1)),
                 "the axis %d is not one of the %d dimensions of %s",
                 axis, rank, slot);
         return (int) (axis < 0 ? axis + Math.max(rank, 1) : axis);

@@ -206,7 +206,7 @@ public final class Operation {
          *            {@code type(Slot, Slot@GRAD) -> Slot@GRAD}
          * @param infer
          *            how the gradient infers, or null if gradients have the shape and type of what they are gradients of
-         * @return a builder of the gradient operation; it is registered with this one
+         * @return a builder of the gradient operation, to be registered after this one
          */
         public Builder gradOperation(String signature, Inference.@Nullable Rule infer) {
             GradientSignature parsed = GradientSignature.parse(signature);
@@ -218,10 +218,12 @@ public final class Operation {
         }
 
         private Slot slot(GradientSignature.Binding binding) {
-            for (List<Slot> slots : List.of(outputs, inputs)) {
-                for (Slot slot : slots) {
-                    if (slot.name().equals(binding.forward())) {
-                        return new Slot(binding.slot(), slot.list(), true, false);
+            for (String name : List.of(binding.written(), binding.forward())) {
+                for (List<Slot> slots : List.of(outputs, inputs)) {
+                    for (Slot slot : slots) {
+                        if (slot.name().equals(name)) {
+                            return new Slot(binding.slot(), slot.list(), true, false);
+                        }
                     }
                 }
             }

@@ -39,14 +39,44 @@ public final class Operations {
         }
     }
 
-    private static final List<Provider> BUILT_IN = List.of(
-            ActivationOperations::register,
-            ProductOperations::register,
-            ReductionOperations::register,
-            NormOperations::register,
-            OrderOperations::register,
-            SoftmaxOperations::register,
-            LossOperations::register);
+    private static final List<Provider> BUILT_IN = List.of(//
+            ActivationOperations::register, //
+            AdamOperations::register, //
+            BatchNormOperations::register, //
+            CommunicationOperations::register, //
+            ControlOperations::register, //
+            ConvolutionOperations::register, //
+            CopyOperations::register, //
+            DropoutOperations::register, //
+            EmbeddingOperations::register, //
+            ExpandOperations::register, //
+            FillOperations::register, //
+            GatherOperations::register, //
+            InputOutputOperations::register, //
+            InterpolationOperations::register, //
+            JoinOperations::register, //
+            LossOperations::register, //
+            LossScalingOperations::register, //
+            MovementOperations::register, //
+            NormOperations::register, //
+            NormalisationOperations::register, //
+            OptimizerOperations::register, //
+            OrderOperations::register, //
+            PadOperations::register, //
+            PoolingOperations::register, //
+            ProductOperations::register, //
+            PutAlongAxisOperations::register, //
+            RandomOperations::register, //
+            ReductionOperations::register, //
+            SamplingOperations::register, //
+            ScatterOperations::register, //
+            SelectionOperations::register, //
+            SequenceOperations::register, //
+            ShapeOperations::register, //
+            SliceOperations::register, //
+            SoftmaxOperations::register, //
+            TensorListOperations::register, //
+            TransposedConvolutionOperations::register);
 
     private Operations() {
     }

@@ -28,7 +28,7 @@ public record AdaptivePooling(Pooling.Kind kind, List<Long> output) implements C
         Operands in = Operands.of(operation(), inputs, 1, 1);
         TensorSpec x = in.get(0, "x");
         in.floating(x, "x");
-        in.require(x.shape().rank() == output.size() + 2, "x needs %d dimensions", output.size() + 2);
+        in.images(x.shape(), output.size(), "x");
         long[] dims = x.shape().dims();
         for (int i = 0; i < output.size(); i++) {
             in.require(output.get(i) > 0 && dims[2 + i] > 0, "spatial dimensions must not be empty");

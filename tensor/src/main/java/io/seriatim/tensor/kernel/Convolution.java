@@ -37,6 +37,7 @@ public record Convolution(Window window, int groups, boolean bias, List<PostOp> 
         Operands in = Operands.of(operation(), inputs, inputs(), inputs());
         TensorSpec x = in.get(0, "x");
         TensorSpec w = in.get(1, "weights");
+        in.floating(x, "x");
         in.sameType(x, w, "x and weights");
         check(in, x.shape(), w.shape(), window, groups);
         long[] dims = x.shape().dims();
@@ -48,14 +49,23 @@ public record Convolution(Window window, int groups, boolean bias, List<PostOp> 
         Shape out = Shape.of(dims);
         if (bias) {
             TensorSpec b = in.get(2, "bias");
+            in.floating(b, "bias");
             in.require(b.shape().equals(Shape.of(out.dim(1))), "bias must be [%d], but is %s", out.dim(1), b.shape());
+        }
+        int first = bias ? 3 : 2;
+        for (int i = first; i < inputs(); i++) {
+            String name = "of post-op number " + (i - first);
+            in.addend(in.get(i, name), x.dtype(), out, "the input " + name);
         }
         return new TensorSpec[]{TensorSpec.of(x.dtype(), out)};
     }
 
     static void check(Operands in, Shape x, Shape w, Window window, int groups) {
-        int rank = window.rank() + 2;
-        in.require(x.rank() == rank && w.rank() == rank, "x and weights need %d dimensions", rank);
+        in.images(x, window.rank(), "x");
+        in.images(w, window.rank(), "the weights");
+        for (int i = 2; i < w.rank(); i++) {
+            in.require(w.dim(i) > 0, "the kernel must have one element or more in each spatial dimension, but the weights are %s", w);
+        }
         in.require(groups >= 1 && x.dim(1) == w.dim(1) * groups && w.dim(0) % groups == 0,
                 "with %d groups, x's channels (%d) must be the groups times dimension 1 of the weights (%d), and dimension 0 of the weights (%d) a multiple of the groups",
                 groups,

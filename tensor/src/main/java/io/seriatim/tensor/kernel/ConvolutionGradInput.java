@@ -32,10 +32,11 @@ public record ConvolutionGradInput(Window window, int groups, List<Long> spatial
         Operands in = Operands.of(operation(), inputs, 2, 2);
         TensorSpec dy = in.get(0, "dy");
         TensorSpec w = in.get(1, "weights");
+        in.floating(dy, "dy");
         in.sameType(dy, w, "dy and weights");
-        int rank = window.rank() + 2;
-        in.require(dy.shape().rank() == rank && w.shape().rank() == rank && spatial.size() == window.rank(),
-                "dy and weights need %d dimensions", rank);
+        in.images(dy.shape(), window.rank(), "dy");
+        in.images(w.shape(), window.rank(), "the weights");
+        in.require(spatial.size() == window.rank(), "dx must be given %d spatial dimensions, but has %s", window.rank(), spatial);
         long[] dims = dy.shape().dims();
         dims[1] = w.shape().dim(1) * groups;
         for (int i = 0; i < spatial.size(); i++) {

@@ -34,16 +34,20 @@ public record ConvolutionGradWeights(Window window, int groups, boolean bias, Li
         Operands in = Operands.of(operation(), inputs, 2, 2);
         TensorSpec x = in.get(0, "x");
         TensorSpec dy = in.get(1, "dy");
+        in.floating(x, "x");
         in.sameType(x, dy, "x and dy");
-        int rank = window.rank() + 2;
-        in.require(x.shape().rank() == rank && dy.shape().rank() == rank && kernel.size() == window.rank(), "x and dy need %d dimensions",
-                rank);
+        in.images(x.shape(), window.rank(), "x");
+        in.images(dy.shape(), window.rank(), "dy");
+        in.require(kernel.size() == window.rank(), "dw must be given %d spatial dimensions, but has %s", window.rank(), kernel);
+        in.require(x.shape().dim(0) == dy.shape().dim(0), "x and dy must have as many images, but have %d and %d", x.shape().dim(0),
+                dy.shape().dim(0));
         in.require(groups >= 1 && x.shape().dim(1) % groups == 0, "x's channels (%d) must be a multiple of the %d groups", x.shape().dim(1),
                 groups);
-        long[] dims = new long[rank];
+        long[] dims = new long[kernel.size() + 2];
         dims[0] = dy.shape().dim(1);
         dims[1] = x.shape().dim(1) / groups;
         for (int i = 0; i < kernel.size(); i++) {
+            in.require(kernel.get(i) > 0, "the kernel must have one element or more in each spatial dimension, but is %s", kernel);
             dims[2 + i] = kernel.get(i);
             in.require(window.places(i, x.shape().dim(2 + i), kernel.get(i)) == dy.shape().dim(2 + i),
                     "a kernel of %s does not give the spatial dimensions of dy", kernel);

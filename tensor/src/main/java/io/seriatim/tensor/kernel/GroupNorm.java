@@ -30,8 +30,11 @@ public record GroupNorm(int groups, float epsilon, boolean scale, boolean bias) 
         in.floating(x, "x");
         checkGroups(in, x);
         for (int i = 1; i < count; i++) {
-            in.require(in.get(i, "scale or bias").shape().size() == x.shape().dim(1),
-                    "scale and bias must have %d elements, as many as there are channels", x.shape().dim(1));
+            TensorSpec parameter = in.get(i, scale && i == 1 ? "scale" : "bias");
+            in.floating(parameter, "scale and bias");
+            in.require(parameter.shape().size() == x.shape().dim(1),
+                    "scale and bias must have %d elements, as many as there are channels, but have %s",
+                    x.shape().dim(1), parameter.shape());
         }
         TensorSpec statistics = TensorSpec.of(x.dtype().arithmetic(), x.shape().dim(0), groups);
         return new TensorSpec[]{x.rowMajor(), statistics, statistics};

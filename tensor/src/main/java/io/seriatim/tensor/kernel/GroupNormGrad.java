@@ -27,11 +27,15 @@ public record GroupNormGrad(GroupNorm forward) implements Computation {
         forward.checkGroups(in, x);
         long channels = x.shape().dim(1);
         TensorSpec parameter = forward.scale() ? in.get(2, "scale") : TensorSpec.of(x.dtype(), channels);
+        in.floating(parameter, "scale");
         in.require(parameter.shape().size() == channels, "scale must have %d elements", channels);
         long statistics = x.shape().dim(0) * forward.groups();
-        in.require(in.get(count - 2, "mean").shape().size() == statistics && in.get(count - 1, "variance").shape().size() == statistics,
-                "mean and variance must have %d elements",
-                statistics);
+        TensorSpec mean = in.get(count - 2, "mean");
+        TensorSpec variance = in.get(count - 1, "variance");
+        in.floating(mean, "mean");
+        in.floating(variance, "variance");
+        in.require(mean.shape().size() == statistics && variance.shape().size() == statistics,
+                "mean and variance must have %d elements, but have %s and %s", statistics, mean.shape(), variance.shape());
         TensorSpec gradient = TensorSpec.of(parameter.dtype(), channels);
         if (forward.scale() && forward.bias()) {
             return new TensorSpec[]{x.rowMajor(), gradient, gradient};

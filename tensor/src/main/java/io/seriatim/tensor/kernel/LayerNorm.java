@@ -34,8 +34,10 @@ public record LayerNorm(int axis, float epsilon, boolean scale, boolean bias) im
         Shape rows = x.shape().slice(0, at);
         long length = x.shape().slice(at, x.shape().rank()).size();
         for (int i = 1; i < count; i++) {
-            in.require(in.get(i, "scale or bias").shape().size() == length,
-                    "scale and bias must have %d elements, as many as are normalised", length);
+            TensorSpec parameter = in.get(i, scale && i == 1 ? "scale" : "bias");
+            in.floating(parameter, "scale and bias");
+            in.require(parameter.shape().size() == length, "scale and bias must have %d elements, as many as are normalised, but have %s",
+                    length, parameter.shape());
         }
         TensorSpec statistics = TensorSpec.of(x.dtype().arithmetic(), rows.size());
         return new TensorSpec[]{x.rowMajor(), statistics, statistics};

@@ -28,9 +28,14 @@ public record LayerNormGrad(LayerNorm forward) implements Computation {
         long rows = x.shape().slice(0, at).size();
         long length = x.shape().slice(at, x.shape().rank()).size();
         TensorSpec parameter = forward.scale() ? in.get(2, "scale") : TensorSpec.of(x.dtype(), length);
+        in.floating(parameter, "scale");
         in.require(parameter.shape().size() == length, "scale must have %d elements", length);
-        in.require(in.get(count - 2, "mean").shape().size() == rows && in.get(count - 1, "variance").shape().size() == rows,
-                "mean and variance must have %d elements", rows);
+        TensorSpec mean = in.get(count - 2, "mean");
+        TensorSpec variance = in.get(count - 1, "variance");
+        in.floating(mean, "mean");
+        in.floating(variance, "variance");
+        in.require(mean.shape().size() == rows && variance.shape().size() == rows,
+                "mean and variance must have %d elements, but have %s and %s", rows, mean.shape(), variance.shape());
         TensorSpec gradient = TensorSpec.of(parameter.dtype(), length);
         if (forward.scale() && forward.bias()) {
             return new TensorSpec[]{x.rowMajor(), gradient, gradient};

@@ -70,9 +70,8 @@ public record MatMul(boolean transposeX, boolean transposeY, boolean bias, List<
         }
         Shape out = Shape.of(dims);
         for (int i = 2; i < inputs(); i++) {
-            TensorSpec extra = in.get(i, i == 2 && bias ? "bias" : "of a post-op");
-            in.require(extra.shape().broadcast(out).equals(out), "input %d must broadcast to the result %s, but is %s", i, out,
-                    extra.shape());
+            String name = i == 2 && bias ? "bias" : "of post-op number " + (i - (bias ? 3 : 2));
+            in.addend(in.get(i, name), x.dtype(), out, "the input " + name);
         }
         return new TensorSpec[]{TensorSpec.of(x.dtype(), out)};
     }

@@ -2,6 +2,7 @@ package io.seriatim.tensor.kernel;
 
 import com.google.errorprone.annotations.FormatMethod;
 import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.TensorSpec;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
@@ -44,6 +45,26 @@ record Operands(String operation, @Nullable TensorSpec[] all) {
 
     void floating(TensorSpec spec, String name) {
         require(spec.dtype().isFloating(), "%s must be of a floating-point type, but is %s", name, spec.dtype());
+    }
+
+    /** A bias or the operand of a post-op: broadcasts to the result, and is a number of its kind. */
+    void addend(TensorSpec spec, DType dtype, Shape result, String name) {
+        require(spec.dtype() == dtype || (spec.dtype().isFloating() && dtype.isFloating()), "%s must be %s%s, but is %s", name, dtype,
+                dtype.isFloating() ? " or of another floating-point type" : "", spec.dtype());
+        long[] dims = spec.shape().dims();
+        int added = result.rank() - dims.length;
+        boolean fits = added >= 0;
+        for (int i = 0; fits && i < dims.length; i++) {
+            fits = dims[i] == 1 || dims[i] == result.dim(added + i);
+        }
+        require(fits, "%s must broadcast to the result %s, but is %s", name, result, spec.shape());
+    }
+
+    /** Images have one to three spatial dimensions; weights too. */
+    void images(Shape shape, int spatial, String name) {
+        require(spatial >= 1 && spatial <= 3, "there must be one to three spatial dimensions, but there are %d", spatial);
+        require(shape.rank() == spatial + 2, "%s must have %d dimensions, of which %d are spatial, but has %d", name, spatial + 2, spatial,
+                shape.rank());
     }
 
     void whole(TensorSpec spec, String name) {

@@ -41,10 +41,12 @@ public record Pooling(Kind kind, List<Long> kernel, Window window) implements Co
         Operands in = Operands.of(operation(), inputs, 1, 1);
         TensorSpec x = in.get(0, "x");
         in.floating(x, "x");
-        in.require(x.shape().rank() == window.rank() + 2 && kernel.size() == window.rank(), "x needs %d dimensions, and the kernel %d",
-                window.rank() + 2, window.rank());
+        in.images(x.shape(), window.rank(), "x");
+        in.require(kernel.size() == window.rank(), "the kernel must have %d dimensions, as the window has, but is %s", window.rank(),
+                kernel);
         long[] dims = x.shape().dims();
         for (int i = 0; i < window.rank(); i++) {
+            in.require(kernel.get(i) > 0, "the kernel must have one element or more in each dimension, but is %s", kernel);
             in.require(window.padBegin(i) < kernel.get(i) && window.dilation(i) == 1,
                     "padding must be less than the kernel, and windows are not dilated, but they are %s", window);
             dims[2 + i] = window.places(i, x.shape().dim(2 + i), kernel.get(i));

@@ -86,7 +86,7 @@ final class ConvolutionRecipes {
             extra.add(Objects.requireNonNull(arguments[i]));
         }
         boolean accumulates = convolution.postOps().stream().anyMatch(PostOp.Accumulate.class::isInstance);
-        if (!isReadable(x, w, y) || !Specs.areForward(extra) || accumulates) {
+        if (!isReadable(x, w, y) || !Specs.areDense(extra) || accumulates) {
             return null;
         }
         Geometry geometry = new Geometry(convolution.window(), convolution.groups());
@@ -98,6 +98,9 @@ final class ConvolutionRecipes {
             List<TensorSpec> extra, TensorSpec y) {
         Dnnl dnnl = builder.dnnl();
         long bias = convolution.bias() ? builder.describe(extra.getFirst()) : 0;
+        if (convolution.bias() && bias == 0) {
+            return false;
+        }
         List<Long> combined = new ArrayList<>();
         for (TensorSpec spec : extra.subList(convolution.bias() ? 1 : 0, extra.size())) {
             combined.add(paddedToImage(builder, spec, y));
@@ -189,12 +192,15 @@ final class ConvolutionRecipes {
         TensorSpec x = Objects.requireNonNull(arguments[0]);
         TensorSpec dy = Objects.requireNonNull(arguments[1]);
         TensorSpec dw = Objects.requireNonNull(arguments[2]);
-        if (!isReadable(x, dw, dy)) {
+        if (!isReadable(x, dw, dy) || (grad.bias() && !Objects.requireNonNull(arguments[3]).isRowMajor())) {
             return null;
         }
         Geometry geometry = new Geometry(grad.window(), grad.groups());
         return DnnlKernel.of(dnnl, builder -> {
             long bias = grad.bias() ? builder.describe(Objects.requireNonNull(arguments[3])) : 0;
+            if (grad.bias() && bias == 0) {
+                return false;
+            }
             long description = fastest(builder,
                     images -> gradWeights(builder, geometry,
                             new Descriptions(image(builder, x, images), weights(builder, geometry, dw), bias, image(builder, dy, images))));

@@ -77,7 +77,7 @@ final class MatMulRecipe {
         }
         boolean weightsOpaque = y.layout() instanceof Layout.Opaque;
         if (out.shape().size() == 0 || x.shape().size() == 0 || !Specs.areForward(x, out) || (!weightsOpaque && !Specs.areForward(y))
-                || !Specs.areForward(extra)
+                || !Specs.areDense(extra)
                 || Math.max(x.shape().rank(), y.shape().rank()) > MOST_DIMENSIONS || (weightsOpaque && y.shape().rank() != 2)) {
             return null;
         }
@@ -134,7 +134,7 @@ final class MatMulRecipe {
     private boolean isFlat(TensorSpec operand) {
         int rank = operand.shape().rank();
         boolean row = rank <= 1 || operand.shape().size() == operand.shape().dim(-1);
-        return row || (operand.shape().equals(out.shape()) && operand.isRowMajor());
+        return row || operand.shape().equals(out.shape());
     }
 
     /** An operand that broadcasts to the result. */
@@ -177,7 +177,7 @@ final class MatMulRecipe {
         long bias = computation.bias() ? others.getFirst() : 0;
         List<Long> combined = computation.bias() ? others.subList(1, others.size()) : others;
         long attributes = builder.attributes(computation.postOps(), combined);
-        if (src == 0 || weights == 0 || dst == 0 || attributes == 0) {
+        if (src == 0 || weights == 0 || dst == 0 || attributes == 0 || (computation.bias() && bias == 0)) {
             return false;
         }
         long description = describe(builder, src, weights, bias, dst, attributes);

@@ -172,7 +172,7 @@ final class NormalisationRecipes {
         TensorSpec x = Objects.requireNonNull(arguments[0]);
         int out = norm.training() ? 3 : 5;
         TensorSpec y = Objects.requireNonNull(arguments[out]);
-        if (!isWhole(arguments)) {
+        if (!isWhole(arguments) || !areChannelsDense(arguments)) {
             return null;
         }
         return DnnlKernel.of(dnnl, builder -> {
@@ -226,7 +226,7 @@ final class NormalisationRecipes {
         TensorSpec x = Objects.requireNonNull(arguments[0]);
         TensorSpec dy = Objects.requireNonNull(arguments[1]);
         TensorSpec dx = Objects.requireNonNull(arguments[5]);
-        if (!isWhole(arguments)) {
+        if (!isWhole(arguments) || !areChannelsDense(arguments)) {
             return null;
         }
         int flags = DnnlConstants.USE_SCALE | DnnlConstants.USE_SHIFT | (norm.training() ? 0 : DnnlConstants.USE_GLOBAL_STATS);
@@ -283,6 +283,11 @@ final class NormalisationRecipes {
     static boolean isWhole(@Nullable TensorSpec[] arguments) {
         return Arrays.stream(arguments)
                 .allMatch(spec -> spec == null || (spec.shape().size() > 0 && spec.shape().rank() <= 12 && Specs.areForward(spec)));
+    }
+
+    /** The library reads and writes what has one value a channel one after the other. */
+    private static boolean areChannelsDense(@Nullable TensorSpec[] arguments) {
+        return Arrays.stream(arguments).allMatch(spec -> spec == null || spec.shape().rank() != 1 || spec.isRowMajor());
     }
 
     static boolean isRowMajor(@Nullable TensorSpec[] arguments) {

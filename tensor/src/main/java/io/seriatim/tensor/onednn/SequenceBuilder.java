@@ -76,8 +76,13 @@ final class SequenceBuilder {
         return handles.description(dnnl, dnnl.describeAny(dims, type(dtype)));
     }
 
-    /** Attributes: scratch memory comes from the caller, and these post-ops follow. The descriptions are those of the inputs that they combine with. */
+    /**
+     * Attributes: scratch memory comes from the caller, and these post-ops follow. The descriptions are those of the inputs that they combine with. 0 if the library cannot do that.
+     */
     long attributes(List<PostOp> postOps, List<Long> combined) {
+        if (combined.contains(0L)) {
+            return 0;
+        }
         long attributes = Dnnl.handle(out -> dnnl.call("dnnl_primitive_attr_create", "p", out));
         handles.onEnd(() -> dnnl.call("dnnl_primitive_attr_destroy", "p", attributes));
         dnnl.call("dnnl_primitive_attr_set_scratchpad_mode", "pi", attributes, 1);

@@ -2,6 +2,7 @@ package io.seriatim.tensor.onednn;
 
 import io.seriatim.tensor.Layout;
 import io.seriatim.tensor.TensorSpec;
+import java.util.Arrays;
 import java.util.List;
 
 /** What the library can read. */
@@ -11,11 +12,12 @@ final class Specs {
 
     /** Whether all run forwards and repeat nothing: other views are for plain Java. */
     static boolean areForward(TensorSpec... specs) {
-        return areForward(List.of(specs));
+        return Arrays.stream(specs).allMatch(Specs::isForward);
     }
 
-    static boolean areForward(List<TensorSpec> specs) {
-        return specs.stream().allMatch(Specs::isForward);
+    /** What a bias or the operand of a post-op must be: the library passes over their strides. */
+    static boolean areDense(List<TensorSpec> specs) {
+        return specs.stream().allMatch(TensorSpec::isRowMajor);
     }
 
     private static boolean isForward(TensorSpec spec) {

@@ -8,9 +8,12 @@ import io.seriatim.tensor.internal.Floats;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
 import io.seriatim.tensor.kernel.Kernels;
+import io.seriatim.tensor.kernel.RowUpdate;
 import io.seriatim.tensor.kernel.Update;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
+import java.util.Map;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,6 +35,10 @@ final class OptimizerKernels {
         register(kernels, "adamax", Update.Adamax.class);
         register(kernels, "rmsprop", Update.RmsProp.class);
         register(kernels, "lamb", Update.Lamb.class);
+        for (String step : List.of("sgd", "momentum", "adam", "adagrad", "adadelta", "adamax", "rmsprop")) {
+            kernels.register(PortableKernels.PROVIDER, PortableKernels.CPU, step + "_rows", RowUpdate.class, TYPES,
+                    OptimizerKernels::rowKernel);
+        }
     }
 
     private static <U extends Update> void register(Kernels kernels, String operation, Class<U> type) {
@@ -39,21 +46,71 @@ final class OptimizerKernels {
     }
 
     private static Kernel kernel(Update update, @Nullable TensorSpec[] arguments) {
-        boolean single = Objects.requireNonNull(arguments[0]).dtype() == DType.FLOAT32;
         return PortableKernel.of((all, context) -> {
-            Tensor param = all.get(0);
             Rates rates = Rates.of(update, all);
-            long count = param.shape().size();
-            for (long i = 0; i < count; i += KernelContext.TILE) {
-                int length = (int) Math.min(KernelContext.TILE, count - i);
-                if (single) {
-                    step(update, all, i, length, context, rates);
-                } else {
-                    stepInDouble(update, all, i, length, context, rates);
-                }
-            }
+            steps(update, all, context, rates);
             rates.advance(update, all);
         });
+    }
+
+    private static void steps(Update update, PortableKernel.Arguments all, KernelContext context, Rates rates) {
+        long count = all.get(0).shape().size();
+        boolean single = all.get(0).dtype() == DType.FLOAT32;
+        for (long i = 0; i < count; i += KernelContext.TILE) {
+            int length = (int) Math.min(KernelContext.TILE, count - i);
+            if (single) {
+                step(update, all, i, length, context, rates);
+            } else {
+                stepInDouble(update, all, i, length, context, rates);
+            }
+        }
+    }
+
+    private static Kernel rowKernel(RowUpdate update, @Nullable TensorSpec[] arguments) {
+        return PortableKernel.of((all, context) -> rows(update.step(), all, context));
+    }
+
+    private static void rows(Update update, PortableKernel.Arguments all, KernelContext context) {
+        Rates rates = Rates.of(update, all);
+        Tensor grad = all.get(1);
+        for (Map.Entry<Long, List<Integer>> row : places(all, update).entrySet()) {
+            List<Integer> at = row.getValue();
+            @Nullable
+            Tensor[] parts = all.all().clone();
+            parts[0] = all.get(0).select(0, row.getKey());
+            parts[1] = at.size() == 1 ? grad.select(0, at.getFirst()) : sum(grad, at);
+            for (int i = 3; i < 3 + update.accumulators(); i++) {
+                parts[i] = all.get(i).select(0, row.getKey());
+            }
+            steps(update, new PortableKernel.Arguments(parts), context, rates);
+        }
+        rates.advance(update, all);
+    }
+
+    /** For each row where it is among the indexes. */
+    private static Map<Long, List<Integer>> places(PortableKernel.Arguments all, Update update) {
+        long[] rows = all.get(3 + update.accumulators() + update.scalars()).toLongArray();
+        long height = all.get(0).shape().dim(0);
+        Map<Long, List<Integer>> places = new TreeMap<>();
+        for (int i = 0; i < rows.length; i++) {
+            if (rows[i] < 0 || rows[i] >= height) {
+                throw new IllegalArgumentException(
+                        update.operation() + ": rows must be from 0 to " + (height - 1) + ", but place " + i + " holds " + rows[i]);
+            }
+            places.computeIfAbsent(rows[i], _ -> new ArrayList<>(1)).add(i);
+        }
+        return places;
+    }
+
+    private static Tensor sum(Tensor grad, List<Integer> rows) {
+        double[] sums = grad.select(0, rows.getFirst()).toDoubleArray();
+        for (int row : rows.subList(1, rows.size())) {
+            double[] more = grad.select(0, row).toDoubleArray();
+            for (int i = 0; i < sums.length; i++) {
+                sums[i] += more[i];
+            }
+        }
+        return Tensor.of(grad.dtype(), sums, grad.select(0, 0).shape().dims());
     }
 
     /** What is the same for all elements of a step. */

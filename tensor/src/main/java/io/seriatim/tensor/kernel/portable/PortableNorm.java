@@ -31,30 +31,32 @@ final class PortableNorm {
      *            of each
      * @param stretch
      *            how many elements in a row share a scale
+     * @param scales
+     *            how many a row has, also where it has no elements
      * @param groups
      *            how many rows have scales of their own, after which they repeat
      */
-    private record Rows(long rows, int length, int stretch, int groups, float epsilon, boolean scale, boolean bias) {
+    private record Rows(long rows, int length, int stretch, int scales, int groups, float epsilon, boolean scale, boolean bias) {
         static Rows of(TensorSpec x, LayerNorm norm) {
             int at = x.shape().axis(norm.axis());
-            long length = x.shape().slice(at, x.shape().rank()).size();
-            return new Rows(x.shape().slice(0, at).size(), Math.toIntExact(length), 1, 1, norm.epsilon(), norm.scale(), norm.bias());
+            int length = Math.toIntExact(x.shape().slice(at, x.shape().rank()).size());
+            return new Rows(x.shape().slice(0, at).size(), length, 1, length, 1, norm.epsilon(), norm.scale(), norm.bias());
         }
 
         static Rows of(TensorSpec x, GroupNorm norm) {
             long pixels = x.shape().slice(2, x.shape().rank()).size();
-            long length = x.shape().dim(1) / norm.groups() * pixels;
-            return new Rows(x.shape().dim(0) * norm.groups(), Math.toIntExact(length), Math.toIntExact(Math.max(1, pixels)), norm.groups(),
-                    norm.epsilon(), norm.scale(), norm.bias());
+            long channels = x.shape().dim(1) / norm.groups();
+            return new Rows(x.shape().dim(0) * norm.groups(), Math.toIntExact(channels * pixels), Math.toIntExact(Math.max(1, pixels)),
+                    Math.toIntExact(channels), norm.groups(), norm.epsilon(), norm.scale(), norm.bias());
         }
 
         int parameters() {
-            return length / stretch * groups;
+            return scales * groups;
         }
 
         /** The first scale of a row. */
         int first(long row) {
-            return (int) (row % groups) * (length / stretch);
+            return (int) (row % groups) * scales;
         }
     }
 

@@ -37,7 +37,7 @@ final class PortableSoftmax {
         });
     }
 
-    /** Makes the logarithms of the softmax of values, and gives that of the sum of their exponentials. */
+    /** Makes the logarithms of the softmax of values, and gives that of the sum of their exponentials, relative to the largest: large values would swallow it. */
     private static double logarithms(double[] row, int length) {
         double most = Double.NEGATIVE_INFINITY;
         for (int j = 0; j < length; j++) {
@@ -47,9 +47,9 @@ final class PortableSoftmax {
         for (int j = 0; j < length; j++) {
             sum += Math.exp(row[j] - most);
         }
-        double logSum = most + Math.log(sum);
+        double logSum = Math.log(sum);
         for (int j = 0; j < length; j++) {
-            row[j] -= logSum;
+            row[j] = row[j] - most - logSum;
         }
         return logSum;
     }

@@ -1,0 +1,125 @@
+package io.seriatim.cli.show;
+
+import io.seriatim.graph.Program;
+import io.seriatim.graph.ProgramSummary;
+import io.seriatim.graph.format.ProgramFiles;
+import io.seriatim.tensor.FileFormatException;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** Prints, draws and summarises a program. */
+@Command(name = "show", description = "Print a program, draw it, and say what it amounts to. Operation types that are not known are marked with ?.")
+public final class ShowCommand implements Callable<Integer> {
+    @Spec
+    private @Nullable CommandSpec spec;
+
+    @Option(names = "--program", required = true, paramLabel = "FILE", description = "A .pdmodel or __model__ of PaddlePaddle, or a folder with a __model__.")
+    private @Nullable Path program;
+
+    @Option(names = "--dot", paramLabel = "FILE", description = "Write it for Graphviz.")
+    private @Nullable Path dot;
+
+    @Option(names = "--svg", paramLabel = "FILE", description = "Draw it.")
+    private @Nullable Path svg;
+
+    @Option(names = "--batch", defaultValue = "1", paramLabel = "N", description = "What stands for unknown dimensions in the estimates. Default: ${DEFAULT-VALUE}.")
+    private long batch;
+
+    @Option(names = "--summary", description = "Leave out the variables and operations.")
+    private boolean summaryOnly;
+
+    /** Made by the command line. */
+    public ShowCommand() {
+        // The fields are filled by reflection.
+    }
+
+    @Override
+    public Integer call() throws IOException {
+        CommandSpec command = Objects.requireNonNull(spec, "spec");
+        if (batch < 1) {
+            throw new ParameterException(command.commandLine(), "--batch must be 1 or more, but is " + batch);
+        }
+        Program read = read(command, Objects.requireNonNull(program, "program"));
+        PrintWriter out = command.commandLine().getOut();
+        ProgramSummary summary = ProgramSummary.of(read, batch);
+        if (!summaryOnly) {
+            print(out, read, summary.unknown());
+        }
+        summarise(out, summary);
+        write(out, dot, read.toDot());
+        write(out, svg, read.toSvg());
+        out.flush();
+        return 0;
+    }
+
+    private static Program read(CommandSpec command, Path file) throws IOException {
+        Path model = Files.isDirectory(file) ? file.resolve("__model__") : file;
+        try {
+            return ProgramFiles.read(model);
+        } catch (FileFormatException e) {
+            throw new ParameterException(command.commandLine(), String.valueOf(e.getMessage()), e);
+        } catch (NoSuchFileException e) {
+            throw new ParameterException(command.commandLine(), "There is no file " + model, e);
+        }
+    }
+
+    private static void print(PrintWriter out, Program program, List<String> unknown) {
+        String text = program.toString();
+        for (String line : text.lines().toList()) {
+            boolean marked = unknown.stream().anyMatch(type -> line.contains(" = " + type + "("));
+            out.println(marked ? "? " + line.stripLeading() : line);
+        }
+        out.println();
+    }
+
+    private void summarise(PrintWriter out, ProgramSummary summary) {
+        out.printf(Locale.ROOT, "blocks       %d%n", summary.blocks());
+        out.printf(Locale.ROOT, "parameters   %d with %,d elements%n", summary.parameters(), summary.parameterElements());
+        out.printf(Locale.ROOT, "memory       %s persistent, %s temporary if nothing were reused (unknown dimensions: %d)%n",
+                bytes(summary.persistentBytes()), bytes(summary.temporaryBytes()), batch);
+        out.printf(Locale.ROOT, "computation  %s%n", flops(summary.flops()));
+        out.printf(Locale.ROOT, "operations   %d%n", summary.operations().values().stream().mapToInt(Integer::intValue).sum());
+        summary.operations().entrySet().stream()
+                .sorted(Map.Entry.<String, Integer>comparingByValue().reversed().thenComparing(Map.Entry.comparingByKey()))
+                .forEach(entry -> out.printf(Locale.ROOT, "  %6d %s%s%n", entry.getValue(), entry.getKey(),
+                        summary.unknown().contains(entry.getKey()) ? "  ? not known" : ""));
+    }
+
+    private static String bytes(long bytes) {
+        return bytes < 10_000 ? bytes + " bytes" : String.format(Locale.ROOT, "%.1f MB", bytes / 1e6);
+    }
+
+    private static String flops(double flops) {
+        return flops < 1e6
+                ? String.format(Locale.ROOT, "%.0f operations", flops)
+                : flops < 1e9
+                        ? String.format(Locale.ROOT, "%.1f million operations", flops / 1e6)
+                        : String.format(Locale.ROOT, "%.2f billion operations", flops / 1e9);
+    }
+
+    private static void write(PrintWriter out, @Nullable Path file, String content) throws IOException {
+        if (file != null) {
+            Path folder = file.toAbsolutePath().getParent();
+            Files.createDirectories(folder);
+            Path part = Files.createTempFile(folder, "." + file.getFileName(), ".part");
+            Files.writeString(part, content);
+            Files.move(part, file, StandardCopyOption.REPLACE_EXISTING);
+            out.println("written      " + file);
+        }
+    }
+}

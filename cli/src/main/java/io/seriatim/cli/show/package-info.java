@@ -1,0 +1,5 @@
+/** Shows programs. */
+@NullMarked
+package io.seriatim.cli.show;
+
+import org.jspecify.annotations.NullMarked;

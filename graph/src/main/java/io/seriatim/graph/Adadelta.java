@@ -1,0 +1,81 @@
+package io.seriatim.graph;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Adadelta (Zeiler, 2012). Immutable. */
+public final class Adadelta extends Optimizer {
+    private final double epsilon;
+    private final double rho;
+
+    private Adadelta(Settings settings, double epsilon, double rho) {
+        super(settings);
+        this.epsilon = epsilon;
+        this.rho = rho;
+    }
+
+    /**
+     * With a learning rate.
+     *
+     * @param rate
+     *            the learning rate
+     * @return the optimizer
+     */
+    public static Adadelta of(double rate) {
+        return new Adadelta(Settings.of(rate), 1e-6, 0.95);
+    }
+
+    /**
+     * With a learning rate.
+     *
+     * @param rate
+     *            the learning rate of each step
+     * @return the optimizer
+     */
+    public static Adadelta of(Schedule rate) {
+        return new Adadelta(Settings.of(rate), 1e-6, 0.95);
+    }
+
+    /**
+     * Sets is added to both means.
+     *
+     * @param value
+     *            is added to both means; 1e-6 unless set
+     * @return a copy
+     */
+    public Adadelta epsilon(double value) {
+        return new Adadelta(settings(), value, rho);
+    }
+
+    /**
+     * Sets how slowly they change, from 0 to 1.
+     *
+     * @param value
+     *            how slowly they change, from 0 to 1; 0.95 unless set
+     * @return a copy
+     */
+    public Adadelta rho(double value) {
+        return new Adadelta(settings(), epsilon, value);
+    }
+
+    @Override
+    Adadelta with(Settings settings) {
+        return new Adadelta(settings, epsilon, rho);
+    }
+
+    @Override
+    String type() {
+        return "adadelta";
+    }
+
+    @Override
+    List<Accumulator> accumulators() {
+        return List.of(new Accumulator("_avg_squared_grad", "AvgSquaredGrad", 0, false, true),
+                new Accumulator("_avg_squared_update", "AvgSquaredUpdate", 0, false, true));
+    }
+
+    @Override
+    void attributes(OpDesc.Builder op, String parameter, @Nullable Decay decay) {
+        op.attr("epsilon", (float) epsilon).attr("rho", (float) rho);
+    }
+}

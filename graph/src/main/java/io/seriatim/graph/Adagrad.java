@@ -1,0 +1,80 @@
+package io.seriatim.graph;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Adagrad (Duchi, Hazan, Singer, 2011): m + g²; p − lr·g/(√m + ε). Immutable. */
+public final class Adagrad extends Optimizer {
+    private final double epsilon;
+    private final double initial;
+
+    private Adagrad(Settings settings, double epsilon, double initial) {
+        super(settings);
+        this.epsilon = epsilon;
+        this.initial = initial;
+    }
+
+    /**
+     * With a learning rate.
+     *
+     * @param rate
+     *            the learning rate
+     * @return the optimizer
+     */
+    public static Adagrad of(double rate) {
+        return new Adagrad(Settings.of(rate), 1e-6, 0);
+    }
+
+    /**
+     * With a learning rate.
+     *
+     * @param rate
+     *            the learning rate of each step
+     * @return the optimizer
+     */
+    public static Adagrad of(Schedule rate) {
+        return new Adagrad(Settings.of(rate), 1e-6, 0);
+    }
+
+    /**
+     * Sets is added to the root.
+     *
+     * @param value
+     *            is added to the root; 1e-6 unless set
+     * @return a copy
+     */
+    public Adagrad epsilon(double value) {
+        return new Adagrad(settings(), value, initial);
+    }
+
+    /**
+     * Sets what the sum of squares begins with.
+     *
+     * @param value
+     *            what the sum of squares begins with; 0 unless set
+     * @return a copy
+     */
+    public Adagrad initial(double value) {
+        return new Adagrad(settings(), epsilon, value);
+    }
+
+    @Override
+    Adagrad with(Settings settings) {
+        return new Adagrad(settings, epsilon, initial);
+    }
+
+    @Override
+    String type() {
+        return "adagrad";
+    }
+
+    @Override
+    List<Accumulator> accumulators() {
+        return List.of(new Accumulator("moment", "Moment", initial, false, true));
+    }
+
+    @Override
+    void attributes(OpDesc.Builder op, String parameter, @Nullable Decay decay) {
+        op.attr("epsilon", (float) epsilon);
+    }
+}

@@ -1,0 +1,66 @@
+package io.seriatim.graph;
+
+/** How gradients are kept from being too large. */
+public sealed interface Clip {
+    /**
+     * Each element.
+     *
+     * @param min
+     *            at least
+     * @param max
+     *            at most
+     */
+    record ByValue(double min, double max) implements Clip {
+    }
+
+    /**
+     * The norm of each gradient.
+     *
+     * @param norm
+     *            at most
+     */
+    record ByNorm(double norm) implements Clip {
+    }
+
+    /**
+     * The norm of all gradients together (Pascanu, Mikolov, Bengio, 2013).
+     *
+     * @param norm
+     *            at most
+     */
+    record ByGlobalNorm(double norm) implements Clip {
+    }
+
+    /**
+     * Each element.
+     *
+     * @param magnitude
+     *            at most
+     * @return the clip
+     */
+    static Clip value(double magnitude) {
+        return new ByValue(-magnitude, magnitude);
+    }
+
+    /**
+     * The norm of each gradient.
+     *
+     * @param norm
+     *            at most
+     * @return the clip
+     */
+    static Clip norm(double norm) {
+        return new ByNorm(norm);
+    }
+
+    /**
+     * The norm of all gradients together.
+     *
+     * @param norm
+     *            at most
+     * @return the clip
+     */
+    static Clip globalNorm(double norm) {
+        return new ByGlobalNorm(norm);
+    }
+}

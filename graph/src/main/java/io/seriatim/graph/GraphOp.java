@@ -1,0 +1,223 @@
+package io.seriatim.graph;
+
+import io.seriatim.graph.op.Operation;
+import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.op.Slot;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** An operation that is being added to a {@link Graph}: any type, with any slots and attributes. Single use. */
+public final class GraphOp {
+    private final Graph graph;
+    private final String type;
+    private final OpDesc.Builder desc;
+    private final Map<String, List<Value>> inputs = new LinkedHashMap<>();
+    private String key;
+    private @Nullable String prefix;
+    private boolean sugar;
+    private boolean bare;
+
+    GraphOp(Graph graph, String type) {
+        this.graph = graph;
+        this.type = type;
+        this.key = type;
+        this.desc = OpDesc.of(type);
+    }
+
+    /**
+     * The variables of an input slot.
+     *
+     * @param slot
+     *            its name
+     * @param values
+     *            the variables
+     * @return this
+     */
+    public GraphOp in(String slot, Value... values) {
+        return in(slot, List.of(values));
+    }
+
+    /**
+     * The variables of an input slot.
+     *
+     * @param slot
+     *            its name
+     * @param values
+     *            the variables
+     * @return this
+     */
+    public GraphOp in(String slot, List<Value> values) {
+        values.forEach(value -> value.check(graph));
+        inputs.put(slot, List.copyOf(values));
+        desc.in(slot, values.stream().map(Value::name).toList());
+        return this;
+    }
+
+    /**
+     * A variable of an optional input slot.
+     *
+     * @param slot
+     *            its name
+     * @param value
+     *            the variable, or null for none
+     * @return this
+     */
+    public GraphOp maybe(String slot, @Nullable Value value) {
+        return value == null ? in(slot) : in(slot, value);
+    }
+
+    /**
+     * An attribute.
+     *
+     * @param name
+     *            its name
+     * @param value
+     *            see {@link Attribute#of}
+     * @return this
+     */
+    public GraphOp attr(String name, Object value) {
+        desc.attr(name, value);
+        return this;
+    }
+
+    /**
+     * The key by which results are named; the operation's type unless given.
+     *
+     * @param name
+     *            for instance {@code linear}: results are {@code linear_0.tmp_0} and so on
+     * @return this
+     */
+    public GraphOp key(String name) {
+        key = name;
+        return this;
+    }
+
+    /** Results belong to a layer's call, which may consist of several operations. */
+    GraphOp call(String name) {
+        prefix = name;
+        return this;
+    }
+
+    /** Results are named as Paddle names those of operators: {@code tmp_0}. */
+    GraphOp sugar() {
+        sugar = true;
+        return this;
+    }
+
+    /** Results are named by the key alone: {@code elementwise_sub_0}. */
+    GraphOp bare() {
+        bare = true;
+        return this;
+    }
+
+    private String fresh() {
+        if (sugar) {
+            return graph.names().next("tmp");
+        }
+        if (bare) {
+            return graph.names().next(key);
+        }
+        if (prefix == null) {
+            prefix = graph.names().next(key);
+        }
+        return graph.names().next(prefix + ".tmp");
+    }
+
+    /**
+     * Adds the operation.
+     *
+     * @param slot
+     *            an output slot of one variable
+     * @return what it computes there
+     */
+    public Value one(String slot) {
+        return all(slot).getFirst();
+    }
+
+    /**
+     * Adds the operation.
+     *
+     * @param slots
+     *            output slots of one variable each, in the order in which the variables get their names
+     * @return what it computes there, in this order
+     */
+    public List<Value> all(String... slots) {
+        List<String> names = Arrays.stream(slots).map(_ -> fresh()).toList();
+        for (int i = 0; i < slots.length; i++) {
+            desc.out(slots[i], names.get(i));
+        }
+        return append(names);
+    }
+
+    /**
+     * Adds the operation.
+     *
+     * @param slot
+     *            an output slot of several variables
+     * @param count
+     *            how many
+     * @return what it computes there
+     */
+    public List<Value> list(String slot, int count) {
+        List<String> names = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            names.add(fresh());
+        }
+        desc.out(slot, names);
+        return append(names);
+    }
+
+    /** The outputs of rnn: the sequence, the states, and what only its gradient reads. */
+    List<Value> recurrent(String layer, int states) {
+        List<String> named = new ArrayList<>();
+        for (int i = 0; i < states + 2; i++) {
+            named.add(fresh());
+        }
+        desc.out("Out", named.getFirst()).out("State", named.subList(1, 1 + states)).out("Reserve", named.getLast())
+                .out("DropoutState", graph.names().next(layer + ".dropout_state").replaceAll("_\\d+$", "__non_persistable"));
+        return append(named.subList(0, states + 1));
+    }
+
+    /**
+     * A variable that the operation writes, which is there already.
+     *
+     * @param slot
+     *            the output slot
+     * @param value
+     *            the variable
+     * @return this
+     */
+    public GraphOp to(String slot, Value value) {
+        desc.out(slot, value.name());
+        return this;
+    }
+
+    /** Adds the operation, whose outputs are all given. */
+    public void append() {
+        append(List.of());
+    }
+
+    private List<Value> append(List<String> names) {
+        Operation schema = Operations.system().get(type);
+        for (Slot slot : schema.inputs()) {
+            // Paddle writes optional slots, too.
+            if (slot.optional() && !inputs.containsKey(slot.name())) {
+                desc.in(slot.name());
+            }
+        }
+        boolean stops = inputs.values().stream().flatMap(List::stream).allMatch(Value::stopsGradient);
+        Block block = graph.block();
+        Appender.append(block, desc.build(), graph.role());
+        for (String name : names) {
+            VarDesc written = block.get(name);
+            VarType.TensorType tensor = written.type().tensorType();
+            boolean discrete = tensor != null && DataTypes.find(tensor.dataType()) != null && !tensor.dtype().isFloating();
+            block.put(written.stopping(stops || discrete || written.stopsGradient()));
+        }
+        return names.stream().map(graph::value).toList();
+    }
+}
