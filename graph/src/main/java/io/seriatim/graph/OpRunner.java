@@ -83,7 +83,6 @@ final class OpRunner {
             return environment.get(op.input(slot).get(index)) instanceof Tensor tensor
                     ? tensor.toDoubleArray()
                     : Inference.Source.super.numbers(slot, index);
-            return environment.get(op.input(slot).get(index)) instanceof Tensor tensor ? tensor.toDoubleArray() : null;
         }
 
         private static long[] whole(Tensor tensor) {

@@ -49,7 +49,6 @@ public final class Inference {
 
         /**
          * The values of a variable, fractions included.
-         * The values of a variable, with their fractions.
          *
          * @param slot
          *            the input slot
@@ -60,8 +59,6 @@ public final class Inference {
         default double @Nullable [] numbers(String slot, int index) {
             long[] values = values(slot, index);
             return values == null ? null : Arrays.stream(values).asDoubleStream().toArray();
-            long[] whole = values(slot, index);
-            return whole == null ? null : Arrays.stream(whole).asDoubleStream().toArray();
         }
 
         /**
@@ -218,7 +215,6 @@ public final class Inference {
 
     /**
      * The values of an input that decides on shapes, fractions included.
-     * The values, with their fractions, of an input that decides on shapes.
      *
      * @param slot
      *            its slot

@@ -289,7 +289,6 @@ public final class Lowering {
 
     /**
      * The values of an input that decides on shapes, fractions included.
-     * The values, with their fractions, of an input that decides on shapes.
      *
      * @param slot
      *            its slot
