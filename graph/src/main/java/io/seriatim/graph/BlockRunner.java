@@ -16,33 +16,19 @@ final class BlockRunner {
     }
 
     void run(Block block, Environment environment) {
+        environment.enter(block);
         for (int i = 0; i < block.ops().size(); i++) {
             OpDesc op = block.ops().get(i);
             Operation schema = Operations.system().get(op.type());
-            declare(block, op, environment);
             try {
-                if (schema.isLowered()) {
+                if (schema.isLowered() && !TensorListInstructions.isFor(op, environment)) {
                     state.runner().run(op, schema, environment, state, randomKey(block, i, op, schema));
                 } else {
-                    instructions.run(op, block, environment);
+                    instructions.run(op, environment);
                 }
             } catch (IllegalArgumentException e) {
                 throw new IllegalArgumentException(
                         "Block " + block.index() + ", operation " + i + " (" + op.type() + "): " + e.getMessage(), e);
-            }
-        }
-    }
-
-    /** A variable lives where it is declared: persistable ones at the root, those of this block here. */
-    private void declare(Block block, OpDesc op, Environment environment) {
-        for (String name : op.outputNames()) {
-            VarDesc desc = block.var(name);
-            if (desc != null && !desc.isPersistable() && environment.here(name) == null && environment.find(name) != null) {
-                // The same name above is another variable.
-                environment.setHere(name, environment.get(name));
-            } else if (desc != null && desc.isPersistable() && state.root().here(name) == null) {
-                Object placeholder = Tensor.of(new float[1], 1);
-                state.root().setHere(name, placeholder);
             }
         }
     }

@@ -78,6 +78,13 @@ final class OpRunner {
             return value instanceof SelectedRows rows ? rows.rows().toLongArray() : whole((Tensor) value);
         }
 
+        @Override
+        public double @Nullable [] numbers(String slot, int index) {
+            return environment.get(op.input(slot).get(index)) instanceof Tensor tensor
+                    ? tensor.toDoubleArray()
+                    : Inference.Source.super.numbers(slot, index);
+        }
+
         private static long[] whole(Tensor tensor) {
             if (!tensor.dtype().isFloating()) {
                 return tensor.toLongArray();

@@ -48,6 +48,20 @@ public final class Inference {
         long @Nullable [] values(String slot, int index);
 
         /**
+         * The values of a variable, fractions included.
+         *
+         * @param slot
+         *            the input slot
+         * @param index
+         *            its place in the slot
+         * @return its elements, or null if they are not known yet
+         */
+        default double @Nullable [] numbers(String slot, int index) {
+            long[] values = values(slot, index);
+            return values == null ? null : Arrays.stream(values).asDoubleStream().toArray();
+        }
+
+        /**
          * Whether a run follows, so that all dimensions are known.
          *
          * @return false while a program is built
@@ -197,6 +211,17 @@ public final class Inference {
      */
     public long @Nullable [] values(String slot) {
         return has(slot) ? source.values(slot, 0) : null;
+    }
+
+    /**
+     * The values of an input that decides on shapes, fractions included.
+     *
+     * @param slot
+     *            its slot
+     * @return its elements, or null if it is absent or its values are not known yet
+     */
+    public double @Nullable [] numbers(String slot) {
+        return has(slot) ? source.numbers(slot, 0) : null;
     }
 
     /**

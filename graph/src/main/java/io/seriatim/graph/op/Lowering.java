@@ -77,6 +77,15 @@ public final class Lowering {
     }
 
     /**
+     * The operation.
+     *
+     * @return its description
+     */
+    public OpDesc op() {
+        return op;
+    }
+
+    /**
      * The attributes.
      *
      * @return with defaults
@@ -276,6 +285,17 @@ public final class Lowering {
      */
     public long @Nullable [] values(String slot) {
         return has(slot) ? inputs.values(slot, 0) : null;
+    }
+
+    /**
+     * The values of an input that decides on shapes, fractions included.
+     *
+     * @param slot
+     *            its slot
+     * @return its elements, or null if it is absent
+     */
+    public double @Nullable [] numbers(String slot) {
+        return has(slot) ? inputs.numbers(slot, 0) : null;
     }
 
     /**

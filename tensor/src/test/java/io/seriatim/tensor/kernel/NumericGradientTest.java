@@ -111,6 +111,11 @@ class NumericGradientTest {
             cases.add(new Case("adaptive pooling " + kind, adaptive, List.of(random(r, -1, 1, 2, 2, 4, 5)), List.of(0),
                     g -> run(new PoolingGrad(adaptive), g.x(), g.y(), g.dy())));
         }
+        for (Interpolation.Kind kind : Interpolation.Kind.values()) {
+            Interpolation interpolation = new Interpolation(kind, List.of(5L, 2L), List.of(0.6f, 2.5f));
+            cases.add(new Case("interpolation " + kind, interpolation, List.of(random(r, -1, 1, 2, 2, 3, 5)), List.of(0),
+                    g -> run(new InterpolationGrad(interpolation, List.of(3L, 5L)), g.dy())));
+        }
         for (boolean training : new boolean[]{true, false}) {
             BatchNorm norm = new BatchNorm(0.01f, training);
             List<Tensor> inputs = new ArrayList<>(List.of(random(r, -1, 1, 3, 2, 4), random(r, 0.5, 1, 2), random(r, -1, 1, 2)));

@@ -12,6 +12,8 @@ import io.seriatim.tensor.kernel.CrossEntropy;
 import io.seriatim.tensor.kernel.CrossEntropyGrad;
 import io.seriatim.tensor.kernel.GroupNorm;
 import io.seriatim.tensor.kernel.GroupNormGrad;
+import io.seriatim.tensor.kernel.Interpolation;
+import io.seriatim.tensor.kernel.InterpolationGrad;
 import io.seriatim.tensor.kernel.KernelFactory;
 import io.seriatim.tensor.kernel.Kernels;
 import io.seriatim.tensor.kernel.LayerNorm;
@@ -41,6 +43,8 @@ final class NetworkKernels {
         floating(kernels, "pooling", Pooling.class, PortablePooling::forward);
         floating(kernels, "adaptive_pooling", AdaptivePooling.class, PortablePooling::forward);
         floating(kernels, "pooling_grad", PoolingGrad.class, PortablePooling::grad);
+        floating(kernels, "interpolation", Interpolation.class, PortableInterpolation::forward);
+        floating(kernels, "interpolation_grad", InterpolationGrad.class, PortableInterpolation::grad);
         floating(kernels, "batch_norm", BatchNorm.class, PortableNorm::batchNorm);
         floating(kernels, "batch_norm_grad", BatchNormGrad.class, PortableNorm::batchNormGrad);
         floating(kernels, "layer_norm", LayerNorm.class, PortableNorm::layerNorm);

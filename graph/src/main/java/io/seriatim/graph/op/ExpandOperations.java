@@ -1,0 +1,151 @@
+package io.seriatim.graph.op;
+
+import io.seriatim.tensor.kernel.Copy;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Elements repeated. */
+final class ExpandOperations {
+    private ExpandOperations() {
+    }
+
+    static void register(Operations registry) {
+        expand(registry);
+        expandAs(registry);
+        tile(registry);
+    }
+
+    private static void expand(Operations registry) {
+        String signature = "expand_v2_grad(Out@GRAD, Shape, X, expand_shapes_tensor) -> X@GRAD";
+        Operation.Builder expand = Operation.define("expand_v2").in("X", "Shape?", "expand_shapes_tensor*?").out("Out")
+                .attr("shape", new int[0]).values("Shape", "expand_shapes_tensor").infer(ExpandOperations::expanded)
+                .lower(l -> l.out("Out", l.expand(l.in("X"), l.output("Out").shape()))).grad(signature);
+        expand.gradOperation(signature, null).shapesOnly("X", "Shape", "expand_shapes_tensor").lower(ExpandOperations::sum)
+                .grad("expand_v2(Shape, X=X@GRAD@GRAD, expand_shapes_tensor) -> Out=Out@GRAD@GRAD").register(registry);
+        expand.register(registry);
+    }
+
+    private static void expandAs(Operations registry) {
+        String signature = "expand_as_v2_grad(Out@GRAD, X) -> X@GRAD";
+        Operation.Builder expand = Operation.define("expand_as_v2").in("X", "Y?").out("Out").attr("target_shape", new int[0])
+                .shapesOnly("Y")
+                .infer(ExpandOperations::expandedAs).lower(l -> l.out("Out", l.expand(l.in("X"), l.output("Out").shape()))).grad(signature);
+        expand.gradOperation(signature, null).shapesOnly("X").lower(ExpandOperations::sum).register(registry);
+        expand.register(registry);
+    }
+
+    private static void tile(Operations registry) {
+        String signature = "tile_grad(Out@GRAD, RepeatTimes, X, repeat_times_tensor) -> X@GRAD";
+        Operation.Builder tile = Operation.define("tile").in("X", "RepeatTimes?", "repeat_times_tensor*?").out("Out")
+                .attr("repeat_times", new int[0]).values("RepeatTimes", "repeat_times_tensor").infer(ExpandOperations::tiled)
+                .lower(ExpandOperations::tile).grad(signature);
+        tile.gradOperation(signature, null).shapesOnly("X", "RepeatTimes", "repeat_times_tensor").lower(ExpandOperations::tileGradient)
+                .grad("tile(RepeatTimes, X=X@GRAD@GRAD, repeat_times_tensor) -> Out=Out@GRAD@GRAD").register(registry);
+        tile.register(registry);
+    }
+
+    private static void expanded(Inference inference) {
+        long @Nullable [] shape = Dims.given(inference, "expand_shapes_tensor", "Shape", "shape");
+        long[] wanted = shape != null ? shape : inference.attrs().getLongs("shape");
+        // Without a shape in the program, Paddle takes the shape of X until the values are known.
+        wanted = shape == null && wanted.length == 0 ? Dims.unknown(inference.dims("X").length) : wanted;
+        inference.set("Out", inference.dtype("X"), expanded(inference, wanted, shape != null));
+    }
+
+    private static long[] expanded(Inference inference, long[] wanted, boolean known) {
+        long[] x = inference.dims("X");
+        inference.require(wanted.length >= x.length, "the shape %s must have at least the %d dimensions of X", Arrays.toString(wanted),
+                x.length);
+        long[] dims = wanted.clone();
+        int added = dims.length - x.length;
+        for (int i = 0; i < dims.length; i++) {
+            long from = i < added ? -1 : x[i - added];
+            if (wanted[i] == -1) {
+                inference.require(i >= added || !known, "the shape %s keeps dimension %d, which X does not have", Arrays.toString(wanted),
+                        i);
+                dims[i] = from;
+            } else {
+                dims[i] = wanted[i] == -2 ? -1 : wanted[i];
+                inference.require(wanted[i] >= -2 && (from <= 1 || dims[i] < 0 || dims[i] == from), "X does not expand to the shape %s",
+                        Arrays.toString(wanted));
+            }
+        }
+        return dims;
+    }
+
+    private static void expandedAs(Inference inference) {
+        long[] target = inference.has("Y") ? inference.dims("Y") : inference.attrs().getLongs("target_shape");
+        long[] x = inference.dims("X");
+        inference.require(target.length >= x.length, "the shape %s must have at least the %d dimensions of X", Arrays.toString(target),
+                x.length);
+        for (int i = 1; i <= x.length; i++) {
+            long from = x[x.length - i];
+            long to = target[target.length - i];
+            inference.require(from <= 1 || to < 0 || from == to, "X does not expand to the shape %s", Arrays.toString(target));
+        }
+        inference.set("Out", inference.dtype("X"), target);
+    }
+
+    private static void sum(Lowering l) {
+        if (l.wants("X@GRAD")) {
+            l.out("X@GRAD", Dims.sumTo(l, l.in("Out@GRAD"), l.type("X", 0).dims()));
+        }
+    }
+
+    private static void tiled(Inference inference) {
+        long[] x = inference.dims("X");
+        long @Nullable [] given = Dims.given(inference, "repeat_times_tensor", "RepeatTimes", "repeat_times");
+        long[] times = given != null ? given : inference.attrs().getLongs("repeat_times");
+        times = given == null && times.length == 0 ? Dims.unknown(x.length) : times;
+        int rank = Math.max(x.length, times.length);
+        long[] dims = Dims.leading(x, rank);
+        long[] repeats = Dims.leading(times, rank);
+        for (int i = 0; i < rank; i++) {
+            inference.require(repeats[i] >= 0 || given == null, "repeat_times %s must not be negative", Arrays.toString(times));
+            dims[i] = Dims.times(dims[i], repeats[i]);
+        }
+        inference.set("Out", inference.dtype("X"), dims);
+    }
+
+    /** The dimensions of what is tiled, with one of length 1 before each that is repeated; or that one as often as it is repeated. */
+    private static long[] interleaved(long[] small, long[] large, boolean repeated) {
+        long[] dims = Dims.leading(small, large.length);
+        List<Long> all = new ArrayList<>();
+        for (int i = 0; i < dims.length; i++) {
+            if (dims[i] != large[i]) {
+                all.add(repeated ? large[i] / dims[i] : 1);
+            }
+            all.add(dims[i]);
+        }
+        return all.stream().mapToLong(Long::longValue).toArray();
+    }
+
+    private static void tile(Lowering l) {
+        if (!l.wants("Out")) {
+            return;
+        }
+        Operand x = l.in("X");
+        Operand out = l.output("Out");
+        if (out.shape().size() > 0) {
+            long[] from = interleaved(x.shape().dims(), out.shape().dims(), false);
+            long[] to = interleaved(x.shape().dims(), out.shape().dims(), true);
+            l.into(Copy.PLAIN, List.of(x.reshape(from)), List.of(out.reshape(to)));
+        }
+    }
+
+    private static void tileGradient(Lowering l) {
+        if (!l.wants("X@GRAD")) {
+            return;
+        }
+        Operand dy = l.in("Out@GRAD");
+        long[] x = l.type("X", 0).dims();
+        if (dy.shape().size() == 0) {
+            l.out("X@GRAD", l.fill(0, l.output("X@GRAD").spec()));
+            return;
+        }
+        Operand parts = dy.reshape(interleaved(x, dy.shape().dims(), true));
+        l.out("X@GRAD", l.reshape(Dims.sumTo(l, parts, interleaved(x, dy.shape().dims(), false)), x));
+    }
+}
