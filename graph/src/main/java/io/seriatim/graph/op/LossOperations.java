@@ -71,10 +71,10 @@ final class LossOperations {
         return weight == null ? values : l.binary(Binary.Function.MULTIPLY, values, weight);
     }
 
-    /** 0 where the label is to be ignored; if so wanted, divided by the number of the others. */
+    /** 0 where the label, truncated as in Paddle, is the one to ignore; if so wanted, divided by the number of the others. */
     private static Operand counted(Lowering l, Operand values) {
-        Operand label = l.in("Label");
-        Operand ignore = l.number(label.dtype(), l.attrs().getInt("ignore_index"));
+        Operand label = l.cast(l.in("Label"), DType.INT64);
+        Operand ignore = l.number(DType.INT64, l.attrs().getInt("ignore_index"));
         Operand ignored = l.binary(Binary.Function.EQUAL, label, ignore);
         Operand valid = l.run(new Where(), ignored, l.number(values.dtype(), 0), values);
         if (!l.attrs().getBool("normalize")) {
@@ -147,7 +147,7 @@ final class LossOperations {
                     "Indices must be [n, k] and Label [n, 1], but are %s and %s", Arrays.toString(indices), Arrays.toString(label));
             inference.require(indices[0] < 0 || label[0] < 0 || indices[0] == label[0],
                     "Indices and Label must have one length, but have %d and %d", indices[0], label[0]);
-            inference.set("Accuracy", inference.dtype("Out"));
+            inference.set("Accuracy", DType.FLOAT32);
             inference.set("Correct", DType.INT32);
             inference.set("Total", DType.INT32);
         }).lower(l -> {
@@ -155,11 +155,11 @@ final class LossOperations {
             Operand hits = l.binary(Binary.Function.EQUAL, indices, l.cast(l.in("Label"), DType.INT64));
             Operand rows = l.run(new Reduction(Reduction.Function.ANY, List.of(1), false), hits);
             Operand correct = l.run(new Reduction(Reduction.Function.SUM, List.of(), false), l.cast(rows, DType.INT32));
-            DType dtype = l.outType("Accuracy", 0).dtype();
             long count = indices.dim(0);
             l.out("Correct", correct);
             l.out("Total", l.number(DType.INT32, count));
-            l.out("Accuracy", l.binary(Binary.Function.DIVIDE, l.cast(correct, dtype), l.number(dtype, Math.max(1, count))));
+            l.out("Accuracy",
+                    l.binary(Binary.Function.DIVIDE, l.cast(correct, DType.FLOAT32), l.number(DType.FLOAT32, Math.max(1, count))));
         }).register(registry);
     }
 }
