@@ -127,7 +127,7 @@ public final class Value {
         return graph.op("pool2d").in("X", this).attr("pooling_type", kind).attr("ksize", kernel).attr("strides", strides)
                 .attr("paddings", paddings)
                 .attr("global_pooling", false).attr("ceil_mode", false).attr("exclusive", true).attr("adaptive", false)
-                .attr("data_format", "NCHW").attr("padding_algorithm", "EXPLICIT");
+                .attr("data_format", "NCHW").attr("padding_algorithm", "EXPLICIT").attr("use_cudnn", true);
     }
 
     private Value pool(String kind, int kernel, int stride, int padding) {
