@@ -63,7 +63,8 @@ final class RecurrentOperations {
         }
         if (inference.has("SequenceLength")) {
             DType lengths = inference.dtype("SequenceLength");
-            inference.require(lengths == DType.INT32 || lengths == DType.INT64, "SequenceLength must be int32 or int64, but is %s", lengths);
+            inference.require(lengths == DType.INT32 || lengths == DType.INT64, "SequenceLength must be int32 or int64, but is %s",
+                    lengths);
             fits(inference, "SequenceLength", 0, inference.dims("SequenceLength"), x[1]);
         }
         return network;
@@ -117,7 +118,8 @@ final class RecurrentOperations {
             inference.require(isTraining(inference.attrs()) && inference.has("Reserve")
                     && Arrays.equals(inference.dims("Reserve"), new long[]{network.reserved()}),
                     "Reserve must be what the forward operation saved, %d numbers; with is_test it saves nothing", network.reserved());
-            inference.require(!drops(inference.attrs()) || inference.has("DropoutState"), "DropoutState must be that of the forward operation");
+            inference.require(!drops(inference.attrs()) || inference.has("DropoutState"),
+                    "DropoutState must be that of the forward operation");
         }
         inference.same("Input", "Input@GRAD");
         inference.sameEach("PreState", "PreState@GRAD");
