@@ -3,6 +3,7 @@ package io.seriatim.graph;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.op.Slot;
+import io.seriatim.tensor.DType;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
@@ -186,9 +187,11 @@ public final class GraphOp {
         for (int i = 0; i < states + 2; i++) {
             named.add(fresh());
         }
-        desc.out("Out", named.getFirst()).out("State", named.subList(1, 1 + states)).out("Reserve", named.getLast())
-                .out("DropoutState", graph.names().next(layer + ".dropout_state").replaceAll("_\\d+$", "__non_persistable"));
-        return append(named.subList(0, states + 1));
+        String dropout = layer + ".dropout_state__non_persistable";
+        desc.out("Out", named.getFirst()).out("State", named.subList(1, 1 + states)).out("Reserve", named.getLast()).out("DropoutState", dropout);
+        // The operation itself decides what these hold.
+        graph.block().put(VarDesc.of(named.getLast(), VarType.dense(DType.UINT8))).put(VarDesc.of(dropout, VarType.dense(DType.UINT8)));
+        return append(named).subList(0, states + 1);
     }
 
     /**

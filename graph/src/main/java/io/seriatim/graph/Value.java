@@ -127,11 +127,11 @@ public final class Value {
         return graph.op("pool2d").in("X", this).attr("pooling_type", kind).attr("ksize", kernel).attr("strides", strides)
                 .attr("paddings", paddings)
                 .attr("global_pooling", false).attr("ceil_mode", false).attr("exclusive", true).attr("adaptive", false)
-                .attr("data_format", "NCHW").attr("padding_algorithm", "EXPLICIT").attr("use_cudnn", true);
+                .attr("data_format", "NCHW").attr("padding_algorithm", "EXPLICIT");
     }
 
     private Value pool(String kind, int kernel, int stride, int padding) {
-        return poolOp(kind, new int[]{kernel, kernel}, new int[]{stride, stride}, new int[]{padding, padding}).one("Out");
+        return poolOp(kind, new int[]{kernel, kernel}, new int[]{stride, stride}, new int[]{padding, padding}).attr("use_cudnn", true).one("Out");
     }
 
     /**
