@@ -25,7 +25,7 @@ final class DebuggingOperations {
                 .attr("print_tensor_lod", true).attr("print_phase", "BOTH").attr("is_forward", true)
                 .infer(inference -> inference.same("In", "Out")).lower(DebuggingOperations::print).grad(DebuggingOperations::printGradient)
                 .register(registry);
-        Operation.define("assert").in("Cond", "Data*").effect(Effect.HOST).attr("summarize", -1L).infer(inference -> {
+        Operation.define("assert").in("Cond", "Data*?").effect(Effect.HOST).attr("summarize", -1L).infer(inference -> {
             inference.require(inference.dtype("Cond") == DType.BOOL, "the condition must be bool, but is %s", inference.dtype("Cond"));
             long size = Inference.size(inference.dims("Cond"));
             inference.require(size == 1 || size < 0, "the condition must be one value, but there are %d", size);
@@ -94,7 +94,8 @@ final class DebuggingOperations {
         StringBuilder text = new StringBuilder("Operation 'assert': the condition '").append(op.input("Cond").getFirst())
                 .append("' must be true, but is false");
         for (int i = 1; i < in.size(); i++) {
-            text.append(i == 1 ? "; its data:\n" : "").append(TensorSummary.of(op.input("Data").get(i - 1), Objects.requireNonNull(in.get(i)), most));
+            text.append(i == 1 ? "; its data:\n" : "")
+                    .append(TensorSummary.of(op.input("Data").get(i - 1), Objects.requireNonNull(in.get(i)), most));
         }
         return text.toString().strip();
     }
