@@ -44,11 +44,13 @@ public final class Operations {
             AdamOperations::register, //
             BatchNormOperations::register, //
             CommunicationOperations::register, //
+            ComparisonOperations::register, //
             ControlOperations::register, //
             ConvolutionOperations::register, //
             CopyOperations::register, //
             DebuggingOperations::register, //
             DropoutOperations::register, //
+            ElementwiseOperations::register, //
             EmbeddingOperations::register, //
             ExpandOperations::register, //
             FillOperations::register, //
@@ -64,18 +66,23 @@ public final class Operations {
             OptimizerOperations::register, //
             OrderOperations::register, //
             PadOperations::register, //
+            ParametricActivationOperations::register, //
             PoolingOperations::register, //
+            PowerOperations::register, //
             ProductOperations::register, //
             PutAlongAxisOperations::register, //
             RandomOperations::register, //
+            RecurrentOperations::register, //
             ReductionOperations::register, //
             SamplingOperations::register, //
+            ScaleOperations::register, //
             ScatterOperations::register, //
             SelectionOperations::register, //
             SequenceOperations::register, //
             ShapeOperations::register, //
             SliceOperations::register, //
             SoftmaxOperations::register, //
+            SumOperations::register, //
             TensorListOperations::register, //
             TransposedConvolutionOperations::register);
 

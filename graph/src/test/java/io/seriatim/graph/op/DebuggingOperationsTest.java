@@ -38,7 +38,7 @@ class DebuggingOperationsTest {
         try {
             Interpreter interpreter = Interpreter.of(Kernels.system());
             for (int i = 0; i < times; i++) {
-                assertArrayEquals(x.toDoubleArray(), OneOperation.run(interpreter, program, Map.of("x", x), "y").toDoubleArray());
+                assertArrayEquals(x.toDoubleArray(), SmallProgram.run(interpreter, program, Map.of("x", x), "y").toDoubleArray());
             }
         } finally {
             System.setOut(before);
@@ -58,9 +58,9 @@ class DebuggingOperationsTest {
                   - layout: NCHW
                   - dtype: float32
                   - data: [-1.5 -0.5]
-                """, printed(OneOperation.program(print().build()), X, 1));
+                """, printed(SmallProgram.program(print().build()), X, 1));
         assertEquals("  - message: hello\n  - place: Place(cpu)\n  - data: [1 0]\n",
-                printed(OneOperation.program(print().attr("print_tensor_name", false).attr("print_tensor_lod", false)
+                printed(SmallProgram.program(print().attr("print_tensor_name", false).attr("print_tensor_lod", false)
                         .attr("print_tensor_shape", false).attr("print_tensor_layout", false).attr("print_tensor_type", false)
                         .attr("summarize", -1).build()), Tensor.of(DType.BOOL, new long[]{1, 0}, 2), 1));
     }
@@ -68,20 +68,20 @@ class DebuggingOperationsTest {
     @Test
     void printsTheFirstTimesOfEachProgram() {
         OpDesc once = print().attr("first_n", 2).build();
-        assertEquals(2, printed(OneOperation.program(once), X, 3).split("Variable: x", -1).length - 1);
-        assertEquals("", printed(OneOperation.program(once), X, 1), "the same operation has printed its times");
-        assertEquals(2, printed(OneOperation.program(print().attr("first_n", 2).build()), X, 3).split("Variable: x", -1).length - 1);
+        assertEquals(2, printed(SmallProgram.program(once), X, 3).split("Variable: x", -1).length - 1);
+        assertEquals("", printed(SmallProgram.program(once), X, 1), "the same operation has printed its times");
+        assertEquals(2, printed(SmallProgram.program(print().attr("first_n", 2).build()), X, 3).split("Variable: x", -1).length - 1);
     }
 
     @Test
     void printsInItsPhase() {
-        Program backward = OneOperation.program(print().attr("print_phase", "BACKWARD").build());
+        Program backward = SmallProgram.program(print().attr("print_phase", "BACKWARD").build());
         assertEquals("", printed(backward, X, 1));
         OpDesc forward = print().attr("print_phase", "FORWARD").build();
         List<OpDesc> gradient = Objects.requireNonNull(Operations.system().get("print").gradient()).make(forward, _ -> true);
         OpDesc expected = forward.with(Map.of("In", List.of("y@GRAD")), Map.of("Out", List.of("x@GRAD"))).with("is_forward", false);
         assertEquals(List.of(expected), gradient);
-        assertEquals("", printed(OneOperation.program(expected.with(Map.of("In", List.of("x")), Map.of("Out", List.of("y")))), X, 1));
+        assertEquals("", printed(SmallProgram.program(expected.with(Map.of("In", List.of("x")), Map.of("Out", List.of("y")))), X, 1));
     }
 
     @ParameterizedTest
@@ -96,7 +96,7 @@ class DebuggingOperationsTest {
         OpDesc op = OpDesc.of("assert").in("Cond", "c").in("Data", "a", "b").attr("summarize", 2L).build();
         Map<String, Tensor> feeds = Map.of("c", Tensor.of(DType.BOOL, new long[]{0}, 1), "a", X, "b", Tensor.of(new long[]{7}, 1));
         IllegalStateException failure = assertThrows(IllegalStateException.class,
-                () -> Interpreter.of(Kernels.system()).run(OneOperation.program(op), feeds, List.of()));
+                () -> Interpreter.of(Kernels.system()).run(SmallProgram.program(op), feeds, List.of()));
         assertEquals("""
                 Operation 'assert': the condition 'c' must be true, but is false; its data:
                 Variable: a
@@ -112,9 +112,9 @@ class DebuggingOperationsTest {
     @Test
     void anAssertionThatHoldsSaysNothing() {
         OpDesc op = OpDesc.of("assert").in("Cond", "c").build();
-        assertEquals(Map.of(), Interpreter.of(Kernels.system()).run(OneOperation.program(op),
+        assertEquals(Map.of(), Interpreter.of(Kernels.system()).run(SmallProgram.program(op),
                 Map.of("c", Tensor.of(DType.BOOL, new long[]{1}, 1)), List.of()));
-        OneOperation.refused(op, Map.of("c", Tensor.of(DType.BOOL, new long[]{1, 1}, 2)), "one value, but there are 2");
-        OneOperation.refused(op, Map.of("c", X), "must be bool, but is float32");
+        SmallProgram.refused(op, Map.of("c", Tensor.of(DType.BOOL, new long[]{1, 1}, 2)), "one value, but there are 2");
+        SmallProgram.refused(op, Map.of("c", X), "must be bool, but is float32");
     }
 }

@@ -1,6 +1,6 @@
 package io.seriatim.graph.op;
 
-import static io.seriatim.graph.op.OneOperation.refused;
+import static io.seriatim.graph.op.SmallProgram.refused;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
@@ -47,14 +47,14 @@ class IndexOperationsTest {
     @ValueSource(booleans = {false, true})
     void theGradientOfGatherAlongALaterAxisBelongsToItsSlice(boolean fast) {
         OpDesc gradient = of("gather_grad", "X", "Index", "Out@GRAD").out("X@GRAD", "dx").attr("axis", 1).build();
-        Tensor dx = OneOperation.run(Interpreter.of(fast ? Kernels.system() : Kernels.portable()), OneOperation.program(gradient),
+        Tensor dx = SmallProgram.run(Interpreter.of(fast ? Kernels.system() : Kernels.portable()), SmallProgram.program(gradient),
                 Map.of("X", x(2, 3), "Index", indexes(2, 0, 2), "Out@GRAD", x(2, 3)), "dx");
         assertArrayEquals(new double[]{2, 0, 1 + 3, 5, 0, 4 + 6}, dx.toDoubleArray());
     }
 
     @Test
     void anAxisMayBeNegative() {
-        Tensor out = OneOperation.run(of("gather", "X", "Index").out("Out", "y").attr("axis", -1).build(),
+        Tensor out = SmallProgram.run(of("gather", "X", "Index").out("Out", "y").attr("axis", -1).build(),
                 Map.of("X", x(2, 3), "Index", indexes(2)), "y");
         assertEquals(Shape.of(2, 1), out.shape());
         assertArrayEquals(new double[]{3, 6}, out.toDoubleArray());
@@ -63,12 +63,12 @@ class IndexOperationsTest {
     @Test
     void outOfRangeOneHotRowsAreZerosWhereThatIsAllowed() {
         OpDesc op = of("one_hot_v2", "X").out("Out", "y").attr("depth", 2).attr("allow_out_of_range", true).build();
-        assertArrayEquals(new double[]{0, 1, 0, 0, 0, 0}, OneOperation.run(op, Map.of("X", indexes(1, 2, -1)), "y").toDoubleArray());
+        assertArrayEquals(new double[]{0, 1, 0, 0, 0, 0}, SmallProgram.run(op, Map.of("X", indexes(1, 2, -1)), "y").toDoubleArray());
     }
 
     @Test
     void fractionsAreNotZero() {
-        Tensor out = OneOperation.run(of("where_index", "Condition").out("Out", "y").build(),
+        Tensor out = SmallProgram.run(of("where_index", "Condition").out("Out", "y").build(),
                 Map.of("Condition", Tensor.of(new float[]{0, 0.5f, -0f, Float.NaN}, 2, 2)), "y");
         assertEquals(Shape.of(2, 2), out.shape());
         assertArrayEquals(new long[]{0, 1, 1, 1}, out.toLongArray());

@@ -3,43 +3,85 @@ package io.seriatim.graph.op;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.seriatim.graph.Interpreter;
 import io.seriatim.graph.OpDesc;
-import io.seriatim.graph.Program;
-import io.seriatim.tensor.Tensor;
-import io.seriatim.tensor.kernel.Kernels;
+import io.seriatim.tensor.DType;
+import io.seriatim.tensor.kernel.Computation;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
-/** Runs programs of a few operations without declared variables. */
+/** One operation whose variables are named as their slots, to be inferred and lowered without running it. */
 final class OneOperation {
-    private OneOperation() {
+    private final OpDesc.Builder op;
+    private final Operation schema;
+    private final Map<String, ArgType> inputs = new HashMap<>();
+    private final Map<String, long[]> values = new HashMap<>();
+
+    OneOperation(String type) {
+        op = OpDesc.of(type);
+        schema = Operations.system().get(type);
     }
 
-    static Program program(OpDesc... ops) {
-        Program program = new Program();
-        for (OpDesc op : ops) {
-            program.global().add(op);
+    OneOperation in(String slot, DType dtype, long... dims) {
+        return in(slot, ArgType.dense(dtype, dims));
+    }
+
+    OneOperation in(String slot, ArgType type) {
+        inputs.put(slot, type);
+        op.in(slot, slot);
+        return this;
+    }
+
+    OneOperation valued(String slot, DType dtype, long... contents) {
+        values.put(slot, contents.clone());
+        return in(slot, dtype, contents.length);
+    }
+
+    OneOperation out(String... slots) {
+        for (String slot : slots) {
+            op.out(slot, slot);
         }
-        return program;
+        return this;
     }
 
-    static Tensor run(OpDesc op, Map<String, Tensor> feeds, String fetch) {
-        return run(Interpreter.of(Kernels.system()), program(op), feeds, fetch);
+    OneOperation attr(String name, Object value) {
+        op.attr(name, value);
+        return this;
     }
 
-    static Tensor run(Interpreter interpreter, Program program, Map<String, Tensor> feeds, String fetch) {
-        return Objects.requireNonNull(interpreter.run(program, feeds, List.of(fetch)).get(fetch));
+    private Inference.Source source() {
+        return new Inference.Source() {
+            @Override
+            public @Nullable ArgType type(String slot, int index) {
+                return inputs.get(slot);
+            }
+
+            @Override
+            public long @Nullable [] values(String slot, int index) {
+                return values.get(slot);
+            }
+        };
     }
 
-    /** The operation is refused with a message that has all parts. */
-    static void refused(OpDesc op, Map<String, Tensor> feeds, String... parts) {
-        IllegalArgumentException refusal = assertThrows(IllegalArgumentException.class,
-                () -> Interpreter.of(Kernels.system()).run(program(op), feeds, List.of()));
+    ArgType inferred(String slot) {
+        return Objects.requireNonNull(schema.infer(op.build(), source()).get(slot).getFirst());
+    }
+
+    List<Computation> computations() {
+        OpDesc built = op.build();
+        Lowered lowered = schema.lower(new Lowering(built, schema, source(), schema.infer(built, source()), null));
+        return lowered.steps().stream().map(step -> ((Step.Work.Compute) step.work()).computation()).toList();
+    }
+
+    /** The message says all of the parts, and the operation's name. */
+    void isRefused(String... parts) {
+        IllegalArgumentException refused = assertThrows(IllegalArgumentException.class, () -> schema.infer(op.build(), source()));
+        String message = String.valueOf(refused.getMessage());
+        assertTrue(message.contains(schema.type()), message);
         for (String part : parts) {
-            assertTrue(Objects.requireNonNull(refusal.getMessage()).contains(part),
-                    () -> "'" + refusal.getMessage() + "' must say '" + part + "'");
+            assertTrue(message.contains(part), "'" + part + "' is missing in: " + message);
         }
     }
 }

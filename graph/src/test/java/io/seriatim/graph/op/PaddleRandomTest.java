@@ -29,7 +29,7 @@ class PaddleRandomTest {
     }
 
     private static Program program() {
-        return OneOperation.program(OpDesc.of("uniform_random").out("Out", "u").attr("shape", new long[]{3}).build(),
+        return SmallProgram.program(OpDesc.of("uniform_random").out("Out", "u").attr("shape", new long[]{3}).build(),
                 OpDesc.of("gaussian_random").out("Out", "g").attr("shape", new long[]{3}).build(),
                 OpDesc.of("uniform_random").out("Out", "s").attr("shape", new long[]{2}).attr("seed", 11).build(),
                 OpDesc.of("randint").out("Out", "i").attr("shape", new long[]{4}).attr("low", 0).attr("high", 100).build(),

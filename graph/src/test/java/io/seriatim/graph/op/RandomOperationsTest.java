@@ -1,6 +1,6 @@
 package io.seriatim.graph.op;
 
-import static io.seriatim.graph.op.OneOperation.refused;
+import static io.seriatim.graph.op.SmallProgram.refused;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -31,10 +31,10 @@ class RandomOperationsTest {
 
     private static double[] twice(OpDesc op, boolean same, Map<String, Tensor> feeds) {
         Interpreter interpreter = Interpreter.of(Kernels.system());
-        Program program = OneOperation.program(op);
-        double[] first = OneOperation.run(interpreter, program, feeds, "y").toDoubleArray();
-        double[] second = OneOperation.run(interpreter, program, feeds, "y").toDoubleArray();
-        double[] again = OneOperation.run(Interpreter.of(Kernels.portable()), program, feeds, "y").toDoubleArray();
+        Program program = SmallProgram.program(op);
+        double[] first = SmallProgram.run(interpreter, program, feeds, "y").toDoubleArray();
+        double[] second = SmallProgram.run(interpreter, program, feeds, "y").toDoubleArray();
+        double[] again = SmallProgram.run(Interpreter.of(Kernels.portable()), program, feeds, "y").toDoubleArray();
         assertEquals(same, Arrays.equals(first, second), "a second run gives the same");
         assertArrayEquals(first, again, "another interpreter begins alike");
         return first;
@@ -67,7 +67,7 @@ class RandomOperationsTest {
     void aDiagonalIsSet() {
         OpDesc op = OpDesc.of("uniform_random").out("Out", "y").attr("shape", new long[]{2, 3}).attr("diag_num", 2).attr("diag_step", 3)
                 .attr("diag_val", 9f).build();
-        double[] values = OneOperation.run(op, Map.of(), "y").toDoubleArray();
+        double[] values = SmallProgram.run(op, Map.of(), "y").toDoubleArray();
         assertEquals(9, values[0]);
         assertEquals(9, values[4]);
         assertEquals(2, Arrays.stream(values).filter(value -> value == 9).count());
@@ -80,7 +80,7 @@ class RandomOperationsTest {
         double[] values = twice(op.attr("std", -2f).build(), false, Map.of());
         assertEquals(3, mean(values), 0.05);
         assertEquals(2, deviation(values), 0.05);
-        double[] cut = OneOperation
+        double[] cut = SmallProgram
                 .run(OpDesc.of("truncated_gaussian_random").out("Out", "y").attr("shape", new int[]{MANY}).attr("mean", 3f)
                         .attr("std", 2f).build(), Map.of(), "y")
                 .toDoubleArray();
@@ -94,7 +94,7 @@ class RandomOperationsTest {
         for (String type : List.of("uniform_random_batch_size_like", "gaussian_random_batch_size_like")) {
             OpDesc op = OpDesc.of(type).in("Input", "x").out("Out", "y").attr("shape", new int[]{7, -1}).attr("input_dim_idx", 2)
                     .attr("output_dim_idx", 1).build();
-            assertEquals(Shape.of(7, 5), OneOperation.run(op, Map.of("x", Tensor.of(new float[30], 2, 3, 5)), "y").shape());
+            assertEquals(Shape.of(7, 5), SmallProgram.run(op, Map.of("x", Tensor.of(new float[30], 2, 3, 5)), "y").shape());
         }
     }
 
@@ -137,7 +137,7 @@ class RandomOperationsTest {
         double[] first = Arrays.copyOf(many, MANY);
         assertEquals(0.3, Arrays.stream(first).filter(value -> value == 2).count() / (double) MANY, 0.02);
         assertEquals(0, Arrays.stream(first).filter(value -> value == 1).count());
-        double[] once = OneOperation.run(OpDesc.of("multinomial").in("X", "x").out("Out", "y").attr("num_samples", 2).build(),
+        double[] once = SmallProgram.run(OpDesc.of("multinomial").in("X", "x").out("Out", "y").attr("num_samples", 2).build(),
                 Map.of("x", x), "y").toDoubleArray();
         assertFalse(once[0] == once[1] || once[0] == 1 || once[1] == 1);
         assertEquals(1, once[2] + once[3]);
@@ -155,7 +155,7 @@ class RandomOperationsTest {
             double[] ones = new double[MANY];
             Arrays.fill(ones, 1);
             Tensor x = Tensor.of(dtype, ones, MANY);
-            Program program = OneOperation.program(
+            Program program = SmallProgram.program(
                     OpDesc.of("dropout").in("X", "x").out("Out", "y").out("Mask", "m").attr("dropout_prob", 0.2f)
                             .attr("dropout_implementation", "upscale_in_train").build(),
                     OpDesc.of("dropout_grad").in("Mask", "m").in("Out@GRAD", "x").out("X@GRAD", "dx").attr("dropout_prob", 0.2f)
