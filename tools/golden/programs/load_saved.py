@@ -12,8 +12,9 @@ FOLDER has a folder for each network, in which are, written by Seriatim,
   inference.pdmodel, .pdiparams  an inference model of the loss at those values (InferenceModels), and
   inference_out.npz              0, 1, …: its outputs on the feed
 
-Each part may be missing. The last run, on 2026-11-21 with PaddlePaddle 2.6.2 on CPU, had 18 networks, built with Seriatim's own layers,
-backward and optimizers; each was loaded and gave Seriatim's numbers to 2e-5 or better, relative to the largest.
+Each part may be missing. The last run, with PaddlePaddle 2.6.2 on CPU, had 22 networks that Seriatim's own layers, backward and optimizers had
+built, recurrent ones and control flow among them. The real Paddle loaded all 66 programs, and all losses of five steps and all outputs
+agreed to 2.1e-7, relative to the largest number.
 """
 import pathlib
 import sys
