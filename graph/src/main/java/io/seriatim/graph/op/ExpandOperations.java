@@ -29,8 +29,7 @@ final class ExpandOperations {
 
     private static void expandAs(Operations registry) {
         String signature = "expand_as_v2_grad(Out@GRAD, X) -> X@GRAD";
-        Operation.Builder expand = Operation.define("expand_as_v2").in("X", "Y?").out("Out").attr("target_shape", new int[0])
-                .shapesOnly("Y")
+        Operation.Builder expand = Operation.define("expand_as_v2").in("X", "Y?").out("Out").attr("target_shape", new int[0]).shapesOnly("Y")
                 .infer(ExpandOperations::expandedAs).lower(l -> l.out("Out", l.expand(l.in("X"), l.output("Out").shape()))).grad(signature);
         expand.gradOperation(signature, null).shapesOnly("X").lower(ExpandOperations::sum).register(registry);
         expand.register(registry);
@@ -54,21 +53,9 @@ final class ExpandOperations {
 
     private static long[] expanded(Inference inference, long[] wanted) {
         long[] x = inference.dims("X");
-        inference.require(wanted.length >= x.length, "the shape %s must have at least the %d dimensions of X", Arrays.toString(wanted),
-                x.length);
         fits(inference, x, wanted);
         long[] dims = wanted.clone();
         for (int i = 0; i < dims.length; i++) {
-            long from = i < added ? -1 : x[i - added];
-            if (wanted[i] == -1) {
-                inference.require(i >= added || !known, "the shape %s keeps dimension %d, which X does not have", Arrays.toString(wanted),
-                        i);
-                dims[i] = from;
-            } else {
-                dims[i] = wanted[i] == -2 ? -1 : wanted[i];
-                inference.require(wanted[i] >= -2 && (from <= 1 || dims[i] < 0 || dims[i] == from), "X does not expand to the shape %s",
-                        Arrays.toString(wanted));
-            }
             int from = i - (dims.length - x.length);
             inference.require(wanted[i] >= 0 || from >= 0, "the shape %s keeps dimension %d, which X does not have", Arrays.toString(wanted), i);
             dims[i] = wanted[i] < 0 ? x[from] : wanted[i];
@@ -79,12 +66,6 @@ final class ExpandOperations {
     /** As Paddle does while a program is built: from the left, although X is expanded from the right. */
     private static long[] announced(Inference inference) {
         long[] x = inference.dims("X");
-        inference.require(target.length >= x.length, "the shape %s must have at least the %d dimensions of X", Arrays.toString(target),
-                x.length);
-        for (int i = 1; i <= x.length; i++) {
-            long from = x[x.length - i];
-            long to = target[target.length - i];
-            inference.require(from <= 1 || to < 0 || from == to, "X does not expand to the shape %s", Arrays.toString(target));
         long[] dims = inference.attrs().getLongs("shape");
         if (dims.length == 0) {
             dims = Dims.unknown(inference.has("Shape") ? Dims.count(inference, "Shape") : x.length);
