@@ -100,7 +100,8 @@ public final class Interpreter {
         local.enter(program.global());
         Set<String> written = written(program);
         // What is fed belongs to the caller, and so does what is fetched: what programs change is a copy.
-        feeds.forEach((name, tensor) -> local.set(name, feed(program, name, written.contains(name) ? VariableValues.copy(tensor) : tensor)));
+        feeds.forEach(
+                (name, tensor) -> local.set(name, feed(program, name, written.contains(name) ? VariableValues.copy(tensor) : tensor)));
         RunState state = new RunState(program, runner, root, local, feeds, runs++, paddleRandom);
         new BlockRunner(state).run(program.global(), local);
         Map<String, Tensor> fetched = new LinkedHashMap<>();

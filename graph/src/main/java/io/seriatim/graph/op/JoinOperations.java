@@ -166,7 +166,9 @@ final class JoinOperations {
             open = sections[i] == -1 ? i : open;
             sum = Math.addExact(sum, Math.max(0, sections[i]));
         }
-        if (length >= 0) {
+        if (length < 0) {
+            Arrays.fill(lengths, -1);
+        } else {
             inference.require(open < 0 ? sum == length : sum <= length, "sections %s do not add up to the length %d",
                     Arrays.toString(sections),
                     length);

@@ -48,6 +48,7 @@ public final class Operations {
             ControlOperations::register, //
             ConvolutionOperations::register, //
             CopyOperations::register, //
+            DebuggingOperations::register, //
             DropoutOperations::register, //
             ElementwiseOperations::register, //
             EmbeddingOperations::register, //
@@ -71,6 +72,7 @@ public final class Operations {
             ProductOperations::register, //
             PutAlongAxisOperations::register, //
             RandomOperations::register, //
+            RecurrentOperations::register, //
             ReductionOperations::register, //
             SamplingOperations::register, //
             ScaleOperations::register, //

@@ -94,10 +94,13 @@ final class ShapeOperations {
     private static void reshaped(Inference inference) {
         Dims.rememberX(inference);
         long[] wanted = Dims.given(inference, "ShapeTensor", "Shape", "shape");
+        long[] announced = inference.attrs().getLongs("shape");
         if (wanted != null) {
             inference.set("Out", inference.dtype("X"), inferred(inference, wanted));
         } else if (inference.has("ShapeTensor")) {
-            inference.set("Out", inference.dtype("X"), copied(inference, inference.attrs().getLongs("shape")));
+            inference.set("Out", inference.dtype("X"), copied(inference, announced));
+        } else if (announced.length > 0 && Arrays.stream(announced).filter(dim -> dim == -1).count() <= 1) {
+            inference.set("Out", inference.dtype("X"), inferred(inference, announced));
         } else {
             inference.set("Out", inference.dtype("X"), Dims.unknown(Dims.count(inference, "Shape")));
         }

@@ -52,21 +52,43 @@ final class SliceOperations {
         long[] dims = input.dims();
         int[] axes = Dims.axes(inference, "Input", inference.attrs().getLongs("axes"));
         inference.require(dims.length > 0 || axes.length == 0, "a tensor without dimensions cannot be sliced");
-        long[] flags = inference.attrs().getLongs("infer_flags");
         boolean strided = inference.type().startsWith("strided");
         long @Nullable [] starts = bounds(inference, "Starts", "starts", axes.length);
         long @Nullable [] ends = bounds(inference, "Ends", "ends", axes.length);
         long @Nullable [] strides = strided ? bounds(inference, "Strides", "strides", axes.length) : ones(axes.length);
-        for (int i = 0; i < axes.length; i++) {
-            if (starts == null || ends == null || strides == null) {
-                // Which bounds come as tensors is said by the flags; without flags Paddle takes all for unknown.
-                boolean unknown = i >= flags.length || flags[i] == -1 || starts == null && inference.attrs().getLongs("starts").length <= i;
-                dims[axes[i]] = unknown ? -1 : dims[axes[i]];
-            } else if (dims[axes[i]] >= 0) {
-                dims[axes[i]] = cut(inference, axes[i], starts[i], ends[i], strides[i], dims[axes[i]], strided).count();
+        if (starts == null || ends == null || strides == null) {
+            dims = announced(inference, dims, axes, strided);
+        } else {
+            for (int i = 0; i < axes.length; i++) {
+                dims[axes[i]] = dims[axes[i]] < 0
+                        ? -1
+                        : cut(inference, axes[i], starts[i], ends[i], strides[i], dims[axes[i]], strided).count();
             }
         }
         inference.set("Out", 0, ArgType.dense(input.dtype(), Dims.without(dims, decreased(inference, dims))));
+    }
+
+    /** Some bounds come as tensors, whose values are not known yet. For lists of tensors the flags say which axes have bounds that are known. */
+    private static long[] announced(Inference inference, long[] dims, int[] axes, boolean strided) {
+        boolean whole = inference.has("StartsTensor") || inference.has("EndsTensor") || inference.has("StridesTensor");
+        long[] flags = inference.attrs().getLongs("infer_flags");
+        if (strided && whole) {
+            return Dims.unknown(dims.length);
+        }
+        for (int i = 0; i < axes.length; i++) {
+            boolean known = !whole && i < flags.length && flags[i] != -1 && dims[axes[i]] >= 0;
+            dims[axes[i]] = known ? announced(inference, axes[i], i, dims[axes[i]], strided) : -1;
+        }
+        return dims;
+    }
+
+    private static long announced(Inference inference, int axis, int index, long length, boolean strided) {
+        Attrs attrs = inference.attrs();
+        long[] starts = attrs.getLongs("starts");
+        long[] ends = attrs.getLongs("ends");
+        long[] strides = strided ? attrs.getLongs("strides") : ones(starts.length);
+        boolean given = index < starts.length && index < ends.length && index < strides.length;
+        return given ? cut(inference, axis, starts[index], ends[index], strides[index], length, strided).count() : -1;
     }
 
     private static long[] ones(int count) {
@@ -85,9 +107,16 @@ final class SliceOperations {
 
     private static Cut cut(Inference inference, int axis, long start, long end, long stride, long length, boolean strided) {
         if (!strided) {
-            return Cut.of(axis, start, end, length);
+            Cut cut = Cut.of(axis, start, end, length);
+            long last = Math.clamp(end < 0 ? end + length : end, 0, length);
+            inference.require(last >= cut.from(), "the end %d of axis %d must not be before the start %d", end, axis, start);
+            return cut;
         }
         inference.require(stride != 0, "the stride of axis %d must not be 0", axis);
+        long from = start < 0 ? Math.max(0, start + length) : start;
+        long to = end < 0 && (end != -1 || stride > 0) ? Math.max(0, end + length) : end;
+        inference.require(stride > 0 ? from <= to : from >= to, "stride %d does not lead from %d to %d on axis %d", stride, start, end,
+                axis);
         return strided(axis, start, end, stride, length);
     }
 
