@@ -31,16 +31,17 @@ final class OperationsPage {
     static String text() {
         OperationsPage page = new OperationsPage();
         GoldenOperations.all().values().forEach(page::probe);
-        StringBuilder text = new StringBuilder("""
-                # Operations
+        StringBuilder text = new StringBuilder(
+                """
+                        # Operations
 
-                What the graph knows, written by `OperationsPageTest` out of the registry. Slots: `*` several variables, `?` may be left out, `~` for the gradient only. Attributes with their defaults; `!`
-                must be given. Types: those in which the golden cases of PaddlePaddle 2.6.2, cast, compute the same within their precision, on `cpu`; every operation with steps runs on `sim`, too, whose
-                kernels are those of `cpu`. Instructions have no steps: the interpreter and executors carry them out.
+                        What the graph knows, written by `OperationsPageTest` out of the registry. Slots: `*` several variables, `?` may be left out, `~` for the gradient only. Attributes with their defaults; `!`
+                        must be given. Types: those in which the golden cases of PaddlePaddle 2.6.2, cast, compute the same within their precision, on `cpu`; every operation with steps runs on `sim`, too, whose
+                        kernels are those of `cpu`. Instructions have no steps: the interpreter and executors carry them out.
 
-                | operation | inputs | outputs | attributes | gradient | types |
-                |---|---|---|---|---|---|
-                """);
+                        | operation | inputs | outputs | attributes | gradient | types |
+                        |---|---|---|---|---|---|
+                        """);
         for (Operation operation : Operations.system().all()) {
             if (!operation.type().startsWith("softsign")) { // the tutorial's
                 text.append(page.row(operation)).append('\n');
@@ -96,7 +97,8 @@ final class OperationsPage {
             } catch (IllegalArgumentException | IllegalStateException e) {
                 return; // This type is not served, and what follows cannot be asked.
             }
-            if (op.outputs().values().stream().flatMap(List::stream).allMatch(name -> close(golden, name, environment.find(name), dtype, schema))) {
+            if (op.outputs().values().stream().flatMap(List::stream)
+                    .allMatch(name -> close(golden, name, environment.find(name), dtype, schema))) {
                 works.computeIfAbsent(op.type(), _ -> EnumSet.noneOf(DType.class)).add(dtype);
             }
         }

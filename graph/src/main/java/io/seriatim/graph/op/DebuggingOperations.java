@@ -94,7 +94,8 @@ final class DebuggingOperations {
         StringBuilder text = new StringBuilder("Operation 'assert': the condition '").append(op.input("Cond").getFirst())
                 .append("' must be true, but is false");
         for (int i = 1; i < in.size(); i++) {
-            text.append(i == 1 ? "; its data:\n" : "").append(TensorSummary.of(op.input("Data").get(i - 1), Objects.requireNonNull(in.get(i)), most));
+            text.append(i == 1 ? "; its data:\n" : "")
+                    .append(TensorSummary.of(op.input("Data").get(i - 1), Objects.requireNonNull(in.get(i)), most));
         }
         return text.toString().strip();
     }

@@ -60,7 +60,9 @@ final class SliceOperations {
             dims = announced(inference, dims, axes, strided);
         } else {
             for (int i = 0; i < axes.length; i++) {
-                dims[axes[i]] = dims[axes[i]] < 0 ? -1 : cut(inference, axes[i], starts[i], ends[i], strides[i], dims[axes[i]], strided).count();
+                dims[axes[i]] = dims[axes[i]] < 0
+                        ? -1
+                        : cut(inference, axes[i], starts[i], ends[i], strides[i], dims[axes[i]], strided).count();
             }
         }
         inference.set("Out", 0, ArgType.dense(input.dtype(), Dims.without(dims, decreased(inference, dims))));
@@ -113,7 +115,8 @@ final class SliceOperations {
         inference.require(stride != 0, "the stride of axis %d must not be 0", axis);
         long from = start < 0 ? Math.max(0, start + length) : start;
         long to = end < 0 && (end != -1 || stride > 0) ? Math.max(0, end + length) : end;
-        inference.require(stride > 0 ? from <= to : from >= to, "stride %d does not lead from %d to %d on axis %d", stride, start, end, axis);
+        inference.require(stride > 0 ? from <= to : from >= to, "stride %d does not lead from %d to %d on axis %d", stride, start, end,
+                axis);
         return strided(axis, start, end, stride, length);
     }
 

@@ -36,7 +36,8 @@ final class TensorSummary {
 
     /** All that is known of it. */
     static String of(String name, Tensor tensor, long most) {
-        return "Variable: " + name + "\n  - shape: " + shape(tensor) + "\n  - dtype: " + tensor.dtype() + "\n  - data: " + data(tensor, most)
+        return "Variable: " + name + "\n  - shape: " + shape(tensor) + "\n  - dtype: " + tensor.dtype() + "\n  - data: "
+                + data(tensor, most)
                 + "\n";
     }
 
