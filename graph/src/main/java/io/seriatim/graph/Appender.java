@@ -59,17 +59,16 @@ final class Appender {
             for (int i = 0; i < names.size(); i++) {
                 String name = names.get(i);
                 if (!name.equals(GradientRule.EMPTY)) {
-                    declare(block, name, i < inferred.size() ? inferred.get(i) : null, slot);
+                    declare(block, name, i < inferred.size() ? inferred.get(i) : null);
                 }
             }
         });
     }
 
-    private static void declare(Block block, String name, @Nullable ArgType type, String slot) {
+    private static void declare(Block block, String name, @Nullable ArgType type) {
         Block owner = block.owner(name);
         if (owner == null) {
-            boolean shapeOnly = slot.equals("XShape");
-            block.put(VarDesc.of(name, type == null ? VarType.dense(DType.FLOAT32) : type.varType()).stopping(shapeOnly));
+            block.put(VarDesc.of(name, type == null ? VarType.dense(DType.FLOAT32) : type.varType()));
         } else if (type != null) {
             VarDesc desc = owner.get(name);
             owner.put(desc.with(retyped(desc.type(), type)));

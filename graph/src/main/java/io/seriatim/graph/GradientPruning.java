@@ -81,9 +81,9 @@ final class GradientPruning {
         for (OpDesc op : ops) {
             for (String name : op.inputNames()) {
                 if (isGradient(name) && absent.contains(name) && !targets.contains(name) && filled.add(name)) {
-                    result.add(
-                            OpDesc.of("fill_any_like").in("X", Backward.forward(name)).out("Out", name).attr("value", 0f).attr("dtype", -1)
-                                    .attr(Roles.SCOPE, "").build());
+                    String of = Backward.forward(name);
+                    result.add(OpDesc.of("fill_any_like").in("X", of).out("Out", name).attr("value", 0f).attr("dtype", -1)
+                            .attr(Roles.SCOPE, "").build());
                 }
             }
             result.add(op);

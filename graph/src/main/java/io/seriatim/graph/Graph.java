@@ -199,9 +199,9 @@ public final class Graph {
     void persistent(String name, DType dtype, long[] dims, double initial, boolean stops, String device) {
         VarDesc desc = new VarDesc(name, VarType.dense(dtype, dims), true, null, null, stops);
         main.global().put(desc);
-        startup.global().put(desc);
-        Appender.append(startup.global(), Initializers.constant(name, dtype, dims, initial).with(Roles.DEVICE, device), Roles.FORWARD);
-        startup.global().put(desc);
+        Appender.append(startup.global().put(desc), Initializers.constant(name, dtype, dims, initial).with(Roles.DEVICE, device),
+                Roles.FORWARD);
+        startup.global().put(desc.stopping(true));
     }
 
     /** The float32 copy of a parameter. */

@@ -1,9 +1,11 @@
 package io.seriatim.graph.op;
 
 import io.seriatim.tensor.DType;
+import io.seriatim.tensor.kernel.Binary;
 import io.seriatim.tensor.kernel.Unary;
 import io.seriatim.tensor.kernel.Unary.Function;
 import io.seriatim.tensor.kernel.UnaryGrad;
+import io.seriatim.tensor.kernel.Where;
 import java.util.EnumSet;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -87,7 +89,21 @@ final class ActivationOperations {
     private static void steps(Operations registry) {
         plain(registry, "floor", Function.FLOOR, Needs.NEITHER, null);
         plain(registry, "ceil", Function.CEIL, Needs.NEITHER, null);
-        plain(registry, "round", Function.ROUND, Needs.NEITHER, null);
+        begin("round", _ -> Unary.of(Function.ROUND)).lower(ActivationOperations::round)
+                .grad("round_grad(Out@GRAD) -> X@GRAD", l -> l.out("X@GRAD", l.fill(0, l.in("Out@GRAD").spec()))).register(registry);
+    }
+
+    /** Of two whole numbers that are equally near it is the one farther from 0, unlike what the computation gives. */
+    private static void round(Lowering l) {
+        Operand x = l.in("X");
+        Operand nearest = l.unary(Function.ROUND, x);
+        if (x.dtype().isFloating()) {
+            Operand half = l.number(x.dtype(), 0.5);
+            Operand away = l.binary(Binary.Function.MULTIPLY, l.unary(Function.SIGN, x), half);
+            Operand distance = l.unary(Function.ABS, l.binary(Binary.Function.SUBTRACT, x, nearest));
+            nearest = l.run(new Where(), l.binary(Binary.Function.EQUAL, distance, half), l.binary(Binary.Function.ADD, x, away), nearest);
+        }
+        l.out("Out", nearest);
     }
 
     private static void plain(Operations registry, String type, Function function, Needs needs, @Nullable DoubleGradient second) {

@@ -18,9 +18,9 @@ final class ComparisonOperations {
         comparison(registry, "less_equal", Binary.Function.LESS_EQUAL);
         comparison(registry, "greater_than", Binary.Function.GREATER);
         comparison(registry, "greater_equal", Binary.Function.GREATER_EQUAL);
-        two("logical_and", Binary.Function.LOGICAL_AND).register(registry);
-        two("logical_or", Binary.Function.LOGICAL_OR).register(registry);
-        two("logical_xor", Binary.Function.LOGICAL_XOR).register(registry);
+        logic(registry, "logical_and", Binary.Function.LOGICAL_AND);
+        logic(registry, "logical_or", Binary.Function.LOGICAL_OR);
+        logic(registry, "logical_xor", Binary.Function.LOGICAL_XOR);
         one(registry, "logical_not", Unary.Function.LOGICAL_NOT);
         one(registry, "isfinite_v2", Unary.Function.IS_FINITE);
         one(registry, "isnan_v2", Unary.Function.IS_NAN);
@@ -30,18 +30,27 @@ final class ComparisonOperations {
                 .grad("where_grad(Condition, X, Y, Out@GRAD) -> X@GRAD, Y@GRAD", ComparisonOperations::whereGradient).register(registry);
     }
 
-    /** Paddle reads no axis here. */
     private static void comparison(Operations registry, String type, Binary.Function function) {
-        two(type, function).attr("axis", -1).attr("force_cpu", false).register(registry);
+        Operation.define(type).in("X", "Y").out("Out").attr("axis", -1).attr("force_cpu", false).infer(inference -> {
+            requireOneType(inference);
+            inference.set("Out", DType.BOOL, Alignment.broadcast(inference, inference.dims("X"), inference.dims("Y")));
+        }).lower(l -> {
+            int rank = l.output("Out").rank();
+            l.out("Out", l.binary(function, Alignment.of(l, l.in("X"), rank), Alignment.of(l, l.in("Y"), rank)));
+        }).register(registry);
     }
 
-    private static Operation.Builder two(String type, Binary.Function function) {
-        return Operation.define(type).in("X", "Y").out("Out").infer(inference -> {
-            DType x = inference.dtype("X");
-            DType y = inference.dtype("Y");
-            inference.require(x == y, "X and Y must have one type, but are %s and %s: cast one of them", x, y);
+    private static void logic(Operations registry, String type, Binary.Function function) {
+        Operation.define(type).in("X", "Y").out("Out").infer(inference -> {
+            requireOneType(inference);
             inference.set("Out", DType.BOOL, inference.broadcast(inference.dims("X"), inference.dims("Y")));
-        }).lower(l -> l.out("Out", l.binary(function, l.in("X"), l.in("Y"))));
+        }).lower(l -> l.out("Out", l.binary(function, l.in("X"), l.in("Y")))).register(registry);
+    }
+
+    private static void requireOneType(Inference inference) {
+        DType x = inference.dtype("X");
+        DType y = inference.dtype("Y");
+        inference.require(x == y, "X and Y must have one type, but are %s and %s: cast one of them", x, y);
     }
 
     private static void one(Operations registry, String type, Unary.Function function) {

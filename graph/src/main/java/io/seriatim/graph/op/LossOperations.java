@@ -47,8 +47,7 @@ final class LossOperations {
                 .infer(inference -> {
                     alike(inference, "X", "Label");
                     if (inference.has("pos_weight")) {
-                        inference.broadcast(inference.dims("X"), inference.dims("pos_weight"));
-                        inference.require(inference.dtype("pos_weight") == inference.dtype("X"), "pos_weight must have X's type");
+                        checkWeight(inference);
                     }
                     inference.same("X", "Out");
                 }).lower(l -> {
@@ -64,6 +63,20 @@ final class LossOperations {
                     Operand slope = l.binary(Binary.Function.SUBTRACT, sigmoid, l.in("Label"));
                     l.out("X@GRAD", counted(l, l.binary(Binary.Function.MULTIPLY, slope, l.in("Out@GRAD"))));
                 }).register(registry);
+    }
+
+    private static void checkWeight(Inference inference) {
+        long[] x = inference.dims("X");
+        long[] weight = inference.dims("pos_weight");
+        long[] both = inference.broadcast(x, weight);
+        boolean larger = weight.length > x.length;
+        for (int i = 0; !larger && i < x.length; i++) {
+            larger = x[i] == 1 && both[i] > 1;
+        }
+        inference.require(!larger,
+                "pos_weight must broadcast to X, but has %s for %s", Arrays.toString(weight), Arrays.toString(x));
+        inference.require(inference.dtype("pos_weight") == inference.dtype("X"), "pos_weight must have X's type, but is %s",
+                inference.dtype("pos_weight"));
     }
 
     private static Operand weighted(Lowering l, Operand values) {
@@ -111,6 +124,8 @@ final class LossOperations {
     private static void huber(Operations registry) {
         Operation.define("huber_loss").in("X", "Y").out("Out", "Residual~").required("delta", Attribute.Real.class).infer(inference -> {
             alike(inference, "X", "Y");
+            double delta = inference.attrs().getDouble("delta");
+            inference.require(delta >= 0, "delta must be 0 or more, but is %s", delta);
             inference.same("Y", "Out");
             inference.same("Y", "Residual");
         }).lower(l -> {
@@ -143,6 +158,8 @@ final class LossOperations {
             long[] label = inference.dims("Label");
             inference.require(inference.dtype("Out").isFloating(), "Out must be of floating-point numbers, but is %s",
                     inference.dtype("Out"));
+            inference.require(!inference.dtype("Indices").isFloating() && !inference.dtype("Label").isFloating(),
+                    "Indices and Label must be whole numbers, but are %s and %s", inference.dtype("Indices"), inference.dtype("Label"));
             inference.require(indices.length == 2 && label.length == 2 && (label[1] == 1 || label[1] < 0),
                     "Indices must be [n, k] and Label [n, 1], but are %s and %s", Arrays.toString(indices), Arrays.toString(label));
             inference.require(indices[0] < 0 || label[0] < 0 || indices[0] == label[0],

@@ -72,6 +72,7 @@ public final class Operations {
             ProductOperations::register, //
             PutAlongAxisOperations::register, //
             RandomOperations::register, //
+            RecurrentOperations::register, //
             ReductionOperations::register, //
             SamplingOperations::register, //
             ScaleOperations::register, //
