@@ -7,6 +7,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -98,7 +99,7 @@ final class Backward {
 
     private Set<String> stopped(Block block, Set<String> noGradient) {
         Set<String> stopped = new HashSet<>(noGradient);
-        unwanted(block).forEach(name -> stopped.add(forward(name)));
+        unwanted(block).forEach(name -> stopped.add(name.substring(0, name.length() - GradientRule.SUFFIX.length())));
         return stopped;
     }
 
@@ -189,9 +190,8 @@ final class Backward {
         for (OpDesc op : path.reversed()) {
             @Nullable
             Block inner = ControlGradients.block(op) < 0 ? null : gradientBlock(op, into.index());
-            List<OpDesc> made = inner == null
-                    ? GradientPruning.rule(op).make(op, name -> !unwanted(forward).contains(GradientRule.gradient(name)))
-                    : ControlGradients.make(op, inner, program, name -> !unwanted(forward).contains(GradientRule.gradient(name)));
+            Predicate<String> wanted = name -> !unwanted(forward).contains(GradientRule.gradient(name));
+            List<OpDesc> made = inner == null ? GradientPruning.make(op, wanted) : ControlGradients.make(op, inner, program, wanted);
             made.forEach(each -> gradients.add(call > 1 || !renamed.isEmpty() ? withoutCollisions(each, op, into) : each));
         }
         List<OpDesc> summed = Accumulation.of(gradients, forward.index(), maxChainedAdditions);

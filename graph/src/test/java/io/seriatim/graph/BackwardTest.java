@@ -148,6 +148,22 @@ class BackwardTest {
     }
 
     @Test
+    void gradientWithoutGradient() {
+        refused("Operation 'exp_grad' (outputs [x@GRAD]) has no gradient; stop the gradient at its inputs [exp_0.tmp_0, exp_0.tmp_0@GRAD]",
+                g -> {
+                    Value x = g.data("x", FLOAT32, 2).wantGradient();
+                    g.gradients(g.gradients(List.of(x.exp()), List.of(x)), List.of(x));
+                });
+        Network.define(g -> {
+            Value x = g.data("x", FLOAT32, 2).wantGradient();
+            Value first = Objects.requireNonNull(g.gradients(List.of(x.exp()), List.of(x)).getFirst());
+            List<Value> second = g.gradients(List.of(first.stopGradient().times(x)), List.of(x));
+            assertEquals("grad/grad/x@GRAD", second.getFirst().name());
+            return Outputs.none();
+        });
+    }
+
+    @Test
     void blockWithoutGradient() {
         Program program = new Program();
         Block inner = program.addBlock(0, null);
