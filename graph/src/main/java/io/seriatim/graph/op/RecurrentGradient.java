@@ -99,7 +99,8 @@ final class RecurrentGradient {
         l.into(new RecurrenceGrad(recurrence), in, out);
         Operand rows = RecurrentOperations.matrix(l, dx);
         parameters(network.weights(row, false), network.bias(row, false), rows, input);
-        parameters(network.weights(row, true), network.bias(row, true), RecurrentOperations.matrix(l, du), RecurrentOperations.matrix(l, before));
+        parameters(network.weights(row, true), network.bias(row, true), RecurrentOperations.matrix(l, du),
+                RecurrentOperations.matrix(l, before));
         return rows;
     }
 

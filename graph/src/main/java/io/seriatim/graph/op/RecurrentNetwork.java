@@ -35,7 +35,8 @@ record RecurrentNetwork(Recurrence.Cell cell, int layers, int directions, long s
             case "GRU" -> Recurrence.Cell.GRU;
             case "RNN_TANH" -> Recurrence.Cell.TANH;
             case "RNN_RELU" -> Recurrence.Cell.RELU;
-            default -> throw new IllegalArgumentException("the attribute 'mode' must be LSTM, GRU, RNN_TANH or RNN_RELU, but is '" + mode + "'");
+            default ->
+                throw new IllegalArgumentException("the attribute 'mode' must be LSTM, GRU, RNN_TANH or RNN_RELU, but is '" + mode + "'");
         };
     }
 
