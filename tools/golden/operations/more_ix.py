@@ -24,7 +24,8 @@ def int32s(*numbers):
 
 
 case("gather.column", {"X": rand(4, 3), "Index": values([[2], [0], [2]], "int32")})
-case("gather.scalar_axis", {"X": rand(4, 1, dtype="float64"), "Index": values(0, "int64")}, {"axis": 1})
+# Paddle's gradient on processors gives all rows that of the first where the axis is not the first: an error of its kernel.
+case("gather.scalar_axis", {"X": rand(4, 1, dtype="float64"), "Index": values(0, "int64")}, {"axis": 1}, hidden=("x@GRAD",))
 case("gather_nd.whole", {"X": rand(2, 2), "Index": values([[], []], "int64")})
 case("gather_nd.bool", {"X": bools(4), "Index": values([[3], [0]], "int64")})
 case("index_select.column", {"X": rand(4, 3), "Index": values([[2], [0]], "int64")}, {"dim": 1}, grad=False)
@@ -117,15 +118,13 @@ for implementation in ("downgrade_in_infer", "upscale_in_train"):
 case("dropout.seed_tensor_zero", {"X": rand(3, 4), "Seed": int32s(0)}, {"dropout_prob": 0.5})
 shown = {"first_n": 1, "message": "shown", "summarize": 2}
 case("print.backward", {"In": rand(2, 2)}, {**shown, "print_phase": "BACKWARD"})
-case("assert.holds", {"Cond": values([1], "bool"), "Data": [rand(2)]}, grad=False)
 
 
 def main():
     paddle.enable_static()
     entries = {}
     for c in CASES.values():
-        try: entries.update(cases.compute(c))
-        except Exception as e: print("FAILED",c.name,str(e).strip().splitlines()[-4:])
+        entries.update(cases.compute(c))
     np.savez_compressed(OUTPUT, **entries)
     print(f"{len(CASES)} cases, {OUTPUT.stat().st_size} bytes")
 

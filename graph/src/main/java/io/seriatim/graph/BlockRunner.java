@@ -38,11 +38,13 @@ final class BlockRunner {
             return NO_KEY;
         }
         long seed = op.attribute("seed") instanceof Attribute.Int(int value) ? value : 0;
-        return seed != 0
-                ? Tensor.of(new long[]{seed, 0}, 2)
-                : Tensor.of(
-                        new long[]{state.program().randomSeed() + 0x9E3779B97F4A7C15L * (1 + block.index() * 65_536L + index), state.run()},
-                        2);
+        if (seed != 0) {
+            return Tensor.of(new long[]{seed, 0}, 2);
+        }
+        long place = ((long) block.index() << 32) + index;
+        // Steps of a loop draw different numbers, and so do runs.
+        long draw = state.run() + ((long) state.draws().merge(place, 1, Integer::sum) << 40);
+        return Tensor.of(new long[]{state.program().randomSeed() + 0x9E3779B97F4A7C15L * (1 + place), draw}, 2);
     }
 
     private static final Tensor NO_KEY = Tensor.of(new long[2], 2);

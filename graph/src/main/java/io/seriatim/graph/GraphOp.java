@@ -188,7 +188,8 @@ public final class GraphOp {
             named.add(fresh());
         }
         String dropout = layer + ".dropout_state__non_persistable";
-        desc.out("Out", named.getFirst()).out("State", named.subList(1, 1 + states)).out("Reserve", named.getLast()).out("DropoutState", dropout);
+        desc.out("Out", named.getFirst()).out("State", named.subList(1, 1 + states)).out("Reserve", named.getLast()).out("DropoutState",
+                dropout);
         // The operation itself decides what these hold.
         graph.block().put(VarDesc.of(named.getLast(), VarType.dense(DType.UINT8))).put(VarDesc.of(dropout, VarType.dense(DType.UINT8)));
         return append(named).subList(0, states + 1);

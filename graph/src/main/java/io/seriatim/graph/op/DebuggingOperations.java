@@ -25,7 +25,7 @@ final class DebuggingOperations {
                 .attr("print_tensor_lod", true).attr("print_phase", "BOTH").attr("is_forward", true)
                 .infer(inference -> inference.same("In", "Out")).lower(DebuggingOperations::print).grad(DebuggingOperations::printGradient)
                 .register(registry);
-        Operation.define("assert").in("Cond", "Data*").effect(Effect.HOST).attr("summarize", -1L).infer(inference -> {
+        Operation.define("assert").in("Cond", "Data*?").effect(Effect.HOST).attr("summarize", -1L).infer(inference -> {
             inference.require(inference.dtype("Cond") == DType.BOOL, "the condition must be bool, but is %s", inference.dtype("Cond"));
             long size = Inference.size(inference.dims("Cond"));
             inference.require(size == 1 || size < 0, "the condition must be one value, but there are %d", size);

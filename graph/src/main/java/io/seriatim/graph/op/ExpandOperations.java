@@ -29,8 +29,7 @@ final class ExpandOperations {
 
     private static void expandAs(Operations registry) {
         String signature = "expand_as_v2_grad(Out@GRAD, X) -> X@GRAD";
-        Operation.Builder expand = Operation.define("expand_as_v2").in("X", "Y?").out("Out").attr("target_shape", new int[0])
-                .shapesOnly("Y")
+        Operation.Builder expand = Operation.define("expand_as_v2").in("X", "Y?").out("Out").attr("target_shape", new int[0]).shapesOnly("Y")
                 .infer(ExpandOperations::expandedAs).lower(l -> l.out("Out", l.expand(l.in("X"), l.output("Out").shape()))).grad(signature);
         expand.gradOperation(signature, null).shapesOnly("X").lower(ExpandOperations::sum).register(registry);
         expand.register(registry);
@@ -47,44 +46,55 @@ final class ExpandOperations {
     }
 
     private static void expanded(Inference inference) {
-        long @Nullable [] shape = Dims.given(inference, "expand_shapes_tensor", "Shape", "shape");
-        long[] wanted = shape != null ? shape : inference.attrs().getLongs("shape");
-        // Without a shape in the program, Paddle takes the shape of X until the values are known.
-        wanted = shape == null && wanted.length == 0 ? Dims.unknown(inference.dims("X").length) : wanted;
-        inference.set("Out", inference.dtype("X"), expanded(inference, wanted, shape != null));
+        long @Nullable [] wanted = Dims.given(inference, "expand_shapes_tensor", "Shape", "shape");
+        inference.set("Out", inference.dtype("X"),
+                inference.isForRun() && wanted != null ? expanded(inference, wanted) : announced(inference));
     }
 
-    private static long[] expanded(Inference inference, long[] wanted, boolean known) {
+    private static long[] expanded(Inference inference, long[] wanted) {
         long[] x = inference.dims("X");
-        inference.require(wanted.length >= x.length, "the shape %s must have at least the %d dimensions of X", Arrays.toString(wanted),
-                x.length);
+        fits(inference, x, wanted);
         long[] dims = wanted.clone();
-        int added = dims.length - x.length;
         for (int i = 0; i < dims.length; i++) {
-            long from = i < added ? -1 : x[i - added];
-            if (wanted[i] == -1) {
-                inference.require(i >= added || !known, "the shape %s keeps dimension %d, which X does not have", Arrays.toString(wanted),
-                        i);
-                dims[i] = from;
-            } else {
-                dims[i] = wanted[i] == -2 ? -1 : wanted[i];
-                inference.require(wanted[i] >= -2 && (from <= 1 || dims[i] < 0 || dims[i] == from), "X does not expand to the shape %s",
-                        Arrays.toString(wanted));
-            }
+            int from = i - (dims.length - x.length);
+            inference.require(wanted[i] >= 0 || from >= 0, "the shape %s keeps dimension %d, which X does not have", Arrays.toString(wanted), i);
+            dims[i] = wanted[i] < 0 ? x[from] : wanted[i];
         }
         return dims;
     }
 
-    private static void expandedAs(Inference inference) {
-        long[] target = inference.has("Y") ? inference.dims("Y") : inference.attrs().getLongs("target_shape");
+    /** As Paddle does while a program is built: from the left, although X is expanded from the right. */
+    private static long[] announced(Inference inference) {
         long[] x = inference.dims("X");
-        inference.require(target.length >= x.length, "the shape %s must have at least the %d dimensions of X", Arrays.toString(target),
-                x.length);
-        for (int i = 1; i <= x.length; i++) {
-            long from = x[x.length - i];
-            long to = target[target.length - i];
-            inference.require(from <= 1 || to < 0 || from == to, "X does not expand to the shape %s", Arrays.toString(target));
+        long[] dims = inference.attrs().getLongs("shape");
+        if (dims.length == 0) {
+            dims = Dims.unknown(inference.has("Shape") ? Dims.count(inference, "Shape") : x.length);
         }
+        fits(inference, x, dims);
+        for (int i = 0; i < dims.length; i++) {
+            boolean kept = dims[i] == -1 || (i < x.length && x[i] < 0);
+            dims[i] = kept ? (i < x.length ? x[i] : -1) : Math.max(-1, dims[i]);
+        }
+        return dims;
+    }
+
+    private static void fits(Inference inference, long[] x, long[] wanted) {
+        inference.require(wanted.length >= x.length, "the shape %s must have at least the %d dimensions of X", Arrays.toString(wanted), x.length);
+        for (int i = 1; i <= wanted.length; i++) {
+            long to = wanted[wanted.length - i];
+            long from = i > x.length ? 1 : x[x.length - i];
+            // -2 stands for a dimension that a tensor tells.
+            inference.require(to >= -2 && (from < 0 || from == 1 || to < 0 || from == to), "X does not expand to the shape %s",
+                    Arrays.toString(wanted));
+        }
+    }
+
+    private static void expandedAs(Inference inference) {
+        long[] target = inference.attrs().getLongs("target_shape");
+        if (inference.has("Y") && (inference.isForRun() || target.length == 0)) {
+            target = inference.dims("Y");
+        }
+        fits(inference, inference.dims("X"), target);
         inference.set("Out", inference.dtype("X"), target);
     }
 
@@ -98,7 +108,9 @@ final class ExpandOperations {
         long[] x = inference.dims("X");
         long @Nullable [] given = Dims.given(inference, "repeat_times_tensor", "RepeatTimes", "repeat_times");
         long[] times = given != null ? given : inference.attrs().getLongs("repeat_times");
-        times = given == null && times.length == 0 ? Dims.unknown(x.length) : times;
+        if (given == null && !inference.has("repeat_times_tensor")) {
+            times = Dims.unknown(Dims.count(inference, "RepeatTimes"));
+        }
         int rank = Math.max(x.length, times.length);
         long[] dims = Dims.leading(x, rank);
         long[] repeats = Dims.leading(times, rank);
