@@ -5,6 +5,7 @@ import io.seriatim.cli.bench.kernels.BenchKernelsCommand;
 import io.seriatim.cli.demo.SerialToParallelCommand;
 import io.seriatim.cli.demo.devices.TwoDevicesCommand;
 import io.seriatim.cli.doctor.DoctorCommand;
+import io.seriatim.cli.run.RunCommand;
 import io.seriatim.cli.show.ShowCommand;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -13,7 +14,7 @@ import picocli.CommandLine.ScopeType;
 
 /** The command {@code seriatim}. */
 @Command(name = "seriatim", description = "Takes a program written serially and runs it in parallel with the same result.", scope = ScopeType.INHERIT, mixinStandardHelpOptions = true, versionProvider = Version.class, subcommands = {
-        Main.Demo.class, Main.Bench.class, DoctorCommand.class, ShowCommand.class})
+        Main.Demo.class, Main.Bench.class, RunCommand.class, ShowCommand.class, DoctorCommand.class})
 final class Main {
     /** The commands that show something. */
     @Command(name = "demo", description = "Show what the engine does with a real program.", subcommands = {SerialToParallelCommand.class,

@@ -59,17 +59,16 @@ final class Appender {
             for (int i = 0; i < names.size(); i++) {
                 String name = names.get(i);
                 if (!name.equals(GradientRule.EMPTY)) {
-                    declare(block, name, i < inferred.size() ? inferred.get(i) : null, slot);
+                    declare(block, name, i < inferred.size() ? inferred.get(i) : null);
                 }
             }
         });
     }
 
-    private static void declare(Block block, String name, @Nullable ArgType type, String slot) {
+    private static void declare(Block block, String name, @Nullable ArgType type) {
         Block owner = block.owner(name);
         if (owner == null) {
-            boolean shapeOnly = slot.equals("XShape");
-            block.put(VarDesc.of(name, type == null ? VarType.dense(DType.FLOAT32) : type.varType()).stopping(shapeOnly));
+            block.put(VarDesc.of(name, type == null ? VarType.dense(DType.FLOAT32) : type.varType()));
         } else if (type != null) {
             VarDesc desc = owner.get(name);
             owner.put(desc.with(retyped(desc.type(), type)));
@@ -85,7 +84,7 @@ final class Appender {
     record BuildTime(Block block, OpDesc op) implements Inference.Source {
         @Override
         public @Nullable ArgType type(String slot, int index) {
-            VarDesc desc = block.find(op.input(slot).get(index));
+            VarDesc desc = find(op.input(slot).get(index));
             VarType.TensorType tensor = desc == null ? null : desc.type().tensorType();
             if (desc == null || tensor == null) {
                 return null;
@@ -95,6 +94,19 @@ final class Appender {
                 case VarType.TensorArray _ -> ArgType.array(tensor.dtype(), tensor.shape());
                 default -> ArgType.dense(tensor.dtype(), tensor.shape());
             };
+        }
+
+        /** A block of gradients reads the variables of the block whose gradient it is. */
+        private @Nullable VarDesc find(String name) {
+            for (Block each = block;; each = each.program().block(each.parent())) {
+                VarDesc desc = each.var(name);
+                if (desc == null && each.forward() != Block.NONE) {
+                    desc = each.program().block(each.forward()).find(name);
+                }
+                if (desc != null || each.parent() == Block.NONE) {
+                    return desc;
+                }
+            }
         }
 
         @Override

@@ -114,18 +114,18 @@ public final class Block {
     }
 
     /**
-     * The block that declares a variable: this or a parent.
+     * The block that declares a variable: this, a parent, or, for the block of a gradient, that whose gradient it is.
      *
      * @param name
      *            its name
      * @return null if there is none
      */
     public @Nullable Block owner(String name) {
-        Block block = this;
-        while (block != null && !block.vars.containsKey(name)) {
-            block = block.parent == NONE ? null : program.block(block.parent);
+        if (vars.containsKey(name)) {
+            return this;
         }
-        return block;
+        Block above = parent == NONE ? null : program.block(parent).owner(name);
+        return above == null && forward() != NONE ? program.block(forward()).owner(name) : above;
     }
 
     /**

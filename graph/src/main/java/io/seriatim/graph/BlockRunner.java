@@ -16,33 +16,19 @@ final class BlockRunner {
     }
 
     void run(Block block, Environment environment) {
+        environment.enter(block);
         for (int i = 0; i < block.ops().size(); i++) {
             OpDesc op = block.ops().get(i);
             Operation schema = Operations.system().get(op.type());
-            declare(block, op, environment);
             try {
-                if (schema.isLowered()) {
+                if (schema.isLowered() && !TensorListInstructions.isFor(op, environment)) {
                     state.runner().run(op, schema, environment, state, randomKey(block, i, op, schema));
                 } else {
-                    instructions.run(op, block, environment);
+                    instructions.run(op, environment);
                 }
             } catch (IllegalArgumentException e) {
                 throw new IllegalArgumentException(
                         "Block " + block.index() + ", operation " + i + " (" + op.type() + "): " + e.getMessage(), e);
-            }
-        }
-    }
-
-    /** A variable lives where it is declared: persistable ones at the root, those of this block here. */
-    private void declare(Block block, OpDesc op, Environment environment) {
-        for (String name : op.outputNames()) {
-            VarDesc desc = block.var(name);
-            if (desc != null && !desc.isPersistable() && environment.here(name) == null && environment.find(name) != null) {
-                // The same name above is another variable.
-                environment.setHere(name, environment.get(name));
-            } else if (desc != null && desc.isPersistable() && state.root().here(name) == null) {
-                Object placeholder = Tensor.of(new float[1], 1);
-                state.root().setHere(name, placeholder);
             }
         }
     }
@@ -52,11 +38,13 @@ final class BlockRunner {
             return NO_KEY;
         }
         long seed = op.attribute("seed") instanceof Attribute.Int(int value) ? value : 0;
-        return seed != 0
-                ? Tensor.of(new long[]{seed, 0}, 2)
-                : Tensor.of(
-                        new long[]{state.program().randomSeed() + 0x9E3779B97F4A7C15L * (1 + block.index() * 65_536L + index), state.run()},
-                        2);
+        if (seed != 0) {
+            return Tensor.of(new long[]{seed, 0}, 2);
+        }
+        long place = ((long) block.index() << 32) + index;
+        // Steps of a loop draw different numbers, and so do runs.
+        long draw = state.run() + ((long) state.draws().merge(place, 1, Integer::sum) << 40);
+        return Tensor.of(new long[]{state.program().randomSeed() + 0x9E3779B97F4A7C15L * (1 + place), draw}, 2);
     }
 
     private static final Tensor NO_KEY = Tensor.of(new long[2], 2);

@@ -1,27 +1,29 @@
 package io.seriatim.graph;
 
-import io.seriatim.device.Devices;
-import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
-import io.seriatim.tensor.TensorSpec;
-import io.seriatim.tensor.kernel.Computation;
-import io.seriatim.tensor.kernel.Copy;
-import io.seriatim.tensor.kernel.Fill;
-import io.seriatim.tensor.kernel.Kernel;
-import io.seriatim.tensor.kernel.KernelContext;
-import io.seriatim.tensor.kernel.Kernels;
 import java.util.ArrayList;
-import java.util.Arrays;
+import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
+import java.util.Set;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
-/** The variables of a run, by name: tensors, selected rows, lists of tensors, and the environments of a loop's steps. */
+/**
+ * The variables of a run, by name: tensors, selected rows, lists of tensors, and the environments of a loop's steps.
+ *
+ * <p>
+ * Environments form a tree as blocks do: under the root, which outlives runs, that of the first block; under an environment those of the blocks that its operations run, one for each time. A block
+ * and the block of its gradient share one, so that the gradient finds what the block has computed. A variable lives in the environment of the block that declares it; persistable ones live in the
+ * root.
+ */
 final class Environment {
     private final @Nullable Environment parent;
     private final Map<String, Object> values = new HashMap<>();
+    private final List<Block> blocks = new ArrayList<>();
+    private final Set<String> claimed = new HashSet<>();
 
     Environment(@Nullable Environment parent) {
         this.parent = parent;
@@ -34,11 +36,38 @@ final class Environment {
         }
     }
 
-    /** The environments of the steps of a loop or branch, kept for its gradient. */
-    record Steps(List<Environment> environments) {
+    /** The steps of a loop or branch, kept for its gradient. */
+    record Steps(List<Step> steps) {
         Steps() {
             this(new ArrayList<>());
         }
+
+        void add(Environment environment, Map<String, Object> after) {
+            steps.add(new Step(environment, after));
+        }
+    }
+
+    /**
+     * One step.
+     *
+     * @param environment
+     *            what the step's block has computed; the variables of the loop are as they were before the step
+     * @param after
+     *            variables of the loop that the step has changed in place, as they were after it
+     */
+    record Step(Environment environment, Map<String, Object> after) {
+    }
+
+    /** From now on the variables that a block declares live here. */
+    void enter(Block block) {
+        if (!blocks.contains(block)) {
+            blocks.add(block);
+        }
+    }
+
+    /** From now on variables of some names live here, whoever declares them. */
+    void claim(Collection<String> names) {
+        claimed.addAll(names);
     }
 
     @Nullable
@@ -75,69 +104,51 @@ final class Environment {
 
     /** A tensor, or the whole of selected rows. */
     Tensor dense(String name) {
-        Object value = get(name);
-        return value instanceof SelectedRows rows ? whole(rows) : tensor(name);
+        return get(name) instanceof SelectedRows rows ? VariableValues.whole(rows) : tensor(name);
     }
 
-    private static Tensor whole(SelectedRows rows) {
-        DType dtype = rows.values().dtype();
-        Tensor whole = Tensor.allocate(dtype, rows.shape().dims());
-        Fill zero = new Fill(0);
-        try (var kernel = Kernels.portable().prepare(zero, whole.place(), whole.spec())) {
-            kernel.run(new Tensor[]{whole}, KernelContext.current());
-        }
-        long width = rows.height() == 0 ? 0 : whole.shape().size() / rows.height();
-        Tensor flat = whole.reshape(rows.height(), width);
-        double[] values = rows.values().toDoubleArray();
-        long[] indexes = rows.rows().toLongArray();
-        double[] sums = new double[Math.toIntExact(whole.shape().size())];
-        for (int i = 0; i < indexes.length; i++) {
-            for (int j = 0; j < width; j++) {
-                sums[Math.toIntExact(indexes[i] * width + j)] += values[Math.toIntExact(i * width + j)];
-            }
-        }
-        return Tensor.of(flat.dtype(), sums, whole.shape().dims());
-    }
-
-    /** A row-major copy in memory of its own. */
-    static Tensor copy(Tensor tensor) {
-        Tensor copy = Tensor.allocate(tensor.dtype(), tensor.shape().dims());
-        run(Copy.PLAIN, tensor, copy);
-        return copy;
-    }
-
-    private static void run(Computation computation, Tensor... arguments) {
-        TensorSpec[] specs = Arrays.stream(arguments).map(Tensor::spec).toArray(TensorSpec[]::new);
-        try (Kernel kernel = Kernels.portable().prepare(computation, Devices.system().host().place(), specs)) {
-            kernel.run(arguments, KernelContext.current());
-        }
-    }
-
-    /** Sets it where it is, or here. */
+    /** Sets it where it lives: where it is declared; else where it is; else here. */
     void set(String name, Object value) {
+        Environment owner = owner(name);
+        (owner == null ? this : owner).values.put(name, value);
+    }
+
+    private @Nullable Environment owner(String name) {
+        Environment holder = null;
         for (Environment environment = this; environment != null; environment = environment.parent) {
-            if (environment.values.containsKey(name)) {
-                environment.values.put(name, value);
-                return;
+            if (environment.claimed.contains(name)) {
+                return environment;
+            }
+            for (Block block : environment.blocks) {
+                VarDesc desc = block.var(name);
+                if (desc != null) {
+                    return desc.isPersistable() ? environment.root() : environment;
+                }
+            }
+            if (holder == null && environment.values.containsKey(name)) {
+                holder = environment;
             }
         }
-        values.put(name, value);
+        return holder;
+    }
+
+    private Environment root() {
+        Environment root = this;
+        while (root.parent != null) {
+            root = root.parent;
+        }
+        return root;
     }
 
     void setHere(String name, Object value) {
         values.put(name, value);
     }
 
-    @Nullable
-    Environment parent() {
-        return parent;
+    void removeHere(String name) {
+        values.remove(name);
     }
 
     List<String> names() {
-        return List.copyOf(new TreeMap<>(values).keySet());
-    }
-
-    static TensorSpec spec(Object value) {
-        return value instanceof SelectedRows rows ? rows.values().spec() : ((Tensor) value).spec();
+        return List.copyOf(new TreeSet<>(values.keySet()));
     }
 }

@@ -68,6 +68,7 @@ final class GradientClips {
         graph.optimize(SCOPE, last, OpDesc.of("fill_constant").in("ShapeTensor").in("ShapeTensorList").in("ValueTensor").out("Out", limit)
                 .attr("shape", new long[]{1}).attr("dtype", DataTypes.number(dtype)).attr("value", (float) norm)
                 .attr("str_value", Initializers.text(norm)));
+        block.put(block.get(limit).stopping(true));
         String larger = graph.names().next("elementwise_max");
         graph.optimize(SCOPE, last, OpDesc.of("elementwise_max").in("X", limit).in("Y", total).out("Out", larger));
         String ratio = graph.names().next("elementwise_div");

@@ -3,11 +3,14 @@ package io.seriatim.graph;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.op.Slot;
+import io.seriatim.tensor.DType;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** An operation that is being added to a {@link Graph}: any type, with any slots and attributes. Single use. */
@@ -20,6 +23,7 @@ public final class GraphOp {
     private @Nullable String prefix;
     private boolean sugar;
     private boolean bare;
+    private final Set<String> stopping = new HashSet<>();
 
     GraphOp(Graph graph, String type) {
         this.graph = graph;
@@ -127,6 +131,12 @@ public final class GraphOp {
         return graph.names().next(prefix + ".tmp");
     }
 
+    /** Outputs through which no gradient flows: statistics that only the gradient reads. */
+    GraphOp stops(String... slots) {
+        stopping.addAll(List.of(slots));
+        return this;
+    }
+
     /**
      * Adds the operation.
      *
@@ -177,9 +187,12 @@ public final class GraphOp {
         for (int i = 0; i < states + 2; i++) {
             named.add(fresh());
         }
-        desc.out("Out", named.getFirst()).out("State", named.subList(1, 1 + states)).out("Reserve", named.getLast())
-                .out("DropoutState", graph.names().next(layer + ".dropout_state").replaceAll("_\\d+$", "__non_persistable"));
-        return append(named.subList(0, states + 1));
+        String dropout = layer + ".dropout_state__non_persistable";
+        desc.out("Out", named.getFirst()).out("State", named.subList(1, 1 + states)).out("Reserve", named.getLast()).out("DropoutState",
+                dropout);
+        // The operation itself decides what these hold.
+        graph.block().put(VarDesc.of(named.getLast(), VarType.dense(DType.UINT8))).put(VarDesc.of(dropout, VarType.dense(DType.UINT8)));
+        return append(named).subList(0, states + 1);
     }
 
     /**
@@ -211,12 +224,14 @@ public final class GraphOp {
         }
         boolean stops = inputs.values().stream().flatMap(List::stream).allMatch(Value::stopsGradient);
         Block block = graph.block();
-        Appender.append(block, desc.build(), graph.role());
+        OpDesc op = Appender.append(block, desc.build(), graph.role());
+        Set<String> stopped = new HashSet<>();
+        stopping.forEach(slot -> stopped.addAll(op.output(slot)));
         for (String name : names) {
             VarDesc written = block.get(name);
             VarType.TensorType tensor = written.type().tensorType();
             boolean discrete = tensor != null && DataTypes.find(tensor.dataType()) != null && !tensor.dtype().isFloating();
-            block.put(written.stopping(stops || discrete || written.stopsGradient()));
+            block.put(written.stopping(stops || discrete || stopped.contains(name) || written.stopsGradient()));
         }
         return names.stream().map(graph::value).toList();
     }

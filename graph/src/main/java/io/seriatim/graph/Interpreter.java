@@ -2,9 +2,6 @@ package io.seriatim.graph;
 
 import io.seriatim.graph.op.PaddleRandom;
 import io.seriatim.tensor.Tensor;
-import io.seriatim.tensor.kernel.Copy;
-import io.seriatim.tensor.kernel.Kernel;
-import io.seriatim.tensor.kernel.KernelContext;
 import io.seriatim.tensor.kernel.Kernels;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -100,14 +97,17 @@ public final class Interpreter {
      */
     public Map<String, Tensor> run(Program program, Map<String, Tensor> feeds, List<String> fetches) {
         Environment local = new Environment(root);
+        local.enter(program.global());
         Set<String> written = written(program);
-        // What is fed belongs to the caller: what the program changes is a copy.
-        feeds.forEach((name, tensor) -> local.setHere(name, feed(program, name, written.contains(name) ? copy(tensor) : tensor)));
+        // What is fed belongs to the caller, and so does what is fetched: what programs change is a copy.
+        feeds.forEach(
+                (name, tensor) -> local.set(name, feed(program, name, written.contains(name) ? VariableValues.copy(tensor) : tensor)));
         RunState state = new RunState(program, runner, root, local, feeds, runs++, paddleRandom);
         new BlockRunner(state).run(program.global(), local);
         Map<String, Tensor> fetched = new LinkedHashMap<>();
         for (String name : fetches) {
-            fetched.put(name, local.dense(name));
+            Tensor value = local.dense(name);
+            fetched.put(name, root.here(name) == value ? VariableValues.copy(value) : value);
         }
         return fetched;
     }
@@ -116,14 +116,6 @@ public final class Interpreter {
         Set<String> names = new HashSet<>();
         program.blocks().forEach(block -> block.ops().forEach(op -> names.addAll(op.outputNames())));
         return names;
-    }
-
-    private static Tensor copy(Tensor tensor) {
-        Tensor copy = Tensor.allocate(tensor.dtype(), tensor.shape().dims());
-        try (Kernel kernel = Kernels.portable().prepare(Copy.PLAIN, copy.place(), tensor.spec(), copy.spec())) {
-            kernel.run(new Tensor[]{tensor, copy}, KernelContext.current());
-        }
-        return copy;
     }
 
     private static Tensor feed(Program program, String name, Tensor tensor) {
@@ -139,12 +131,6 @@ public final class Interpreter {
                 throw new IllegalArgumentException("Feed '" + name + "' must be " + type + " (-1 matches any), but is " + tensor.spec());
             }
         }
-        return writes(program, name) ? Environment.copy(tensor) : tensor;
-    }
-
-    /** What is fed belongs to the caller: a program that changes it gets a copy. */
-    private static boolean writes(Program program, String name) {
-        return program.blocks().stream().flatMap(block -> block.ops().stream())
-                .anyMatch(op -> !op.type().equals("feed") && op.outputNames().contains(name));
+        return tensor;
     }
 }

@@ -159,6 +159,7 @@ public final class Layers {
         return x -> graph.op("batch_norm").in("X", x).in("Scale", scale).in("Bias", bias).in("Mean", mean).in("Variance", variance)
                 .attr("momentum", (float) momentum).attr("epsilon", (float) epsilon).attr("is_test", false).attr("data_layout", "NCHW")
                 .attr("use_global_stats", false).attr("trainable_statistics", false).to("MeanOut", mean).to("VarianceOut", variance)
+                .stops("SavedMean", "SavedVariance", "ReserveSpace")
                 .all("SavedMean", "SavedVariance", "Y", "ReserveSpace").get(2);
     }
 
@@ -187,7 +188,7 @@ public final class Layers {
         Value scale = graph.parameter(name + ".w", ParameterSpec.DEFAULT, Initializer.constant(1), DType.FLOAT32, width);
         Value bias = graph.parameter(name + ".b", ParameterSpec.DEFAULT, Initializer.constant(0), DType.FLOAT32, width);
         return x -> graph.op("layer_norm").in("X", x).in("Scale", scale).in("Bias", bias).attr("epsilon", (float) epsilon)
-                .attr("begin_norm_axis", x.rank() - 1).all("Mean", "Variance", "Y").getLast();
+                .attr("begin_norm_axis", x.rank() - 1).stops("Mean", "Variance").all("Mean", "Variance", "Y").getLast();
     }
 
     /**
@@ -204,7 +205,7 @@ public final class Layers {
         Value scale = graph.parameter(name + ".w", ParameterSpec.DEFAULT, Initializer.constant(1), DType.FLOAT32, channels);
         Value bias = graph.parameter(name + ".b", ParameterSpec.DEFAULT, Initializer.constant(0), DType.FLOAT32, channels);
         return x -> graph.op("group_norm").in("X", x).in("Scale", scale).in("Bias", bias).attr("epsilon", 1e-5f).attr("groups", groups)
-                .attr("data_layout", "NCHW").all("Mean", "Variance", "Y").getLast();
+                .attr("data_layout", "NCHW").stops("Mean", "Variance").all("Mean", "Variance", "Y").getLast();
     }
 
     /**

@@ -51,7 +51,7 @@ final class ProgramText {
         return switch (type) {
             case VarType.Dense(VarType.TensorType tensor, Integer lodLevel) ->
                 tensor + (lodLevel != null && lodLevel > 0 ? " lod_level=" + lodLevel : "");
-            case VarType.Rows(VarType.TensorType tensor) -> "rows of " + tensor;
+            case VarType.Rows(VarType.TensorType tensor, VarType.Dense _) -> "rows of " + tensor;
             case VarType.TensorArray(VarType.TensorType tensor, Integer _) -> "array of " + tensor;
             case VarType.Reader(List<VarType.Dense> tensors) ->
                 "reader of " + tensors.stream().map(ProgramText::type).collect(Collectors.joining(", "));

@@ -94,6 +94,13 @@ public final class Recurrent implements Layer {
             }
         }
         weights.addAll(biases);
+        // Paddle keeps all of them in one piece of memory, too; nothing reads it, and its files have it.
+        long total = weights.stream().mapToLong(each -> each.shape().stream().reduce(1L, Math::multiplyExact)).sum();
+        Value flat = graph.parameter(layer + ".w", ParameterSpec.DEFAULT, Initializer.constant(0), DType.FLOAT32, total);
+        List<String> names = weights.stream().map(Value::name).toList();
+        Appender.append(graph.startup().global(), OpDesc.of("coalesce_tensor").in("Input", names).out("Output", names)
+                .out("FusedOutput", flat.name()).attr("copy_data", true).attr("use_align", false)
+                .attr("dtype", DataTypes.number(DType.FLOAT32)).build(), Roles.FORWARD);
     }
 
     @Override

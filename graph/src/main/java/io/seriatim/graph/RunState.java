@@ -2,10 +2,15 @@ package io.seriatim.graph;
 
 import io.seriatim.graph.op.PaddleRandom;
 import io.seriatim.tensor.Tensor;
+import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** What one run of a program knows: the program, where its persistable variables are, what was fed, and from where random numbers come. */
+/** What one run of a program knows: the program, where its persistable variables are, what was fed, from where random numbers come, and how often each operation has drawn some. */
 record RunState(Program program, OpRunner runner, Environment root, Environment global, Map<String, Tensor> feeds, long run,
-        @Nullable PaddleRandom paddleRandom) {
+        @Nullable PaddleRandom paddleRandom, Map<Long, Integer> draws) {
+    RunState(Program program, OpRunner runner, Environment root, Environment global, Map<String, Tensor> feeds, long run,
+            @Nullable PaddleRandom paddleRandom) {
+        this(program, runner, root, global, feeds, run, paddleRandom, new HashMap<>());
+    }
 }

@@ -113,7 +113,7 @@ final class Training {
         for (Optimizer.Accumulator accumulator : optimizer.accumulators()) {
             String name = graph.names().next(owner + "_" + accumulator.name());
             graph.persistent(name, dtype, accumulator.single() ? new long[]{1} : type.shape(), accumulator.initial(), false,
-                    accumulator.single() ? "cpu" : "");
+                    accumulator.single() && accumulator.written() ? "cpu" : "");
             names.add(name);
         }
         return names;

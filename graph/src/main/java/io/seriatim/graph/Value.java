@@ -131,7 +131,8 @@ public final class Value {
     }
 
     private Value pool(String kind, int kernel, int stride, int padding) {
-        return poolOp(kind, new int[]{kernel, kernel}, new int[]{stride, stride}, new int[]{padding, padding}).one("Out");
+        return poolOp(kind, new int[]{kernel, kernel}, new int[]{stride, stride}, new int[]{padding, padding}).attr("use_cudnn", true)
+                .one("Out");
     }
 
     /**

@@ -94,8 +94,19 @@ public sealed interface VarType {
      *
      * @param tensor
      *            type and dimensions of the whole
+     * @param before
+     *            what the variable was declared as before it became rows; Paddle writes that too, and ignores it. Null if nothing
      */
-    record Rows(TensorType tensor) implements VarType {
+    record Rows(TensorType tensor, @Nullable Dense before) implements VarType {
+        /**
+         * Rows that never were anything else.
+         *
+         * @param tensor
+         *            type and dimensions of the whole
+         */
+        public Rows(TensorType tensor) {
+            this(tensor, null);
+        }
     }
 
     /**
@@ -167,7 +178,7 @@ public sealed interface VarType {
     default @Nullable TensorType tensorType() {
         return switch (this) {
             case Dense(TensorType tensor, Integer _) -> tensor;
-            case Rows(TensorType tensor) -> tensor;
+            case Rows(TensorType tensor, Dense _) -> tensor;
             case TensorArray(TensorType tensor, Integer _) -> tensor;
             default -> null;
         };
@@ -183,7 +194,7 @@ public sealed interface VarType {
     default VarType with(TensorType tensor) {
         return switch (this) {
             case Dense(TensorType _, Integer lodLevel) -> new Dense(tensor, lodLevel);
-            case Rows _ -> new Rows(tensor);
+            case Rows(TensorType _, Dense before) -> new Rows(tensor, before);
             case TensorArray(TensorType _, Integer lodLevel) -> new TensorArray(tensor, lodLevel);
             default -> this;
         };

@@ -9,12 +9,18 @@ import java.net.URISyntaxException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
 
 /** What the real Paddle computed, operation by operation: made by tools/golden/operations. */
 record GoldenOperations(String name, Program program, String meta, Map<String, Tensor> in, Map<String, Tensor> out) {
+    private static final List<String> FILES = List.of(//
+            "operations", //
+            "operations-cf", //
+            "operations-ix", //
+            "operations-rl");
     private static final Map<String, GoldenOperations> ALL = load();
 
     /** All cases by name, {@code <operation>.<case>}. */
@@ -54,7 +60,8 @@ record GoldenOperations(String name, Program program, String meta, Map<String, T
     }
 
     private static Map<String, GoldenOperations> load() {
-        Map<String, Tensor> entries = entries("/golden/operations.npz");
+        Map<String, Tensor> entries = new LinkedHashMap<>();
+        FILES.forEach(file -> entries.putAll(entries("/golden/" + file + ".npz")));
         Map<String, GoldenOperations> cases = new TreeMap<>();
         for (String key : entries.keySet()) {
             if (key.endsWith("/program")) {

@@ -25,7 +25,7 @@ class GoldenProgramsTest {
             "use_cudnn", "is_test", "exhaustive_search", "force_fp32_output", "use_addto", "workspace_size_MB", "fuse_with_relu",
             "data_format",
             "epmap", "height_sections", "table_names", "trainer_id", "slot", "is_distributed", "remote_prefetch", "is_sparse", "fix_seed",
-            "seed", "op_namescope");
+            "seed", "op_namescope", "with_quant_attr");
 
     @TestFactory
     Stream<DynamicTest> programs() {

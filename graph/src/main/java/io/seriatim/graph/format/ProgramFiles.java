@@ -7,7 +7,10 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Programs as files: Paddle's {@code .pdmodel} and {@code __model__}, which are protobuf messages ProgramDesc. */
+/**
+ * Programs as files: Paddle's {@code .pdmodel} and {@code __model__}, which are protobuf messages ProgramDesc. A model for training is two such files, its main and its startup program; one for inference is written
+ * by {@link InferenceModels}. Tools in other languages can read all of them with the definitions of the messages, the resource {@code io/seriatim/graph/framework.proto} of this module.
+ */
 public final class ProgramFiles {
     /** The seed of {@link #hash}. */
     private static final long SEED = 1;

@@ -211,13 +211,15 @@ final class ProgramReader {
             int kind = -1;
             VarType.@Nullable TensorType tensor;
             VarType.@Nullable Dense dense;
+            VarType.@Nullable Dense array;
             final List<VarType.Dense> reader = new ArrayList<>();
         };
         in.message(field -> {
             switch (field) {
                 case 1 -> raw.kind = in.int32();
                 case 2 -> raw.tensor = tensor(in);
-                case 3, 4 -> raw.dense = lodTensor();
+                case 3 -> raw.dense = lodTensor();
+                case 4 -> raw.array = lodTensor();
                 case 5 -> in.message(part -> {
                     if (part == 1) {
                         raw.reader.add(lodTensor());
@@ -231,12 +233,13 @@ final class ProgramReader {
             return true;
         });
         VarType.Dense dense = raw.dense;
+        VarType.Dense array = raw.array;
         VarType.TensorType tensor = raw.tensor;
         return switch (raw.kind) {
             case VarType.DENSE -> dense != null ? dense : new VarType.Other(VarType.DENSE);
-            case VarType.ROWS -> tensor != null ? new VarType.Rows(tensor) : new VarType.Other(VarType.ROWS);
+            case VarType.ROWS -> tensor != null ? new VarType.Rows(tensor, dense) : new VarType.Other(VarType.ROWS);
             case VarType.ARRAY ->
-                dense != null ? new VarType.TensorArray(dense.tensor(), dense.lodLevel()) : new VarType.Other(VarType.ARRAY);
+                array != null ? new VarType.TensorArray(array.tensor(), array.lodLevel()) : new VarType.Other(VarType.ARRAY);
             case VarType.READER -> new VarType.Reader(raw.reader);
             case -1 -> throw in.error(at, "a variable's type without its number");
             default -> new VarType.Other(raw.kind);

@@ -79,7 +79,12 @@ final class ProgramWriter {
     private static void type(WireWriter out, VarType type) throws IOException {
         out.coded().writeEnum(1, type.kind());
         switch (type) {
-            case VarType.Rows(VarType.TensorType tensor) -> out.message(2, to -> tensor(to, tensor));
+            case VarType.Rows(VarType.TensorType tensor, VarType.Dense before) -> {
+                out.message(2, to -> tensor(to, tensor));
+                if (before != null) {
+                    out.message(3, to -> lodTensor(to, before.tensor(), before.lodLevel()));
+                }
+            }
             case VarType.Dense dense -> out.message(3, to -> lodTensor(to, dense.tensor(), dense.lodLevel()));
             case VarType.TensorArray array -> out.message(4, to -> lodTensor(to, array.tensor(), array.lodLevel()));
             case VarType.Reader(List<VarType.Dense> tensors) -> out.message(5, to -> {

@@ -58,11 +58,27 @@ final class AdamOperations {
         Operand power2 = global ? step.kept("Beta2Pow", "Beta2PowOut") : step.state("Beta2Pow", "Beta2PowOut");
         if (l.has("Beta1Tensor") || l.has("Beta2Tensor") || l.has("EpsilonTensor")) {
             new OfTensors(l, step).run(decay, moment1, moment2, power1, power2);
-        } else if (l.attrs().getBool("lazy_mode") && l.isRows("Grad")) {
-            decay(l, step, decay);
-            step.updateRows(update(l, 0), moment1, moment2, power1, power2);
+        } else if (l.isRows("Grad")) {
+            ofRows(l, step, decay, List.of(moment1, moment2, power1, power2));
         } else {
             step.update(update(l, decay), moment1, moment2, power1, power2);
+        }
+    }
+
+    /** A gradient of rows: as in Paddle, the powers of the next step count already in this one. */
+    private static void ofRows(Lowering l, OptimizerStep step, float decay, List<Operand> states) {
+        Operand power1 = states.get(2);
+        Operand power2 = states.get(3);
+        if (!l.attrs().getBool("use_global_beta_pow")) {
+            l.into(Copy.PLAIN, List.of(l.linear(power1, l.attrs().getFloat("beta1"), 0)), List.of(power1));
+            l.into(Copy.PLAIN, List.of(l.linear(power2, l.attrs().getFloat("beta2"), 0)), List.of(power2));
+        }
+        Operand[] used = {states.get(0), states.get(1), l.copy(power1), l.copy(power2)};
+        decay(l, step, decay);
+        if (l.attrs().getBool("lazy_mode")) {
+            step.updateRows(update(l, 0), used);
+        } else {
+            step.update(update(l, 0), used);
         }
     }
 

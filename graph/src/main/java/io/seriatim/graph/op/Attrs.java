@@ -210,7 +210,8 @@ public final class Attrs {
             case Attribute.Float64s(List<Double> value) -> value.stream().mapToDouble(Double::doubleValue).toArray();
             case Attribute.Ints(List<Integer> value) -> value.stream().mapToDouble(Integer::doubleValue).toArray();
             case Attribute.Int64s(List<Long> value) -> value.stream().mapToDouble(Long::doubleValue).toArray();
-            case Attribute.Scalars(List<Attribute.ScalarNumber> value) -> value.stream().mapToDouble(Attribute.ScalarNumber::asDouble).toArray();
+            case Attribute.Scalars(List<Attribute.ScalarNumber> value) ->
+                value.stream().mapToDouble(Attribute.ScalarNumber::asDouble).toArray();
             case Attribute.Real(float value) -> new double[]{value};
             case Attribute other -> throw wrong(name, "numbers", other);
         };

@@ -98,7 +98,8 @@ final class CopyOperations {
     private static void coalesced(Inference inference) {
         DType dtype = inference.attrs().getDType("dtype");
         long total = 0;
-        inference.require(inference.count("Input") == inference.outputs("Output"), "there must be an output for each of the %d inputs, but there are %d",
+        inference.require(inference.count("Input") == inference.outputs("Output"),
+                "there must be an output for each of the %d inputs, but there are %d",
                 inference.count("Input"), inference.outputs("Output"));
         for (int i = 0; i < inference.count("Input"); i++) {
             ArgType part = inference.in("Input", i);

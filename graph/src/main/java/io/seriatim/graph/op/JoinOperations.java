@@ -83,7 +83,8 @@ final class JoinOperations {
 
     /** The dimensions of both but for one axis; what is not known of the one is taken from the other. */
     private static long[] alike(Inference inference, long[] dims, long[] part, int except, int index) {
-        inference.require(part.length == dims.length, "all parts must have %d dimensions, but part %d has %d", dims.length, index, part.length);
+        inference.require(part.length == dims.length, "all parts must have %d dimensions, but part %d has %d", dims.length, index,
+                part.length);
         long[] known = dims.clone();
         for (int i = 0; i < dims.length; i++) {
             inference.require(i == except || dims[i] < 0 || part[i] < 0 || dims[i] == part[i],
@@ -147,7 +148,8 @@ final class JoinOperations {
     }
 
     private static long[] equal(Inference inference, long length, long num) {
-        inference.require(num == inference.outputs("Out"), "X is split into %d parts, but there are %d outputs", num, inference.outputs("Out"));
+        inference.require(num == inference.outputs("Out"), "X is split into %d parts, but there are %d outputs", num,
+                inference.outputs("Out"));
         inference.require(length < 0 || length % num == 0, "the length %d cannot be split into %d equal parts", length, num);
         long[] lengths = new long[(int) num];
         Arrays.fill(lengths, length < 0 ? -1 : length / num);
@@ -167,7 +169,8 @@ final class JoinOperations {
         if (length < 0) {
             Arrays.fill(lengths, -1);
         } else {
-            inference.require(open < 0 ? sum == length : sum <= length, "sections %s do not add up to the length %d", Arrays.toString(sections),
+            inference.require(open < 0 ? sum == length : sum <= length, "sections %s do not add up to the length %d",
+                    Arrays.toString(sections),
                     length);
             if (open >= 0) {
                 lengths[open] = length - sum;
@@ -200,7 +203,8 @@ final class JoinOperations {
             dims = alike(inference, dims, next.dims(), -1, i);
         }
         long axis = inference.attrs().getLong("axis");
-        inference.require(axis >= -dims.length - 1 && axis <= dims.length, "the new axis must be from %d to %d, but is %d", -dims.length - 1,
+        inference.require(axis >= -dims.length - 1 && axis <= dims.length, "the new axis must be from %d to %d, but is %d",
+                -dims.length - 1,
                 dims.length, axis);
         int at = (int) (axis < 0 ? axis + dims.length + 1 : axis);
         inference.set(whole, inference.dtype(parts), Dims.inserted(dims, at, inference.count(parts)));
@@ -224,7 +228,8 @@ final class JoinOperations {
         long num = inference.attrs().getLong("num");
         int count = inference.outputs("Y");
         inference.require(num == count || num == 0, "num is %d, but there are %d outputs", num, count);
-        inference.require(dims[axis] < 0 || dims[axis] == count, "axis %d of length %d cannot be unstacked into %d outputs", axis, dims[axis],
+        inference.require(dims[axis] < 0 || dims[axis] == count, "axis %d of length %d cannot be unstacked into %d outputs", axis,
+                dims[axis],
                 count);
         boolean[] gone = new boolean[dims.length];
         gone[axis] = true;

@@ -47,8 +47,7 @@ final class LossOperations {
                 .infer(inference -> {
                     alike(inference, "X", "Label");
                     if (inference.has("pos_weight")) {
-                        inference.broadcast(inference.dims("X"), inference.dims("pos_weight"));
-                        inference.require(inference.dtype("pos_weight") == inference.dtype("X"), "pos_weight must have X's type");
+                        checkWeight(inference);
                     }
                     inference.same("X", "Out");
                 }).lower(l -> {
@@ -66,15 +65,29 @@ final class LossOperations {
                 }).register(registry);
     }
 
+    private static void checkWeight(Inference inference) {
+        long[] x = inference.dims("X");
+        long[] weight = inference.dims("pos_weight");
+        long[] both = inference.broadcast(x, weight);
+        boolean larger = weight.length > x.length;
+        for (int i = 0; !larger && i < x.length; i++) {
+            larger = x[i] == 1 && both[i] > 1;
+        }
+        inference.require(!larger,
+                "pos_weight must broadcast to X, but has %s for %s", Arrays.toString(weight), Arrays.toString(x));
+        inference.require(inference.dtype("pos_weight") == inference.dtype("X"), "pos_weight must have X's type, but is %s",
+                inference.dtype("pos_weight"));
+    }
+
     private static Operand weighted(Lowering l, Operand values) {
         Operand weight = l.optional("pos_weight");
         return weight == null ? values : l.binary(Binary.Function.MULTIPLY, values, weight);
     }
 
-    /** 0 where the label is to be ignored; if so wanted, divided by the number of the others. */
+    /** 0 where the label, truncated as in Paddle, is the one to ignore; if so wanted, divided by the number of the others. */
     private static Operand counted(Lowering l, Operand values) {
-        Operand label = l.in("Label");
-        Operand ignore = l.number(label.dtype(), l.attrs().getInt("ignore_index"));
+        Operand label = l.cast(l.in("Label"), DType.INT64);
+        Operand ignore = l.number(DType.INT64, l.attrs().getInt("ignore_index"));
         Operand ignored = l.binary(Binary.Function.EQUAL, label, ignore);
         Operand valid = l.run(new Where(), ignored, l.number(values.dtype(), 0), values);
         if (!l.attrs().getBool("normalize")) {
@@ -111,6 +124,8 @@ final class LossOperations {
     private static void huber(Operations registry) {
         Operation.define("huber_loss").in("X", "Y").out("Out", "Residual~").required("delta", Attribute.Real.class).infer(inference -> {
             alike(inference, "X", "Y");
+            double delta = inference.attrs().getDouble("delta");
+            inference.require(delta >= 0, "delta must be 0 or more, but is %s", delta);
             inference.same("Y", "Out");
             inference.same("Y", "Residual");
         }).lower(l -> {
@@ -143,11 +158,13 @@ final class LossOperations {
             long[] label = inference.dims("Label");
             inference.require(inference.dtype("Out").isFloating(), "Out must be of floating-point numbers, but is %s",
                     inference.dtype("Out"));
+            inference.require(!inference.dtype("Indices").isFloating() && !inference.dtype("Label").isFloating(),
+                    "Indices and Label must be whole numbers, but are %s and %s", inference.dtype("Indices"), inference.dtype("Label"));
             inference.require(indices.length == 2 && label.length == 2 && (label[1] == 1 || label[1] < 0),
                     "Indices must be [n, k] and Label [n, 1], but are %s and %s", Arrays.toString(indices), Arrays.toString(label));
             inference.require(indices[0] < 0 || label[0] < 0 || indices[0] == label[0],
                     "Indices and Label must have one length, but have %d and %d", indices[0], label[0]);
-            inference.set("Accuracy", inference.dtype("Out"));
+            inference.set("Accuracy", DType.FLOAT32);
             inference.set("Correct", DType.INT32);
             inference.set("Total", DType.INT32);
         }).lower(l -> {
@@ -155,11 +172,11 @@ final class LossOperations {
             Operand hits = l.binary(Binary.Function.EQUAL, indices, l.cast(l.in("Label"), DType.INT64));
             Operand rows = l.run(new Reduction(Reduction.Function.ANY, List.of(1), false), hits);
             Operand correct = l.run(new Reduction(Reduction.Function.SUM, List.of(), false), l.cast(rows, DType.INT32));
-            DType dtype = l.outType("Accuracy", 0).dtype();
             long count = indices.dim(0);
             l.out("Correct", correct);
-            l.out("Total", l.number(DType.INT32, count));
-            l.out("Accuracy", l.binary(Binary.Function.DIVIDE, l.cast(correct, dtype), l.number(dtype, Math.max(1, count))));
+            l.out("Total", l.number(DType.INT32, (double) count));
+            l.out("Accuracy",
+                    l.binary(Binary.Function.DIVIDE, l.cast(correct, DType.FLOAT32), l.number(DType.FLOAT32, (double) Math.max(1, count))));
         }).register(registry);
     }
 }

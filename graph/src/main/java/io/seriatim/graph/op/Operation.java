@@ -403,7 +403,8 @@ public final class Operation {
             inference.require(slot.list() || inference.count(slot.name()) <= 1, "the slot %s takes one variable", slot.name());
         }
         for (AttributeSpec spec : attributes.values()) {
-            inference.require(spec.byDefault() != null || op.attribute(spec.name()) != null, "the attribute '%s' is not given", spec.name());
+            inference.require(spec.byDefault() != null || op.attribute(spec.name()) != null, "the attribute '%s' is not given",
+                    spec.name());
         }
     }
 

@@ -43,12 +43,20 @@ public final class Operations {
             ActivationOperations::register, //
             AdamOperations::register, //
             BatchNormOperations::register, //
+            CommunicationOperations::register, //
+            ComparisonOperations::register, //
+            ControlOperations::register, //
             ConvolutionOperations::register, //
             CopyOperations::register, //
+            DebuggingOperations::register, //
+            DropoutOperations::register, //
+            ElementwiseOperations::register, //
             EmbeddingOperations::register, //
             ExpandOperations::register, //
             FillOperations::register, //
             GatherOperations::register, //
+            InputOutputOperations::register, //
+            InterpolationOperations::register, //
             JoinOperations::register, //
             LossOperations::register, //
             LossScalingOperations::register, //
@@ -58,17 +66,24 @@ public final class Operations {
             OptimizerOperations::register, //
             OrderOperations::register, //
             PadOperations::register, //
+            ParametricActivationOperations::register, //
             PoolingOperations::register, //
+            PowerOperations::register, //
             ProductOperations::register, //
             PutAlongAxisOperations::register, //
+            RandomOperations::register, //
+            RecurrentOperations::register, //
             ReductionOperations::register, //
+            SamplingOperations::register, //
+            ScaleOperations::register, //
             ScatterOperations::register, //
             SelectionOperations::register, //
             SequenceOperations::register, //
-            SetValueOperation::register, //
             ShapeOperations::register, //
             SliceOperations::register, //
             SoftmaxOperations::register, //
+            SumOperations::register, //
+            TensorListOperations::register, //
             TransposedConvolutionOperations::register);
 
     private Operations() {

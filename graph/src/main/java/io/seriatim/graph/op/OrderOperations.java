@@ -59,8 +59,7 @@ final class OrderOperations {
             l.out("X@GRAD", dout);
             return;
         }
-        l.out("X@GRAD",
-                l.run(new PutAlongAxis(l.attrs().getInt("axis"), false), l.number(x.dtype(), 0).expand(x.shape()), l.in("Indices"), dout));
+        l.out("X@GRAD", l.run(new PutAlongAxis(l.attrs().getInt("axis"), false), l.fill(0, x), l.in("Indices"), dout));
     }
 
     private static void top(Operations registry) {

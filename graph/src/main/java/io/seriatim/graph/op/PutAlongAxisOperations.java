@@ -6,7 +6,6 @@ import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.kernel.Binary.Function;
 import io.seriatim.tensor.kernel.PutAlongAxis;
 import io.seriatim.tensor.kernel.TakeAlongAxis;
-import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
@@ -128,7 +127,7 @@ final class PutAlongAxisOperations {
             for (int i = 0; reduce == Reduce.MEAN && i < result.length; i++) {
                 result[i] /= Math.max(1, counts[i]);
             }
-            write(Tensor.of(out.dtype(), result, out.shape().dims()), out);
+            Elements.write(result, out);
         } else {
             double[] result = input.toDoubleArray();
             double[] given = values.toDoubleArray();
@@ -138,7 +137,7 @@ final class PutAlongAxisOperations {
             for (int i = 0; reduce == Reduce.MEAN && i < result.length; i++) {
                 result[i] /= Math.max(1, counts[i]);
             }
-            write(Tensor.of(out.dtype(), result, out.shape().dims()), out);
+            Elements.write(result, out);
         }
     }
 
@@ -163,12 +162,6 @@ final class PutAlongAxisOperations {
             places[i] = Math.toIntExact(place);
         }
         return places;
-    }
-
-    private static void write(Tensor from, Tensor to) {
-        try (from) {
-            MemorySegment.copy(from.memory(), from.offset(), to.memory(), to.offset(), to.spec().bytes());
-        }
     }
 
     private static void grad(Lowering l) {

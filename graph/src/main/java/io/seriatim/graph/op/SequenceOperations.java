@@ -97,7 +97,8 @@ final class SequenceOperations {
             l.out("Out", start.reshape(1));
             return;
         }
-        Operand step = l.binary(Binary.Function.DIVIDE, l.binary(Binary.Function.SUBTRACT, stop, start), l.number(DType.FLOAT64, count - 1));
+        Operand step = l.binary(Binary.Function.DIVIDE, l.binary(Binary.Function.SUBTRACT, stop, start),
+                l.number(DType.FLOAT64, count - 1));
         long half = count / 2;
         towards(l, start, step, 0, 1, out.slice(0, 0, half));
         towards(l, stop, step, 1 + half - count, 1, out.slice(0, half, count));

@@ -79,14 +79,16 @@ final class SetValueOperation {
         }
         long[] shape = inference.attrs().getLongs("shape");
         int count = values(inference.attrs()).length;
-        inference.require(Inference.size(shape) == count, "ValueTensor, or as many values as the attribute shape %s says, must be given; there are %d",
+        inference.require(Inference.size(shape) == count,
+                "ValueTensor, or as many values as the attribute shape %s says, must be given; there are %d",
                 Arrays.toString(shape), count);
         return shape;
     }
 
     private static long @Nullable [] bounds(Inference inference, String slot, String attribute, int count) {
         long[] bounds = Dims.given(inference, slot + "TensorList", "", attribute);
-        inference.require(bounds == null || bounds.length == count, "there must be as many %s as axes, %d, but there are %d", attribute, count,
+        inference.require(bounds == null || bounds.length == count, "there must be as many %s as axes, %d, but there are %d", attribute,
+                count,
                 bounds == null ? 0 : bounds.length);
         return bounds;
     }

@@ -190,7 +190,8 @@ final class ShapeOperations {
         }
         for (long axis : axes) {
             inference.require(axis >= -dims.length - 1 && axis <= dims.length,
-                    "an axis to be inserted into %d dimensions must be from %d to %d, but is %d", dims.length, -dims.length - 1, dims.length,
+                    "an axis to be inserted into %d dimensions must be from %d to %d, but is %d", dims.length, -dims.length - 1,
+                    dims.length,
                     axis);
             dims = Dims.inserted(dims, (int) (axis < 0 ? axis + dims.length + 1 : axis), 1);
         }
@@ -203,7 +204,8 @@ final class ShapeOperations {
         long[] axis = inference.attrs().getLongs("axis");
         inference.require(axis.length == x.length, "axis %s must name each of the %d dimensions of X", Arrays.toString(axis), x.length);
         int[] order = Dims.axes(inference, "X", axis);
-        inference.require(Arrays.stream(order).distinct().count() == x.length, "axis %s must name each dimension once", Arrays.toString(axis));
+        inference.require(Arrays.stream(order).distinct().count() == x.length, "axis %s must name each dimension once",
+                Arrays.toString(axis));
         inference.set("Out", inference.dtype("X"), Arrays.stream(order).mapToLong(i -> x[i]).toArray());
     }
 

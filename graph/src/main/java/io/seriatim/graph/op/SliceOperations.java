@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 final class SliceOperations {
     private static final String[] BOUNDS = {"StartsTensor", "EndsTensor", "StartsTensorList", "EndsTensorList"};
     private static final String[] STRIDED_BOUNDS = {"StartsTensor", "StartsTensorList", "EndsTensor", "EndsTensorList", "StridesTensor",
-        "StridesTensorList"};
+            "StridesTensorList"};
 
     private SliceOperations() {
     }
@@ -25,10 +25,12 @@ final class SliceOperations {
         register(registry, slice, "slice_grad(" + slots + ", Input, Out@GRAD) -> Input@GRAD",
                 "slice(" + slots + ", Input=Input@GRAD@GRAD) -> Out=Out@GRAD@GRAD", BOUNDS);
         Operation.Builder strided = Operation.define("strided_slice")
-                .in("Input", "StartsTensor?", "StartsTensorList*?", "EndsTensor?", "EndsTensorList*?", "StridesTensor?", "StridesTensorList*?")
+                .in("Input", "StartsTensor?", "StartsTensorList*?", "EndsTensor?", "EndsTensorList*?", "StridesTensor?",
+                        "StridesTensorList*?")
                 .out("Out").required("axes", Attribute.Ints.class).attr("starts", new int[0]).attr("ends", new int[0])
                 .attr("strides", new int[0]);
-        register(registry, strided, "strided_slice_grad(" + slots + ", Input, Out@GRAD, StridesTensor, StridesTensorList) -> Input@GRAD", null,
+        register(registry, strided, "strided_slice_grad(" + slots + ", Input, Out@GRAD, StridesTensor, StridesTensorList) -> Input@GRAD",
+                null,
                 STRIDED_BOUNDS);
     }
 
@@ -58,7 +60,9 @@ final class SliceOperations {
             dims = announced(inference, dims, axes, strided);
         } else {
             for (int i = 0; i < axes.length; i++) {
-                dims[axes[i]] = dims[axes[i]] < 0 ? -1 : cut(inference, axes[i], starts[i], ends[i], strides[i], dims[axes[i]], strided).count();
+                dims[axes[i]] = dims[axes[i]] < 0
+                        ? -1
+                        : cut(inference, axes[i], starts[i], ends[i], strides[i], dims[axes[i]], strided).count();
             }
         }
         inference.set("Out", 0, ArgType.dense(input.dtype(), Dims.without(dims, decreased(inference, dims))));
@@ -95,7 +99,8 @@ final class SliceOperations {
 
     private static long @Nullable [] bounds(Inference inference, String slot, String attribute, int count) {
         long[] bounds = Dims.given(inference, slot + "TensorList", slot + "Tensor", attribute);
-        inference.require(bounds == null || bounds.length == count, "there must be as many %s as axes, %d, but there are %d", attribute, count,
+        inference.require(bounds == null || bounds.length == count, "there must be as many %s as axes, %d, but there are %d", attribute,
+                count,
                 bounds == null ? 0 : bounds.length);
         return bounds;
     }
@@ -108,7 +113,8 @@ final class SliceOperations {
         inference.require(stride != 0, "the stride of axis %d must not be 0", axis);
         long from = start < 0 ? Math.max(0, start + length) : start;
         long to = end < 0 && (end != -1 || stride > 0) ? Math.max(0, end + length) : end;
-        inference.require(stride > 0 ? from <= to : from >= to, "stride %d does not lead from %d to %d on axis %d", stride, start, end, axis);
+        inference.require(stride > 0 ? from <= to : from >= to, "stride %d does not lead from %d to %d on axis %d", stride, start, end,
+                axis);
         return strided(axis, start, end, stride, length);
     }
 
@@ -123,7 +129,8 @@ final class SliceOperations {
     private static boolean[] decreased(Inference inference, long[] dims) {
         boolean[] gone = new boolean[dims.length];
         for (int axis : Dims.axes(inference, "Input", inference.attrs().getLongs("decrease_axis"))) {
-            inference.require(dims[axis] == 1 || dims[axis] < 0, "axis %d is to be left out, but %d elements of it are taken", axis, dims[axis]);
+            inference.require(dims[axis] == 1 || dims[axis] < 0, "axis %d is to be left out, but %d elements of it are taken", axis,
+                    dims[axis]);
             gone[axis] = true;
         }
         return gone;

@@ -20,6 +20,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -66,6 +67,32 @@ class TensorStreamsTest {
             assertArrayEquals(new long[]{0, 1, 3}, back.lod().get(1));
             assertArrayEquals(Files.readAllBytes(file), bytes(back));
         }
+    }
+
+    /** What Paddle writes is read, and written with the same bytes. */
+    @Test
+    void readsAndWritesWhatPaddleWrites() throws IOException {
+        Map<String, Tensor> entries = GoldenFiles.entries("exports");
+        for (String key : entries.keySet().stream().filter(each -> each.startsWith("stream/") && !each.endsWith("rows")).toList()) {
+            byte[] bytes = GoldenFiles.bytes(entries, key);
+            TensorStreams.LodTensor read = parse(bytes, 1).getFirst();
+            assertArrayEquals(bytes, bytes(read), key);
+            double[] expected = switch (key) {
+                case "stream/scalar" -> new double[]{2.5};
+                case "stream/empty" -> new double[0];
+                case "stream/bool" -> new double[]{0, 1, 0, 1, 0, 1};
+                default -> new double[]{0, 1, 2, 3, 4, 5};
+            };
+            assertArrayEquals(expected, read.tensor().toDoubleArray(), key);
+            assertEquals(key.equals("stream/lod") ? 2 : 0, read.lod().size());
+        }
+        byte[] bytes = GoldenFiles.bytes(entries, "stream/rows");
+        SelectedRows rows = TensorStreams.readRows("rows", new ByteArrayInputStream(bytes), bytes.length);
+        assertArrayEquals(new long[]{5, 1, 5}, rows.rows().toLongArray());
+        assertEquals(7, rows.height());
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        TensorStreams.writeRows(out, rows);
+        assertArrayEquals(bytes, out.toByteArray());
     }
 
     /** The bytes that the format demands, put together by hand. */

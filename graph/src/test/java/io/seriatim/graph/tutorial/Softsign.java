@@ -13,7 +13,8 @@ public final class Softsign implements Operations.Provider {
         Operation.define("softsign") // the name that Paddle's files have
                 .in("X").out("Out") // its slots
                 .infer(inference -> inference.same("X", "Out")) // element type and shape, unknown dimensions included
-                .lower(l -> l.out("Out", l.binary(Binary.Function.DIVIDE, l.in("X"), denominator(l.unary(Unary.Function.ABS, l.in("X")), l))))
+                .lower(l -> l.out("Out",
+                        l.binary(Binary.Function.DIVIDE, l.in("X"), denominator(l.unary(Unary.Function.ABS, l.in("X")), l))))
                 .grad("softsign_grad(X, Out@GRAD) -> X@GRAD", l -> {
                     Operand denominator = denominator(l.unary(Unary.Function.ABS, l.in("X")), l);
                     Operand square = l.unary(Unary.Function.SQUARE, denominator);

@@ -44,7 +44,8 @@ class SoftsignTest {
             assertArrayEquals(want, results.get(y).toDoubleArray(), 1e-12);
             assertArrayEquals(slope, results.get(dx).toDoubleArray(), 1e-12);
         }
-        assertEquals(List.of("softsign", "fill_any_like", "softsign_grad"), network.main().global().ops().stream().map(op -> op.type()).toList());
+        assertEquals(List.of("softsign", "fill_any_like", "softsign_grad"),
+                network.main().global().ops().stream().map(op -> op.type()).toList());
     }
 
     private static Value assertNotNullValue(@org.jspecify.annotations.Nullable Value value) {

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.function.Function;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -58,6 +59,37 @@ class NumericGradientTest {
 
     private static List<Tensor> run(Computation computation, @Nullable Tensor... inputs) {
         return List.of(KernelRun.run(KERNELS, computation, inputs));
+    }
+
+    /** Of three sequences of up to four steps. */
+    private static Case recurrence(SplittableRandom r, Recurrence recurrence) {
+        int size = 5;
+        int gates = recurrence.cell().gates() * size;
+        boolean lstm = recurrence.cell() == Recurrence.Cell.LSTM;
+        List<Tensor> inputs = new ArrayList<>(List.of(random(r, -1, 1, 4, 3, gates), random(r, -1, 1, gates, size), random(r, -1, 1, gates),
+                random(r, -1, 1, 3, size)));
+        if (lstm) {
+            inputs.add(random(r, -1, 1, 3, size));
+        }
+        int states = lstm ? 2 : 1;
+        if (recurrence.lengths()) {
+            inputs.add(Tensor.of(new long[]{4, 1, 3}, 3));
+        }
+        return new Case(recurrence.toString(), recurrence, inputs, IntStream.range(0, 3 + states).boxed().toList(), g -> {
+            List<Tensor> given = new ArrayList<>(List.of(g.y()));
+            given.addAll(g.out().subList(1 + states, g.out().size()));
+            given.add(g.in().get(1));
+            given.addAll(g.in().subList(3, g.in().size()));
+            given.add(g.dy());
+            Tensor[] all = given.toArray(new Tensor[given.size() + states]);
+            List<Tensor> results = run(new RecurrenceGrad(recurrence), all);
+            Tensor du = (recurrence.cell() == Recurrence.Cell.GRU ? results.getLast() : results.getFirst()).reshape(12, gates);
+            Tensor weights = run(new MatMul(true, false, false, List.of()), du, results.get(1).reshape(12, size)).getFirst();
+            Tensor bias = run(new Reduction(Reduction.Function.SUM, List.of(0), false), du).getFirst();
+            List<Tensor> gradients = new ArrayList<>(List.of(results.getFirst(), weights, bias));
+            gradients.addAll(results.subList(2, 2 + states));
+            return gradients;
+        });
     }
 
     static Stream<Case> cases() {
@@ -115,6 +147,10 @@ class NumericGradientTest {
             Interpolation interpolation = new Interpolation(kind, List.of(5L, 2L), List.of(0.6f, 2.5f));
             cases.add(new Case("interpolation " + kind, interpolation, List.of(random(r, -1, 1, 2, 2, 3, 5)), List.of(0),
                     g -> run(new InterpolationGrad(interpolation, List.of(3L, 5L)), g.dy())));
+        }
+        for (Recurrence.Cell cell : Recurrence.Cell.values()) {
+            cases.add(recurrence(r, new Recurrence(cell, false, false)));
+            cases.add(recurrence(r, new Recurrence(cell, true, true)));
         }
         for (boolean training : new boolean[]{true, false}) {
             BatchNorm norm = new BatchNorm(0.01f, training);

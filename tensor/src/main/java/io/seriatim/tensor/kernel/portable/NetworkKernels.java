@@ -21,11 +21,13 @@ import io.seriatim.tensor.kernel.LayerNormGrad;
 import io.seriatim.tensor.kernel.MatMul;
 import io.seriatim.tensor.kernel.Pooling;
 import io.seriatim.tensor.kernel.PoolingGrad;
+import io.seriatim.tensor.kernel.Recurrence;
+import io.seriatim.tensor.kernel.RecurrenceGrad;
 import io.seriatim.tensor.kernel.Softmax;
 import io.seriatim.tensor.kernel.SoftmaxGrad;
 import java.util.List;
 
-/** Matrix products, convolutions, poolings, normalisations, softmax and cross entropy. */
+/** Matrix products, convolutions, poolings, interpolations, normalisations, recurrences, softmax and cross entropy. */
 final class NetworkKernels {
     private static final List<DType> FLOATS = List.of(DType.FLOAT32, DType.FLOAT64, DType.FLOAT16, DType.BFLOAT16);
     private static final List<DType> NUMBERS = List.of(DType.FLOAT32, DType.FLOAT64, DType.FLOAT16, DType.BFLOAT16, DType.INT32,
@@ -51,6 +53,8 @@ final class NetworkKernels {
         floating(kernels, "layer_norm_grad", LayerNormGrad.class, PortableNorm::layerNormGrad);
         floating(kernels, "group_norm", GroupNorm.class, PortableNorm::groupNorm);
         floating(kernels, "group_norm_grad", GroupNormGrad.class, PortableNorm::groupNormGrad);
+        floating(kernels, "recurrence", Recurrence.class, PortableRecurrence::forward);
+        floating(kernels, "recurrence_grad", RecurrenceGrad.class, PortableRecurrence::grad);
         floating(kernels, "softmax", Softmax.class, PortableSoftmax::forward);
         floating(kernels, "softmax_grad", SoftmaxGrad.class, PortableSoftmax::grad);
         floating(kernels, "cross_entropy", CrossEntropy.class, PortableSoftmax::crossEntropy);

@@ -1,0 +1,197 @@
+package io.seriatim.cli.run;
+
+import io.seriatim.graph.Attribute;
+import io.seriatim.graph.Interpreter;
+import io.seriatim.graph.OpDesc;
+import io.seriatim.graph.Program;
+import io.seriatim.graph.format.ParameterFiles;
+import io.seriatim.graph.format.ProgramFiles;
+import io.seriatim.tensor.FileFormatException;
+import io.seriatim.tensor.Npy;
+import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.kernel.Kernels;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.StringJoiner;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** Runs a program: one line a step with what has one element; what has more goes to files. */
+@Command(name = "run", description = "Run a program of PaddlePaddle. Prints 'step=K name=value…' for what has one element; other fetches of the last step go to files NAME.npy.")
+public final class RunCommand implements Callable<Integer> {
+    /** From where random numbers come. */
+    enum Random {
+        /** Counter-based: the same in any order of operations. */
+        PHILOX,
+        /** Those of PaddlePaddle on a processor. */
+        PADDLE
+    }
+
+    @Spec
+    private @Nullable CommandSpec spec;
+
+    @Option(names = "--program", required = true, paramLabel = "FILE", description = "The program, a .pdmodel or __model__.")
+    private @Nullable Path program;
+
+    @Option(names = "--startup", paramLabel = "FILE", description = "A program that is run once before, to set parameters.")
+    private @Nullable Path startup;
+
+    @Option(names = "--params", paramLabel = "FILE", description = "Parameters: a .pdiparams, or an .npz by variable name. They are set after the startup program.")
+    private @Nullable Path params;
+
+    @Option(names = "--feed", paramLabel = "NAME=FILE.npy", description = "The value of a variable.")
+    private Map<String, Path> feeds = new LinkedHashMap<>();
+
+    @Option(names = "--fetch", paramLabel = "NAME", description = "A variable that is wanted. Default: what the program fetches.")
+    private List<String> fetches = new ArrayList<>();
+
+    @Option(names = "--steps", defaultValue = "1", paramLabel = "N", description = "How many times it is run. Default: ${DEFAULT-VALUE}.")
+    private int steps;
+
+    @Option(names = "--random", defaultValue = "philox", paramLabel = "philox|paddle", description = "From where random numbers come. With paddle, a seed gives those of PaddlePaddle. Default: ${DEFAULT-VALUE}.")
+    private Random random = Random.PHILOX;
+
+    @Option(names = "--seed", defaultValue = "0", paramLabel = "N", description = "Of operations that have no seed of their own. Default: ${DEFAULT-VALUE}.")
+    private long seed;
+
+    @Option(names = "--out", defaultValue = ".", paramLabel = "DIR", description = "Where files go. Default: the current folder.")
+    private @Nullable Path out;
+
+    /** Made by the command line. */
+    public RunCommand() {
+        // The fields are filled by reflection.
+    }
+
+    private CommandSpec command() {
+        return Objects.requireNonNull(spec, "spec");
+    }
+
+    private ParameterException usage(String message, @Nullable Throwable cause) {
+        return cause == null
+                ? new ParameterException(command().commandLine(), message)
+                : new ParameterException(command().commandLine(), message, cause);
+    }
+
+    @Override
+    public Integer call() throws IOException {
+        if (steps < 1) {
+            throw usage("--steps must be 1 or more, but is " + steps, null);
+        }
+        Program main = read(Objects.requireNonNull(program, "program")).randomSeed(seed);
+        List<String> wanted = fetches.isEmpty() ? ownFetches(main) : fetches;
+        for (String name : wanted) {
+            if (main.global().find(name) == null) {
+                throw usage("The program has no variable '" + name + "' to fetch", null);
+            }
+        }
+        Interpreter interpreter = Interpreter.of(Kernels.system());
+        if (random == Random.PADDLE) {
+            interpreter.paddleRandom(seed);
+        }
+        if (startup != null) {
+            interpreter.run(read(startup).randomSeed(seed), Map.of(), List.of());
+        }
+        parameters(main).forEach(interpreter::set);
+        Map<String, Tensor> values = feeds(main);
+        PrintWriter printer = command().commandLine().getOut();
+        Map<String, Tensor> results = Map.of();
+        for (int step = 1; step <= steps; step++) {
+            results = interpreter.run(main, values, wanted);
+            printer.println(line(step, results));
+            printer.flush();
+        }
+        write(results);
+        return 0;
+    }
+
+    private Program read(Path file) throws IOException {
+        return input(file, () -> ProgramFiles.read(Files.isDirectory(file) ? file.resolve("__model__") : file));
+    }
+
+    /** What is read from a file. */
+    private interface Input<T> {
+        /** Reads it. */
+        T read() throws IOException;
+    }
+
+    private <T> T input(Path file, Input<T> input) throws IOException {
+        try {
+            return input.read();
+        } catch (FileFormatException e) {
+            throw usage(String.valueOf(e.getMessage()), e);
+        } catch (NoSuchFileException e) {
+            throw usage("There is no file " + file, e);
+        }
+    }
+
+    /** The variables of the operations that fetch, by their column. */
+    private static List<String> ownFetches(Program program) {
+        return program.global().ops().stream().filter(op -> op.type().equals("fetch") || op.type().equals("fetch_v2"))
+                .sorted(Comparator.comparingInt(RunCommand::column)).map(op -> op.input("X").getFirst()).toList();
+    }
+
+    private static int column(OpDesc op) {
+        return op.attribute("col") instanceof Attribute.Int(int value) ? value : 0;
+    }
+
+    private Map<String, Tensor> parameters(Program main) throws IOException {
+        Path file = params;
+        if (file == null) {
+            return Map.of();
+        }
+        return input(file, () -> file.toString().endsWith(".npz") ? ParameterFiles.readNpz(file, main) : ParameterFiles.readCombined(file, main));
+    }
+
+    private Map<String, Tensor> feeds(Program main) throws IOException {
+        Map<String, Tensor> values = new LinkedHashMap<>();
+        for (Map.Entry<String, Path> feed : feeds.entrySet()) {
+            if (main.global().find(feed.getKey()) == null) {
+                throw usage("The program has no variable '" + feed.getKey() + "' to feed", null);
+            }
+            values.put(feed.getKey(), input(feed.getValue(), () -> Npy.read(feed.getValue())));
+        }
+        return values;
+    }
+
+    private static String line(int step, Map<String, Tensor> results) {
+        StringJoiner line = new StringJoiner(" ").add("step=" + step);
+        results.forEach((name, tensor) -> {
+            if (tensor.shape().size() == 1) {
+                line.add(name + "=" + scalar(tensor));
+            }
+        });
+        return line.toString();
+    }
+
+    private static String scalar(Tensor tensor) {
+        return switch (tensor.dtype()) {
+            case FLOAT32, FLOAT16, BFLOAT16 -> Float.toString(tensor.toFloatArray()[0]);
+            case FLOAT64 -> Double.toString(tensor.toDoubleArray()[0]);
+            default -> Long.toString(tensor.toLongArray()[0]);
+        };
+    }
+
+    private void write(Map<String, Tensor> results) throws IOException {
+        Path folder = Objects.requireNonNull(out, "out");
+        Files.createDirectories(folder);
+        for (Map.Entry<String, Tensor> result : results.entrySet()) {
+            if (result.getValue().shape().size() != 1) {
+                Npy.write(folder.resolve(result.getKey().replace('/', '_') + ".npy"), result.getValue());
+            }
+        }
+    }
+}

@@ -1,0 +1,388 @@
+package io.seriatim.tensor.kernel.portable;
+
+import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.internal.Doubles;
+import io.seriatim.tensor.internal.Longs;
+import io.seriatim.tensor.kernel.Kernel;
+import io.seriatim.tensor.kernel.Recurrence;
+import io.seriatim.tensor.kernel.Recurrence.Cell;
+import io.seriatim.tensor.kernel.RecurrenceGrad;
+import java.util.Arrays;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** Recurrences and their gradients, in double, one sequence after the other. */
+final class PortableRecurrence {
+    private PortableRecurrence() {
+    }
+
+    /** The sizes, and the order of the steps of a sequence. */
+    private record Sequence(Recurrence recurrence, int steps, int batch, int size) {
+        static Sequence of(Recurrence recurrence, TensorSpec y) {
+            return new Sequence(recurrence, Math.toIntExact(y.shape().dim(0)), Math.toIntExact(y.shape().dim(1)),
+                    Math.toIntExact(y.shape().dim(2)));
+        }
+
+        int gates() {
+            return Math.multiplyExact(recurrence.cell().gates(), size);
+        }
+
+        int saved() {
+            return Math.multiplyExact(recurrence.cell().saved(), size);
+        }
+
+        /** The step that comes after some others. */
+        int step(int after, int length) {
+            return recurrence.backwards() ? length - 1 - after : after;
+        }
+
+        int length(@Nullable Tensor lengths, int sequence) {
+            if (lengths == null) {
+                return steps;
+            }
+            long length = Longs.get(lengths.memory(), lengths.dtype(),
+                    lengths.offset() + sequence * lengths.spec().strides()[0] * lengths.dtype().bytes());
+            if (length < 0 || length > steps) {
+                throw new IllegalArgumentException(
+                        "recurrence: length number " + sequence + " must be from 0 to " + steps + ", but is " + length);
+            }
+            return (int) length;
+        }
+    }
+
+    private static void load(Tensor tensor, long outer, long middle, double[] into, int count) {
+        Doubles.load(tensor.memory(), tensor.dtype(), at(tensor, outer, middle), last(tensor), into, 0, count);
+    }
+
+    private static void store(@Nullable Tensor tensor, long outer, long middle, double[] values, int count) {
+        if (tensor != null) {
+            Doubles.store(tensor.memory(), tensor.dtype(), at(tensor, outer, middle), last(tensor), values, 0, count);
+        }
+    }
+
+    private static long last(Tensor tensor) {
+        long[] strides = tensor.spec().strides();
+        return strides[strides.length - 1];
+    }
+
+    /** Where a row of [outer, middle, row] begins; of [middle, row] or [row], what is not there does not count. */
+    private static long at(Tensor tensor, long outer, long middle) {
+        long[] strides = tensor.spec().strides();
+        long element = switch (strides.length) {
+            case 1 -> 0;
+            case 2 -> middle * strides[0];
+            default -> outer * strides[0] + middle * strides[1];
+        };
+        return tensor.offset() + element * tensor.dtype().bytes();
+    }
+
+    /** The rows of a matrix, or its columns. */
+    private static double[][] matrix(Tensor tensor, int rows, int columns, boolean transposed) {
+        double[][] matrix = new double[rows][columns];
+        for (int i = 0; i < rows; i++) {
+            load(tensor, 0, i, matrix[i], columns);
+        }
+        if (!transposed) {
+            return matrix;
+        }
+        double[][] other = new double[columns][rows];
+        for (int i = 0; i < rows; i++) {
+            for (int j = 0; j < columns; j++) {
+                other[j][i] = matrix[i][j];
+            }
+        }
+        return other;
+    }
+
+    /** Adds the rows of a matrix, each times a factor: four at once, in a loop that the JIT compiles to vector instructions. */
+    private static void addRows(double[] sum, double[] factors, double[][] rows) {
+        int k = 0;
+        for (; k + 3 < rows.length; k += 4) {
+            double a = factors[k];
+            double b = factors[k + 1];
+            double c = factors[k + 2];
+            double d = factors[k + 3];
+            double[] rowA = rows[k];
+            double[] rowB = rows[k + 1];
+            double[] rowC = rows[k + 2];
+            double[] rowD = rows[k + 3];
+            for (int j = 0; j < sum.length; j++) {
+                sum[j] += a * rowA[j] + b * rowB[j] + (c * rowC[j] + d * rowD[j]);
+            }
+        }
+        for (; k < rows.length; k++) {
+            double a = factors[k];
+            double[] row = rows[k];
+            for (int j = 0; j < sum.length; j++) {
+                sum[j] += a * row[j];
+            }
+        }
+    }
+
+    private static double sigmoid(double x) {
+        return 1 / (1 + Math.exp(-x));
+    }
+
+    /** What a sequence is at between two steps. */
+    @SuppressWarnings("ArrayRecordComponent")
+    private record State(Cell cell, double[] h, double[] c, double[] x, double[] u, double[] saved) {
+        static State of(Sequence s) {
+            return new State(s.recurrence().cell(), new double[s.size()], new double[s.size()], new double[s.gates()],
+                    new double[s.gates()],
+                    new double[s.saved()]);
+        }
+
+        void step() {
+            switch (cell) {
+                case LSTM -> lstm();
+                case GRU -> gru();
+                case TANH -> {
+                    for (int j = 0; j < h.length; j++) {
+                        h[j] = Math.tanh(x[j] + u[j]);
+                    }
+                }
+                case RELU -> {
+                    for (int j = 0; j < h.length; j++) {
+                        h[j] = Math.max(0, x[j] + u[j]);
+                    }
+                }
+            }
+        }
+
+        private void lstm() {
+            int n = h.length;
+            for (int j = 0; j < n; j++) {
+                double input = sigmoid(x[j] + u[j]);
+                double forget = sigmoid(x[n + j] + u[n + j]);
+                double candidate = Math.tanh(x[2 * n + j] + u[2 * n + j]);
+                double output = sigmoid(x[3 * n + j] + u[3 * n + j]);
+                c[j] = forget * c[j] + input * candidate;
+                h[j] = output * Math.tanh(c[j]);
+                saved[j] = input;
+                saved[n + j] = forget;
+                saved[2 * n + j] = candidate;
+                saved[3 * n + j] = output;
+                saved[4 * n + j] = c[j];
+            }
+        }
+
+        private void gru() {
+            int n = h.length;
+            for (int j = 0; j < n; j++) {
+                double reset = sigmoid(x[j] + u[j]);
+                double keep = sigmoid(x[n + j] + u[n + j]);
+                double candidate = Math.tanh(x[2 * n + j] + reset * u[2 * n + j]);
+                h[j] = keep * h[j] + (1 - keep) * candidate;
+                saved[j] = reset;
+                saved[n + j] = keep;
+                saved[2 * n + j] = candidate;
+                saved[3 * n + j] = u[2 * n + j];
+            }
+        }
+    }
+
+    static Kernel forward(Recurrence recurrence, @Nullable TensorSpec[] arguments) {
+        boolean lstm = recurrence.cell() == Cell.LSTM;
+        int inputs = 4 + (lstm ? 1 : 0) + (recurrence.lengths() ? 1 : 0);
+        Sequence s = Sequence.of(recurrence, Objects.requireNonNull(arguments[inputs]));
+        int savedAt = inputs + (lstm ? 3 : 2);
+        return PortableKernel.of((all, _) -> {
+            double[][] weights = matrix(all.get(1), s.gates(), s.size(), true);
+            double[] bias = new double[s.gates()];
+            load(all.get(2), 0, 0, bias, s.gates());
+            State state = State.of(s);
+            double[] zeros = new double[Math.max(s.size(), s.saved())];
+            Tensor saved = s.saved() > 0 ? all.optional(savedAt) : null;
+            for (int b = 0; b < s.batch(); b++) {
+                load(all.get(3), 0, b, state.h(), s.size());
+                if (lstm) {
+                    load(all.get(4), 0, b, state.c(), s.size());
+                }
+                int length = s.length(recurrence.lengths() ? all.get(inputs - 1) : null, b);
+                for (int i = 0; i < length; i++) {
+                    int t = s.step(i, length);
+                    load(all.get(0), t, b, state.x(), s.gates());
+                    System.arraycopy(bias, 0, state.u(), 0, s.gates());
+                    addRows(state.u(), state.h(), weights);
+                    state.step();
+                    store(all.get(inputs), t, b, state.h(), s.size());
+                    store(saved, t, b, state.saved(), s.saved());
+                }
+                for (int t = length; t < s.steps(); t++) {
+                    store(all.get(inputs), t, b, zeros, s.size());
+                    store(saved, t, b, zeros, s.saved());
+                }
+                store(all.optional(inputs + 1), 0, b, state.h(), s.size());
+                if (lstm) {
+                    store(all.optional(inputs + 2), 0, b, state.c(), s.size());
+                }
+            }
+        });
+    }
+
+    /** The gradients of the state after a step become those of the state before it, of x and of u. */
+    @SuppressWarnings("ArrayRecordComponent")
+    private record Gradient(Cell cell, double[] dh, double[] dc, double[] dx, double[] du, double[] before, double[] cellBefore, double[] y,
+            double[] saved) {
+        static Gradient of(Sequence s) {
+            int n = s.size();
+            return new Gradient(s.recurrence().cell(), new double[n], new double[n], new double[s.gates()], new double[s.gates()],
+                    new double[n],
+                    new double[n], new double[n], new double[s.saved()]);
+        }
+
+        /** Leaves in dh what does not go through u. */
+        void step() {
+            switch (cell) {
+                case LSTM -> lstm();
+                case GRU -> gru();
+                case TANH -> {
+                    for (int j = 0; j < y.length; j++) {
+                        dx[j] = dh[j] * (1 - y[j] * y[j]);
+                    }
+                }
+                case RELU -> {
+                    for (int j = 0; j < y.length; j++) {
+                        dx[j] = y[j] > 0 ? dh[j] : 0;
+                    }
+                }
+            }
+            if (cell != Cell.GRU) {
+                System.arraycopy(dx, 0, du, 0, dx.length);
+                Arrays.fill(dh, 0);
+            }
+        }
+
+        private void lstm() {
+            int n = y.length;
+            for (int j = 0; j < n; j++) {
+                double input = saved[j];
+                double forget = saved[n + j];
+                double candidate = saved[2 * n + j];
+                double output = saved[3 * n + j];
+                double squashed = Math.tanh(saved[4 * n + j]);
+                double change = dc[j] + dh[j] * output * (1 - squashed * squashed);
+                dx[j] = change * candidate * input * (1 - input);
+                dx[n + j] = change * cellBefore[j] * forget * (1 - forget);
+                dx[2 * n + j] = change * input * (1 - candidate * candidate);
+                dx[3 * n + j] = dh[j] * squashed * output * (1 - output);
+                dc[j] = change * forget;
+            }
+        }
+
+        private void gru() {
+            int n = y.length;
+            for (int j = 0; j < n; j++) {
+                double reset = saved[j];
+                double keep = saved[n + j];
+                double candidate = saved[2 * n + j];
+                double inner = dh[j] * (1 - keep) * (1 - candidate * candidate);
+                dx[j] = inner * saved[3 * n + j] * reset * (1 - reset);
+                dx[n + j] = dh[j] * (before[j] - candidate) * keep * (1 - keep);
+                dx[2 * n + j] = inner;
+                du[j] = dx[j];
+                du[n + j] = dx[n + j];
+                du[2 * n + j] = inner * reset;
+                dh[j] *= keep;
+            }
+        }
+    }
+
+    static Kernel grad(RecurrenceGrad grad, @Nullable TensorSpec[] arguments) {
+        return new Backward(grad, Sequence.of(grad.forward(), Objects.requireNonNull(arguments[0]))).kernel();
+    }
+
+    /** The gradient: where its operands are, and the way back through each sequence. */
+    private record Backward(RecurrenceGrad grad, Sequence s) {
+        private boolean lstm() {
+            return grad.forward().cell() == Cell.LSTM;
+        }
+
+        private int states() {
+            return lstm() ? 2 : 1;
+        }
+
+        private int gradients() {
+            return grad.weights() + 1 + states() + (grad.forward().lengths() ? 1 : 0);
+        }
+
+        private int outputs() {
+            return gradients() + 1 + states();
+        }
+
+        Kernel kernel() {
+            return PortableKernel.of((all, _) -> {
+                double[][] weights = matrix(all.get(grad.weights()), s.gates(), s.size(), false);
+                Gradient g = Gradient.of(s);
+                for (int b = 0; b < s.batch(); b++) {
+                    sequence(all, weights, g, b);
+                }
+            });
+        }
+
+        private void sequence(PortableKernel.Arguments all, double[][] weights, Gradient g, int b) {
+            int length = s.length(grad.forward().lengths() ? all.get(gradients() - 1) : null, b);
+            start(all.optional(gradients() + 1), b, g.dh());
+            start(lstm() ? all.optional(gradients() + 2) : null, b, g.dc());
+            Tensor dy = all.optional(gradients());
+            Tensor du = grad.forward().cell() == Cell.GRU ? all.optional(outputs() + 3) : null;
+            double[] more = new double[s.size()];
+            for (int i = length - 1; i >= 0; i--) {
+                int t = s.step(i, length);
+                if (dy != null) {
+                    load(dy, t, b, more, s.size());
+                    for (int j = 0; j < more.length; j++) {
+                        g.dh()[j] += more[j];
+                    }
+                }
+                before(all, g, b, i, length);
+                load(all.get(0), t, b, g.y(), s.size());
+                if (s.saved() > 0) {
+                    load(all.get(1), t, b, g.saved(), s.saved());
+                }
+                g.step();
+                addRows(g.dh(), g.du(), weights);
+                store(all.get(outputs()), t, b, g.dx(), s.gates());
+                store(all.optional(outputs() + 1), t, b, g.before(), s.size());
+                store(du, t, b, g.du(), s.gates());
+            }
+            double[] zeros = new double[s.gates()];
+            for (int t = length; t < s.steps(); t++) {
+                store(all.get(outputs()), t, b, zeros, s.gates());
+                store(all.optional(outputs() + 1), t, b, zeros, s.size());
+                store(du, t, b, zeros, s.gates());
+            }
+            store(all.optional(outputs() + 2), 0, b, g.dh(), s.size());
+            if (lstm()) {
+                store(all.optional(outputs() + 3), 0, b, g.dc(), s.size());
+            }
+        }
+
+        private void start(@Nullable Tensor given, int b, double[] gradient) {
+            Arrays.fill(gradient, 0);
+            if (given != null) {
+                load(given, 0, b, gradient, s.size());
+            }
+        }
+
+        /** The state before a step: that after the step before, or the first one. */
+        private void before(PortableKernel.Arguments all, Gradient g, int b, int i, int length) {
+            if (i == 0) {
+                load(all.get(grad.weights() + 1), 0, b, g.before(), s.size());
+                if (lstm()) {
+                    load(all.get(grad.weights() + 2), 0, b, g.cellBefore(), s.size());
+                }
+                return;
+            }
+            int t = s.step(i - 1, length);
+            load(all.get(0), t, b, g.before(), s.size());
+            if (lstm()) {
+                Tensor saved = all.get(1);
+                Doubles.load(saved.memory(), saved.dtype(), at(saved, t, b) + 4L * s.size() * last(saved) * saved.dtype().bytes(),
+                        last(saved),
+                        g.cellBefore(), 0, s.size());
+            }
+        }
+    }
+}
