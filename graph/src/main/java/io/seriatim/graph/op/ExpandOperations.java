@@ -84,7 +84,7 @@ final class ExpandOperations {
             long to = wanted[wanted.length - i];
             long from = i > x.length ? 1 : x[x.length - i];
             // -2 stands for a dimension that a tensor tells.
-            inference.require(to >= -2 && (from < 0 || from == 1 || to < 0 || from == to), "X does not expand to the shape %s",
+            inference.require(to >= -2 && (from < 0 || (from == 1 && to != 0) || to < 0 || from == to), "X does not expand to the shape %s",
                     Arrays.toString(wanted));
         }
     }
@@ -115,7 +115,7 @@ final class ExpandOperations {
         long[] dims = Dims.leading(x, rank);
         long[] repeats = Dims.leading(times, rank);
         for (int i = 0; i < rank; i++) {
-            inference.require(repeats[i] >= 0 || given == null, "repeat_times %s must not be negative", Arrays.toString(times));
+            inference.require(repeats[i] > 0 || given == null, "repeat_times %s must be at least 1", Arrays.toString(times));
             dims[i] = Dims.times(dims[i], repeats[i]);
         }
         inference.set("Out", inference.dtype("X"), dims);
