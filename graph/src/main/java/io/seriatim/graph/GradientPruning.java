@@ -109,7 +109,9 @@ final class GradientPruning {
     static @Nullable OpDesc existing(OpDesc op, Block block, @Nullable OpDesc parent) {
         boolean writes = op.outputNames().stream().anyMatch(name -> !name.equals(GradientRule.EMPTY));
         List<String> gradients = op.inputNames().stream().filter(GradientPruning::isGradient).toList();
-        boolean comes = gradients.isEmpty() || gradients.stream().anyMatch(name -> isThere(name, block, parent));
+        // The gradient of what leaves a step of a recurrence comes from outside of the block.
+        boolean comes = gradients.isEmpty() || op.type().equals("rnn_memory_helper_grad")
+                || gradients.stream().anyMatch(name -> isThere(name, block, parent));
         if (!writes || !comes) {
             return null;
         }
