@@ -174,8 +174,9 @@ final class Backward {
                     : ControlGradients.make(op, inner, program, name -> !unwanted(forward).contains(GradientRule.gradient(name)));
             made.forEach(each -> gradients.add(call > 1 || !renamed.isEmpty() ? withoutCollisions(each, op, into) : each));
         }
-        List<OpDesc> summed = Accumulation.of(gradients, forward.index(), maxChainedAdditions);
-        List<OpDesc> kept = GradientPruning.prune(summed, unwanted(forward), targets, seeds);
+        List<OpDesc> reached = seeds == null ? gradients : GradientPruning.reached(gradients, seeds);
+        List<OpDesc> summed = Accumulation.of(reached, forward.index(), maxChainedAdditions);
+        List<OpDesc> kept = GradientPruning.prune(summed, unwanted(forward), targets);
         kept.forEach(each -> into.add(Appender.complete(each, Roles.BACKWARD)));
     }
 
