@@ -105,6 +105,7 @@ class GoldenGradientsTest {
 
     private static String text(Program program) {
         return program.global().ops().stream()
-                .map(op -> op.type() + " " + new TreeMap<>(op.inputs()) + " -> " + new TreeMap<>(op.outputs())).collect(Collectors.joining("\n"));
+                .map(op -> op.type() + " " + new TreeMap<>(op.inputs()) + " -> " + new TreeMap<>(op.outputs()))
+                .collect(Collectors.joining("\n"));
     }
 }
