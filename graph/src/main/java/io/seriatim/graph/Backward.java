@@ -201,6 +201,9 @@ final class Backward {
             kept.forEach(each -> given.addAll(each.outputNames()));
         }
         kept.addAll(GradientPruning.prune(summed.subList(first.size(), summed.size()), unwanted(forward), targets, given));
+        List<OpDesc> reached = seeds == null ? gradients : GradientPruning.reached(gradients, seeds);
+        List<OpDesc> summed = Accumulation.of(reached, forward.index(), maxChainedAdditions);
+        List<OpDesc> kept = GradientPruning.prune(summed, unwanted(forward), targets);
         kept.forEach(each -> into.add(Appender.complete(each, Roles.BACKWARD)));
     }
 

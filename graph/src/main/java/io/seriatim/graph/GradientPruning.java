@@ -40,13 +40,8 @@ final class GradientPruning {
         return rule.make(op, wanted);
     }
 
-    /**
-     * Prunes operations of gradients.
-     *
-     * @param seeds
-     *            gradients that come from outside; operations that no other gradient reaches are taken out. Null for a loss, whose seed is an operation.
-     */
-    static List<OpDesc> prune(List<OpDesc> ops, Set<String> unwanted, Set<String> targets, @Nullable Set<String> seeds) {
+    /** Prunes operations of gradients. */
+    static List<OpDesc> prune(List<OpDesc> ops, Set<String> unwanted, Set<String> targets) {
         Set<String> absent = new HashSet<>(unwanted);
         List<OpDesc> kept = new ArrayList<>();
         for (OpDesc op : ops) {
@@ -62,11 +57,11 @@ final class GradientPruning {
                 kept.add(op);
             }
         }
-        List<OpDesc> reached = seeds == null ? kept : reached(kept, seeds);
-        return withZeros(reached, absent, targets);
+        return withZeros(kept, absent, targets);
     }
 
-    private static List<OpDesc> reached(List<OpDesc> ops, Set<String> seeds) {
+    /** Without the operations that none of the gradients that come from outside reaches. What they would write must not count as one more part of a sum. */
+    static List<OpDesc> reached(List<OpDesc> ops, Set<String> seeds) {
         Set<String> there = new HashSet<>(seeds);
         List<OpDesc> reached = new ArrayList<>();
         Set<String> written = new HashSet<>();
