@@ -1,6 +1,6 @@
-"""Makes graph/src/test/resources/golden/operations-cf.npz: steps of optimizers on gradients that hold some rows, in the entry format of
-operations.py, which see. Run from the root of the repository: `python tools/golden/operations/more_cf.py`. Made with PaddlePaddle 2.6.2
-(CPU) and NumPy 1.26.
+"""Makes graph/src/test/resources/golden/operations-cf.npz: steps of optimizers on gradients that hold some rows, and control flow, in the
+entry format of operations.py, which see. Run from the root of the repository: `PYTHONHASHSEED=0 python tools/golden/operations/more_cf.py`
+(Paddle orders the arguments of control flow by sets of strings). Made with PaddlePaddle 2.6.2 (CPU) and NumPy 1.26.
 """
 import sys
 from pathlib import Path
@@ -9,6 +9,7 @@ import numpy as np
 import paddle
 
 import cases
+import control_cf
 from cases import case, rand, values
 
 OUTPUT = Path("graph/src/test/resources/golden/operations-cf.npz")
@@ -68,8 +69,10 @@ def main():
         if not all(np.isfinite(v).all() for k, v in made.items() if "/out/" in k):
             raise AssertionError(f"{c.name} is not finite")
         entries |= made
+    for name in control_cf.CASES:
+        entries |= control_cf.compute(name)
     np.savez_compressed(OUTPUT, **entries)
-    print(len(cases.CASES), "cases,", OUTPUT.stat().st_size, "bytes")
+    print(len(cases.CASES) + len(control_cf.CASES), "cases,", OUTPUT.stat().st_size, "bytes")
 
 
 if __name__ == "__main__":

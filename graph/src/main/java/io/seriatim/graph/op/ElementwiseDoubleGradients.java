@@ -52,6 +52,7 @@ final class ElementwiseDoubleGradients {
         Operation.Builder first = builder.gradOperation(signature, null).lower(rule);
         String second = "elementwise_div_grad_grad(Y, Out, DX=X@GRAD, DDX=X@GRAD@GRAD, DDY=Y@GRAD@GRAD) -> DDOut=Out@GRAD@GRAD, DOut=Out@GRAD, Y@GRAD";
         Operation.Builder twice = first.gradOperation(second, inference -> {
+            inference.require(inference.has("DX"), "it is computed from the gradient of X: let X want one");
             inference.same("Out", "DDOut");
             inference.same("Out", "DOut");
             inference.same("Y", "Y@GRAD");
@@ -94,7 +95,7 @@ final class ElementwiseDoubleGradients {
     private static void division(Lowering l) {
         Operand out = l.in("Out");
         int rank = out.rank();
-        Operand dx = aligned(l, "DX", rank);
+        Operand dx = Alignment.of(l, l.in("DX"), rank);
         Operand ddy = aligned(l, "DDY", rank);
         Operand moved = sum(l, aligned(l, "DDX", rank), negative(l, product(l, out, ddy)));
         if (moved == null) {

@@ -174,9 +174,9 @@ final class LossOperations {
             Operand correct = l.run(new Reduction(Reduction.Function.SUM, List.of(), false), l.cast(rows, DType.INT32));
             long count = indices.dim(0);
             l.out("Correct", correct);
-            l.out("Total", l.number(DType.INT32, count));
+            l.out("Total", l.number(DType.INT32, (double) count));
             l.out("Accuracy",
-                    l.binary(Binary.Function.DIVIDE, l.cast(correct, DType.FLOAT32), l.number(DType.FLOAT32, Math.max(1, count))));
+                    l.binary(Binary.Function.DIVIDE, l.cast(correct, DType.FLOAT32), l.number(DType.FLOAT32, (double) Math.max(1, count))));
         }).register(registry);
     }
 }

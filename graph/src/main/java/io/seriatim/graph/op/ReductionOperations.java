@@ -82,7 +82,7 @@ final class ReductionOperations {
         List<Integer> axes = axes(l, shape);
         Operand dout = l.cast(l.in("Out@GRAD"), l.outType("X@GRAD", 0).dtype());
         long count = Math.max(1, Axes.count(shape, axes));
-        Operand each = mean && count > 1 ? l.binary(Binary.Function.DIVIDE, dout, l.number(dout.dtype(), count)) : dout;
+        Operand each = mean && count > 1 ? l.binary(Binary.Function.DIVIDE, dout, l.number(dout.dtype(), (double) count)) : dout;
         l.out("X@GRAD", each.reshape(Axes.kept(shape, axes).dims()).expand(shape));
     }
 
@@ -111,7 +111,8 @@ final class ReductionOperations {
         forward.gradOperation(gradient, null).shapesOnly("X").lower(l -> {
             Shape shape = l.outType("X@GRAD", 0).spec().shape();
             Operand dout = l.reshape(l.in("Out@GRAD"));
-            l.out("X@GRAD", l.binary(Binary.Function.DIVIDE, dout, l.number(dout.dtype(), Math.max(1, shape.size()))).expand(shape));
+            l.out("X@GRAD",
+                    l.binary(Binary.Function.DIVIDE, dout, l.number(dout.dtype(), (double) Math.max(1, shape.size()))).expand(shape));
         }).register(registry);
         forward.infer(inference -> inference.set("Out", meanType(inference)))
                 .lower(l -> l.out("Out", l.run(new Reduction(Function.MEAN, List.of(), false), l.in("X")))).grad(gradient)

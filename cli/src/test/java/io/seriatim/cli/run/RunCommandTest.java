@@ -1,0 +1,104 @@
+package io.seriatim.cli.run;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.seriatim.graph.Network;
+import io.seriatim.graph.Outputs;
+import io.seriatim.graph.Sgd;
+import io.seriatim.graph.Value;
+import io.seriatim.graph.format.ProgramFiles;
+import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Npy;
+import io.seriatim.tensor.Npz;
+import io.seriatim.tensor.Tensor;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+
+class RunCommandTest {
+    private final StringWriter out = new StringWriter();
+    private final StringWriter err = new StringWriter();
+    private String loss = "";
+    private String prediction = "";
+
+    @TempDir
+    private Path folder = Path.of("");
+
+    private int run(Object... args) {
+        String[] texts = new String[args.length];
+        for (int i = 0; i < args.length; i++) {
+            texts[i] = args[i].toString();
+        }
+        return new CommandLine(RunCommand.class).setCaseInsensitiveEnumValuesAllowed(true).setOut(new PrintWriter(out))
+                .setErr(new PrintWriter(err)).execute(texts);
+    }
+
+    /** w·x against y = 3: the loss of one step is (3 − w·x)², the gradient −2·x·(3 − w·x). */
+    @BeforeEach
+    void writeFiles() throws IOException {
+        Network network = Network.define(7, g -> {
+            Value x = g.data("x", DType.FLOAT32, -1, 2);
+            Value y = g.data("y", DType.FLOAT32, -1, 1);
+            Value w = g.linear(x, 1);
+            Value mean = g.meanSquaredError(w, y);
+            g.minimize(mean, Sgd.of(0.1));
+            return Outputs.of("loss", mean, "prediction", w);
+        });
+        loss = network.outputs().get("loss").name();
+        prediction = network.outputs().get("prediction").name();
+        ProgramFiles.write(folder.resolve("main.pdmodel"), network.main());
+        ProgramFiles.write(folder.resolve("startup.pdmodel"), network.startup());
+        Npy.write(folder.resolve("x.npy"), Tensor.of(new float[]{1, 2, 1, 2}, 2, 2));
+        Npy.write(folder.resolve("y.npy"), Tensor.of(new float[]{3, 3}, 2, 1));
+        Npz.write(folder.resolve("params.npz"), Map.of("linear_0.w_0", Tensor.of(new float[]{1, 0.5f}, 2, 1)));
+    }
+
+    @Test
+    void trainsStepByStep() throws IOException {
+        Path results = folder.resolve("deep/results");
+        assertEquals(0, run("--program", folder.resolve("main.pdmodel"), "--startup", folder.resolve("startup.pdmodel"), "--params",
+                folder.resolve("params.npz"), "--feed", "x=" + folder.resolve("x.npy"), "--feed", "y=" + folder.resolve("y.npy"), "--fetch",
+                loss, "--fetch", prediction, "--steps", 2, "--out", results), err::toString);
+        List<String> lines = out.toString().lines().toList();
+        assertEquals("step=1 " + loss + "=1.0", lines.get(0));
+        // After a step w·x + b is 2 + 0.2·(1 + 4 + 1) = 3.2.
+        assertTrue(lines.get(1).startsWith("step=2 " + loss + "=0.0") && lines.size() == 2, out.toString());
+        assertArrayEquals(new float[]{3.2f, 3.2f}, Npy.read(results.resolve(prediction + ".npy")).toFloatArray(), 1e-5f);
+    }
+
+    @Test
+    void paddlesRandomNumbersAreTheSameEachTime() throws IOException {
+        for (int i = 0; i < 2; i++) {
+            assertEquals(0, run("--program", folder.resolve("startup.pdmodel"), "--random", "paddle", "--fetch", "linear_0.w_0", "--out",
+                    folder.resolve("r" + i)), err::toString);
+        }
+        assertEquals("step=1", out.toString().lines().findFirst().orElse(""));
+        float[] first = Npy.read(folder.resolve("r0/linear_0.w_0.npy")).toFloatArray();
+        assertArrayEquals(first, Npy.read(folder.resolve("r1/linear_0.w_0.npy")).toFloatArray());
+        // Xavier's bound: √(6 / (2 + 1)).
+        for (float value : first) {
+            assertTrue(Math.abs(value) <= Math.sqrt(2), "within the bounds: " + value);
+        }
+    }
+
+    @Test
+    void wrongInputIsTwo() {
+        Path main = folder.resolve("main.pdmodel");
+        assertEquals(2, run("--program", main, "--fetch", "nothing"));
+        assertTrue(err.toString().contains("no variable 'nothing' to fetch"), err.toString());
+        assertEquals(2, run("--program", main, "--feed", "z=" + folder.resolve("x.npy"), "--fetch", loss));
+        assertTrue(err.toString().contains("no variable 'z' to feed"), err.toString());
+        assertEquals(2, run("--program", folder.resolve("x.npy")));
+        assertTrue(err.toString().contains("x.npy, byte "), err.toString());
+        assertEquals(2, run("--program", main, "--steps", 0));
+    }
+}

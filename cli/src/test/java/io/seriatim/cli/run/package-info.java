@@ -1,0 +1,4 @@
+@NullMarked
+package io.seriatim.cli.run;
+
+import org.jspecify.annotations.NullMarked;

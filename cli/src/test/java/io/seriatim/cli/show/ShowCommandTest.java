@@ -1,0 +1,82 @@
+package io.seriatim.cli.show;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.seriatim.graph.Network;
+import io.seriatim.graph.OpDesc;
+import io.seriatim.graph.Outputs;
+import io.seriatim.graph.Sgd;
+import io.seriatim.graph.Value;
+import io.seriatim.graph.format.ProgramFiles;
+import io.seriatim.tensor.DType;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+
+class ShowCommandTest {
+    private final StringWriter out = new StringWriter();
+    private final StringWriter err = new StringWriter();
+
+    @TempDir
+    private Path folder = Path.of("");
+
+    private int show(Object... args) {
+        String[] texts = new String[args.length];
+        for (int i = 0; i < args.length; i++) {
+            texts[i] = args[i].toString();
+        }
+        return new CommandLine(ShowCommand.class).setOut(new PrintWriter(out)).setErr(new PrintWriter(err)).execute(texts);
+    }
+
+    private Path model() throws IOException {
+        Network network = Network.define(g -> {
+            Value x = g.data("x", DType.FLOAT32, -1, 4);
+            Value loss = g.linear(x, 3).relu().mean();
+            g.minimize(loss, Sgd.of(0.1));
+            return Outputs.of("loss", loss);
+        });
+        Path file = folder.resolve("model.pdmodel");
+        network.main().global().add(OpDesc.of("from_elsewhere").in("X", "x").out("Out", "z").build());
+        ProgramFiles.write(file, network.main());
+        return file;
+    }
+
+    @Test
+    void printsAndSummarisesAndMarksWhatIsNotKnown() throws IOException {
+        assertEquals(0, show("--program", model(), "--batch", 8), err::toString);
+        String text = out.toString();
+        assertTrue(text.contains("var x : float32[-1, 4]"), text);
+        assertTrue(text.contains("Out=linear_1.tmp_0 = matmul_v2(X=x, Y=linear_0.w_0)"), text);
+        assertTrue(text.lines().anyMatch(line -> line.startsWith("? Out=z = from_elsewhere(")), text);
+        assertTrue(text.contains("parameters   2 with 15 elements"), text);
+        assertTrue(text.lines().anyMatch(line -> line.contains("1 from_elsewhere  ? not known")), text);
+        assertTrue(text.lines().anyMatch(line -> line.strip().equals("2 sgd")), text);
+    }
+
+    @Test
+    void draws() throws IOException {
+        Path dot = folder.resolve("deep/er/model.dot");
+        Path svg = folder.resolve("model.svg");
+        assertEquals(0, show("--program", model(), "--summary", "--dot", dot, "--svg", svg), err::toString);
+        assertTrue(Files.readString(dot).startsWith("digraph program {"), "a graph");
+        String picture = Files.readString(svg);
+        assertTrue(picture.startsWith("<svg ") && picture.contains(">matmul_v2</text>") && picture.contains("? from_elsewhere"), picture);
+    }
+
+    @Test
+    void saysWhatIsWrongWithAFile() throws IOException {
+        Path file = folder.resolve("cut.pdmodel");
+        byte[] bytes = Files.readAllBytes(model());
+        Files.write(file, java.util.Arrays.copyOf(bytes, bytes.length / 2));
+        assertEquals(2, show("--program", file));
+        assertTrue(err.toString().contains("cut.pdmodel, byte "), err.toString());
+        assertEquals(2, show("--program", folder.resolve("none.pdmodel")));
+        assertTrue(err.toString().contains("There is no file"), err.toString());
+    }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package io.seriatim.cli.show;
+
+import org.jspecify.annotations.NullMarked;
