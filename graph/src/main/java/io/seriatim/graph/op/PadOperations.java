@@ -68,6 +68,7 @@ final class PadOperations {
     }
 
     /** The numbers of elements before and after each dimension. */
+    @SuppressWarnings("ArrayRecordComponent") // Of this class alone, and never compared.
     private record Margins(Long[] before, Long[] after) {
         static Margins of(Lowering l) {
             long[] given = l.values("Paddings");
