@@ -20,7 +20,8 @@ record GoldenOperations(String name, Program program, String meta, Map<String, T
             "operations", //
             "operations-cf", //
             "operations-ix", //
-            "operations-rl");
+            "operations-rl", //
+            "operations-sh");
     private static final Map<String, GoldenOperations> ALL = load();
 
     /** All cases by name, {@code <operation>.<case>}. */
