@@ -21,7 +21,8 @@ record GoldenOperations(String name, Program program, String meta, Map<String, T
             "operations-cf", //
             "operations-ew", //
             "operations-ix", //
-            "operations-rl");
+            "operations-rl", //
+            "operations-sh");
     private static final Map<String, GoldenOperations> ALL = load();
 
     /** All cases by name, {@code <operation>.<case>}. */
