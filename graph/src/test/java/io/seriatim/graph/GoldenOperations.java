@@ -20,6 +20,7 @@ record GoldenOperations(String name, Program program, String meta, Map<String, T
             "operations", //
             "operations-cf", //
             "operations-ix", //
+            "operations-nn", //
             "operations-rl");
     private static final Map<String, GoldenOperations> ALL = load();
 
