@@ -23,6 +23,8 @@ record GoldenOperations(String name, Program program, String meta, Map<String, T
             "operations-ix", //
             "operations-rl", //
             "operations-sh");
+            "operations-nn", //
+            "operations-rl");
     private static final Map<String, GoldenOperations> ALL = load();
 
     /** All cases by name, {@code <operation>.<case>}. */
