@@ -201,6 +201,9 @@ final class Backward {
             kept.forEach(each -> given.addAll(each.outputNames()));
         }
         kept.addAll(GradientPruning.prune(summed.subList(first.size(), summed.size()), unwanted(forward), targets, given));
+        List<OpDesc> reached = seeds == null ? gradients : GradientPruning.reached(gradients, seeds);
+        List<OpDesc> summed = Accumulation.of(reached, forward.index(), maxChainedAdditions);
+        List<OpDesc> kept = GradientPruning.prune(summed, unwanted(forward), targets);
         kept.forEach(each -> into.add(Appender.complete(each, Roles.BACKWARD)));
     }
 
@@ -257,7 +260,8 @@ final class Backward {
         Appender.declare(block, op, Appender.infer(block, op));
         for (String name : fresh) {
             VarDesc desc = block.var(name);
-            VarDesc of = block.find(forward(name));
+            // A step of a recurrence has parts of what is called the same outside.
+            VarDesc of = (block.forward() == Block.NONE ? block : block.program().block(block.forward())).find(forward(name));
             VarType.TensorType tensor = of == null ? null : of.type().tensorType();
             if (desc != null && tensor != null) {
                 block.put(desc.with(of != null && of.type() instanceof VarType.TensorArray ? of.type() : desc.type().with(tensor)));

@@ -86,7 +86,18 @@ public final class StaticRnn {
         if (at < 0) {
             throw new IllegalArgumentException("'" + state.name() + "' is no state of this recurrent network; make it with state(...)");
         }
-        after.set(at, next.name());
+        after.set(at, handedOn(next).name());
+    }
+
+    /**
+     * What leaves a step has a variable of its own: gradients that come in from outside must not meet those that the step itself computes for the same variable.
+     */
+    private Value handedOn(Value value) {
+        String name = graph.names().next(graph.names().next("rnn") + ".tmp");
+        block.put(VarDesc.of(name, new VarType.Dense(value.type(), null)).stopping(value.stopsGradient()));
+        block.add(Appender.complete(OpDesc.of("rnn_memory_helper").in("X", value.name()).out("Out", name)
+                .attr("dtype", value.type().dataType()).build(), graph.role()));
+        return graph.value(name);
     }
 
     /**
@@ -96,6 +107,7 @@ public final class StaticRnn {
      *            what a step computes
      */
     public void output(Value value) {
+        outputs.add(handedOn(value));
         outputs.add(kept(value.name()));
     }
 

@@ -19,6 +19,7 @@ record GoldenOperations(String name, Program program, String meta, Map<String, T
     private static final List<String> FILES = List.of(//
             "operations", //
             "operations-cf", //
+            "operations-ew", //
             "operations-ix", //
             "operations-rl");
     private static final Map<String, GoldenOperations> ALL = load();

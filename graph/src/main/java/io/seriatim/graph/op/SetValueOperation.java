@@ -33,6 +33,10 @@ final class SetValueOperation {
 
     private static void set(Inference inference) {
         inference.same("Input", "Out");
+        if (inference.has("ValueTensor")) {
+            inference.require(inference.dtype("ValueTensor") == inference.dtype("Input"), "ValueTensor must be %s as Input is, but is %s",
+                    inference.dtype("Input"), inference.dtype("ValueTensor"));
+        }
         check(inference, "Input");
     }
 
@@ -56,6 +60,8 @@ final class SetValueOperation {
             return;
         }
         for (int i = 0; i < axes.length; i++) {
+            inference.require(Cut.leads(starts[i], ends[i], steps[i], dims[axes[i]]), "step %d does not lead from %d to %d on axis %d", steps[i],
+                    starts[i], ends[i], axes[i]);
             dims[axes[i]] = Cut.of(axes[i], starts[i], ends[i], steps[i], dims[axes[i]]).count();
         }
         for (int axis : Dims.axes(inference, whole, inference.attrs().getLongs("decrease_axes"))) {
