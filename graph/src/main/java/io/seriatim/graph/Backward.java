@@ -186,7 +186,7 @@ final class Backward {
 
     /** Emits the gradients of a path into a block, which is the parent of those that gradients of blocks get. */
     private void emit(Block forward, List<OpDesc> path, Block into, List<OpDesc> first, Set<String> targets, @Nullable Set<String> seeds) {
-        List<OpDesc> gradients = new ArrayList<>(first);
+        List<OpDesc> gradients = new ArrayList<>();
         for (OpDesc op : path.reversed()) {
             @Nullable
             Block inner = ControlGradients.block(op) < 0 ? null : gradientBlock(op, into.index());
@@ -197,6 +197,9 @@ final class Backward {
         List<OpDesc> reached = seeds == null ? gradients : GradientPruning.reached(gradients, seeds);
         List<OpDesc> summed = Accumulation.of(reached, forward.index(), maxChainedAdditions);
         // Seeds are what the targets begin with: no one asks whether they are wanted.
+        List<OpDesc> reached = new ArrayList<>(first);
+        reached.addAll(seeds == null ? gradients : GradientPruning.reached(gradients, seeds));
+        List<OpDesc> summed = Accumulation.of(reached, forward.index(), maxChainedAdditions);
         List<OpDesc> kept = new ArrayList<>(summed.subList(0, first.size()));
         kept.addAll(GradientPruning.prune(summed.subList(first.size(), summed.size()), unwanted(forward), targets));
         kept.forEach(each -> into.add(Appender.complete(each, Roles.BACKWARD)));
