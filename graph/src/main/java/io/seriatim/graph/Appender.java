@@ -84,7 +84,7 @@ final class Appender {
     record BuildTime(Block block, OpDesc op) implements Inference.Source {
         @Override
         public @Nullable ArgType type(String slot, int index) {
-            VarDesc desc = block.find(op.input(slot).get(index));
+            VarDesc desc = find(op.input(slot).get(index));
             VarType.TensorType tensor = desc == null ? null : desc.type().tensorType();
             if (desc == null || tensor == null) {
                 return null;
@@ -94,6 +94,19 @@ final class Appender {
                 case VarType.TensorArray _ -> ArgType.array(tensor.dtype(), tensor.shape());
                 default -> ArgType.dense(tensor.dtype(), tensor.shape());
             };
+        }
+
+        /** A block of gradients reads the variables of the block whose gradient it is. */
+        private @Nullable VarDesc find(String name) {
+            for (Block each = block;; each = each.program().block(each.parent())) {
+                VarDesc desc = each.var(name);
+                if (desc == null && each.forward() != Block.NONE) {
+                    desc = each.program().block(each.forward()).find(name);
+                }
+                if (desc != null || each.parent() == Block.NONE) {
+                    return desc;
+                }
+            }
         }
 
         @Override

@@ -7,6 +7,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -45,23 +46,15 @@ final class Backward {
 
     private List<ParameterGradient> ofLoss(String loss, List<String> parameters, Set<String> noGradient) {
         Block block = program.global();
-        int first = markLoss(block, loss);
+        markLoss(block, loss);
         Set<String> stopped = stopped(block, noGradient);
         List<OpDesc> path = OpPath.find(block, Set.of(loss), Set.of(), stopped, paths);
         stopped.addAll(OpPath.unused(block, path, List.of(loss), stopped));
         stopped.forEach(name -> unwanted(block).add(GradientRule.gradient(name)));
-        VarDesc desc = block.get(loss);
-        String seed = GradientRule.gradient(loss);
         int from = block.ops().size();
-        OpDesc fill = OpDesc.of("fill_constant").out("Out", seed).attr("shape", desc.tensor().shape()).attr("value", 1f)
-                .attr("dtype", desc.tensor().dataType()).build();
-        String name = block.find(seed) == null ? seed : renamedGradient(seed);
-        block.put(VarDesc.of(name, desc.type()));
-        block.add(Appender.complete(fill.renamed(n -> n, n -> n.equals(seed) ? name : n), Roles.BACKWARD | Roles.LOSS));
-        if (!name.equals(seed)) {
-            renamed.put(seed, name);
-        }
-        emit(block, path, block, block.index(), Set.of(name), null);
+        String seed = freshSeed(block, loss);
+        Appender.append(block, ones(block.get(loss), seed), Roles.BACKWARD | Roles.LOSS);
+        emit(block, path, block, List.of(), Set.of(seed), null);
         declare(block, from + 1);
         List<ParameterGradient> pairs = new ArrayList<>();
         for (String parameter : parameters) {
@@ -71,8 +64,16 @@ final class Backward {
             }
         }
         pairs.forEach(pair -> annotate(block, pair));
-        assert first >= 0;
         return pairs;
+    }
+
+    /** The gradient of a loss with regard to itself. Of a loss with unknown dimensions it takes them at run time. */
+    private static OpDesc ones(VarDesc loss, String seed) {
+        VarType.TensorType type = loss.tensor();
+        OpDesc.Builder fill = type.dims().stream().anyMatch(dim -> dim < 0)
+                ? OpDesc.of("fill_any_like").in("X", loss.name())
+                : OpDesc.of("fill_constant").attr("shape", type.shape());
+        return fill.out("Out", seed).attr("value", 1f).attr("dtype", type.dataType()).build();
     }
 
     private static boolean writes(Block block, int from, String name) {
@@ -80,12 +81,12 @@ final class Backward {
     }
 
     /** The operation that makes the loss gets its role, as Paddle's tools expect. */
-    private static int markLoss(Block block, String loss) {
+    private static void markLoss(Block block, String loss) {
         for (int i = block.ops().size() - 1; i >= 0; i--) {
             OpDesc op = block.ops().get(i);
             if (op.outputNames().contains(loss)) {
                 block.set(i, op.with(Roles.ATTRIBUTE, Roles.of(op) | Roles.LOSS));
-                return i;
+                return;
             }
         }
         throw new IllegalArgumentException(
@@ -98,7 +99,7 @@ final class Backward {
 
     private Set<String> stopped(Block block, Set<String> noGradient) {
         Set<String> stopped = new HashSet<>(noGradient);
-        unwanted(block).forEach(name -> stopped.add(forward(name)));
+        unwanted(block).forEach(name -> stopped.add(name.substring(0, name.length() - GradientRule.SUFFIX.length())));
         return stopped;
     }
 
@@ -115,6 +116,10 @@ final class Backward {
 
     private List<@Nullable String> ofTargets(List<String> targets, List<@Nullable String> targetGradients, List<String> inputs,
             Set<String> noGradient) {
+        if (!targetGradients.isEmpty() && targetGradients.size() != targets.size()) {
+            throw new IllegalArgumentException("Each target has a gradient of its own, or none is given, but there are " + targets.size()
+                    + " targets and " + targetGradients.size() + " gradients");
+        }
         Block block = program.global();
         Set<String> stopped = stopped(block, noGradient);
         inputs.forEach(stopped::remove);
@@ -125,12 +130,13 @@ final class Backward {
         stopped.forEach(name -> unwanted(block).add(GradientRule.gradient(name)));
         int from = block.ops().size();
         Set<String> seeds = new HashSet<>();
+        List<OpDesc> fills = new ArrayList<>();
         for (int i = 0; i < targets.size(); i++) {
-            seeds.add(seed(block, targets.get(i), targetGradients.isEmpty() ? null : targetGradients.get(i)));
+            String given = targetGradients.isEmpty() ? null : targetGradients.get(i);
+            seeds.add(seed(block, targets.get(i), given, isRead(path, targets.get(i)), fills));
         }
-        int first = block.ops().size();
-        emit(block, path, block, block.index(), seeds, seeds);
-        declare(block, first);
+        emit(block, path, block, fills, seeds, seeds);
+        declare(block, from);
         List<@Nullable String> gradients = new ArrayList<>();
         for (String input : inputs) {
             String gradient = renamed.getOrDefault(GradientRule.gradient(input), GradientRule.gradient(input));
@@ -139,18 +145,35 @@ final class Backward {
         return gradients;
     }
 
-    private String seed(Block block, String target, @Nullable String given) {
+    private static boolean isRead(List<OpDesc> path, String target) {
+        return path.stream().anyMatch(op -> op.inputNames().contains(target));
+    }
+
+    /** The gradient that a target starts with. One that is not the target's only gradient is computed by an operation, so that it is summed with the others. */
+    private String seed(Block block, String target, @Nullable String given, boolean read, List<OpDesc> fills) {
         VarDesc desc = block.get(target);
-        String name = GradientRule.gradient(target);
         if (given != null) {
             VarDesc gradient = block.get(given);
             if (!gradient.tensor().equals(desc.tensor())) {
                 throw new IllegalArgumentException("The gradient '" + given + "' of target '" + target + "' must be " + desc.tensor()
                         + " as the target is, but is " + gradient.tensor());
             }
-            renamed.put(name, given);
-            return given;
+            if (!read) {
+                renamed.put(GradientRule.gradient(target), given);
+                return given;
+            }
         }
+        String seed = freshSeed(block, target);
+        OpDesc.Builder fill = given != null
+                ? OpDesc.of("scale").in("X", given).attr("scale", 1f)
+                : OpDesc.of("fill_any_like").in("X", target).attr("value", 1f).attr("dtype", desc.tensor().dataType());
+        fills.add(fill.out("Out", seed).attr(Roles.SCOPE, "").build());
+        return seed;
+    }
+
+    /** The name of a target's gradient. One that an earlier call has used is left alone: its value may be that call's answer. */
+    private String freshSeed(Block block, String target) {
+        String name = GradientRule.gradient(target);
         String seed = name;
         for (int i = 0; block.find(seed) != null; i++) {
             seed = name + "_" + i;
@@ -158,32 +181,38 @@ final class Backward {
         if (!seed.equals(name)) {
             renamed.put(name, seed);
         }
-        Appender.append(block, OpDesc.of("fill_any_like").in("X", target).out("Out", seed).attr("value", 1f)
-                .attr("dtype", desc.tensor().dataType()).attr(Roles.SCOPE, "").build(), Roles.BACKWARD);
         return seed;
     }
 
-    /** Emits the gradients of a path into a block. The current block is the parent of those that gradients of blocks get. */
-    private void emit(Block forward, List<OpDesc> path, Block into, int current, Set<String> targets, @Nullable Set<String> seeds) {
-        List<OpDesc> gradients = new ArrayList<>();
+    /** Emits the gradients of a path into a block, which is the parent of those that gradients of blocks get. */
+    private void emit(Block forward, List<OpDesc> path, Block into, List<OpDesc> first, Set<String> targets, @Nullable Set<String> seeds) {
+        List<OpDesc> gradients = new ArrayList<>(first);
         for (OpDesc op : path.reversed()) {
             @Nullable
-            Block inner = ControlGradients.block(op) < 0 ? null : gradientBlock(op, current);
-            List<OpDesc> made = inner == null
-                    ? GradientPruning.rule(op).make(op, name -> !unwanted(forward).contains(GradientRule.gradient(name)))
-                    : ControlGradients.make(op, inner, program, name -> !unwanted(forward).contains(GradientRule.gradient(name)));
+            Block inner = ControlGradients.block(op) < 0 ? null : gradientBlock(op, into.index());
+            Predicate<String> wanted = name -> !unwanted(forward).contains(GradientRule.gradient(name));
+            List<OpDesc> made = inner == null ? GradientPruning.make(op, wanted) : ControlGradients.make(op, inner, program, wanted);
             made.forEach(each -> gradients.add(call > 1 || !renamed.isEmpty() ? withoutCollisions(each, op, into) : each));
         }
-        List<OpDesc> reached = seeds == null ? gradients : GradientPruning.reached(gradients, seeds);
+        List<OpDesc> reached = seeds == null ? gradients : reached(first, gradients, seeds);
         List<OpDesc> summed = Accumulation.of(reached, forward.index(), maxChainedAdditions);
-        List<OpDesc> kept = GradientPruning.prune(summed, unwanted(forward), targets);
+        List<OpDesc> kept = new ArrayList<>(summed.subList(0, first.size()));
+        kept.addAll(GradientPruning.prune(summed.subList(first.size(), summed.size()), unwanted(forward), targets));
         kept.forEach(each -> into.add(Appender.complete(each, Roles.BACKWARD)));
+    }
+
+    private static List<OpDesc> reached(List<OpDesc> first, List<OpDesc> gradients, Set<String> seeds) {
+        Set<String> given = new HashSet<>(seeds);
+        first.forEach(each -> given.addAll(each.outputNames()));
+        List<OpDesc> reached = new ArrayList<>(first);
+        reached.addAll(GradientPruning.reached(gradients.subList(first.size(), gradients.size()), given));
+        return reached;
     }
 
     private Block gradientBlock(OpDesc op, int current) {
         Block forward = program.block(ControlGradients.block(op));
         Block gradient = program.addBlock(current, forward.index());
-        emit(forward, paths.getOrDefault(forward.index(), List.of()), gradient, gradient.index(), Set.of(), null);
+        emit(forward, paths.getOrDefault(forward.index(), List.of()), gradient, List.of(), Set.of(), null);
         return gradient;
     }
 

@@ -9,6 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** Takes out gradients that no one wants, and puts zeros where a wanted gradient needs one that no one computes. */
@@ -16,18 +17,27 @@ final class GradientPruning {
     private GradientPruning() {
     }
 
-    static boolean hasGradient(OpDesc op) {
+    /**
+     * Whether gradients go through an operation. Operations of numbers and choices stop them; an operation that itself computes a gradient does not, even if no gradient of it is known: leaving that
+     * out would give wrong second gradients without a word.
+     */
+    static boolean carries(OpDesc op) {
         Operation schema = Operations.system().find(op.type());
-        return ControlGradients.block(op) >= 0 || (schema != null && schema.gradient() != null);
+        return ControlGradients.block(op) >= 0 || schema == null || schema.gradient() != null || op.type().contains("grad");
     }
 
-    static GradientRule rule(OpDesc op) {
+    /** The gradient's operations of one that runs no block. */
+    static List<OpDesc> make(OpDesc op, Predicate<String> wanted) {
         GradientRule rule = Operations.system().get(op.type()).gradient();
+        if (rule == null && op.inputNames().stream().noneMatch(wanted)) {
+            return List.of();
+        }
         if (rule == null) {
             throw new IllegalArgumentException(
-                    "Operation '" + op.type() + "' (outputs " + op.outputNames() + ") has no gradient; stop the gradient at its inputs");
+                    "Operation '" + op.type() + "' (outputs " + op.outputNames() + ") has no gradient; stop the gradient at its inputs "
+                            + op.inputNames());
         }
-        return rule;
+        return rule.make(op, wanted);
     }
 
     /** Prunes operations of gradients. */

@@ -105,6 +105,11 @@ public final class Graph {
         return new Value(this, name);
     }
 
+    private String own(Value value) {
+        value.check(this);
+        return value.name();
+    }
+
     /** A variable of a block that is not being built: what a branch returned is asked for outside. */
     VarDesc anywhere(String name) {
         for (Block each : main.blocks()) {
@@ -740,8 +745,8 @@ public final class Graph {
      * @return parameters and their gradients
      */
     public List<ParameterGradient> backward(Value loss, List<Value> parameters, Set<Value> noGradient) {
-        return Backward.append(main, loss.name(), parameters.stream().map(Value::name).toList(),
-                noGradient.stream().map(Value::name).collect(Collectors.toSet()), maxChainedAdditions);
+        return Backward.append(main, own(loss), parameters.stream().map(this::own).toList(),
+                noGradient.stream().map(this::own).collect(Collectors.toSet()), maxChainedAdditions);
     }
 
     /**
@@ -783,10 +788,10 @@ public final class Graph {
      * @return one for each input; null where none of the targets depends on it
      */
     public List<@Nullable Value> gradients(List<Value> targets, List<Value> targetGradients, List<Value> inputs, Set<Value> noGradient) {
-        List<@Nullable String> seeds = new ArrayList<>(targetGradients.stream().map(Value::name).toList());
+        List<@Nullable String> seeds = new ArrayList<>(targetGradients.stream().map(this::own).toList());
         List<@Nullable Value> values = new ArrayList<>();
-        for (String name : Backward.gradients(main, targets.stream().map(Value::name).toList(), seeds,
-                inputs.stream().map(Value::name).toList(), noGradient.stream().map(Value::name).collect(Collectors.toSet()))) {
+        for (String name : Backward.gradients(main, targets.stream().map(this::own).toList(), seeds,
+                inputs.stream().map(this::own).toList(), noGradient.stream().map(this::own).collect(Collectors.toSet()))) {
             values.add(name == null ? null : value(name));
         }
         return values;

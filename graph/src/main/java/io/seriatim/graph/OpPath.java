@@ -40,7 +40,7 @@ final class OpPath {
         Set<String> reached = new HashSet<>(inputs);
         for (int i = 0; i < relevant.length; i++) {
             OpDesc op = block.ops().get(i);
-            relevant[i] = intersects(op.inputNames(), reached) && GradientPruning.hasGradient(op);
+            relevant[i] = intersects(op.inputNames(), reached) && GradientPruning.carries(op);
             if (relevant[i]) {
                 op.outputNames().stream().filter(name -> !stopped.contains(name)).forEach(reached::add);
             }
@@ -72,7 +72,7 @@ final class OpPath {
                 wanted.retainAll(new HashSet<>(op.outputNames()));
                 ofBlock(op, block.program().block(inner), wanted, stopped, paths);
             }
-            relevant[i] &= intersects(op.outputNames(), needed) && GradientPruning.hasGradient(op);
+            relevant[i] &= intersects(op.outputNames(), needed) && GradientPruning.carries(op);
             if (relevant[i]) {
                 op.inputNames().stream().filter(name -> !stopped.contains(name)).forEach(needed::add);
             }

@@ -173,6 +173,8 @@ final class BatchNormOperations {
     }
 
     private static void inferSecond(Inference inference) {
+        inference.require(!inference.attrs().getBool("is_test"),
+                "there is no second gradient with is_test; to train with running means and variances, set use_global_stats");
         inference.same("X", "DX");
         inference.same("X", "DDY");
         if (inference.outputs("DScale") > 0) {
@@ -185,10 +187,8 @@ final class BatchNormOperations {
         ImageLayout layout = layout(l.attrs(), given.rank());
         Operand x = layout.channelsFirst(given);
         boolean batch = usesBatch(l.attrs());
-        boolean running = l.has("Mean");
-        float epsilon = l.attrs().getFloat("epsilon");
-        Operand mean = l.in(running && !batch ? "Mean" : "SavedMean");
-        Operand inverse = running && !batch ? inverse(l, l.in("Variance"), epsilon) : l.in("SavedVariance");
+        Operand mean = l.in(batch ? "SavedMean" : "Mean");
+        Operand inverse = batch ? l.in("SavedVariance") : inverse(l, l.in("Variance"), l.attrs().getFloat("epsilon"));
         List<Integer> axes = IntStream.range(0, x.rank()).filter(axis -> axis != 1).boxed().toList();
         Operand ddx = image(l, layout, "DDX");
         NormSecondGradient norm = new NormSecondGradient(l, x, image(l, layout, "DY"), perChannel(mean, x.rank()),

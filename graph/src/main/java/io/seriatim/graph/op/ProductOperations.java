@@ -108,7 +108,7 @@ final class ProductOperations {
         private void registerDouble(Operations registry, Doubles slots) {
             Operation.Builder second = attributes.apply(Operation.define(slots.type())
                     .in("X", "Y", slots.dout(), slots.ddx() + "?", slots.ddy() + "?").out(slots.dx(), slots.dy(), slots.ddout()));
-            if (slots == Doubles.MATMUL_V2) {
+            if (slots.equals(Doubles.MATMUL_V2)) {
                 second.grad(triple());
             }
             second.infer(inference -> {

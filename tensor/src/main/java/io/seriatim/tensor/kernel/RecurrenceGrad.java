@@ -53,7 +53,8 @@ public record RecurrenceGrad(Recurrence forward) implements Computation {
         for (int i = count - 1 - states; i < count; i++) {
             TensorSpec gradient = in.optional(i);
             if (gradient != null) {
-                Recurrence.check(in, "the gradient of an output", gradient, y, i == count - 1 - states ? y.shape().dims() : state.shape().dims());
+                Recurrence.check(in, "the gradient of an output", gradient, y,
+                        i == count - 1 - states ? y.shape().dims() : state.shape().dims());
             }
         }
         List<TensorSpec> outputs = new ArrayList<>(List.of(TensorSpec.of(y.dtype(), steps, batch, gates), y.rowMajor(), state));

@@ -44,9 +44,12 @@ class InterpolationTest {
     @Test
     void wrongSizesAreRefused() {
         Interpolation two = new Interpolation(Interpolation.Kind.LINEAR, List.of(2L, 2L), List.of(1f, 1f));
-        IllegalArgumentException rank = assertThrows(IllegalArgumentException.class, () -> two.infer(TensorSpec.of(DType.FLOAT32, 1, 1, 4)));
-        assertEquals("interpolation: x needs two dimensions and one to three spatial ones, which output and steps have an entry for, but they have "
-                + "2 and 2; the inputs are [float32 [1, 1, 4]]", rank.getMessage());
+        IllegalArgumentException rank = assertThrows(IllegalArgumentException.class,
+                () -> two.infer(TensorSpec.of(DType.FLOAT32, 1, 1, 4)));
+        assertEquals(
+                "interpolation: x needs two dimensions and one to three spatial ones, which output and steps have an entry for, but they have "
+                        + "2 and 2; the inputs are [float32 [1, 1, 4]]",
+                rank.getMessage());
         Interpolation back = new Interpolation(Interpolation.Kind.LINEAR, List.of(2L), List.of(-1f));
         assertThrows(IllegalArgumentException.class, () -> back.infer(TensorSpec.of(DType.FLOAT32, 1, 1, 4)));
         assertThrows(IllegalArgumentException.class,

@@ -44,7 +44,8 @@ final class PortableRecurrence {
             long length = Longs.get(lengths.memory(), lengths.dtype(),
                     lengths.offset() + sequence * lengths.spec().strides()[0] * lengths.dtype().bytes());
             if (length < 0 || length > steps) {
-                throw new IllegalArgumentException("recurrence: length number " + sequence + " must be from 0 to " + steps + ", but is " + length);
+                throw new IllegalArgumentException(
+                        "recurrence: length number " + sequence + " must be from 0 to " + steps + ", but is " + length);
             }
             return (int) length;
         }
@@ -127,7 +128,8 @@ final class PortableRecurrence {
     @SuppressWarnings("ArrayRecordComponent")
     private record State(Cell cell, double[] h, double[] c, double[] x, double[] u, double[] saved) {
         static State of(Sequence s) {
-            return new State(s.recurrence().cell(), new double[s.size()], new double[s.size()], new double[s.gates()], new double[s.gates()],
+            return new State(s.recurrence().cell(), new double[s.size()], new double[s.size()], new double[s.gates()],
+                    new double[s.gates()],
                     new double[s.saved()]);
         }
 
@@ -225,7 +227,8 @@ final class PortableRecurrence {
             double[] saved) {
         static Gradient of(Sequence s) {
             int n = s.size();
-            return new Gradient(s.recurrence().cell(), new double[n], new double[n], new double[s.gates()], new double[s.gates()], new double[n],
+            return new Gradient(s.recurrence().cell(), new double[n], new double[n], new double[s.gates()], new double[s.gates()],
+                    new double[n],
                     new double[n], new double[n], new double[s.saved()]);
         }
 
@@ -376,7 +379,8 @@ final class PortableRecurrence {
             load(all.get(0), t, b, g.before(), s.size());
             if (lstm()) {
                 Tensor saved = all.get(1);
-                Doubles.load(saved.memory(), saved.dtype(), at(saved, t, b) + 4L * s.size() * last(saved) * saved.dtype().bytes(), last(saved),
+                Doubles.load(saved.memory(), saved.dtype(), at(saved, t, b) + 4L * s.size() * last(saved) * saved.dtype().bytes(),
+                        last(saved),
                         g.cellBefore(), 0, s.size());
             }
         }

@@ -1,0 +1,251 @@
+package io.seriatim.graph;
+
+import static io.seriatim.tensor.DType.BOOL;
+import static io.seriatim.tensor.DType.FLOAT64;
+import static io.seriatim.tensor.DType.INT64;
+
+import io.seriatim.tensor.Tensor;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.function.Function;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Gradients through branches, loops and recurrent networks against differences of the loss. */
+class ControlFlowGradientTest {
+    private static final long SEED = 20;
+
+    private final Map<String, Tensor> feeds = new LinkedHashMap<>();
+    private final Random random = new Random(SEED);
+
+    private Value input(Graph graph, String name, long... dims) {
+        int count = 1;
+        for (long dim : dims) {
+            count *= Math.toIntExact(dim);
+        }
+        feeds.put(name, Tensor.of(FLOAT64, random.doubles(count, -0.9, 0.9).toArray(), dims));
+        return graph.data(name, FLOAT64, dims).wantGradient();
+    }
+
+    private Value flag(Graph graph, String name, boolean value) {
+        feeds.put(name, Tensor.of(BOOL, new double[]{value ? 1 : 0}, 1));
+        return graph.data(name, BOOL, 1);
+    }
+
+    /** The loss reads x [2,3] and w [3,3]. */
+    private void check(String what, LossOf loss) {
+        Network.define(graph -> {
+            Value x = input(graph, "x", 2, 3);
+            Value w = input(graph, "w", 3, 3);
+            Value made = loss.of(graph, x, w);
+            Program forward = graph.main().copy();
+            List<String> gradients = NumericGradientTest.names(graph.gradients(List.of(made), List.of(x, w)));
+            new GradientCheck(forward, made.name(), feeds).check(what + ", seed " + SEED, graph.main(), List.of("x", "w"), gradients, SEED);
+            return Outputs.none();
+        });
+    }
+
+    @FunctionalInterface
+    private interface LossOf {
+        Value of(Graph graph, Value x, Value w);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void branch(boolean taken) {
+        check("branch", (g, x, w) -> {
+            Value h = x.matmul(w).tanh();
+            return g.ifElse(flag(g, "c", taken), () -> h.matmul(w).sigmoid().times(h), () -> h.exp().plus(x)).square().mean();
+        });
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void branchBesideOtherReaders(boolean taken) {
+        check("branch beside other readers", (g, x, w) -> {
+            Value h = x.matmul(w);
+            Value before = h.tanh();
+            Value chosen = g.ifElse(flag(g, "c", taken), () -> h.times(2).times(w.sum()), () -> before.times(h));
+            return chosen.plus(h.sin()).times(before).mean();
+        });
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void branchThatPassesItsInput(boolean taken) {
+        check("branch that passes its input", (g, x, w) -> {
+            Value h = x.matmul(w);
+            return g.ifElse(flag(g, "c", taken), () -> h, h::tanh).times(x).mean();
+        });
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void branchOfConstants(boolean taken) {
+        check("branch of constants", (g, x, w) -> {
+            Value h = x.matmul(w);
+            Value chosen = g.ifElse(flag(g, "c", taken), () -> g.full(FLOAT64, 3, 2, 3), () -> h.square());
+            return chosen.times(x).times(w.mean()).mean();
+        });
+    }
+
+    @ParameterizedTest
+    @CsvSource({"true,true", "true,false", "false,true", "false,false"})
+    void branchInBranch(boolean outer, boolean inner) {
+        check("branch in branch", (g, x, w) -> {
+            Value h = x.matmul(w).tanh();
+            Value c = flag(g, "c", outer);
+            Value d = flag(g, "d", inner);
+            return g.ifElse(c, () -> {
+                Value own = h.times(x);
+                return g.ifElse(d, () -> own.matmul(w), own::exp).times(own);
+            }, () -> h.matmul(w).sin()).times(h).mean();
+        });
+    }
+
+    @Test
+    void twoResults() {
+        check("two results", (g, x, w) -> {
+            List<Value> both = g.ifElseAll(flag(g, "c", true), () -> List.of(x.tanh(), x.matmul(w)),
+                    () -> List.of(x.exp(), x.matmul(w).sin()));
+            return both.getFirst().times(both.getLast()).plus(both.getFirst()).mean();
+        });
+    }
+
+    /** A loop of three steps over one state. */
+    private static Value loop(Graph g, Value first, long steps, Function<Value, Value> body) {
+        Value last = g.full(INT64, steps, 1);
+        return g.whileLoop(v -> List.of(v.getFirst().lessThan(last)), v -> List.of(v.getFirst().plus(1), body.apply(v.getLast())),
+                g.full(INT64, 0, 1), first).getLast();
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {0, 1, 3})
+    void loop(long steps) {
+        check("loop of " + steps, (g, x, w) -> loop(g, x.matmul(w), steps, h -> h.matmul(w).tanh().plus(x)).square().mean());
+    }
+
+    @Test
+    void loopWhoseWeightIsReadAfterwards() {
+        check("loop, its weight read afterwards",
+                (g, x, w) -> loop(g, x.matmul(w), 3, h -> h.matmul(w).matmul(w).sin()).matmul(w).times(x).mean());
+    }
+
+    @Test
+    void loopWhoseFirstValueIsReadBefore() {
+        check("loop, its first value read before", (g, x, w) -> {
+            Value h = x.matmul(w);
+            Value read = h.square();
+            return loop(g, h, 3, each -> each.matmul(w).tanh()).plus(read).mean();
+        });
+    }
+
+    @Test
+    void loopWhoseFirstValueIsItsOwnGradientsInput() {
+        // The gradient of tanh reads its output, which the loop must not have overwritten.
+        check("loop after tanh", (g, x, w) -> loop(g, x.matmul(w).tanh(), 3, h -> h.matmul(w).sin()).mean());
+    }
+
+    @Test
+    void loopThatStartsWithAnInput() {
+        check("loop that starts with what is fed", (g, x, w) -> loop(g, x, 2, h -> h.matmul(w).tanh()).times(x).mean());
+    }
+
+    @Test
+    void twoStates() {
+        check("two states", (g, x, w) -> {
+            Value last = g.full(INT64, 3, 1);
+            List<Value> results = g.whileLoop(v -> List.of(v.getFirst().lessThan(last)), v -> {
+                Value a = v.get(1).matmul(w).tanh();
+                return List.of(v.getFirst().plus(1), a.plus(v.get(2).times(0.5)), v.get(2).times(v.get(1)));
+            }, g.full(INT64, 0, 1), x.matmul(w), x.plus(0.5));
+            return results.get(1).times(results.get(2)).plus(results.get(2)).mean();
+        });
+    }
+
+    @Test
+    void stateThatStays() {
+        check("a state that stays", (g, x, w) -> {
+            Value last = g.full(INT64, 3, 1);
+            List<Value> results = g.whileLoop(v -> List.of(v.getFirst().lessThan(last)),
+                    v -> List.of(v.getFirst().plus(1), v.get(1).times(v.get(2)), v.get(2)), g.full(INT64, 0, 1), x.matmul(w), x.plus(0.5));
+            return results.get(1).plus(results.get(2)).mean();
+        });
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void branchInLoop(boolean taken) {
+        check("branch in loop", (g, x, w) -> {
+            Value c = flag(g, "c", taken);
+            return loop(g, x.matmul(w), 3, h -> g.ifElse(c, () -> h.matmul(w).tanh(), () -> h.times(x).sin())).square().mean();
+        });
+    }
+
+    @Test
+    void branchThatChangesInLoop() {
+        check("a branch that changes in a loop", (g, x, w) -> {
+            Value last = g.full(INT64, 4, 1);
+            Value two = g.full(INT64, 2, 1);
+            return g.whileLoop(v -> List.of(v.getFirst().lessThan(last)), v -> {
+                Value h = v.getLast();
+                return List.of(v.getFirst().plus(1), g.ifElse(v.getFirst().lessThan(two), () -> h.matmul(w).tanh(), () -> h.times(x).sin()));
+            }, g.full(INT64, 0, 1), x.matmul(w)).getLast().mean();
+        });
+    }
+
+    @Test
+    void loopInLoop() {
+        check("loop in loop",
+                (g, x, w) -> loop(g, x.matmul(w), 2, h -> loop(g, h.plus(x), 3, inner -> inner.matmul(w).tanh().plus(h))).mean());
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void loopInBranch(boolean taken) {
+        check("loop in branch", (g, x, w) -> {
+            Value h = x.matmul(w);
+            return g.ifElse(flag(g, "c", taken), () -> loop(g, h.plus(0.1), 3, each -> each.matmul(w).tanh()), () -> h.sin()).times(x).mean();
+        });
+    }
+
+    @Test
+    void recurrent() {
+        check("recurrent", (g, x, w) -> {
+            Value sequence = g.stack(0, x, x.tanh(), x.sin(), x.times(0.3));
+            Value first = x.matmul(w);
+            List<Value> outputs = g.staticRnn(rnn -> {
+                Value step = rnn.step(sequence);
+                Value state = rnn.state(first);
+                Value next = state.matmul(w).plus(step).tanh();
+                rnn.update(state, next);
+                rnn.output(next.times(2));
+            });
+            return outputs.getFirst().square().mean();
+        });
+    }
+
+    @Test
+    void recurrentWithTwoStates() {
+        check("recurrent with two states", (g, x, w) -> {
+            Value sequence = g.stack(0, x, x.tanh(), x.sin());
+            Value first = x.matmul(w);
+            Value second = x.exp();
+            List<Value> outputs = g.staticRnn(rnn -> {
+                Value step = rnn.step(sequence);
+                Value a = rnn.state(first);
+                Value b = rnn.state(second);
+                Value next = a.matmul(w).plus(step).tanh();
+                rnn.update(a, next.times(b));
+                rnn.update(b, b.times(0.7).plus(a));
+                rnn.output(next);
+                rnn.output(b.times(step));
+            });
+            return outputs.getFirst().times(outputs.getLast()).mean();
+        });
+    }
+}
