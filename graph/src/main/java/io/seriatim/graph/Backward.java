@@ -194,19 +194,12 @@ final class Backward {
             List<OpDesc> made = inner == null ? GradientPruning.make(op, wanted) : ControlGradients.make(op, inner, program, wanted);
             made.forEach(each -> gradients.add(call > 1 || !renamed.isEmpty() ? withoutCollisions(each, op, into) : each));
         }
-        List<OpDesc> reached = seeds == null ? gradients : reached(first, gradients, seeds);
+        List<OpDesc> reached = seeds == null ? gradients : GradientPruning.reached(gradients, seeds);
         List<OpDesc> summed = Accumulation.of(reached, forward.index(), maxChainedAdditions);
+        // Seeds are what the targets begin with: no one asks whether they are wanted.
         List<OpDesc> kept = new ArrayList<>(summed.subList(0, first.size()));
         kept.addAll(GradientPruning.prune(summed.subList(first.size(), summed.size()), unwanted(forward), targets));
         kept.forEach(each -> into.add(Appender.complete(each, Roles.BACKWARD)));
-    }
-
-    private static List<OpDesc> reached(List<OpDesc> first, List<OpDesc> gradients, Set<String> seeds) {
-        Set<String> given = new HashSet<>(seeds);
-        first.forEach(each -> given.addAll(each.outputNames()));
-        List<OpDesc> reached = new ArrayList<>(first);
-        reached.addAll(GradientPruning.reached(gradients.subList(first.size(), gradients.size()), given));
-        return reached;
     }
 
     private Block gradientBlock(OpDesc op, int current) {
@@ -262,7 +255,8 @@ final class Backward {
         Appender.declare(block, op, Appender.infer(block, op));
         for (String name : fresh) {
             VarDesc desc = block.var(name);
-            VarDesc of = block.find(forward(name));
+            // A step of a recurrence has parts of what is called the same outside.
+            VarDesc of = (block.forward() == Block.NONE ? block : block.program().block(block.forward())).find(forward(name));
             VarType.TensorType tensor = of == null ? null : of.type().tensorType();
             if (desc != null && tensor != null) {
                 block.put(desc.with(of != null && of.type() instanceof VarType.TensorArray ? of.type() : desc.type().with(tensor)));

@@ -24,7 +24,7 @@ final class BlockRunner {
                 if (schema.isLowered() && !TensorListInstructions.isFor(op, environment)) {
                     state.runner().run(op, schema, environment, state, randomKey(block, i, op, schema));
                 } else {
-                    instructions.run(op, environment);
+                    instructions.run(op, block, environment);
                 }
             } catch (IllegalArgumentException e) {
                 throw new IllegalArgumentException(

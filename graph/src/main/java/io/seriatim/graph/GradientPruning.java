@@ -104,7 +104,9 @@ final class GradientPruning {
     static @Nullable OpDesc existing(OpDesc op, Block block, @Nullable OpDesc parent) {
         boolean writes = op.outputNames().stream().anyMatch(name -> !name.equals(GradientRule.EMPTY));
         List<String> gradients = op.inputNames().stream().filter(GradientPruning::isGradient).toList();
-        boolean comes = gradients.isEmpty() || gradients.stream().anyMatch(name -> isThere(name, block, parent));
+        // The gradient of what leaves a step of a recurrence comes from outside of the block.
+        boolean comes = gradients.isEmpty() || op.type().equals("rnn_memory_helper_grad")
+                || gradients.stream().anyMatch(name -> isThere(name, block, parent));
         if (!writes || !comes) {
             return null;
         }
@@ -116,9 +118,14 @@ final class GradientPruning {
         return inputs.getOrDefault("X", List.of()).isEmpty() ? null : op.with(inputs, op.outputs());
     }
 
-    /** A loop's gradient may read what an earlier step of it wrote. */
+    /** The gradient of a loop may read what an earlier step of it wrote, and so does that of a recurrence for its states. */
     private static boolean isThere(String name, Block block, @Nullable OpDesc parent) {
-        return block.find(name) != null
-                || (parent != null && parent.inputNames().contains(name) && parent.outputNames().contains(name));
+        return block.find(name) != null || (parent != null
+                && ((parent.inputNames().contains(name) && parent.outputNames().contains(name)) || isOfState(name, parent)));
+    }
+
+    private static boolean isOfState(String name, OpDesc parent) {
+        return parent.type().equals("recurrent_grad") && parent.attribute("states") instanceof Attribute.Texts(List<String> states)
+                && states.contains(Backward.forward(name));
     }
 }

@@ -21,6 +21,9 @@ record GoldenOperations(String name, Program program, String meta, Map<String, T
             "operations-cf", //
             "operations-ew", //
             "operations-ix", //
+            "operations-rl", //
+            "operations-sh");
+            "operations-nn", //
             "operations-rl");
     private static final Map<String, GoldenOperations> ALL = load();
 

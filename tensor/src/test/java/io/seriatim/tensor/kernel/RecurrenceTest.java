@@ -1,8 +1,8 @@
 package io.seriatim.tensor.kernel;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
-import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Layout;
@@ -73,8 +73,8 @@ class RecurrenceTest {
         TensorSpec bias = TensorSpec.of(DType.FLOAT32, 12);
         IllegalArgumentException refused = assertThrows(IllegalArgumentException.class,
                 () -> recurrence.infer(x, TensorSpec.of(DType.FLOAT32, 12, 3), bias, h, TensorSpec.of(DType.INT64, 2)));
-        assertEquals("recurrence: weights must be float32 [12, 4], but is float32 [12, 3]",
-                String.valueOf(refused.getMessage()).split(";")[0]);
+        String message = String.valueOf(refused.getMessage());
+        assertTrue(message.startsWith("recurrence: weights must be float32 [12, 4], but is float32 [12, 3]"), message);
         assertThrows(IllegalArgumentException.class,
                 () -> recurrence.infer(x, TensorSpec.of(DType.FLOAT32, 12, 4), bias, h, TensorSpec.of(DType.INT64, 3)));
         assertThrows(IllegalArgumentException.class,
