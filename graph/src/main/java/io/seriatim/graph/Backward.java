@@ -194,12 +194,10 @@ final class Backward {
             List<OpDesc> made = inner == null ? GradientPruning.make(op, wanted) : ControlGradients.make(op, inner, program, wanted);
             made.forEach(each -> gradients.add(call > 1 || !renamed.isEmpty() ? withoutCollisions(each, op, into) : each));
         }
-        List<OpDesc> reached = seeds == null ? gradients : GradientPruning.reached(gradients, seeds);
-        List<OpDesc> summed = Accumulation.of(reached, forward.index(), maxChainedAdditions);
-        // Seeds are what the targets begin with: no one asks whether they are wanted.
         List<OpDesc> reached = new ArrayList<>(first);
         reached.addAll(seeds == null ? gradients : GradientPruning.reached(gradients, seeds));
         List<OpDesc> summed = Accumulation.of(reached, forward.index(), maxChainedAdditions);
+        // Seeds are what the targets begin with: no one asks whether they are wanted.
         List<OpDesc> kept = new ArrayList<>(summed.subList(0, first.size()));
         kept.addAll(GradientPruning.prune(summed.subList(first.size(), summed.size()), unwanted(forward), targets));
         kept.forEach(each -> into.add(Appender.complete(each, Roles.BACKWARD)));
