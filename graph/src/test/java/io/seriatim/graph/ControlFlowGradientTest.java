@@ -193,7 +193,8 @@ class ControlFlowGradientTest {
             Value two = g.full(INT64, 2, 1);
             return g.whileLoop(v -> List.of(v.getFirst().lessThan(last)), v -> {
                 Value h = v.getLast();
-                return List.of(v.getFirst().plus(1), g.ifElse(v.getFirst().lessThan(two), () -> h.matmul(w).tanh(), () -> h.times(x).sin()));
+                return List.of(v.getFirst().plus(1),
+                        g.ifElse(v.getFirst().lessThan(two), () -> h.matmul(w).tanh(), () -> h.times(x).sin()));
             }, g.full(INT64, 0, 1), x.matmul(w)).getLast().mean();
         });
     }
@@ -209,7 +210,8 @@ class ControlFlowGradientTest {
     void loopInBranch(boolean taken) {
         check("loop in branch", (g, x, w) -> {
             Value h = x.matmul(w);
-            return g.ifElse(flag(g, "c", taken), () -> loop(g, h.plus(0.1), 3, each -> each.matmul(w).tanh()), () -> h.sin()).times(x).mean();
+            return g.ifElse(flag(g, "c", taken), () -> loop(g, h.plus(0.1), 3, each -> each.matmul(w).tanh()), () -> h.sin()).times(x)
+                    .mean();
         });
     }
 

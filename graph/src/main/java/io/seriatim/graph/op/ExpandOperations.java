@@ -29,7 +29,8 @@ final class ExpandOperations {
 
     private static void expandAs(Operations registry) {
         String signature = "expand_as_v2_grad(Out@GRAD, X) -> X@GRAD";
-        Operation.Builder expand = Operation.define("expand_as_v2").in("X", "Y?").out("Out").attr("target_shape", new int[0]).shapesOnly("Y")
+        Operation.Builder expand = Operation.define("expand_as_v2").in("X", "Y?").out("Out").attr("target_shape", new int[0])
+                .shapesOnly("Y")
                 .infer(ExpandOperations::expandedAs).lower(l -> l.out("Out", l.expand(l.in("X"), l.output("Out").shape()))).grad(signature);
         expand.gradOperation(signature, null).shapesOnly("X").lower(ExpandOperations::sum).register(registry);
         expand.register(registry);
@@ -57,7 +58,8 @@ final class ExpandOperations {
         long[] dims = wanted.clone();
         for (int i = 0; i < dims.length; i++) {
             int from = i - (dims.length - x.length);
-            inference.require(wanted[i] >= 0 || from >= 0, "the shape %s keeps dimension %d, which X does not have", Arrays.toString(wanted), i);
+            inference.require(wanted[i] >= 0 || from >= 0, "the shape %s keeps dimension %d, which X does not have",
+                    Arrays.toString(wanted), i);
             dims[i] = wanted[i] < 0 ? x[from] : wanted[i];
         }
         return dims;
@@ -79,7 +81,8 @@ final class ExpandOperations {
     }
 
     private static void fits(Inference inference, long[] x, long[] wanted) {
-        inference.require(wanted.length >= x.length, "the shape %s must have at least the %d dimensions of X", Arrays.toString(wanted), x.length);
+        inference.require(wanted.length >= x.length, "the shape %s must have at least the %d dimensions of X", Arrays.toString(wanted),
+                x.length);
         for (int i = 1; i <= wanted.length; i++) {
             long to = wanted[wanted.length - i];
             long from = i > x.length ? 1 : x[x.length - i];
