@@ -197,6 +197,7 @@ final class Backward {
         List<OpDesc> reached = new ArrayList<>(first);
         reached.addAll(seeds == null ? gradients : GradientPruning.reached(gradients, seeds));
         List<OpDesc> summed = Accumulation.of(reached, forward.index(), maxChainedAdditions);
+        // Seeds are what the targets begin with: no one asks whether they are wanted.
         List<OpDesc> kept = new ArrayList<>(summed.subList(0, first.size()));
         kept.addAll(GradientPruning.prune(summed.subList(first.size(), summed.size()), unwanted(forward), targets));
         kept.forEach(each -> into.add(Appender.complete(each, Roles.BACKWARD)));

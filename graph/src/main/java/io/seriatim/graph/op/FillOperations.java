@@ -26,10 +26,12 @@ final class FillOperations {
     static void register(Operations registry) {
         Operation.define("fill_constant").in("ValueTensor?", "ShapeTensor?", "ShapeTensorList*?").out("Out").attr("dtype", 5)
                 .attr("shape", new long[0]).attr("value", 0f).attr("str_value", "").attr("force_cpu", false).attr("place_type", -1)
-                .values("ShapeTensor", "ShapeTensorList").infer(FillOperations::constant).lower(FillOperations::constant).register(registry);
+                .values("ShapeTensor", "ShapeTensorList").infer(FillOperations::constant).lower(FillOperations::constant)
+                .register(registry);
         Operation.define("fill_constant_batch_size_like").in("Input").out("Out").required("shape", Attribute.Ints.class)
                 .attr("input_dim_idx", 0).attr("output_dim_idx", 0).attr("dtype", 5).attr("value", 0f).attr("str_value", "")
-                .attr("force_cpu", false).shapesOnly("Input").infer(FillOperations::batch).lower(FillOperations::constant).register(registry);
+                .attr("force_cpu", false).shapesOnly("Input").infer(FillOperations::batch).lower(FillOperations::constant)
+                .register(registry);
         Operation.define("fill_any_like").in("X").out("Out").attr("value", 0f).attr("dtype", -1).shapesOnly("X")
                 .infer(inference -> inference.set("Out", 0, like(inference))).lower(l -> fill(l, l.attrs().getDouble("value")))
                 .register(registry);
@@ -70,7 +72,8 @@ final class FillOperations {
             Double special = special(text);
             BigDecimal decimal = special == null ? decimal(text) : null;
             inference.require(special != null || decimal != null, "str_value must be a number, inf or nan, but is '%s'", text);
-            inference.require(dtype != DType.INT64 || decimal == null || decimal.toBigInteger().bitLength() <= 63, "the value %s is none of %s",
+            inference.require(dtype != DType.INT64 || decimal == null || decimal.toBigInteger().bitLength() <= 63,
+                    "the value %s is none of %s",
                     text, dtype);
             value = special != null ? special : Objects.requireNonNull(decimal).doubleValue();
         }
@@ -104,7 +107,9 @@ final class FillOperations {
     }
 
     private static ArgType like(Inference inference) {
-        ArgType type = inference.attrs().getInt("dtype") < 0 ? inference.in("X") : inference.in("X").with(inference.attrs().getDType("dtype"));
+        ArgType type = inference.attrs().getInt("dtype") < 0
+                ? inference.in("X")
+                : inference.in("X").with(inference.attrs().getDType("dtype"));
         inRange(inference, type.dtype(), inference.attrs().getDouble("value"));
         return type;
     }
@@ -191,7 +196,7 @@ final class FillOperations {
             return Tensor.of(dtype, new long[0], shape);
         }
         return switch (attrs.get(name)) {
-            case Attribute.Ints _, Attribute.Int64s _ -> Tensor.of(dtype, attrs.getLongs(name), shape);
+            case Attribute.Ints _,Attribute.Int64s _ -> Tensor.of(dtype, attrs.getLongs(name), shape);
             default -> Tensor.of(dtype, attrs.getDoubles(name), shape);
         };
     }

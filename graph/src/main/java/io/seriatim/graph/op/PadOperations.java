@@ -61,13 +61,15 @@ final class PadOperations {
             case "replicate" -> length == 0 ? 0 : Integer.MAX_VALUE;
             default -> Integer.MAX_VALUE;
         };
-        inference.require(before <= most && after <= most, "paddings of a dimension of length %d in mode %s must be at most %d, but are %d and %d",
+        inference.require(before <= most && after <= most,
+                "paddings of a dimension of length %d in mode %s must be at most %d, but are %d and %d",
                 length, mode, most, before, after);
         inference.require(length + before + after >= 0, "paddings %d and %d take away more than the length %d", before, after, length);
         return length + before + after;
     }
 
     /** The numbers of elements before and after each dimension. */
+    @SuppressWarnings("ArrayRecordComponent") // Of this class alone, and never compared.
     private record Margins(Long[] before, Long[] after) {
         static Margins of(Lowering l) {
             long[] given = l.values("Paddings");
