@@ -98,7 +98,8 @@ class MixedPrecisionTest {
     @TestFactory
     Stream<DynamicTest> trainsAsFloat32() {
         List<DynamicTest> tests = new ArrayList<>();
-        Map<String, Function<Graph, Value>> networks = Map.of("mlp", MixedPrecisionTest::mlp, "convolution", MixedPrecisionTest::convolution,
+        Map<String, Function<Graph, Value>> networks = Map.of("mlp", MixedPrecisionTest::mlp, "convolution",
+                MixedPrecisionTest::convolution,
                 "branches", MixedPrecisionTest::branches);
         networks.forEach((name, network) -> {
             for (Optimizer optimizer : List.of(Sgd.of(0.05), Adam.of(0.01))) {
