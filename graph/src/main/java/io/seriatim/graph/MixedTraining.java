@@ -89,13 +89,15 @@ final class MixedTraining {
     }
 
     private static boolean isFloating(@Nullable Attribute type) {
-        return type instanceof Attribute.Int(int number) && DataTypes.find(number) instanceof DType dtype && dtype.isFloating();
+        DType dtype = type instanceof Attribute.Int(int number) ? DataTypes.find(number) : null;
+        return dtype != null && dtype.isFloating();
     }
 
     private boolean isFloating(String name) {
         VarDesc desc = block.find(name);
         VarType.TensorType type = desc == null ? null : desc.type().tensorType();
-        return type != null && DataTypes.find(type.dataType()) instanceof DType dtype && dtype.isFloating();
+        DType dtype = type == null ? null : DataTypes.find(type.dataType());
+        return dtype != null && dtype.isFloating();
     }
 
     private static boolean isLow(OpDesc op, Map<String, Boolean> low) {
@@ -149,7 +151,7 @@ final class MixedTraining {
                 before.add(op);
             }
         }
-        after.sort(Comparator.comparing(op -> gradients.indexOf(op.output("Out").getFirst())));
+        after.sort(Comparator.comparingInt(op -> gradients.indexOf(op.output("Out").getFirst())));
         before.addAll(after);
         block.setOps(before);
     }

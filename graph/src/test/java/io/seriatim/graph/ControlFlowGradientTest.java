@@ -10,6 +10,7 @@ import io.seriatim.tensor.kernel.Kernels;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Random;
 import java.util.function.Function;
 import org.junit.jupiter.api.Test;
@@ -120,7 +121,7 @@ class ControlFlowGradientTest {
 
     /** A loop of three steps over one state. */
     private static Value loop(Graph g, Value first, long steps, Function<Value, Value> body) {
-        Value last = g.full(INT64, steps, 1);
+        Value last = g.full(INT64, (double) steps, 1);
         return g.whileLoop(v -> List.of(v.getFirst().lessThan(last)), v -> List.of(v.getFirst().plus(1), body.apply(v.getLast())),
                 g.full(INT64, 0, 1), first).getLast();
     }
@@ -203,7 +204,7 @@ class ControlFlowGradientTest {
         });
         List<String> names = NumericGradientTest.names(List.copyOf(network.outputs().values().values()));
         Map<String, Tensor> results = Interpreter.of(Kernels.portable()).run(network.main(), Map.of(), names);
-        assertEquals(List.of(7L, 5L), names.stream().map(name -> results.get(name).toLongArray()[0]).toList());
+        assertEquals(List.of(7L, 5L), names.stream().map(name -> Objects.requireNonNull(results.get(name)).toLongArray()[0]).toList());
     }
 
     @ParameterizedTest

@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -65,7 +66,7 @@ class GoldenOperationsTest {
         golden.out().forEach((name, expected) -> {
             String result = golden.name() + " " + name;
             if (!WRONG.contains(result)) {
-                same(result, expected, results.get(name));
+                same(result, expected, Objects.requireNonNull(results.get(name)));
             }
         });
     }
@@ -120,8 +121,8 @@ class GoldenOperationsTest {
             List<String> wrong) {
         VarDesc desc = block.find(op.output(slot).get(index));
         VarType.TensorType expected = desc == null ? null : desc.type().tensorType();
-        if (expected != null && type != null && !slot.equals("XShape")) {
-            VarType.TensorType found = type.varType().tensorType();
+        if (desc != null && expected != null && type != null && !slot.equals("XShape")) {
+            VarType.TensorType found = Objects.requireNonNull(type.varType().tensorType());
             boolean gradient = desc.name().endsWith(GradientRule.SUFFIX) && compatible(expected, found);
             if (!expected.equals(found) && !gradient && !(type.isKnown() && contradicted(golden, desc, expected, type))) {
                 wrong.add(op.type() + "." + slot + " is " + expected + " in Paddle, but " + found + " here");

@@ -151,10 +151,10 @@ class GoldenProgramsTest {
                 VarDesc own = actual.var(name);
                 if (own == null) {
                     wrong.add(where + ": variable " + desc + " is not there (here " + name + ")");
-                } else if (own.type().kind() != desc.type().kind() || !Objects.equals(own.type().tensorType(), desc.type().tensorType())
-                        && desc.type() instanceof VarType.Dense || own.isPersistable() != desc.isPersistable()
-                        || own.isTrained() != desc.isTrained() && !desc.name().contains("batch_norm")
-                        || own.stopsGradient() != desc.stopsGradient() && !desc.name().contains("XShape")) {
+                } else if (own.type().kind() != desc.type().kind() || own.isPersistable() != desc.isPersistable()
+                        || (desc.type() instanceof VarType.Dense && !Objects.equals(own.type().tensorType(), desc.type().tensorType()))
+                        || (own.isTrained() != desc.isTrained() && !desc.name().contains("batch_norm"))
+                        || (own.stopsGradient() != desc.stopsGradient() && !desc.name().contains("XShape"))) {
                     wrong.add(where + ": " + desc + " in Paddle, but " + own);
                 }
             }

@@ -9,6 +9,7 @@ import io.seriatim.tensor.kernel.Kernels;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Random;
 
 /** Compares gradients that a program computes with differences of the loss, along one random direction for each input. */
@@ -32,10 +33,11 @@ final class GradientCheck {
         Map<String, Tensor> found = interpreter.run(program, feeds, gradients);
         Random random = new Random(seed);
         for (int i = 0; i < inputs.size(); i++) {
-            Tensor gradient = found.get(gradients.get(i));
-            double[] values = feeds.get(inputs.get(i)).toDoubleArray();
+            Tensor gradient = Objects.requireNonNull(found.get(gradients.get(i)));
+            Tensor point = Objects.requireNonNull(feeds.get(inputs.get(i)));
+            double[] values = point.toDoubleArray();
             String where = what + ": the gradient of " + inputs.get(i);
-            assertEquals(feeds.get(inputs.get(i)).spec(), gradient.spec(), where);
+            assertEquals(point.spec(), gradient.spec(), where);
             double[] direction = random.doubles(values.length, -1, 1).toArray();
             double expected = slope(inputs.get(i), direction);
             double actual = 0;
@@ -59,7 +61,7 @@ final class GradientCheck {
     }
 
     private double loss(String input, double[] direction, double step) {
-        Tensor at = feeds.get(input);
+        Tensor at = Objects.requireNonNull(feeds.get(input));
         double[] values = at.toDoubleArray();
         for (int i = 0; i < values.length; i++) {
             values[i] += step * direction[i];
@@ -67,7 +69,7 @@ final class GradientCheck {
         Map<String, Tensor> moved = new LinkedHashMap<>(feeds);
         moved.put(input, Tensor.of(DType.FLOAT64, values, at.shape().dims()));
         double sum = 0;
-        for (double each : interpreter.run(forward, moved, List.of(loss)).get(loss).toDoubleArray()) {
+        for (double each : Objects.requireNonNull(interpreter.run(forward, moved, List.of(loss)).get(loss)).toDoubleArray()) {
             sum += each;
         }
         return sum;

@@ -91,7 +91,7 @@ class GradientMutantTest {
                 mutant.global().setOps(bug.apply(ops, at));
                 AssertionFailedError error = assertThrows(AssertionFailedError.class,
                         () -> check.check("mutant", mutant, inputs, gradients, number), () -> "the mutant of seed " + number + " lives");
-                assertTrue(error.getMessage().startsWith("mutant: the gradient of x0 "), error.getMessage());
+                assertTrue(String.valueOf(error.getMessage()).startsWith("mutant: the gradient of x0 "), String.valueOf(error));
                 return Outputs.none();
             });
         }

@@ -49,7 +49,7 @@ class InstructionsTest {
         IllegalArgumentException refusal = assertThrows(IllegalArgumentException.class,
                 () -> Interpreter.of(Kernels.portable()).run(program, feeds, List.of()));
         for (String part : parts) {
-            assertTrue(refusal.getMessage().contains(part), refusal.getMessage());
+            assertTrue(String.valueOf(refusal.getMessage()).contains(part), String.valueOf(refusal.getMessage()));
         }
     }
 
@@ -113,7 +113,7 @@ class InstructionsTest {
         assertArrayEquals(new double[]{2, 4}, run("y").toDoubleArray());
         flag("p", false);
         IllegalArgumentException missing = assertThrows(IllegalArgumentException.class, () -> run("y"));
-        assertTrue(missing.getMessage().contains("'y' has no value"), missing.getMessage());
+        assertTrue(String.valueOf(missing.getMessage()).contains("'y' has no value"), String.valueOf(missing.getMessage()));
     }
 
     @Test
@@ -235,6 +235,6 @@ class InstructionsTest {
         String file = folder.resolve("nothing").toString();
         add(OpDesc.of("load_combine").out("Out", "y").attr("file_path", file));
         UncheckedIOException failure = assertThrows(UncheckedIOException.class, () -> run("y"));
-        assertTrue(failure.getMessage().contains("load_combine") && failure.getMessage().contains(file), failure.getMessage());
+        assertTrue(String.valueOf(failure.getMessage()).contains("load_combine") && String.valueOf(failure.getMessage()).contains(file), String.valueOf(failure.getMessage()));
     }
 }

@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Random;
 import java.util.Set;
 import java.util.function.Function;
@@ -94,7 +95,7 @@ class MixedPrecisionTest {
                 : Map.of("x", Tensor.of(FLOAT32, random.doubles(64, -1, 1).toArray(), 8, 8), "y",
                         Tensor.of(FLOAT32, random.doubles(8, -1, 1).toArray(), 8, 1));
         return IntStream.range(0, STEPS)
-                .mapToDouble(_ -> interpreter.run(network.main(), feeds, List.of(loss)).get(loss).toDoubleArray()[0]).toArray();
+                .mapToDouble(_ -> Objects.requireNonNull(interpreter.run(network.main(), feeds, List.of(loss)).get(loss)).toDoubleArray()[0]).toArray();
     }
 
     @TestFactory

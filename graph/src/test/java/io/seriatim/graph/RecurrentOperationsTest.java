@@ -159,8 +159,8 @@ class RecurrentOperationsTest {
         feeds.put("x", OneRun.random(new SplittableRandom(SEED), DType.FLOAT32, steps, batch, size));
         feeds.put("dy", OneRun.random(new SplittableRandom(SEED + 1), DType.FLOAT32, steps, batch, size));
         List<Tensor> zeros = new ArrayList<>(
-                List.of(Tensor.allocate(DType.FLOAT32, 4 * size, size), Tensor.allocate(DType.FLOAT32, 4 * size, size),
-                        Tensor.allocate(DType.FLOAT32, 4 * size), Tensor.allocate(DType.FLOAT32, 4 * size)));
+                List.of(Tensor.allocate(DType.FLOAT32, 4L * size, size), Tensor.allocate(DType.FLOAT32, 4L * size, size),
+                        Tensor.allocate(DType.FLOAT32, 4L * size), Tensor.allocate(DType.FLOAT32, 4L * size)));
         zeros.forEach(tensor -> tensor.memory().fill((byte) 0));
         for (int i = 0; i < zeros.size(); i++) {
             feeds.put("w" + i, zeros.get(i));

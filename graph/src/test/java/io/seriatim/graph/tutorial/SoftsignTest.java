@@ -17,6 +17,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
 class SoftsignTest {
@@ -41,8 +42,8 @@ class SoftsignTest {
                 want[i] = POINTS[i] / (1 + Math.abs(POINTS[i]));
                 slope[i] = 1 / Math.pow(1 + Math.abs(POINTS[i]), 2);
             }
-            assertArrayEquals(want, results.get(y).toDoubleArray(), 1e-12);
-            assertArrayEquals(slope, results.get(dx).toDoubleArray(), 1e-12);
+            assertArrayEquals(want, Objects.requireNonNull(results.get(y)).toDoubleArray(), 1e-12);
+            assertArrayEquals(slope, Objects.requireNonNull(results.get(dx)).toDoubleArray(), 1e-12);
         }
         assertEquals(List.of("softsign", "fill_any_like", "softsign_grad"),
                 network.main().global().ops().stream().map(op -> op.type()).toList());
@@ -50,7 +51,7 @@ class SoftsignTest {
 
     private static Value assertNotNullValue(@org.jspecify.annotations.Nullable Value value) {
         assertNotNull(value);
-        return java.util.Objects.requireNonNull(value);
+        return Objects.requireNonNull(value);
     }
 
     /** The tutorial shows the code that is compiled and tested here. */
