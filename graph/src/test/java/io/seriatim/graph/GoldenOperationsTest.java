@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -65,7 +66,7 @@ class GoldenOperationsTest {
         golden.out().forEach((name, expected) -> {
             String result = golden.name() + " " + name;
             if (!WRONG.contains(result)) {
-                same(result, expected, results.get(name));
+                same(result, expected, Objects.requireNonNull(results.get(name), result));
             }
         });
     }
