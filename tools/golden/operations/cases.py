@@ -36,7 +36,7 @@ class Case:
     hidden: tuple = ()
     """Variables without a defined value."""
     declared: dict = field(default_factory=dict)
-    """Output variable to its shape and dtype, for the operations that infer none."""
+    """Output variable to its shape and dtype, for the operations that infer none; input variable to its shape, where some of it is unknown."""
     repeat: int = 1
     more: dict = field(default_factory=dict)
     """Feeds that only `then` reads."""
@@ -131,7 +131,8 @@ class Build:
     def _data(self, slot, drawn):
         names = []
         for name, array in _named(slot, drawn):
-            data = paddle.static.data(name, array.shape, array.dtype.name)
+            shape = self.case.declared.get(name, {}).get("shape", array.shape)
+            data = paddle.static.data(name, shape, array.dtype.name)
             data.stop_gradient = array.dtype.name not in FLOATS or name in self.case.constant or slot in self.case.more
             self.feeds[name] = array
             names.append(name)

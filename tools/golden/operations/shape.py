@@ -34,7 +34,8 @@ case("concat.one", {"X": [rand(2, 3)]}, {"axis": 0})
 case("concat.long", {"X": [ints(2), ints(3)]}, {"axis": 0})
 case("split.num", {"X": rand(2, 6)}, {"num": 3, "axis": 1}, outputs={"Out": ["out0", "out1", "out2"]})
 case("split.sections", {"X": rand(6, 2, dtype="float64")}, {"sections": [1, 3, 2], "axis": 0}, outputs={"Out": ["out0", "out1", "out2"]})
-case("split.inferred", {"X": rand(2, 5)}, {"sections": [2, -1], "axis": -1}, outputs={"Out": ["out0", "out1"]})
+# Paddle's kernel does not know negative axes: Python makes them positive before.
+case("split.inferred", {"X": rand(2, 5)}, {"sections": [2, -1], "axis": 1}, outputs={"Out": ["out0", "out1"]})
 case("split.tensor", {"X": rand(2, 4), "AxisTensor": int32s(1)}, {"num": 2, "axis": 0}, outputs={"Out": ["out0", "out1"]})
 case(
     "split.section_tensors",
@@ -179,6 +180,8 @@ case(
     "set_value.none_axis",
     {"Input": rand(3, 4), "ValueTensor": rand(2, 1, 4)},
     {"axes": [0], "starts": [0], "ends": [2], "steps": [1], "none_axes": [1], "dtype": number},
+    # Paddle's gradient does not know new axes.
+    hidden=("valuetensor@GRAD",),
 )
 case(
     "set_value.tensors",

@@ -186,7 +186,7 @@ final class Backward {
 
     /** Emits the gradients of a path into a block, which is the parent of those that gradients of blocks get. */
     private void emit(Block forward, List<OpDesc> path, Block into, List<OpDesc> first, Set<String> targets, @Nullable Set<String> seeds) {
-        List<OpDesc> gradients = new ArrayList<>(first);
+        List<OpDesc> gradients = new ArrayList<>();
         for (OpDesc op : path.reversed()) {
             @Nullable
             Block inner = ControlGradients.block(op) < 0 ? null : gradientBlock(op, into.index());
@@ -194,13 +194,12 @@ final class Backward {
             List<OpDesc> made = inner == null ? GradientPruning.make(op, wanted) : ControlGradients.make(op, inner, program, wanted);
             made.forEach(each -> gradients.add(call > 1 || !renamed.isEmpty() ? withoutCollisions(each, op, into) : each));
         }
-        List<OpDesc> summed = Accumulation.of(gradients, forward.index(), maxChainedAdditions);
+        List<OpDesc> reached = new ArrayList<>(first);
+        reached.addAll(seeds == null ? gradients : GradientPruning.reached(gradients, seeds));
+        List<OpDesc> summed = Accumulation.of(reached, forward.index(), maxChainedAdditions);
+        // Seeds are what the targets begin with: no one asks whether they are wanted.
         List<OpDesc> kept = new ArrayList<>(summed.subList(0, first.size()));
-        Set<String> given = seeds == null ? null : new HashSet<>(seeds);
-        if (given != null) {
-            kept.forEach(each -> given.addAll(each.outputNames()));
-        }
-        kept.addAll(GradientPruning.prune(summed.subList(first.size(), summed.size()), unwanted(forward), targets, given));
+        kept.addAll(GradientPruning.prune(summed.subList(first.size(), summed.size()), unwanted(forward), targets));
         kept.forEach(each -> into.add(Appender.complete(each, Roles.BACKWARD)));
     }
 
@@ -257,7 +256,8 @@ final class Backward {
         Appender.declare(block, op, Appender.infer(block, op));
         for (String name : fresh) {
             VarDesc desc = block.var(name);
-            VarDesc of = block.find(forward(name));
+            // A step of a recurrence has parts of what is called the same outside.
+            VarDesc of = (block.forward() == Block.NONE ? block : block.program().block(block.forward())).find(forward(name));
             VarType.TensorType tensor = of == null ? null : of.type().tensorType();
             if (desc != null && tensor != null) {
                 block.put(desc.with(of != null && of.type() instanceof VarType.TensorArray ? of.type() : desc.type().with(tensor)));

@@ -1,5 +1,8 @@
 package io.seriatim.graph;
 
+import io.seriatim.graph.op.GradientRule;
+import io.seriatim.graph.op.Operation;
+import io.seriatim.graph.op.Operations;
 import io.seriatim.tensor.DType;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -122,19 +125,52 @@ final class ControlFlow {
         return names;
     }
 
-    static List<Value> whileLoop(Graph graph, Graph.LoopFunction condition, Graph.LoopFunction body, List<Value> initial) {
-        if (initial.isEmpty()) {
+    /** A loop overwrites its variables. One whose first value is wanted beyond the loop starts with a copy. */
+    private static List<Value> variables(Graph graph, List<Value> initial) {
+        List<Value> variables = new ArrayList<>();
+        for (Value each : initial) {
+            variables.add(variables.contains(each) || isWantedElsewhere(graph.block(), each) ? each.assign() : each);
+        }
+        return variables;
+    }
+
+    private static boolean isWantedElsewhere(Block block, Value value) {
+        VarDesc desc = block.var(value.name());
+        if (desc == null || desc.isTrained()) {
+            return true;
+        }
+        return !desc.stopsGradient() && block.ops().stream().anyMatch(op -> isReadByGradient(op, value.name()));
+    }
+
+    private static boolean isReadByGradient(OpDesc op, String name) {
+        if (op.inputNames().contains(name)) {
+            return GradientPruning.carries(op);
+        }
+        Operation schema = Operations.system().find(op.type());
+        GradientRule rule = schema == null ? null : schema.gradient();
+        return rule != null && op.outputNames().contains(name)
+                && rule.make(op, _ -> true).stream().anyMatch(gradient -> gradient.inputNames().contains(name));
+    }
+
+    static List<Value> whileLoop(Graph graph, Graph.LoopFunction condition, Graph.LoopFunction body, List<Value> given) {
+        if (given.isEmpty()) {
             throw new IllegalArgumentException("A loop has at least one variable; without, its condition could not change");
         }
+        List<Value> initial = variables(graph, given);
         Value first = single(condition.apply(initial));
         checkCondition(first);
         Block outer = graph.block();
         Block block = graph.main().addBlock(outer.index(), null);
         graph.in(block, () -> {
-            List<Value> next = body.apply(initial);
+            List<Value> next = new ArrayList<>(body.apply(initial));
             if (next.size() != initial.size()) {
                 throw new IllegalArgumentException("The body of a loop gives as many variables as it takes, but it takes " + initial.size()
                         + " and gives " + next.size());
+            }
+            // A variable that becomes another's value is copied before it is overwritten itself.
+            for (int i = 0; i < next.size(); i++) {
+                Value each = next.get(i);
+                next.set(i, initial.contains(each) && !each.equals(initial.get(i)) ? each.assign() : each);
             }
             Value again = single(condition.apply(next));
             for (int i = 0; i < next.size(); i++) {

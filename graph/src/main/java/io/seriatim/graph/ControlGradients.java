@@ -53,6 +53,8 @@ final class ControlGradients {
         in.put("StepScopes", op.output("StepScopes"));
         in.put("Out@GRAD", outer);
         List<String> results = new ArrayList<>(gradients(op.input("X"), wanted));
+        // What the steps overwrite without reading it has a gradient too: zeros in place of what came in.
+        made.addAll(outer);
         results.replaceAll(name -> made.contains(name) ? name : GradientRule.EMPTY);
         Map<String, List<String>> out = new TreeMap<>();
         out.put("X@GRAD", results);

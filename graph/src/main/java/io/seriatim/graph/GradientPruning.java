@@ -40,13 +40,8 @@ final class GradientPruning {
         return rule.make(op, wanted);
     }
 
-    /**
-     * Prunes operations of gradients.
-     *
-     * @param seeds
-     *            gradients that come from outside; operations that no other gradient reaches are taken out. Null for a loss, whose seed is an operation.
-     */
-    static List<OpDesc> prune(List<OpDesc> ops, Set<String> unwanted, Set<String> targets, @Nullable Set<String> seeds) {
+    /** Prunes operations of gradients. */
+    static List<OpDesc> prune(List<OpDesc> ops, Set<String> unwanted, Set<String> targets) {
         Set<String> absent = new HashSet<>(unwanted);
         List<OpDesc> kept = new ArrayList<>();
         for (OpDesc op : ops) {
@@ -62,11 +57,11 @@ final class GradientPruning {
                 kept.add(op);
             }
         }
-        List<OpDesc> reached = seeds == null ? kept : reached(kept, seeds);
-        return withZeros(reached, absent, targets);
+        return withZeros(kept, absent, targets);
     }
 
-    private static List<OpDesc> reached(List<OpDesc> ops, Set<String> seeds) {
+    /** Without the operations that none of the gradients that come from outside reaches. What they would write must not count as one more part of a sum. */
+    static List<OpDesc> reached(List<OpDesc> ops, Set<String> seeds) {
         Set<String> there = new HashSet<>(seeds);
         List<OpDesc> reached = new ArrayList<>();
         Set<String> written = new HashSet<>();
@@ -109,7 +104,9 @@ final class GradientPruning {
     static @Nullable OpDesc existing(OpDesc op, Block block, @Nullable OpDesc parent) {
         boolean writes = op.outputNames().stream().anyMatch(name -> !name.equals(GradientRule.EMPTY));
         List<String> gradients = op.inputNames().stream().filter(GradientPruning::isGradient).toList();
-        boolean comes = gradients.isEmpty() || gradients.stream().anyMatch(name -> isThere(name, block, parent));
+        // The gradient of what leaves a step of a recurrence comes from outside of the block.
+        boolean comes = gradients.isEmpty() || op.type().equals("rnn_memory_helper_grad")
+                || gradients.stream().anyMatch(name -> isThere(name, block, parent));
         if (!writes || !comes) {
             return null;
         }
@@ -121,9 +118,14 @@ final class GradientPruning {
         return inputs.getOrDefault("X", List.of()).isEmpty() ? null : op.with(inputs, op.outputs());
     }
 
-    /** A loop's gradient may read what an earlier step of it wrote. */
+    /** The gradient of a loop may read what an earlier step of it wrote, and so does that of a recurrence for its states. */
     private static boolean isThere(String name, Block block, @Nullable OpDesc parent) {
-        return block.find(name) != null
-                || (parent != null && parent.inputNames().contains(name) && parent.outputNames().contains(name));
+        return block.find(name) != null || (parent != null
+                && ((parent.inputNames().contains(name) && parent.outputNames().contains(name)) || isOfState(name, parent)));
+    }
+
+    private static boolean isOfState(String name, OpDesc parent) {
+        return parent.type().equals("recurrent_grad") && parent.attribute("states") instanceof Attribute.Texts(List<String> states)
+                && states.contains(Backward.forward(name));
     }
 }

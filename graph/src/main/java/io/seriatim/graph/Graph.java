@@ -623,7 +623,8 @@ public final class Graph {
      * @param body
      *            computes the next values
      * @param initial
-     *            the loop's variables before the first step; they are overwritten
+     *            the loop's variables before the first step; they are overwritten, except for parameters, for variables of outer blocks,
+     *            and for those that a gradient needs
      * @return the loop's variables after the last step
      */
     public List<Value> whileLoop(LoopFunction condition, LoopFunction body, Value... initial) {

@@ -3,6 +3,7 @@ package io.seriatim.graph;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import java.math.BigDecimal;
+import java.math.MathContext;
 import java.util.Arrays;
 
 /** The operations of initializers. */
@@ -91,14 +92,23 @@ final class Initializers {
         if (Double.isNaN(value) || Double.isInfinite(value)) {
             return Double.isNaN(value) ? "nan" : value > 0 ? "inf" : "-inf";
         }
-        double magnitude = Math.abs(value);
-        if (magnitude == 0 || (magnitude >= 1e-4 && magnitude < 1e16)) {
-            String plain = new BigDecimal(Double.toString(value)).toPlainString();
+        if (value == 0) {
+            return 1 / value < 0 ? "-0.0" : "0.0";
+        }
+        BigDecimal digits = shortest(value);
+        int exponent = digits.precision() - digits.scale() - 1;
+        if (exponent >= -4 && exponent < 16) {
+            String plain = digits.toPlainString();
             return plain.contains(".") ? plain : plain + ".0";
         }
-        String[] parts = Double.toString(value).split("E", -1);
-        int exponent = Integer.parseInt(parts[1]);
-        String digits = parts[0].endsWith(".0") ? parts[0].substring(0, parts[0].length() - 2) : parts[0];
-        return digits + "e" + (exponent < 0 ? "-" : "+") + (Math.abs(exponent) < 10 ? "0" : "") + Math.abs(exponent);
+        String mantissa = digits.movePointLeft(exponent).stripTrailingZeros().toPlainString();
+        return mantissa + "e" + (exponent < 0 ? "-" : "+") + (Math.abs(exponent) < 10 ? "0" : "") + Math.abs(exponent);
+    }
+
+    /** The fewest digits that read back as the number. Java writes at least two. */
+    private static BigDecimal shortest(double value) {
+        BigDecimal digits = new BigDecimal(Double.toString(value));
+        BigDecimal single = digits.round(new MathContext(1));
+        return (single.doubleValue() == value ? single : digits).stripTrailingZeros();
     }
 }

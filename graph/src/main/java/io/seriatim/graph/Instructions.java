@@ -17,11 +17,12 @@ final class Instructions {
         this.recurrence = new RecurrentInstructions(state.program(), blocks);
     }
 
-    void run(OpDesc op, Environment environment) {
+    void run(OpDesc op, Block block, Environment environment) {
         switch (op.type()) {
             case "feed" -> requireFed(op);
             case "fetch", "fetch_v2" -> fetch(op, environment);
             case "read" -> read(op);
+            case "save", "load", "save_combine", "load_combine" -> FileInstructions.run(op, block, environment);
             case "conditional_block" -> control.conditional(op, environment);
             case "conditional_block_grad" -> control.conditionalGradient(op, environment);
             case "while" -> control.loop(op, environment);

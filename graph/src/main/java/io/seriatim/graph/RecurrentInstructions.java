@@ -123,9 +123,11 @@ final class RecurrentInstructions {
         for (int i = 0; i < shape.outputs().size(); i++) {
             Object whole = environment.find(op.input("outputs@GRAD").get(i));
             String name = shape.outputs().get(i);
-            inner.setHere(GradientRule.gradient(name), whole instanceof Tensor tensor
+            Object value = whole instanceof Tensor tensor
                     ? VariableValues.copy(tensor.select(0, part))
-                    : VariableValues.zerosLike(inner.get(name)));
+                    : VariableValues.zerosLike(inner.get(name));
+            // An output may also be a state.
+            inner.setHere(GradientRule.gradient(name), VariableValues.sum(inner.here(GradientRule.gradient(name)), value));
         }
     }
 

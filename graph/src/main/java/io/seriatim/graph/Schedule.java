@@ -1,5 +1,7 @@
 package io.seriatim.graph;
 
+import java.util.Arrays;
+
 /** A learning rate that changes from step to step. It adds no operation: before each run the variable of the rate is set. */
 @FunctionalInterface
 public interface Schedule {
@@ -76,6 +78,9 @@ public interface Schedule {
      * @return the schedule
      */
     static Schedule polynomial(double rate, long steps, double end, double power) {
+        if (steps < 1) {
+            throw new IllegalArgumentException("A polynomial schedule takes at least 1 step, but " + steps);
+        }
         return step -> (rate - end) * Math.pow(1 - (double) Math.min(step, steps) / steps, power) + end;
     }
 
@@ -91,6 +96,9 @@ public interface Schedule {
      * @return the schedule
      */
     static Schedule cosine(double rate, long steps, double end) {
+        if (steps < 1) {
+            throw new IllegalArgumentException("A cosine schedule takes at least 1 step, but " + steps);
+        }
         return step -> end + (rate - end) * (1 + Math.cos(Math.PI * step / steps)) / 2;
     }
 
@@ -106,6 +114,9 @@ public interface Schedule {
      * @return the schedule
      */
     static Schedule step(double rate, long size, double gamma) {
+        if (size < 1) {
+            throw new IllegalArgumentException("The rate falls after at least 1 step, but after " + size);
+        }
         return step -> rate * Math.pow(gamma, (double) Math.floorDiv(step, size));
     }
 
@@ -124,6 +135,11 @@ public interface Schedule {
                     + boundaries.length);
         }
         long[] starts = boundaries.clone();
+        for (int i = 1; i < starts.length; i++) {
+            if (starts[i] <= starts[i - 1]) {
+                throw new IllegalArgumentException("The boundaries of a piecewise schedule rise, but they are " + Arrays.toString(starts));
+            }
+        }
         double[] values = rates.clone();
         return step -> {
             int part = 0;
@@ -146,6 +162,9 @@ public interface Schedule {
      * @return the schedule
      */
     static Schedule noam(double rate, long size, long warmUp) {
+        if (size < 1 || warmUp < 1) {
+            throw new IllegalArgumentException("The size and the steps of a warm-up are at least 1, but " + size + " and " + warmUp);
+        }
         return step -> rate / Math.sqrt((double) size)
                 * Math.min(step == 0 ? 1 : 1 / Math.sqrt((double) step), step * Math.pow((double) warmUp, -1.5));
     }
@@ -162,6 +181,9 @@ public interface Schedule {
      * @return the schedule
      */
     default Schedule warmUp(long steps, double start, double end) {
+        if (steps < 0) {
+            throw new IllegalArgumentException("A warm-up takes no negative number of steps, but " + steps);
+        }
         return step -> step < steps ? start + (end - start) * step / steps : rate(step - steps);
     }
 }

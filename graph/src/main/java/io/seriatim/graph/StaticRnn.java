@@ -42,6 +42,7 @@ public final class StaticRnn {
      * @return what a step has of it
      */
     public Value step(Value sequence) {
+        checkOutside(sequence);
         VarType.TensorType type = sequence.type();
         if (type.dims().isEmpty()) {
             throw new IllegalArgumentException(
@@ -63,6 +64,7 @@ public final class StaticRnn {
      * @return what the step before left
      */
     public Value state(Value first) {
+        checkOutside(first);
         String name = graph.names().next(graph.names().next("rnn") + ".mem");
         block.put(VarDesc.of(name, new VarType.Dense(first.type(), null)));
         initial.add(first.name());
@@ -84,7 +86,18 @@ public final class StaticRnn {
         if (at < 0) {
             throw new IllegalArgumentException("'" + state.name() + "' is no state of this recurrent network; make it with state(...)");
         }
-        after.set(at, next.name());
+        after.set(at, handedOn(next).name());
+    }
+
+    /**
+     * What leaves a step has a variable of its own: gradients that come in from outside must not meet those that the step itself computes for the same variable.
+     */
+    private Value handedOn(Value value) {
+        String name = graph.names().next(graph.names().next("rnn") + ".tmp");
+        block.put(VarDesc.of(name, new VarType.Dense(value.type(), null)).stopping(value.stopsGradient()));
+        block.add(Appender.complete(OpDesc.of("rnn_memory_helper").in("X", value.name()).out("Out", name)
+                .attr("dtype", value.type().dataType()).build(), graph.role()));
+        return graph.value(name);
     }
 
     /**
@@ -94,7 +107,23 @@ public final class StaticRnn {
      *            what a step computes
      */
     public void output(Value value) {
-        outputs.add(value);
+        outputs.add(handedOn(value));
+        outputs.add(kept(value.name()));
+    }
+
+    /** What leaves a step has a name of its own, so that the gradient that comes in for it is summed with what the step's own operations give. */
+    private Value kept(String name) {
+        String copy = graph.names().next("rnn.tmp");
+        Appender.append(block, OpDesc.of("rnn_memory_helper").in("X", name).out("Out", copy)
+                .attr("dtype", block.get(name).tensor().dataType()).build(), graph.role());
+        return graph.value(copy);
+    }
+
+    private void checkOutside(Value value) {
+        if (block.var(value.name()) != null) {
+            throw new IllegalArgumentException("'" + value.name() + "' is computed in each step of a recurrent network; its sequences and"
+                    + " first states are computed before: make it outside of staticRnn(...)");
+        }
     }
 
     private List<Value> append() {
@@ -103,6 +132,7 @@ public final class StaticRnn {
                     ? "A recurrent network needs an input: call step(...)"
                     : "Each state of a recurrent network needs its next value: call update(...) for " + before.get(after.indexOf("")));
         }
+        after.replaceAll(name -> kept(name).name());
         List<String> outs = new ArrayList<>();
         for (Value output : outputs) {
             // As with inputs, the sequence outside has the step's name.

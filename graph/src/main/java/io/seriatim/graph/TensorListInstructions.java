@@ -69,8 +69,11 @@ final class TensorListInstructions {
     private static void write(OpDesc op, Environment environment) {
         String name = op.output("Out").getFirst();
         Object found = environment.find(name);
-        Environment.TensorList list = found instanceof Environment.TensorList there ? there : new Environment.TensorList();
-        if (list != found) {
+        Environment.TensorList list;
+        if (found instanceof Environment.TensorList there) {
+            list = there;
+        } else {
+            list = new Environment.TensorList();
             environment.set(name, list);
         }
         int index = index(op, environment);

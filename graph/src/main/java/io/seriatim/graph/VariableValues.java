@@ -119,6 +119,12 @@ final class VariableValues {
         return copy;
     }
 
+    static Tensor cast(Tensor tensor, DType dtype) {
+        Tensor cast = Tensor.allocate(dtype, tensor.shape().dims());
+        run(new Copy(dtype), tensor, cast);
+        return cast;
+    }
+
     static Tensor concatenated(int axis, List<Tensor> parts) {
         Tensor whole = Tensor.allocate(Devices.system().host(), Concatenation.infer(axis, parts.stream().map(Tensor::spec).toList()));
         long from = 0;

@@ -3,8 +3,10 @@ package io.seriatim.graph;
 import static io.seriatim.tensor.DType.BOOL;
 import static io.seriatim.tensor.DType.FLOAT64;
 import static io.seriatim.tensor.DType.INT64;
+import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.kernel.Kernels;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -177,6 +179,33 @@ class ControlFlowGradientTest {
         });
     }
 
+    @Test
+    void statesThatSwap() {
+        check("states that swap", (g, x, w) -> {
+            Value last = g.full(INT64, 3, 1);
+            List<Value> results = g.whileLoop(v -> List.of(v.getFirst().lessThan(last)),
+                    v -> List.of(v.getFirst().plus(1), v.get(2).matmul(w).sin(), v.get(1)), g.full(INT64, 0, 1), x.matmul(w), x.plus(0.5));
+            Value y = results.get(1);
+            for (Value each : List.of(x.plus(0.5).matmul(w).sin(), x.matmul(w).matmul(w).sin())) {
+                y = y.plus(each.times(0.1));
+            }
+            return y.times(2).plus(results.get(2)).mean();
+        });
+    }
+
+    @Test
+    void valuesOfStatesThatSwap() {
+        Network network = Network.define(g -> {
+            Value last = g.full(INT64, 3, 1);
+            List<Value> results = g.whileLoop(v -> List.of(v.getFirst().lessThan(last)),
+                    v -> List.of(v.getFirst().plus(1), v.get(2), v.get(1)), g.full(INT64, 0, 1), g.full(INT64, 5, 1), g.full(INT64, 7, 1));
+            return Outputs.of("a", results.get(1), "b", results.get(2));
+        });
+        List<String> names = NumericGradientTest.names(List.copyOf(network.outputs().values().values()));
+        Map<String, Tensor> results = Interpreter.of(Kernels.portable()).run(network.main(), Map.of(), names);
+        assertEquals(List.of(7L, 5L), names.stream().map(name -> results.get(name).toLongArray()[0]).toList());
+    }
+
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void branchInLoop(boolean taken) {
@@ -193,7 +222,8 @@ class ControlFlowGradientTest {
             Value two = g.full(INT64, 2, 1);
             return g.whileLoop(v -> List.of(v.getFirst().lessThan(last)), v -> {
                 Value h = v.getLast();
-                return List.of(v.getFirst().plus(1), g.ifElse(v.getFirst().lessThan(two), () -> h.matmul(w).tanh(), () -> h.times(x).sin()));
+                return List.of(v.getFirst().plus(1),
+                        g.ifElse(v.getFirst().lessThan(two), () -> h.matmul(w).tanh(), () -> h.times(x).sin()));
             }, g.full(INT64, 0, 1), x.matmul(w)).getLast().mean();
         });
     }
@@ -209,7 +239,8 @@ class ControlFlowGradientTest {
     void loopInBranch(boolean taken) {
         check("loop in branch", (g, x, w) -> {
             Value h = x.matmul(w);
-            return g.ifElse(flag(g, "c", taken), () -> loop(g, h.plus(0.1), 3, each -> each.matmul(w).tanh()), () -> h.sin()).times(x).mean();
+            return g.ifElse(flag(g, "c", taken), () -> loop(g, h.plus(0.1), 3, each -> each.matmul(w).tanh()), () -> h.sin()).times(x)
+                    .mean();
         });
     }
 

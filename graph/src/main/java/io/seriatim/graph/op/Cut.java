@@ -30,6 +30,14 @@ record Cut(int axis, long from, long step, long count) {
         return new Cut(axis, from, step, distance <= 0 ? 0 : (distance - 1) / Math.abs(step) + 1);
     }
 
+    /** Whether steps from start come to end at all, or pass it before they begin. */
+    static boolean leads(long start, long end, long step, long length) {
+        long lowest = step > 0 ? 0 : -1;
+        long from = clamped(start, lowest, length + lowest, length);
+        long to = clamped(end, lowest, length + lowest, length);
+        return step > 0 ? from <= to : from >= to;
+    }
+
     private static long clamped(long index, long lowest, long highest, long length) {
         return Math.clamp(index < 0 ? index + length : index, lowest, highest);
     }

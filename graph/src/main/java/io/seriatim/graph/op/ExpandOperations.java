@@ -29,7 +29,8 @@ final class ExpandOperations {
 
     private static void expandAs(Operations registry) {
         String signature = "expand_as_v2_grad(Out@GRAD, X) -> X@GRAD";
-        Operation.Builder expand = Operation.define("expand_as_v2").in("X", "Y?").out("Out").attr("target_shape", new int[0]).shapesOnly("Y")
+        Operation.Builder expand = Operation.define("expand_as_v2").in("X", "Y?").out("Out").attr("target_shape", new int[0])
+                .shapesOnly("Y")
                 .infer(ExpandOperations::expandedAs).lower(l -> l.out("Out", l.expand(l.in("X"), l.output("Out").shape()))).grad(signature);
         expand.gradOperation(signature, null).shapesOnly("X").lower(ExpandOperations::sum).register(registry);
         expand.register(registry);
@@ -57,7 +58,8 @@ final class ExpandOperations {
         long[] dims = wanted.clone();
         for (int i = 0; i < dims.length; i++) {
             int from = i - (dims.length - x.length);
-            inference.require(wanted[i] >= 0 || from >= 0, "the shape %s keeps dimension %d, which X does not have", Arrays.toString(wanted), i);
+            inference.require(wanted[i] >= 0 || from >= 0, "the shape %s keeps dimension %d, which X does not have",
+                    Arrays.toString(wanted), i);
             dims[i] = wanted[i] < 0 ? x[from] : wanted[i];
         }
         return dims;
@@ -79,12 +81,13 @@ final class ExpandOperations {
     }
 
     private static void fits(Inference inference, long[] x, long[] wanted) {
-        inference.require(wanted.length >= x.length, "the shape %s must have at least the %d dimensions of X", Arrays.toString(wanted), x.length);
+        inference.require(wanted.length >= x.length, "the shape %s must have at least the %d dimensions of X", Arrays.toString(wanted),
+                x.length);
         for (int i = 1; i <= wanted.length; i++) {
             long to = wanted[wanted.length - i];
             long from = i > x.length ? 1 : x[x.length - i];
             // -2 stands for a dimension that a tensor tells.
-            inference.require(to >= -2 && (from < 0 || from == 1 || to < 0 || from == to), "X does not expand to the shape %s",
+            inference.require(to >= -2 && (from < 0 || (from == 1 && to != 0) || to < 0 || from == to), "X does not expand to the shape %s",
                     Arrays.toString(wanted));
         }
     }
@@ -115,7 +118,7 @@ final class ExpandOperations {
         long[] dims = Dims.leading(x, rank);
         long[] repeats = Dims.leading(times, rank);
         for (int i = 0; i < rank; i++) {
-            inference.require(repeats[i] >= 0 || given == null, "repeat_times %s must not be negative", Arrays.toString(times));
+            inference.require(repeats[i] > 0 || given == null, "repeat_times %s must be at least 1", Arrays.toString(times));
             dims[i] = Dims.times(dims[i], repeats[i]);
         }
         inference.set("Out", inference.dtype("X"), dims);

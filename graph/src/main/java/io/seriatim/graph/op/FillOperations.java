@@ -12,10 +12,14 @@ import java.math.BigDecimal;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** Tensors of one value, of given values, and the unit matrix. */
 final class FillOperations {
+    private static final Pattern DECIMAL = Pattern.compile("[+-]?(\\d{1,400}(\\.\\d{0,400})?|\\.\\d{1,400})([eE][+-]?\\d{1,4})?");
+
     private FillOperations() {
     }
 
@@ -55,7 +59,35 @@ final class FillOperations {
             long size = Inference.size(inference.dims("ValueTensor"));
             inference.require(size == 1 || size < 0, "ValueTensor must have one element, but has %d", size);
         }
+        value(inference);
         inference.set("Out", inference.attrs().getDType("dtype"), shape);
+    }
+
+    /** Checks that the value is one of the type's. */
+    private static void value(Inference inference) {
+        DType dtype = inference.attrs().getDType("dtype");
+        String text = inference.attrs().getText("str_value").strip();
+        double value = inference.attrs().getDouble("value");
+        if (!text.isEmpty()) {
+            Double special = special(text);
+            BigDecimal decimal = special == null ? decimal(text) : null;
+            inference.require(special != null || decimal != null, "str_value must be a number, inf or nan, but is '%s'", text);
+            inference.require(dtype != DType.INT64 || decimal == null || decimal.toBigInteger().bitLength() <= 63,
+                    "the value %s is none of %s",
+                    text, dtype);
+            value = special != null ? special : Objects.requireNonNull(decimal).doubleValue();
+        }
+        inRange(inference, dtype, value);
+    }
+
+    private static void inRange(Inference inference, DType dtype, double value) {
+        if (!dtype.isFloating() && dtype != DType.BOOL) {
+            double end = Math.scalb(1.0, 8 * dtype.bytes() - (dtype == DType.UINT8 ? 0 : 1));
+            double start = dtype == DType.UINT8 ? 0 : -end;
+            // The largest int64 is rounded up when it becomes a double.
+            boolean inside = Math.rint(value) >= start && (value < end || (dtype == DType.INT64 && value == end));
+            inference.require(inside, "the value %s is none of %s", value, dtype);
+        }
     }
 
     private static void batch(Inference inference) {
@@ -70,11 +102,16 @@ final class FillOperations {
             inference.require(i == to || shape[i] >= 0, "the shape %s must not hold negative dimensions but for output_dim_idx",
                     Arrays.toString(shape));
         }
+        value(inference);
         inference.set("Out", inference.attrs().getDType("dtype"), shape);
     }
 
     private static ArgType like(Inference inference) {
-        return inference.attrs().getInt("dtype") < 0 ? inference.in("X") : inference.in("X").with(inference.attrs().getDType("dtype"));
+        ArgType type = inference.attrs().getInt("dtype") < 0
+                ? inference.in("X")
+                : inference.in("X").with(inference.attrs().getDType("dtype"));
+        inRange(inference, type.dtype(), inference.attrs().getDouble("value"));
+        return type;
     }
 
     private static void constant(Lowering l) {
@@ -87,48 +124,39 @@ final class FillOperations {
             return;
         }
         String text = l.attrs().getText("str_value").strip();
-        if (text.isEmpty()) {
-            fill(l, l.attrs().getDouble("value"));
-        } else if (out.dtype().isFloating() || out.dtype() == DType.BOOL || isSpecial(text)) {
-            fill(l, number(l, text));
-        } else {
+        Double special = special(text);
+        BigDecimal decimal = special == null ? decimal(text) : null;
+        if (decimal == null) {
+            fill(l, special == null ? l.attrs().getDouble("value") : special);
+        } else if (out.dtype() == DType.INT64) {
             // A whole number of 64 bits may not fit into a double.
-            long value = decimal(l, text).longValue();
-            l.into(Copy.PLAIN, List.of(l.constant(Tensor.of(out.dtype(), new long[]{value}).reshape())), List.of(out));
+            Tensor value = Tensor.of(DType.INT64, new long[]{decimal.longValue()});
+            l.into(Copy.PLAIN, List.of(l.constant(value)), List.of(out));
+        } else {
+            fill(l, decimal.doubleValue());
         }
     }
 
     private static void fill(Lowering l, double value) {
         if (l.wants("Out")) {
-            l.into(new Fill(value), List.of(), List.of(l.output("Out")));
+            Operand out = l.output("Out");
+            l.into(new Fill(out.dtype() == DType.BOOL && value != 0 ? 1 : value), List.of(), List.of(out));
         }
     }
 
-    private static boolean isSpecial(String text) {
-        return switch (text.toLowerCase(Locale.ROOT)) {
-            case "inf", "+inf", "-inf", "infinity", "nan", "-nan", "true", "false" -> true;
-            default -> false;
-        };
-    }
-
-    private static double number(Lowering l, String text) {
+    private static @Nullable Double special(String text) {
         return switch (text.toLowerCase(Locale.ROOT)) {
             case "inf", "+inf", "infinity" -> Double.POSITIVE_INFINITY;
-            case "-inf" -> Double.NEGATIVE_INFINITY;
+            case "-inf", "-infinity" -> Double.NEGATIVE_INFINITY;
             case "nan", "-nan" -> Double.NaN;
-            case "true" -> 1;
-            case "false" -> 0;
-            default -> decimal(l, text).doubleValue();
+            case "true" -> 1.0;
+            case "false" -> 0.0;
+            default -> null;
         };
     }
 
-    private static BigDecimal decimal(Lowering l, String text) {
-        try {
-            return new BigDecimal(text);
-        } catch (NumberFormatException e) {
-            throw new IllegalArgumentException(
-                    "Operation '" + l.type() + "': str_value must be a number, inf or nan, but is '" + text + "'", e);
-        }
+    private static @Nullable BigDecimal decimal(String text) {
+        return DECIMAL.matcher(text).matches() ? new BigDecimal(text) : null;
     }
 
     private static void assigned(Inference inference) {

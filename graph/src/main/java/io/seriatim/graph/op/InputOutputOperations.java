@@ -14,5 +14,18 @@ final class InputOutputOperations {
                 .register(registry);
         Operation.define("read").in("Reader").out("Out*").attr("throw_eof_exp", true).attr("infer_out", true).attr("drop_last", true)
                 .effect(Effect.READER).register(registry);
+        files(registry);
+    }
+
+    private static void files(Operations registry) {
+        file("save").in("X").out("kLookupTablePath?").attr("overwrite", true).attr("save_as_fp16", false).register(registry);
+        file("save_combine").in("X*").out("Y?").attr("overwrite", true).attr("save_as_fp16", false).attr("save_to_memory", false)
+                .register(registry);
+        file("load").out("Out").attr("load_as_fp16", false).attr("seek", -1L).attr("shape", new long[0]).register(registry);
+        file("load_combine").out("Out*").attr("load_as_fp16", false).attr("model_from_memory", false).register(registry);
+    }
+
+    private static Operation.Builder file(String type) {
+        return Operation.define(type).required("file_path", Attribute.Text.class).effect(Effect.HOST);
     }
 }

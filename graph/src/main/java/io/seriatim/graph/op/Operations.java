@@ -79,6 +79,7 @@ public final class Operations {
             ScatterOperations::register, //
             SelectionOperations::register, //
             SequenceOperations::register, //
+            SetValueOperations::register, //
             ShapeOperations::register, //
             SliceOperations::register, //
             SoftmaxOperations::register, //

@@ -2,15 +2,15 @@ package io.seriatim.graph.op;
 
 import io.seriatim.graph.Attribute;
 import io.seriatim.tensor.kernel.Copy;
-import io.seriatim.tensor.kernel.Fill;
 import io.seriatim.tensor.kernel.Pad;
 import io.seriatim.tensor.kernel.PadGrad;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Elements added around an image or volume; constant padding below 0 takes elements away. */
+/** Elements added around an image or volume; paddings below 0 take elements away. */
 final class PadOperations {
     private static final Set<String> MODES = Set.of("constant", "reflect", "replicate", "circular");
 
@@ -61,16 +61,15 @@ final class PadOperations {
             case "replicate" -> length == 0 ? 0 : Integer.MAX_VALUE;
             default -> Integer.MAX_VALUE;
         };
-        long least = mode.equals("constant") ? -length : 0;
-        inference.require(before >= least && before <= most && after >= least && after <= most,
-                "paddings of a dimension of length %d in mode %s must be from %d to %d, but are %d and %d", length, mode, least, most,
-                before,
-                after);
+        inference.require(before <= most && after <= most,
+                "paddings of a dimension of length %d in mode %s must be at most %d, but are %d and %d",
+                length, mode, most, before, after);
         inference.require(length + before + after >= 0, "paddings %d and %d take away more than the length %d", before, after, length);
         return length + before + after;
     }
 
     /** The numbers of elements before and after each dimension. */
+    @SuppressWarnings("ArrayRecordComponent") // Of this class alone, and never compared.
     private record Margins(Long[] before, Long[] after) {
         static Margins of(Lowering l) {
             long[] given = l.values("Paddings");
@@ -86,17 +85,21 @@ final class PadOperations {
             return margins;
         }
 
-        /** What negative paddings leave. */
-        Operand cropped(Operand x) {
-            Operand view = x;
+        boolean takesAway() {
+            return Arrays.stream(before).anyMatch(margin -> margin < 0) || Arrays.stream(after).anyMatch(margin -> margin < 0);
+        }
+
+        /** What negative paddings leave of what is padded by the others. */
+        Operand cropped(Operand padded) {
+            Operand view = padded;
             for (int i = 0; i < before.length; i++) {
-                view = view.slice(i, Math.max(0, -before[i]), x.dim(i) - Math.max(0, -after[i]));
+                view = view.slice(i, Math.max(0, -before[i]), padded.dim(i) - Math.max(0, -after[i]));
             }
             return view;
         }
 
         Pad pad(String mode, double value) {
-            return new Pad(positive(before), positive(after), Pad.Mode.valueOf(mode.toUpperCase(java.util.Locale.ROOT)), value);
+            return new Pad(positive(before), positive(after), Pad.Mode.valueOf(mode.toUpperCase(Locale.ROOT)), value);
         }
 
         private static List<Long> positive(Long[] margins) {
@@ -107,8 +110,7 @@ final class PadOperations {
     private static void pad(Lowering l, String in, String out, double value) {
         if (l.wants(out)) {
             Margins margins = Margins.of(l);
-            Operand inner = margins.cropped(l.in(in));
-            l.out(out, l.run(margins.pad(l.attrs().getText("mode"), value), inner));
+            l.out(out, margins.cropped(l.run(margins.pad(l.attrs().getText("mode"), value), l.in(in))));
         }
     }
 
@@ -117,14 +119,13 @@ final class PadOperations {
             return;
         }
         Margins margins = Margins.of(l);
-        Operand x = l.output("X@GRAD");
-        Operand inner = margins.cropped(x);
-        Operand gradient = l.run(new PadGrad(margins.pad(l.attrs().getText("mode"), 0)), l.in("Out@GRAD"));
-        if (inner.equals(x)) {
-            l.out("X@GRAD", gradient);
-        } else {
-            l.into(new Fill(0), List.of(), List.of(x));
-            l.into(Copy.PLAIN, List.of(gradient), List.of(inner));
+        Pad pad = margins.pad(l.attrs().getText("mode"), 0);
+        Operand dy = l.in("Out@GRAD");
+        if (margins.takesAway()) {
+            Operand whole = l.fill(0, pad.infer(l.output("X@GRAD").spec())[0]);
+            l.into(Copy.PLAIN, List.of(dy), List.of(margins.cropped(whole)));
+            dy = whole;
         }
+        l.out("X@GRAD", l.run(new PadGrad(pad), dy));
     }
 }

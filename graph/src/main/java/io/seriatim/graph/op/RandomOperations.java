@@ -124,7 +124,8 @@ final class RandomOperations {
                     long high = l.attrs().getLong("high");
                     // Paddle 2.6 takes the number of the type for the seed where one is given.
                     int seed = l.attrs().getInt("seed") == 0 ? 0 : l.attrs().getInt("dtype");
-                    l.out("Out", draw(l, Distribution.WHOLE, low, high, seed, (draws, out) -> draws.whole(low, high, out)));
+                    l.out("Out",
+                            draw(l, Distribution.WHOLE, (double) low, (double) high, seed, (draws, out) -> draws.whole(low, high, out)));
                 }).register(registry);
     }
 

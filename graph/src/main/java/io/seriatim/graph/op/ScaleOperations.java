@@ -56,7 +56,8 @@ final class ScaleOperations {
             x = l.cast(x, DType.INT64);
         }
         if (!x.dtype().isFloating()) {
-            bias = (long) bias;
+            long whole = (long) bias;
+            bias = (double) whole;
         }
         boolean after = l.attrs().getBool("bias_after_scale");
         Operand moved = after || bias == 0 ? x : l.linear(x, 1, bias);

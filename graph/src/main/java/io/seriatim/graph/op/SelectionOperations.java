@@ -128,7 +128,7 @@ final class SelectionOperations {
     /** Indexes that are out of range become the one after the last. */
     private static Operand within(Lowering l, Operand x, long depth) {
         Operand inRange = l.binary(Function.LOGICAL_AND, l.binary(Function.GREATER_EQUAL, x, l.number(x.dtype(), 0)),
-                l.binary(Function.LESS, x, l.number(x.dtype(), depth)));
-        return l.run(new Where(), inRange, x, l.fill(depth, TensorSpec.of(x.dtype())));
+                l.binary(Function.LESS, x, l.number(x.dtype(), (double) depth)));
+        return l.run(new Where(), inRange, x, l.fill((double) depth, TensorSpec.of(x.dtype())));
     }
 }

@@ -98,7 +98,7 @@ final class SequenceOperations {
             return;
         }
         Operand step = l.binary(Binary.Function.DIVIDE, l.binary(Binary.Function.SUBTRACT, stop, start),
-                l.number(DType.FLOAT64, count - 1));
+                l.number(DType.FLOAT64, (double) (count - 1)));
         long half = count / 2;
         towards(l, start, step, 0, 1, out.slice(0, 0, half));
         towards(l, stop, step, 1 + half - count, 1, out.slice(0, half, count));

@@ -107,10 +107,8 @@ final class SliceOperations {
 
     private static Cut cut(Inference inference, int axis, long start, long end, long stride, long length, boolean strided) {
         if (!strided) {
-            Cut cut = Cut.of(axis, start, end, length);
-            long last = Math.clamp(end < 0 ? end + length : end, 0, length);
-            inference.require(last >= cut.from(), "the end %d of axis %d must not be before the start %d", end, axis, start);
-            return cut;
+            inference.require(Cut.leads(start, end, 1, length), "the end %d of axis %d must not be before the start %d", end, axis, start);
+            return Cut.of(axis, start, end, length);
         }
         inference.require(stride != 0, "the stride of axis %d must not be 0", axis);
         long from = start < 0 ? Math.max(0, start + length) : start;

@@ -24,9 +24,11 @@ final class SumOperations {
         inference.require(sum.dtype() != DType.BOOL, "truth values have no sum: cast them");
         for (int i = 0; i < inference.count("X"); i++) {
             ArgType x = inference.in("X", i);
-            inference.require(x.kind() != ArgType.Kind.ARRAY, "X must be tensors or rows of tensors, but place %d is an array", i);
+            // Arrays are the gradients of arrays.
+            inference.require((x.kind() == ArgType.Kind.ARRAY) == (sum.kind() == ArgType.Kind.ARRAY),
+                    "X must be tensors or rows of tensors, or else only arrays, but place %d is %s", i, x);
             inference.require(x.dtype() == sum.dtype(), "all of X must have one type, but place %d is %s", i, x.dtype());
-            if (i > 0) {
+            if (i > 0 && sum.kind() != ArgType.Kind.ARRAY) {
                 sum = together(inference, sum, x, i);
             }
         }

@@ -25,6 +25,7 @@ final class TimesPrinted {
         }
 
         @Override
+        @SuppressWarnings("ReferenceEquality") // Identity is the point.
         public boolean equals(Object other) {
             return this == other || (other instanceof Key key && get() != null && get() == key.get());
         }

@@ -66,7 +66,7 @@ final class OneOperation {
     }
 
     ArgType inferred(String slot) {
-        return Objects.requireNonNull(schema.infer(op.build(), source()).get(slot).getFirst());
+        return Objects.requireNonNull(Objects.requireNonNull(schema.infer(op.build(), source()).get(slot), slot).getFirst(), slot);
     }
 
     List<Computation> computations() {

@@ -12,10 +12,10 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Writes into a part of a tensor. */
-final class SetValueOperation {
+final class SetValueOperations {
     private static final String[] BOUNDS = {"StartsTensorList", "EndsTensorList", "StepsTensorList"};
 
-    private SetValueOperation() {
+    private SetValueOperations() {
     }
 
     static void register(Operations registry) {
@@ -25,14 +25,18 @@ final class SetValueOperation {
                 .in("Input", "ValueTensor?", "StartsTensorList*?", "EndsTensorList*?", "StepsTensorList*?").out("Out").attr("dtype", 5)
                 .required("axes", Attribute.Int64s.class).attr("starts", new long[0]).attr("ends", new long[0]).attr("steps", new long[0])
                 .attr("decrease_axes", new long[0]).attr("none_axes", new long[0]).attr("values", new Attribute.Scalars(List.of()))
-                .attr("shape", new long[0]).values(BOUNDS).infer(SetValueOperation::set).lower(SetValueOperation::set).grad(signature);
-        set.gradOperation(signature, SetValueOperation::gradient).values(BOUNDS).shapesOnly("ValueTensor")
-                .lower(SetValueOperation::gradient).register(registry);
+                .attr("shape", new long[0]).values(BOUNDS).infer(SetValueOperations::set).lower(SetValueOperations::set).grad(signature);
+        set.gradOperation(signature, SetValueOperations::gradient).values(BOUNDS).shapesOnly("ValueTensor")
+                .lower(SetValueOperations::gradient).register(registry);
         set.register(registry);
     }
 
     private static void set(Inference inference) {
         inference.same("Input", "Out");
+        if (inference.has("ValueTensor")) {
+            inference.require(inference.dtype("ValueTensor") == inference.dtype("Input"), "ValueTensor must be %s as Input is, but is %s",
+                    inference.dtype("Input"), inference.dtype("ValueTensor"));
+        }
         check(inference, "Input");
     }
 
@@ -56,6 +60,9 @@ final class SetValueOperation {
             return;
         }
         for (int i = 0; i < axes.length; i++) {
+            inference.require(Cut.leads(starts[i], ends[i], steps[i], dims[axes[i]]), "step %d does not lead from %d to %d on axis %d",
+                    steps[i],
+                    starts[i], ends[i], axes[i]);
             dims[axes[i]] = Cut.of(axes[i], starts[i], ends[i], steps[i], dims[axes[i]]).count();
         }
         for (int axis : Dims.axes(inference, whole, inference.attrs().getLongs("decrease_axes"))) {
@@ -158,7 +165,7 @@ final class SetValueOperation {
         double[] values = values(attrs);
         if (!dtype.isFloating() && attrs.get("values") instanceof Attribute.Scalars(List<Attribute.ScalarNumber> numbers)
                 && numbers.stream().allMatch(Attribute.ScalarNumber.OfLong.class::isInstance) && !numbers.isEmpty()) {
-            return l.constant(Tensor.of(dtype, numbers.stream().mapToLong(SetValueOperation::whole).toArray(), shape));
+            return l.constant(Tensor.of(dtype, numbers.stream().mapToLong(SetValueOperations::whole).toArray(), shape));
         }
         return l.constant(Tensor.of(dtype, values, shape));
     }
