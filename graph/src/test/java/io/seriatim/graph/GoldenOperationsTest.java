@@ -67,6 +67,7 @@ class GoldenOperationsTest {
             String result = golden.name() + " " + name;
             if (!WRONG.contains(result)) {
                 same(result, expected, Objects.requireNonNull(results.get(name)));
+                same(result, expected, Objects.requireNonNull(results.get(name), result));
             }
         });
     }

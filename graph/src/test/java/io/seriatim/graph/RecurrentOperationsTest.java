@@ -152,9 +152,9 @@ class RecurrentOperationsTest {
     /** With weights of 0, each step of an LSTM halves the cell: its gates are ½ and its candidate 0. */
     @Test
     void aLongWideLstm() {
-        int size = 128;
-        int steps = 64;
-        int batch = 16;
+        long size = 128;
+        long steps = 64;
+        long batch = 16;
         Map<String, Tensor> feeds = new HashMap<>();
         feeds.put("x", OneRun.random(new SplittableRandom(SEED), DType.FLOAT32, steps, batch, size));
         feeds.put("dy", OneRun.random(new SplittableRandom(SEED + 1), DType.FLOAT32, steps, batch, size));
@@ -165,14 +165,14 @@ class RecurrentOperationsTest {
         for (int i = 0; i < zeros.size(); i++) {
             feeds.put("w" + i, zeros.get(i));
         }
-        double[] ones = new double[batch * size];
+        double[] ones = new double[Math.toIntExact(batch * size)];
         Arrays.fill(ones, 1);
         feeds.put("h0", Tensor.of(DType.FLOAT32, ones, 1, batch, size));
         feeds.put("h1", Tensor.of(DType.FLOAT32, ones, 1, batch, size));
         OpDesc op = rnn("", "LSTM", 1, "x", names("w", 4), 2).attr("hidden_size", size).build();
         Map<String, Tensor> results = OneRun.of(feeds, op, gradient(op));
-        double[] cell = new double[batch * size];
-        Arrays.fill(cell, Math.pow(0.5, steps));
+        double[] cell = new double[Math.toIntExact(batch * size)];
+        Arrays.fill(cell, Math.pow(0.5, (double) steps));
         assertArrayEquals(cell, OneRun.values(results, "s1"), 1e-24);
         assertEquals(Shape.of(steps, batch, size), OneRun.get(results, "dx").shape());
     }
