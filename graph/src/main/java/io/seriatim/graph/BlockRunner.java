@@ -37,7 +37,9 @@ final class BlockRunner {
         if (!schema.effects().contains(Effect.RANDOM)) {
             return NO_KEY;
         }
-        long seed = op.attribute("seed") instanceof Attribute.Int(int value) ? value : 0;
+        // Dropout's seed counts only where it says so.
+        boolean ignored = op.attribute("fix_seed") instanceof Attribute.Bool(boolean fixed) && !fixed;
+        long seed = !ignored && op.attribute("seed") instanceof Attribute.Int(int value) ? value : 0;
         if (seed != 0) {
             return Tensor.of(new long[]{seed, 0}, 2);
         }

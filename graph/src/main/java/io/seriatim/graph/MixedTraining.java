@@ -2,11 +2,14 @@ package io.seriatim.graph;
 
 import io.seriatim.tensor.DType;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Trains in mixed precision: casts are put around the operations of the first block, the loss is scaled, and gradients are scaled back and checked before the optimizer gets them.
@@ -40,56 +43,85 @@ final class MixedTraining {
         return pairs;
     }
 
+    /** Gives each operation its inputs in the type in which it computes. Blocks inside of others compute in float32, and what they read is computed so. */
     private void castOperations() {
         List<OpDesc> ops = List.copyOf(block.ops());
+        Set<String> kept = readInBlocks();
         block.setOps(List.of());
-        Map<String, OpDesc> producers = new HashMap<>();
-        Set<OpDesc> low = new HashSet<>();
-        Set<OpDesc> full = new HashSet<>();
+        Map<String, Boolean> low = new HashMap<>();
         Map<String, String> casts = new HashMap<>();
         for (OpDesc op : ops) {
-            boolean inLow = isLow(op, producers, low, full);
-            (inLow ? low : full).add(op);
-            OpDesc changed = inLow
-                    ? withInputs(op, DType.FLOAT32, precision.dtype(), ".cast_fp16", casts)
-                    : mustBeFull(op, full) ? withInputs(op, precision.dtype(), DType.FLOAT32, ".cast_fp32", casts) : op;
-            op.outputNames().forEach(name -> {
-                producers.put(name, op);
-                casts.keySet().removeIf(key -> key.startsWith(name + ".cast_"));
-            });
+            OpDesc changed = op;
+            if (op.type().equals("cast")) {
+                changed = op.with("in_dtype", block.get(op.input("X").getFirst()).tensor().dataType());
+            } else if (isProcessed(op)) {
+                boolean inLow = isLow(op, low) && Collections.disjoint(op.outputNames(), kept);
+                changed = inLow
+                        ? withInputs(op, DType.FLOAT32, precision.dtype(), ".cast_fp16", casts)
+                        : withInputs(op, precision.dtype(), DType.FLOAT32, ".cast_fp32", casts);
+                op.outputNames().forEach(name -> low.put(name, inLow));
+            }
+            op.outputNames().forEach(name -> casts.keySet().removeIf(key -> key.startsWith(name + ".cast_")));
             Appender.append(block, changed, Roles.of(op));
         }
     }
 
-    private static boolean mustBeFull(OpDesc op, Set<OpDesc> full) {
-        return full.contains(op) && !op.type().equals("cast") && ControlGradients.block(op) < 0;
+    private Set<String> readInBlocks() {
+        Set<String> names = new HashSet<>();
+        for (Block each : graph.main().blocks()) {
+            if (each != block) {
+                each.ops().forEach(op -> names.addAll(op.inputNames()));
+            }
+        }
+        for (OpDesc op : block.ops()) {
+            if (ControlGradients.block(op) >= 0) {
+                names.addAll(op.inputNames());
+            }
+        }
+        return names;
     }
 
-    private static boolean isLow(OpDesc op, Map<String, OpDesc> producers, Set<OpDesc> low, Set<OpDesc> full) {
+    /** Operations without floating inputs, and those whose type an attribute says, stay as they are. */
+    private boolean isProcessed(OpDesc op) {
+        List<String> names = op.inputNames();
+        boolean typed = op.attribute("in_dtype") == null && (isFloating(op.attribute("out_dtype")) || isFloating(op.attribute("dtype")));
+        return ControlGradients.block(op) < 0 && !typed && (names.isEmpty() || names.stream().anyMatch(this::isFloating));
+    }
+
+    private static boolean isFloating(@Nullable Attribute type) {
+        return type instanceof Attribute.Int(int number) && DataTypes.find(number) instanceof DType dtype && dtype.isFloating();
+    }
+
+    private boolean isFloating(String name) {
+        VarDesc desc = block.find(name);
+        VarType.TensorType type = desc == null ? null : desc.type().tensorType();
+        return type != null && DataTypes.find(type.dataType()) instanceof DType dtype && dtype.isFloating();
+    }
+
+    private static boolean isLow(OpDesc op, Map<String, Boolean> low) {
         if (PrecisionLists.FULL.contains(op.type()) || !PrecisionLists.FOLLOW.contains(op.type())) {
             return PrecisionLists.LOW.contains(op.type());
         }
-        boolean afterLow = false;
+        // Of several inputs the last one decides.
+        boolean result = true;
         for (String name : op.inputNames()) {
-            OpDesc producer = producers.get(name);
-            if (producer != null && full.contains(producer) && !PrecisionLists.FOLLOW.contains(producer.type())) {
-                return false;
-            }
-            afterLow |= producer != null && low.contains(producer);
+            result = low.getOrDefault(name, result);
         }
-        return afterLow;
+        return result;
     }
 
     private OpDesc withInputs(OpDesc op, DType from, DType to, String suffix, Map<String, String> casts) {
         // Statistics and their scale stay in float32, as the kernels take them.
         Set<String> kept = op.type().equals("batch_norm") ? Set.of("Scale", "Bias", "Mean", "Variance") : Set.of();
         Map<String, List<String>> inputs = new java.util.LinkedHashMap<>();
+        List<OpDesc> added = new ArrayList<>();
         op.inputs().forEach((slot, names) -> inputs.put(slot,
-                kept.contains(slot) ? names : names.stream().map(name -> cast(name, from, to, suffix, casts)).toList()));
+                kept.contains(slot) ? names : names.stream().map(name -> cast(name, from, to, suffix, casts, added)).toList()));
+        added.reversed().forEach(each -> Appender.append(block, each, Roles.FORWARD));
         return op.with(inputs, op.outputs());
     }
 
-    private String cast(String name, DType from, DType to, String suffix, Map<String, String> casts) {
+    private String cast(String name, DType from, DType to, String suffix, Map<String, String> casts, List<OpDesc> added) {
         VarDesc desc = block.find(name);
         VarType.TensorType type = desc == null || !(desc.type() instanceof VarType.Dense) ? null : desc.type().tensorType();
         if (desc == null || type == null || type.dataType() != DataTypes.number(from)) {
@@ -97,32 +129,55 @@ final class MixedTraining {
         }
         return casts.computeIfAbsent(name + suffix, key -> {
             block.put(VarDesc.of(key, VarType.dense(to, type.shape())).stopping(desc.stopsGradient()));
-            Appender.append(block, OpDesc.of("cast").in("X", name).out("Out", key).attr("in_dtype", DataTypes.number(from))
-                    .attr("out_dtype", DataTypes.number(to)).build(), Roles.FORWARD);
+            added.add(OpDesc.of("cast").in("X", name).out("Out", key).attr("in_dtype", DataTypes.number(from))
+                    .attr("out_dtype", DataTypes.number(to)).build());
             return key;
         });
     }
 
     /** The casts of parameters' gradients come after all of backward: an optimizer may be given them in 16 bits. */
     private void moveCasts(List<ParameterGradient> pairs) {
-        Set<String> gradients = new HashSet<>();
-        pairs.forEach(pair -> gradients.add(pair.gradient()));
+        List<String> gradients = pairs.stream().map(ParameterGradient::gradient).toList();
         List<OpDesc> before = new ArrayList<>();
         List<OpDesc> after = new ArrayList<>();
         for (OpDesc op : block.ops()) {
             boolean moves = op.type().equals("cast") && (Roles.of(op) & Roles.BACKWARD) != 0 && gradients.containsAll(op.outputNames());
-            (moves ? after : before).add(moves ? op.with(Roles.ATTRIBUTE, Roles.OPTIMIZE) : op);
+            if (moves) {
+                after.add(op.without(Set.of(Roles.VARIABLES)).with(Roles.VARIABLES, new String[0]).with(Roles.ATTRIBUTE, Roles.OPTIMIZE));
+                finishes(before, op);
+            } else {
+                before.add(op);
+            }
         }
+        after.sort(Comparator.comparing(op -> gradients.indexOf(op.output("Out").getFirst())));
         before.addAll(after);
         block.setOps(before);
+    }
+
+    /** What the cast was said to finish, the operation that computes its input finishes. */
+    private static void finishes(List<OpDesc> ops, OpDesc cast) {
+        String gradient = cast.input("X").getFirst();
+        if (cast.attribute(Roles.VARIABLES) instanceof Attribute.Texts(List<String> pair) && !pair.isEmpty()) {
+            for (int i = ops.size() - 1; i >= 0; i--) {
+                if (ops.get(i).outputNames().contains(gradient)) {
+                    List<String> pairs = new ArrayList<>();
+                    if (ops.get(i).attribute(Roles.VARIABLES) instanceof Attribute.Texts(List<String> before)) {
+                        pairs.addAll(before);
+                    }
+                    pairs.addAll(List.of(pair.getFirst(), gradient));
+                    ops.set(i, ops.get(i).with(Roles.VARIABLES, pairs.toArray(String[]::new)));
+                    return;
+                }
+            }
+        }
     }
 
     private String check(List<ParameterGradient> pairs, String scale) {
         String found = "find_infinite_scale.tmp_0";
         List<String> gradients = pairs.stream().map(ParameterGradient::gradient).toList();
-        block.put(VarDesc.of(found, VarType.dense(DType.BOOL, 1)).stopping(true));
+        block.put(VarDesc.of(found, VarType.dense(DType.BOOL, 1)));
         Appender.append(block, OpDesc.of("check_finite_and_unscale").in("X", gradients).in("Scale", scale).out("Out", gradients)
-                .out("FoundInfinite", found).build(), Roles.OPTIMIZE);
+                .out("FoundInfinite", found).attr(Roles.VARIABLES, gradients.toArray(String[]::new)).build(), Roles.OPTIMIZE);
         return found;
     }
 
@@ -140,7 +195,7 @@ final class MixedTraining {
     }
 
     private String flag(String found) {
-        String flag = graph.names().next(found);
+        String flag = graph.names().next(graph.names().next("memcpy") + ".tmp");
         Appender.append(block, OpDesc.of("memcpy").in("X", found).out("Out", flag).attr("dst_place_type", 0).build(), Roles.OPTIMIZE);
         return flag;
     }

@@ -65,7 +65,7 @@ final class OpRunner {
     }
 
     /** Types and values of an operation's inputs. */
-    private record Values(OpDesc op, Environment environment) implements Inference.Source {
+    record Values(OpDesc op, Environment environment) implements Inference.Source {
         @Override
         public @Nullable ArgType type(String slot, int index) {
             String name = op.input(slot).get(index);

@@ -61,7 +61,7 @@ class BackwardTest {
     }
 
     /** Variables of a block by name. What Paddle takes from an unordered set of names comes in the order of the names. */
-    private static List<String> inOrder(List<String> lines) {
+    static List<String> inOrder(List<String> lines) {
         List<String> result = new ArrayList<>();
         List<String> variables = new ArrayList<>();
         for (String line : lines) {

@@ -15,13 +15,13 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
-/** The cases of golden/backward.txt and backward-own.txt: a program, calls with their answers, and the lines that the program then has and had not before. */
+/** The cases of golden/backward.txt, backward-own.txt and precision.txt: a program, calls with their answers, and the lines that the program then has and had not before. */
 record GradientPrograms(String name, int earlier, List<String> before, List<Call> calls, List<String> then) {
     private static final Pattern VARIABLE = Pattern.compile("var (\\S+) (\\d+|\\w+)(?:\\[(.*?)])?(.*)");
     private static final Pattern OPERATION = Pattern.compile("op (\\S+?)\\((.*?)\\) -> (.*?) ?\\{(.*?)} role (\\d+)(?: of (\\S+))?");
     private static final Set<String> SHOWN = new TreeSet<>(Set.of("value", "dtype", "axis", "num", "sections", "scale", "sub_block",
             "is_scalar_condition", "trans_x", "trans_y", "dim", "reduce_all", "keep_dim", "original_output_grad", "in_dtype", "out_dtype",
-            "step", "shape", "soft_label"));
+            "step", "shape", "soft_label", "ksize", "strides", "paddings", "pooling_type", "start_axis", "stop_axis"));
 
     /** A call of append_backward or gradients, and what it gives. */
     record Call(String function, Map<String, String> arguments, List<String> answers) {
@@ -152,6 +152,9 @@ record GradientPrograms(String name, int earlier, List<String> before, List<Call
             long[] numbers = inner.isEmpty() ? new long[0] : Arrays.stream(inner.split(",", -1)).mapToLong(Long::parseLong).toArray();
             return name.equals("shape") ? numbers : Arrays.stream(numbers).mapToInt(Math::toIntExact).toArray();
         }
+        if (Character.isLetter(text.charAt(0))) {
+            return text;
+        }
         return text.contains(".") ? (Object) Float.valueOf(text) : Integer.valueOf(text);
     }
 
@@ -198,6 +201,7 @@ record GradientPrograms(String name, int earlier, List<String> before, List<Call
         return switch (value) {
             case Attribute.Int(int number) -> Integer.toString(number);
             case Attribute.Real(float number) -> Float.toString(number);
+            case Attribute.Text(String words) -> words;
             case Attribute.Bool(boolean truth) -> Boolean.toString(truth);
             case Attribute.BlockRef(int index) -> Integer.toString(index);
             case Attribute.Ints(List<Integer> numbers) -> joined(numbers);

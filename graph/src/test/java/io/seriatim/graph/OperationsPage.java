@@ -3,9 +3,12 @@ package io.seriatim.graph;
 import io.seriatim.graph.op.AttributeSpec;
 import io.seriatim.graph.op.Effect;
 import io.seriatim.graph.op.GradientRule;
+import io.seriatim.graph.op.Inference;
+import io.seriatim.graph.op.Lowering;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.op.Slot;
+import io.seriatim.graph.op.Step;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.kernel.Kernels;
@@ -15,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -24,6 +28,8 @@ final class OperationsPage {
     private static final List<DType> WHOLE = List.of(DType.INT64, DType.INT32);
 
     private final Map<String, Set<DType>> works = new TreeMap<>();
+    /** Operations some of whose steps are Java functions. */
+    private final Set<String> calls = new TreeSet<>();
 
     private OperationsPage() {
     }
@@ -58,7 +64,8 @@ final class OperationsPage {
         String effects = operation.effects().stream().map(Effect::name).map(String::toLowerCase).collect(Collectors.joining(" "));
         return "| `" + operation.type() + "` | " + slots(operation.inputs()) + " | " + slots(operation.outputs()) + " | "
                 + operation.attributes().stream().map(OperationsPage::attribute).collect(Collectors.joining(" ")) + " | "
-                + (operation.gradient() == null ? "" : "yes") + " | " + kind + (effects.isEmpty() ? "" : " (" + effects + ")") + " |";
+                + (operation.gradient() == null ? "" : "yes") + " | " + kind + (effects.isEmpty() ? "" : " (" + effects + ")") + " | "
+                + (types.isEmpty() ? "" : calls.contains(operation.type()) ? "cpu" : "cpu sim") + " |";
     }
 
     private static String slots(List<Slot> slots) {
@@ -83,6 +90,9 @@ final class OperationsPage {
     }
 
     private void run(GoldenOperations golden, DType own, DType dtype) {
+        if (golden.program().global().ops().stream().allMatch(op -> works.getOrDefault(op.type(), Set.of()).contains(dtype))) {
+            return; // Earlier cases have shown it.
+        }
         Environment environment = new Environment(null);
         environment.enter(golden.program().global());
         golden.in().forEach((name, tensor) -> environment.set(name, tensor.dtype() == own ? cast(tensor, dtype) : tensor));
@@ -93,6 +103,11 @@ final class OperationsPage {
                 return;
             }
             try {
+                Inference.Source values = new OpRunner.Values(op, environment);
+                Lowering lowering = new Lowering(op, schema, values, schema.infer(op, values), null);
+                if (schema.lower(lowering).steps().stream().anyMatch(step -> step.work() instanceof Step.Work.Call)) {
+                    calls.add(op.type());
+                }
                 state.runner().run(op, schema, environment, state, Tensor.of(new long[]{1, 0}, 2));
             } catch (IllegalArgumentException | IllegalStateException e) {
                 return; // This type is not served, and what follows cannot be asked.

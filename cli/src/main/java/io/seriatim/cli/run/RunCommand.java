@@ -153,7 +153,8 @@ public final class RunCommand implements Callable<Integer> {
         if (file == null) {
             return Map.of();
         }
-        return input(file, () -> file.toString().endsWith(".npz") ? ParameterFiles.readNpz(file, main) : ParameterFiles.readCombined(file, main));
+        return input(file,
+                () -> file.toString().endsWith(".npz") ? ParameterFiles.readNpz(file, main) : ParameterFiles.readCombined(file, main));
     }
 
     private Map<String, Tensor> feeds(Program main) throws IOException {

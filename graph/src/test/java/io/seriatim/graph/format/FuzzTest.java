@@ -31,7 +31,7 @@ class FuzzTest {
             programs.add(GoldenFiles.bytes(exports, name + "/main"));
             programs.add(GoldenFiles.bytes(exports, name + "/inference"));
         }
-        programs.sort(Comparator.comparing(each -> each.length));
+        programs.sort(Comparator.comparingInt(each -> each.length));
         return programs.subList(0, 7);
     }
 

@@ -54,7 +54,8 @@ class FillOperationsTest {
         refused(OpDesc.of("fill_any_like").in("X", "x").out("Out", "y").attr("value", 3e9f).attr("dtype", INT32).build(),
                 Map.of("x", Tensor.of(new float[1])), "is none of int32");
         refused(OpDesc.of("fill_constant_batch_size_like").in("Input", "x").out("Out", "y").attr("shape", new int[]{-1})
-                .attr("output_dim_idx", 1).build(), Map.of("x", Tensor.of(new float[1], 1)), "output_dim_idx must be from 0 to 0, but is 1");
+                .attr("output_dim_idx", 1).build(), Map.of("x", Tensor.of(new float[1], 1)),
+                "output_dim_idx must be from 0 to 0, but is 1");
         refused(OpDesc.of("assign_value").out("Out", "y").attr("shape", new int[]{3}).attr("dtype", FLOAT32)
                 .attr("fp32_values", new float[2]).build(), Map.of(), "[3]", "values, 2");
         refused(OpDesc.of("eye").out("Out", "y").attr("num_rows", -1L).build(), Map.of(), "num_rows", "-1");

@@ -103,7 +103,8 @@ class ShapeOperationsTest {
         refused(of("stack").in("X", "a", "b").out("Y", "y").build(), two, "part 1 must have length 2");
         refused(of("concat").in("X", "a", "b").out("Out", "y").build(), Map.of("a", x(1), "b", whole(1)), "must be float32", "int32");
         refused(of("split", "X").out("Out", "a", "b").attr("num", 2).build(), Map.of("X", x(3)), "length 3", "2 equal parts");
-        refused(of("split", "X").out("Out", "a", "b").attr("sections", new int[]{1, 1}).build(), Map.of("X", x(3)), "add up to the length 3");
+        refused(of("split", "X").out("Out", "a", "b").attr("sections", new int[]{1, 1}).build(), Map.of("X", x(3)),
+                "add up to the length 3");
         refused(of("unstack", "X").out("Y", "a", "b").attr("num", 2).build(), Map.of("X", x(3)), "length 3", "2 outputs");
         refused(of("meshgrid").in("X", "a", "b").out("Out", "c", "d").build(), two, "input 0 has 2");
     }

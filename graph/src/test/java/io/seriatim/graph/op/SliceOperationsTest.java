@@ -50,8 +50,10 @@ class SliceOperationsTest {
     void valuesAreRefusedThatDoNotFit() {
         Tensor three = Tensor.of(new float[3], 3);
         refused(set(0, 2, 1).build(), x(1, 2, 3), "ValueTensor, or as many values");
-        refused(set(0, 2, 1).in("ValueTensor", "v").build(), Map.of("x", three, "v", three), "[3] does not expand to the part of shape [2]");
-        refused(set(0, 3, 1).in("ValueTensor", "v").build(), Map.of("x", three, "v", Tensor.of(new long[3], 3)), "must be float32", "int64");
+        refused(set(0, 2, 1).in("ValueTensor", "v").build(), Map.of("x", three, "v", three),
+                "[3] does not expand to the part of shape [2]");
+        refused(set(0, 3, 1).in("ValueTensor", "v").build(), Map.of("x", three, "v", Tensor.of(new long[3], 3)), "must be float32",
+                "int64");
         refused(set(0, 2, 1).attr("decrease_axes", new long[]{0}).attr("shape", new long[]{1}).attr("fp32_values", new float[]{1}).build(),
                 x(1, 2, 3), "2 elements of it are set");
     }
