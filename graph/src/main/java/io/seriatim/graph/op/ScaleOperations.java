@@ -105,9 +105,8 @@ final class ScaleOperations {
 
     /** A counter is set back, so that gradients of what stands before it see what that saw. */
     private static OpDesc undone(OpDesc op) {
-        Attribute step = op.attribute("step");
-        return OpDesc.of("increment").in("X", op.output("Out")).out("Out", op.input("X"))
-                .attr("step", step == null ? -1f : -((Attribute.Real) step).value()).build();
+        double step = new Attrs(op, Operations.system().get(op.type())).getDouble("step");
+        return OpDesc.of("increment").in("X", op.output("Out")).out("Out", op.input("X")).attr("step", (float) -step).build();
     }
 
     private static void inferCast(Inference inference) {

@@ -3,6 +3,7 @@ package io.seriatim.graph.op;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.seriatim.graph.Attribute;
 import io.seriatim.graph.Interpreter;
 import io.seriatim.graph.OpDesc;
 import io.seriatim.tensor.DType;
@@ -10,6 +11,7 @@ import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.kernel.Kernels;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -168,6 +170,15 @@ class ElementwiseOperationsTest {
         OpDesc scale = OpDesc.of("scale").in("X", "x").out("Out", "out").attr("scale", -3f).build();
         assertArrayEquals(new long[]{-3 * large}, SmallProgram.run(scale, feeds, "out").toLongArray());
         assertArrayEquals(new long[]{2 * large}, SmallProgram.run(sum("x", "x"), feeds, "out").toLongArray());
+    }
+
+    @Test
+    void theGradientOfACounterSetsItBack() {
+        GradientRule rule = Objects.requireNonNull(Operations.system().get("increment").gradient());
+        OpDesc back = rule.make(OpDesc.of("increment").in("X", "x").out("Out", "y").attr("step", 2f).build(), _ -> true).getFirst();
+        assertEquals(Map.of("X", List.of("y")), back.inputs());
+        assertEquals(Map.of("Out", List.of("x")), back.outputs());
+        assertEquals(Attribute.of(-2f), back.attribute("step"));
     }
 
     /** Paddle declares the result as whole, but computes float32. */
