@@ -235,6 +235,7 @@ class InstructionsTest {
         String file = folder.resolve("nothing").toString();
         add(OpDesc.of("load_combine").out("Out", "y").attr("file_path", file));
         UncheckedIOException failure = assertThrows(UncheckedIOException.class, () -> run("y"));
-        assertTrue(String.valueOf(failure.getMessage()).contains("load_combine") && String.valueOf(failure.getMessage()).contains(file), String.valueOf(failure.getMessage()));
+        assertTrue(String.valueOf(failure.getMessage()).contains("load_combine") && String.valueOf(failure.getMessage()).contains(file),
+                String.valueOf(failure.getMessage()));
     }
 }

@@ -95,7 +95,9 @@ class MixedPrecisionTest {
                 : Map.of("x", Tensor.of(FLOAT32, random.doubles(64, -1, 1).toArray(), 8, 8), "y",
                         Tensor.of(FLOAT32, random.doubles(8, -1, 1).toArray(), 8, 1));
         return IntStream.range(0, STEPS)
-                .mapToDouble(_ -> Objects.requireNonNull(interpreter.run(network.main(), feeds, List.of(loss)).get(loss)).toDoubleArray()[0]).toArray();
+                .mapToDouble(
+                        _ -> Objects.requireNonNull(interpreter.run(network.main(), feeds, List.of(loss)).get(loss)).toDoubleArray()[0])
+                .toArray();
     }
 
     @TestFactory
