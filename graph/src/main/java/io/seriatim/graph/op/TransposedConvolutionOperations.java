@@ -84,7 +84,6 @@ final class TransposedConvolutionOperations {
 
     /** The convolution whose input's gradient this is: from the result y to x. */
     @SuppressWarnings("ArrayRecordComponent") // Of this class alone, and never compared.
-    @SuppressWarnings("ArrayRecordComponent")
     private record Parts(Lowering l, ImageLayout layout, Window window, int groups, Operand x, Operand w, long[] lengths) {
         static Parts of(Lowering l, Shape result) {
             ImageLayout layout = ImageLayout.of(l.attrs(), "data_format");
