@@ -1,7 +1,6 @@
 package io.seriatim.graph;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertNotNull;
 
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
@@ -9,9 +8,11 @@ import io.seriatim.tensor.kernel.Kernels;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Random;
 import java.util.function.BiFunction;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 
@@ -122,7 +123,7 @@ class ControlGradientsTest {
             // A weight of its own for each element, so that a gradient in the wrong place shows.
             Value loss = result.times(result.cos()).sum();
             Outputs outputs = Outputs.of("loss", loss);
-            List<Value> gradients = g.gradients(List.of(loss), in);
+            List<@Nullable Value> gradients = g.gradients(List.of(loss), in);
             for (int i = 0; i < names.size(); i++) {
                 Value gradient = gradients.get(i);
                 outputs = gradient == null ? outputs : outputs.and(names.get(i), gradient);
@@ -135,7 +136,7 @@ class ControlGradientsTest {
         feeds.put("w", values(random, 3, 3));
         feeds.put("b", values(random, 2, 3));
         for (String name : names) {
-            Tensor point = feeds.get(name);
+            Tensor point = Objects.requireNonNull(feeds.get(name));
             double[] values = point.toDoubleArray();
             Value gradient = network.outputs().values().get(name);
             double[] found = gradient == null ? new double[values.length] : run(network, feeds, gradient.name());
@@ -150,18 +151,18 @@ class ControlGradientsTest {
         Map<String, Tensor> moved = new HashMap<>(feeds);
         double[] sides = new double[4];
         for (int side = 0; side < 4; side++) {
-            double[] values = feeds.get(name).toDoubleArray();
+            Tensor point = Objects.requireNonNull(feeds.get(name));
+            double[] values = point.toDoubleArray();
             values[index] += STEP * (side - (side < 2 ? 2 : 1));
-            moved.put(name, Tensor.of(values, feeds.get(name).shape().dims()));
+            moved.put(name, Tensor.of(values, point.shape().dims()));
             sides[side] = run(network, moved, network.outputs().get("loss").name())[0];
         }
         return (sides[0] - 8 * sides[1] + 8 * sides[2] - sides[3]) / (12 * STEP);
     }
 
     private static double[] run(Network network, Map<String, Tensor> feeds, String fetch) {
-        Tensor found = Interpreter.of(Kernels.portable()).run(network.main(), feeds, List.of(fetch)).get(fetch);
-        assertNotNull(found, fetch);
-        return found.toDoubleArray();
+        return Objects.requireNonNull(Interpreter.of(Kernels.portable()).run(network.main(), feeds, List.of(fetch)).get(fetch), fetch)
+                .toDoubleArray();
     }
 
     private static Tensor values(Random random, long... dims) {

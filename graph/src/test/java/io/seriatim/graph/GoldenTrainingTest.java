@@ -64,9 +64,9 @@ class GoldenTrainingTest {
                 Map<String, Tensor> others = step == 0 ? part(name + "/fetch/") : Map.of();
                 others.keySet().forEach(label -> fetches.add(gradient(main, label)));
                 Map<String, Tensor> results = interpreter.run(main, feed, fetches);
-                found[step] = results.get(fetches.getFirst()).toDoubleArray()[0];
+                found[step] = fetched(results, fetches.getFirst())[0];
                 others.forEach((label, value) -> close(name + ": " + label, value.toDoubleArray(),
-                        results.get(gradient(main, label)).toDoubleArray()));
+                        fetched(results, gradient(main, label))));
             }
             close(name + ": losses", losses.toDoubleArray(), found);
         }
@@ -75,8 +75,12 @@ class GoldenTrainingTest {
             Program test = GoldenOperations.program(golden, name + "/infer_test");
             String result = output(test, feed.keySet());
             close(name + ": output for test", output.toDoubleArray(),
-                    interpreter.run(test, feed, List.of(result)).get(result).toDoubleArray());
+                    fetched(interpreter.run(test, feed, List.of(result)), result));
         }
+    }
+
+    private static double[] fetched(Map<String, Tensor> results, String name) {
+        return Objects.requireNonNull(results.get(name), name).toDoubleArray();
     }
 
     /** What is compared with the fed targets. */
@@ -153,7 +157,7 @@ class GoldenTrainingTest {
             List<String> fetches = variables(inference, "fetch", false);
             Map<String, Tensor> feed = part(name + "/feed/");
             feed.keySet().retainAll(feeds);
-            Tensor found = interpreter.run(inference, feed, fetches).get(fetches.getFirst());
+            Tensor found = Objects.requireNonNull(interpreter.run(inference, feed, fetches).get(fetches.getFirst()));
             Tensor expected = Objects.requireNonNull(golden.get(name + "/inference_out/0"));
             assertEquals(expected.shape(), found.shape(), name);
             close(name + ": output of the exported program", expected.toDoubleArray(), found.toDoubleArray());

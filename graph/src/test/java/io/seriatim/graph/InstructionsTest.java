@@ -14,6 +14,7 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -40,16 +41,14 @@ class InstructionsTest {
     }
 
     private Tensor run(String fetch) {
-        Tensor found = Interpreter.of(Kernels.portable()).run(program, feeds, List.of(fetch)).get(fetch);
-        assertTrue(found != null, fetch);
-        return found;
+        return Objects.requireNonNull(Interpreter.of(Kernels.portable()).run(program, feeds, List.of(fetch)).get(fetch), fetch);
     }
 
     private void refused(String... parts) {
         IllegalArgumentException refusal = assertThrows(IllegalArgumentException.class,
                 () -> Interpreter.of(Kernels.portable()).run(program, feeds, List.of()));
         for (String part : parts) {
-            assertTrue(refusal.getMessage().contains(part), refusal.getMessage());
+            assertTrue(String.valueOf(refusal.getMessage()).contains(part), refusal.getMessage());
         }
     }
 
@@ -113,7 +112,7 @@ class InstructionsTest {
         assertArrayEquals(new double[]{2, 4}, run("y").toDoubleArray());
         flag("p", false);
         IllegalArgumentException missing = assertThrows(IllegalArgumentException.class, () -> run("y"));
-        assertTrue(missing.getMessage().contains("'y' has no value"), missing.getMessage());
+        assertTrue(String.valueOf(missing.getMessage()).contains("'y' has no value"), missing.getMessage());
     }
 
     @Test
@@ -235,6 +234,7 @@ class InstructionsTest {
         String file = folder.resolve("nothing").toString();
         add(OpDesc.of("load_combine").out("Out", "y").attr("file_path", file));
         UncheckedIOException failure = assertThrows(UncheckedIOException.class, () -> run("y"));
-        assertTrue(failure.getMessage().contains("load_combine") && failure.getMessage().contains(file), failure.getMessage());
+        assertTrue(String.valueOf(failure.getMessage()).contains("load_combine") && String.valueOf(failure.getMessage()).contains(file),
+                failure.getMessage());
     }
 }

@@ -30,7 +30,7 @@ class OptimizerOperationsTest {
     private void refused(OpDesc.Builder op, String... parts) {
         IllegalArgumentException refusal = assertThrows(IllegalArgumentException.class, () -> run(op));
         for (String part : parts) {
-            assertTrue(refusal.getMessage().contains(part), refusal.getMessage());
+            assertTrue(String.valueOf(refusal.getMessage()).contains(part), refusal.getMessage());
         }
     }
 

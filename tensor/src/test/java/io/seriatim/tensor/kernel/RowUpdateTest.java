@@ -97,7 +97,7 @@ class RowUpdateTest {
         IllegalArgumentException refusal = assertThrows(IllegalArgumentException.class,
                 () -> run(new RowUpdate(new Update.Sgd()), Tensor.of(new float[]{1, 2}, 2, 1), Tensor.of(new float[]{1}, 1, 1),
                         Tensor.of(new float[]{1}, 1), Tensor.of(new long[]{2}, 1)));
-        assertTrue(refusal.getMessage().contains("from 0 to 1, but place 0 holds 2"), refusal.getMessage());
+        assertTrue(String.valueOf(refusal.getMessage()).contains("from 0 to 1, but place 0 holds 2"), refusal.getMessage());
     }
 
     @Test
@@ -105,7 +105,8 @@ class RowUpdateTest {
         IllegalArgumentException refusal = assertThrows(IllegalArgumentException.class,
                 () -> new RowUpdate(new Update.Sgd()).infer(TensorSpec.of(DType.FLOAT32, 5, 2), TensorSpec.of(DType.FLOAT32, 3, 2),
                         TensorSpec.of(DType.FLOAT32, 1), TensorSpec.of(DType.INT64, 4)));
-        assertTrue(refusal.getMessage().contains("sgd_rows") && refusal.getMessage().contains("4 rows"), refusal.getMessage());
+        assertTrue(String.valueOf(refusal.getMessage()).contains("sgd_rows") && String.valueOf(refusal.getMessage()).contains("4 rows"),
+                refusal.getMessage());
         assertThrows(IllegalArgumentException.class, () -> new RowUpdate(new Update.Lamb(0.9f, 0.9f, 1e-6f, 0)));
     }
 }
