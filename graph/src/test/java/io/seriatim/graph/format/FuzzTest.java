@@ -12,7 +12,6 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.channels.Channels;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -23,16 +22,16 @@ class FuzzTest {
     private static final int PROGRAMS = 60_000;
     private static final int STREAMS = 20_000;
 
-    /** Small programs, control flow among them. */
+    /** Small programs, and one with all that a program can have. */
     private static List<byte[]> programs() {
         Map<String, Tensor> exports = GoldenFiles.entries("exports");
         List<byte[]> programs = new ArrayList<>();
-        for (String name : List.of("targets", "cut", "without_parameters", "in_place", "loop")) {
-            programs.add(GoldenFiles.bytes(exports, name + "/main"));
-            programs.add(GoldenFiles.bytes(exports, name + "/inference"));
+        for (String name : List.of("targets/main", "cut/main", "without_parameters/inference", "in_place/main")) {
+            programs.add(GoldenFiles.bytes(exports, name));
         }
-        programs.sort(Comparator.comparingInt(each -> each.length));
-        return programs.subList(0, 7);
+        byte[] everything = ProgramFiles.toBytes(ProgramFilesTest.everything());
+        programs.addAll(List.of(everything, everything, everything, everything));
+        return programs;
     }
 
     private static List<byte[]> streams() {

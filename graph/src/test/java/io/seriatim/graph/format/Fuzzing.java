@@ -6,7 +6,6 @@ import io.seriatim.tensor.FileFormatException;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.regex.Matcher;
@@ -68,7 +67,7 @@ final class Fuzzing {
                 fault = "left " + (after.used() - before.used()) + " bytes of memory allocated";
             }
             if (fault != null) {
-                wrong.add("mutation " + i + " of seed " + seed + " " + fault + "; bytes " + HexFormat.of().formatHex(bytes));
+                wrong.add("mutation " + i + " of seed " + seed + " " + fault);
             }
         }
         return new Outcome(refused, wrong);

@@ -75,7 +75,8 @@ class ProgramFilesTest {
         }
     }
 
-    private static Program everything() {
+    /** A program with all kinds of variables and attributes. */
+    static Program everything() {
         Program program = new Program();
         Block global = program.global();
         global.put(VarDesc.of("dense", VarType.dense(DType.FLOAT32, -1, 3)))
@@ -85,6 +86,7 @@ class ProgramFilesTest {
         global.put(VarDesc.of("größe, 大, 😀", new VarType.Other(VarType.STEP_SCOPES)));
         Block inner = program.addBlock(0, null);
         program.addBlock(0, inner.index());
+        program.addBlock(2, null);
         Attribute.ScalarNumber complex = new Attribute.ScalarNumber.OfComplex(1.5, -2);
         global.add(OpDesc.of("any").in("X", "dense", "rows").in("Empty").out("Out", "array").attr("int", -1).attr("real", 1.5f)
                 .attr("text", "ü\n")
