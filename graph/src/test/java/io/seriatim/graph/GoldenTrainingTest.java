@@ -67,9 +67,6 @@ class GoldenTrainingTest {
                 found[step] = Objects.requireNonNull(results.get(fetches.getFirst())).toDoubleArray()[0];
                 others.forEach((label, value) -> close(name + ": " + label, value.toDoubleArray(),
                         Objects.requireNonNull(results.get(gradient(main, label))).toDoubleArray()));
-                found[step] = fetched(results, fetches.getFirst())[0];
-                others.forEach((label, value) -> close(name + ": " + label, value.toDoubleArray(),
-                        fetched(results, gradient(main, label))));
             }
             close(name + ": losses", losses.toDoubleArray(), found);
         }
@@ -79,12 +76,7 @@ class GoldenTrainingTest {
             String result = output(test, feed.keySet());
             close(name + ": output for test", output.toDoubleArray(),
                     Objects.requireNonNull(interpreter.run(test, feed, List.of(result)).get(result)).toDoubleArray());
-                    fetched(interpreter.run(test, feed, List.of(result)), result));
         }
-    }
-
-    private static double[] fetched(Map<String, Tensor> results, String name) {
-        return Objects.requireNonNull(results.get(name), name).toDoubleArray();
     }
 
     /** What is compared with the fed targets. */
