@@ -18,18 +18,22 @@ final class BlockRunner {
     void run(Block block, Environment environment) {
         environment.enter(block);
         for (int i = 0; i < block.ops().size(); i++) {
-            OpDesc op = block.ops().get(i);
-            Operation schema = Operations.system().get(op.type());
-            try {
-                if (schema.isLowered() && !TensorListInstructions.isFor(op, environment)) {
-                    state.runner().run(op, schema, environment, state, randomKey(block, i, op, schema));
-                } else {
-                    instructions.run(op, block, environment);
-                }
-            } catch (IllegalArgumentException e) {
-                throw new IllegalArgumentException(
-                        "Block " + block.index() + ", operation " + i + " (" + op.type() + "): " + e.getMessage(), e);
+            run(block, i, environment);
+        }
+    }
+
+    void run(Block block, int index, Environment environment) {
+        OpDesc op = block.ops().get(index);
+        Operation schema = Operations.system().get(op.type());
+        try {
+            if (schema.isLowered() && !TensorListInstructions.isFor(op, environment)) {
+                state.runner().run(op, schema, environment, state, randomKey(block, index, op, schema));
+            } else {
+                instructions.run(op, block, environment);
             }
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(
+                    "Block " + block.index() + ", operation " + index + " (" + op.type() + "): " + e.getMessage(), e);
         }
     }
 

@@ -42,7 +42,18 @@ public final class Interpreter {
      * @return this
      */
     public Interpreter paddleRandom(long seed) {
-        paddleRandom = PaddleRandom.ofProcess(seed);
+        return paddleRandom(PaddleRandom.ofProcess(seed));
+    }
+
+    /**
+     * Draws random numbers from a generator of Paddle's, which may be shared with others.
+     *
+     * @param generator
+     *            for operations that have no seed of their own
+     * @return this
+     */
+    public Interpreter paddleRandom(PaddleRandom generator) {
+        paddleRandom = generator;
         return this;
     }
 
@@ -110,6 +121,70 @@ public final class Interpreter {
             fetched.put(name, root.here(name) == value ? VariableValues.copy(value) : value);
         }
         return fetched;
+    }
+
+    /**
+     * Single operations of a program's first block, on variables that are set and read between them. For executors: what depends on values, and what runs blocks, they leave to the interpreter.
+     *
+     * @param program
+     *            whose operations
+     * @param feeds
+     *            what was fed, by name
+     * @param run
+     *            the number of the run, which random numbers depend on
+     * @return a session without variables
+     */
+    public Session session(Program program, Map<String, Tensor> feeds, long run) {
+        Environment local = new Environment(root);
+        local.enter(program.global());
+        RunState state = new RunState(program, runner, root, local, feeds, run, paddleRandom);
+        return new Session(program, local, new BlockRunner(state));
+    }
+
+    /** Single operations of a program. Of one thread at a time. */
+    public static final class Session {
+        private final Program program;
+        private final Environment environment;
+        private final BlockRunner blocks;
+
+        private Session(Program program, Environment environment, BlockRunner blocks) {
+            this.program = program;
+            this.environment = environment;
+            this.blocks = blocks;
+        }
+
+        /**
+         * Sets a variable.
+         *
+         * @param name
+         *            its name
+         * @param value
+         *            a tensor, selected rows, or what {@link #find} gave
+         */
+        public void set(String name, Object value) {
+            environment.set(name, value);
+        }
+
+        /**
+         * A variable.
+         *
+         * @param name
+         *            its name
+         * @return null if it has no value
+         */
+        public @Nullable Object find(String name) {
+            return environment.find(name);
+        }
+
+        /**
+         * Runs an operation.
+         *
+         * @param index
+         *            its place in the first block
+         */
+        public void run(int index) {
+            blocks.run(program.global(), index, environment);
+        }
     }
 
     private static Set<String> written(Program program) {

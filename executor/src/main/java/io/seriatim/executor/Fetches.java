@@ -1,0 +1,16 @@
+package io.seriatim.executor;
+
+import java.util.List;
+
+/**
+ * The variables that are wanted, in order.
+ *
+ * @param names
+ *            their names
+ */
+public record Fetches(List<String> names) {
+    /** Copies the list. */
+    public Fetches {
+        names = List.copyOf(names);
+    }
+}

@@ -1,0 +1,108 @@
+package io.seriatim.executor;
+
+import io.seriatim.tensor.Tensor;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/** Variables by name, in a tree: what is not here is looked for above. Parameters and what else outlives runs are in the root. For many threads. */
+public final class Scope {
+    private final @Nullable Scope parent;
+    private final Map<String, Object> values = new ConcurrentHashMap<>();
+
+    /** A root. */
+    public Scope() {
+        this(null);
+    }
+
+    private Scope(@Nullable Scope parent) {
+        this.parent = parent;
+    }
+
+    /**
+     * A scope under this one.
+     *
+     * @return without variables of its own
+     */
+    public Scope child() {
+        return new Scope(this);
+    }
+
+    /**
+     * The scope above.
+     *
+     * @return null for a root
+     */
+    public @Nullable Scope parent() {
+        return parent;
+    }
+
+    /**
+     * Sets a variable here.
+     *
+     * @param name
+     *            its name
+     * @param value
+     *            its value; the scope keeps it, and runs may change it in place
+     * @return this
+     */
+    public Scope set(String name, Tensor value) {
+        values.put(name, value);
+        return this;
+    }
+
+    /**
+     * A variable here or above.
+     *
+     * @param name
+     *            its name
+     * @return null if there is none, or it holds no tensor
+     */
+    public @Nullable Tensor find(String name) {
+        return value(name) instanceof Tensor tensor ? tensor : null;
+    }
+
+    /**
+     * A variable here or above.
+     *
+     * @param name
+     *            its name
+     * @return its value
+     * @throws IllegalArgumentException
+     *             if there is none
+     */
+    public Tensor get(String name) {
+        Tensor tensor = find(name);
+        if (tensor == null) {
+            throw new IllegalArgumentException("There is no variable '" + name + "' in this scope; it has " + names()
+                    + ". Run the startup program first, or set it");
+        }
+        return tensor;
+    }
+
+    /**
+     * The variables that are here.
+     *
+     * @return their names, sorted
+     */
+    public List<String> names() {
+        return List.copyOf(new TreeSet<>(values.keySet()));
+    }
+
+    @Nullable
+    Object value(String name) {
+        for (Scope scope = this; scope != null; scope = scope.parent) {
+            Object value = scope.values.get(name);
+            if (value != null) {
+                return value;
+            }
+        }
+        return null;
+    }
+
+    void put(String name, Object value) {
+        values.put(name, value);
+    }
+}
