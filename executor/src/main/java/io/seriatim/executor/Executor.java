@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 public final class Executor implements AutoCloseable {
     private final Options options;
     private final Scope scope = new Scope();
-    private final Kernels kernels = Kernels.system();
+    private final PreparedKernels kernels;
     private final Interpreter interpreter;
 
     private final @Nullable Engine engine;
@@ -150,7 +150,8 @@ public final class Executor implements AutoCloseable {
 
     private Executor(Options options) {
         this.options = options;
-        this.interpreter = Interpreter.of(kernels);
+        this.interpreter = Interpreter.of(Kernels.system());
+        this.kernels = new PreparedKernels(Kernels.system(), options.place());
         PaddleRandom random = options.paddleRandom();
         if (random != null) {
             interpreter.paddleRandom(random);
@@ -209,7 +210,7 @@ public final class Executor implements AutoCloseable {
         return options;
     }
 
-    Kernels kernels() {
+    PreparedKernels kernels() {
         return kernels;
     }
 

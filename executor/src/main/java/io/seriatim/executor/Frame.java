@@ -11,7 +11,6 @@ import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.kernel.Copy;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
-import io.seriatim.tensor.kernel.Kernels;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -53,7 +52,7 @@ final class Frame {
     private record Patch(@Nullable Tensor[] arguments, int index, Operand operand) {
     }
 
-    Frame(Specialisation specialisation, Accesses accesses, Device device, Kernels kernels) {
+    Frame(Specialisation specialisation, Accesses accesses, Device device, PreparedKernels kernels) {
         this.specialisation = specialisation;
         this.accesses = accesses;
         this.device = device;
@@ -81,7 +80,7 @@ final class Frame {
         return new Tensor(java.util.Objects.requireNonNull(arena), offset, spec);
     }
 
-    private Work[] works(int index, Specialisation.Compiled compiled, Kernels kernels) {
+    private Work[] works(int index, Specialisation.Compiled compiled, PreparedKernels kernels) {
         List<Work> list = new ArrayList<>();
         List<Step> steps = compiled.lowered().steps();
         for (int i = 0; i < steps.size(); i++) {
@@ -104,13 +103,13 @@ final class Frame {
     }
 
     /** Brings what was computed beside its old value into its place. */
-    private Work copy(int index, Specialisation.Compiled compiled, Operand.Source.Output output, int number, Kernels kernels) {
+    private Work copy(int index, Specialisation.Compiled compiled, Operand.Source.Output output, int number, PreparedKernels kernels) {
         int value = value(compiled.access(), output);
         TensorSpec spec = java.util.Objects.requireNonNull(specialisation.specs()[value]);
         @Nullable
         Tensor[] arguments = new Tensor[]{at(specialisation.temporaries()[index][number], spec), null};
         bind(value, new Operand(output, 0, spec), arguments, 1);
-        return new Work(kernels.prepare(Copy.PLAIN, device.place(), spec, spec), null, arguments, 1);
+        return new Work(kernels.get(Copy.PLAIN, spec, spec), null, arguments, 1);
     }
 
     private static int value(Accesses.Access access, Operand.Source.Output output) {

@@ -182,7 +182,7 @@ public final class Plan {
                 boolean reuses = executor.options().threads() == 1;
                 PaddleRandom random = executor.options().paddleRandom();
                 known = new Specialised(
-                        new Specialiser(accesses, lifetimes, executor.kernels(), Devices.system().host().place(), reuses, random)
+                        new Specialiser(accesses, lifetimes, executor.kernels(), reuses, random)
                                 .specialise(fed, root),
                         new ArrayDeque<>());
                 specialisations.put(key, known);

@@ -1,6 +1,5 @@
 package io.seriatim.executor;
 
-import io.seriatim.device.Place;
 import io.seriatim.graph.OpDesc;
 import io.seriatim.graph.op.ArgType;
 import io.seriatim.graph.op.GradientRule;
@@ -15,7 +14,6 @@ import io.seriatim.graph.op.Step;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.kernel.Kernel;
-import io.seriatim.tensor.kernel.Kernels;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -28,8 +26,7 @@ import org.jspecify.annotations.Nullable;
 final class Specialiser {
     private final Accesses accesses;
     private final Lifetimes lifetimes;
-    private final Kernels kernels;
-    private final Place place;
+    private final PreparedKernels kernels;
     private final Arena arena;
     private final @Nullable PaddleRandom random;
     private final @Nullable ArgType[] types;
@@ -37,11 +34,10 @@ final class Specialiser {
     private final long[] offsets;
     private final long[][] temporaries;
 
-    Specialiser(Accesses accesses, Lifetimes lifetimes, Kernels kernels, Place place, boolean reuses, @Nullable PaddleRandom random) {
+    Specialiser(Accesses accesses, Lifetimes lifetimes, PreparedKernels kernels, boolean reuses, @Nullable PaddleRandom random) {
         this.accesses = accesses;
         this.lifetimes = lifetimes;
         this.kernels = kernels;
-        this.place = place;
         this.arena = new Arena(reuses);
         this.random = random;
         int n = accesses.values().size();
@@ -93,7 +89,7 @@ final class Specialiser {
         List<@Nullable Kernel> prepared = new ArrayList<>();
         for (Step step : lowered.steps()) {
             prepared.add(step.work() instanceof Step.Work.Compute(var computation)
-                    ? kernels.prepare(computation, place, Stream.concat(step.inputs().stream(), step.outputs().stream())
+                    ? kernels.get(computation, Stream.concat(step.inputs().stream(), step.outputs().stream())
                             .map(operand -> operand == null ? null : operand.spec()).toArray(TensorSpec[]::new))
                     : null);
         }
