@@ -105,6 +105,11 @@ public final class Conv2d implements Layer {
      */
     public Conv2d make() {
         if (w == null) {
+            if (groups < 1 || channels % groups != 0 || filters % groups != 0) {
+                throw new IllegalArgumentException(
+                        "The groups of a convolution are at least 1, and divide its channels and filters, but are "
+                                + groups + " for " + channels + " and " + filters);
+            }
             String name = graph.names().next("conv2d");
             double fan = (double) channels * kernel * kernel;
             w = graph.parameter(name + ".w", weights, Initializer.normal(0, Math.sqrt(2 / fan)), DType.FLOAT32, filters, channels / groups,

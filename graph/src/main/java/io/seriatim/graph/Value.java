@@ -100,12 +100,27 @@ public final class Value {
         }
     }
 
+    /** What a branch or a step computes is there as long as it runs. */
+    void checkVisible(Graph other) {
+        check(other);
+        if (graph.block().find(name) == null) {
+            throw new IllegalArgumentException(
+                    "'" + name + "' : " + type() + " belongs to a branch, loop or recurrent network that is complete;"
+                            + " only what that returns can be used after it");
+        }
+    }
+
     private GraphOp binary(String type, Value other) {
         return graph.op(type).in("X", this).in("Y", other).attr("axis", -1);
     }
 
     private Value scaled(double scale, double bias) {
-        return graph.op("scale").sugar().in("X", this).attr("scale", (float) scale).attr("bias", (float) bias)
+        if (!dtype().isFloating()) {
+            Ranges.whole("A factor", dtype().toString(), scale);
+            Ranges.whole("A summand", dtype().toString(), bias);
+        }
+        return graph.op("scale").sugar().in("X", this).attr("scale", Ranges.float32("A factor", scale))
+                .attr("bias", Ranges.float32("A summand", bias))
                 .attr("bias_after_scale", true)
                 .one("Out");
     }
@@ -116,11 +131,19 @@ public final class Value {
     }
 
     private Value reduced(String type, String key, boolean keep, int... axes) {
+        checkDistinct(axes);
         boolean logic = type.equals("reduce_all") || type.equals("reduce_any");
         Object dims = logic ? Arrays.stream(axes).asLongStream().toArray() : axes.clone();
         // Paddle's sum says false, and means all: it has no axes.
         boolean everything = axes.length == 0 && !type.equals("reduce_sum");
         return graph.op(type).key(key).in("X", this).attr("dim", dims).attr("keep_dim", keep).attr("reduce_all", everything).one("Out");
+    }
+
+    private void checkDistinct(int[] axes) {
+        int rank = rank();
+        if (Arrays.stream(axes).map(axis -> axis < 0 ? axis + rank : axis).distinct().count() != axes.length) {
+            throw new IllegalArgumentException("Each dimension is named once, but those of '" + name + "' as " + Arrays.toString(axes));
+        }
     }
 
     private GraphOp poolOp(String kind, int[] kernel, int[] strides, int[] paddings) {
@@ -268,13 +291,17 @@ public final class Value {
     }
 
     /**
-     * The quotient by a number.
+     * The quotient by a number, for floating-point types: the product with 1/number.
      *
      * @param number
      *            the divisor
      * @return of this shape
      */
     public Value dividedBy(double number) {
+        if (!dtype().isFloating()) {
+            throw new IllegalArgumentException("'" + name + "' is " + type() + ", and its quotient by " + number
+                    + " need not be whole: cast it before, or take floorDividedBy(...)");
+        }
         return scaled(1 / number, 0);
     }
 
@@ -295,7 +322,10 @@ public final class Value {
      * @return of this shape
      */
     public Value pow(double exponent) {
-        return graph.op("pow").in("X", this).attr("factor", (float) exponent).one("Out");
+        if (!dtype().isFloating()) {
+            Ranges.whole("An exponent", dtype().toString(), exponent);
+        }
+        return graph.op("pow").in("X", this).attr("factor", Ranges.float32("An exponent", exponent)).one("Out");
     }
 
     /**
@@ -737,7 +767,7 @@ public final class Value {
      * x, or slope · x below 0.
      *
      * @param slope
-     *            below 0
+     *            the factor of values below 0
      * @return of this shape
      */
     public Value leakyRelu(double slope) {
@@ -765,6 +795,10 @@ public final class Value {
      * @return of this shape
      */
     public Value clip(double min, double max) {
+        if (!dtype().isFloating()) {
+            Ranges.whole("A bound", dtype().toString(), min);
+            Ranges.whole("A bound", dtype().toString(), max);
+        }
         return graph.op("clip").in("X", this).attr("min", (float) min).attr("max", (float) max).one("Out");
     }
 
@@ -1093,10 +1127,17 @@ public final class Value {
      * Without some dimensions of length 1.
      *
      * @param axes
-     *            from −rank; none for all of length 1
+     *            from −rank; none for all of length 1. One whose length is not known stays at run time unless it is 1
      * @return a tensor of that shape
      */
     public Value squeeze(int... axes) {
+        for (int axis : axes) {
+            if (dim(axis) > 1) {
+                throw new IllegalArgumentException(
+                        "A dimension that goes has length 1, but dimension " + axis + " of '" + name + "' : " + type()
+                                + " has not");
+            }
+        }
         return graph.op("squeeze2").in("X", this).attr("axes", axes.clone()).all("Out", "XShape").getFirst();
     }
 
@@ -1115,11 +1156,11 @@ public final class Value {
      * A part of a dimension.
      *
      * @param axis
-     *            from 0
+     *            from −rank
      * @param from
      *            the first index; negative from the end
      * @param to
-     *            after the last; negative from the end
+     *            after the last; negative from the end; beyond the end for all
      * @return a tensor of that shape
      */
     public Value slice(int axis, int from, int to) {
@@ -1131,13 +1172,13 @@ public final class Value {
      * One index of a dimension, which goes.
      *
      * @param axis
-     *            from 0
+     *            from −rank
      * @param index
      *            negative from the end
      * @return one dimension less
      */
     public Value get(int axis, int index) {
-        int end = index == -1 ? Integer.MAX_VALUE : index + 1;
+        int end = index == -1 || index == Integer.MAX_VALUE ? Integer.MAX_VALUE : index + 1;
         return graph.op("slice").key(name + "_slice").bare().in("Input", this).attr("axes", new int[]{axis})
                 .attr("starts", new int[]{index})
                 .attr("ends", new int[]{end}).attr("infer_flags", new int[]{1}).attr("decrease_axis", new int[]{axis}).one("Out");
@@ -1177,6 +1218,9 @@ public final class Value {
      * @return the parts
      */
     public List<Value> split(int count, int axis) {
+        if (count < 1) {
+            throw new IllegalArgumentException("There is at least 1 part, but '" + name + "' is to be split into " + count);
+        }
         return graph.op("split").in("X", this).attr("num", count).attr("sections", new int[0]).attr("axis", axis).list("Out", count);
     }
 
@@ -1188,6 +1232,10 @@ public final class Value {
      * @return one for each index
      */
     public List<Value> unstack(int axis) {
+        if (dim(axis) < 0) {
+            throw new IllegalArgumentException("Dimension " + axis + " of '" + name + "' : " + type()
+                    + " is not known, so that there is no telling how many parts there are; take get(...) for one");
+        }
         int count = Math.toIntExact(dim(axis));
         return graph.op("unstack").in("X", this).attr("num", count).attr("axis", axis).list("Y", count);
     }
@@ -1196,10 +1244,22 @@ public final class Value {
      * Dimensions of length 1 repeated.
      *
      * @param dims
-     *            of the result; −1 for this one's
+     *            of the result, at least as many as this has; −1 for this one's
      * @return a tensor of that shape
      */
     public Value expand(int... dims) {
+        int added = dims.length - rank();
+        for (int i = 0; i < dims.length; i++) {
+            if (dims[i] < -1 || (dims[i] == -1 && i < added)) {
+                throw new IllegalArgumentException(
+                        "The dimensions of an expansion are from 0 on, or -1 for those of '" + name + "' : " + type()
+                                + ", but are " + Arrays.toString(dims));
+            }
+        }
+        if (added < 0) {
+            throw new IllegalArgumentException("'" + name + "' : " + type() + " expands to at least as many dimensions, but not to "
+                    + Arrays.toString(dims));
+        }
         return graph.op("expand_v2").key("expand").in("X", this).attr("shape", dims.clone()).one("Out");
     }
 
@@ -1211,6 +1271,9 @@ public final class Value {
      * @return a tensor of that shape
      */
     public Value tile(int... times) {
+        if (times.length == 0) {
+            throw new IllegalArgumentException("'" + name + "' is repeated a number of times in each dimension; give those numbers");
+        }
         return graph.op("tile").in("X", this).attr("repeat_times", times.clone()).one("Out");
     }
 
@@ -1417,6 +1480,12 @@ public final class Value {
      * @return this
      */
     public Value increment(double step) {
+        if (shape().stream().anyMatch(dim -> dim != 1)) {
+            throw new IllegalArgumentException("What is incremented has one element, but '" + name + "' is " + type() + "; take plus(...)");
+        }
+        if (!dtype().isFloating()) {
+            Ranges.whole("A step", dtype().toString(), step);
+        }
         graph.op("increment").in("X", this).attr("step", (float) step).to("Out", this).append();
         return this;
     }
