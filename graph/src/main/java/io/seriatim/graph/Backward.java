@@ -174,14 +174,19 @@ final class Backward {
     /** The name of a target's gradient. One that an earlier call has used is left alone: its value may be that call's answer. */
     private String freshSeed(Block block, String target) {
         String name = GradientRule.gradient(target);
-        String seed = name;
-        for (int i = 0; block.find(seed) != null; i++) {
-            seed = name + "_" + i;
-        }
+        String seed = unused(block, name);
         if (!seed.equals(name)) {
             renamed.put(name, seed);
         }
         return seed;
+    }
+
+    private static String unused(Block block, String name) {
+        String unused = name;
+        for (int i = 0; block.find(unused) != null; i++) {
+            unused = name + "_" + i;
+        }
+        return unused;
     }
 
     /** Emits the gradients of a path into a block, which is the parent of those that gradients of blocks get. */
@@ -200,7 +205,26 @@ final class Backward {
         // Seeds are what the targets begin with: no one asks whether they are wanted.
         List<OpDesc> kept = new ArrayList<>(summed.subList(0, first.size()));
         kept.addAll(GradientPruning.prune(summed.subList(first.size(), summed.size()), unwanted(forward), targets));
-        kept.forEach(each -> into.add(Appender.complete(each, Roles.BACKWARD)));
+        List<OpDesc> fresh = into.forward() == Block.NONE ? withoutOverwriting(kept, first.size(), into) : kept;
+        fresh.forEach(each -> into.add(Appender.complete(each, Roles.BACKWARD)));
+    }
+
+    /** Zeros and sums, too, leave alone what an earlier call has computed. */
+    private List<OpDesc> withoutOverwriting(List<OpDesc> ops, int from, Block block) {
+        Map<String, String> moved = new HashMap<>();
+        List<OpDesc> result = new ArrayList<>(ops.subList(0, from));
+        for (OpDesc op : ops.subList(from, ops.size())) {
+            OpDesc reading = op.renamed(name -> moved.getOrDefault(name, name), name -> name);
+            result.add(reading.renamed(name -> name, name -> {
+                if (!name.contains(GradientRule.SUFFIX) || block.find(name) == null) {
+                    return name;
+                }
+                return moved.computeIfAbsent(name, _ -> unused(block, name));
+            }));
+        }
+        renamed.replaceAll((_, name) -> moved.getOrDefault(name, name));
+        moved.forEach(renamed::putIfAbsent);
+        return result;
     }
 
     private Block gradientBlock(OpDesc op, int current) {
