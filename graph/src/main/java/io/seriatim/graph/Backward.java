@@ -25,11 +25,14 @@ final class Backward {
     private final Map<Integer, List<OpDesc>> paths = new HashMap<>();
     private final Map<String, String> renamed = new HashMap<>();
     private final int call;
+    /** Whether no gradient is there yet; one that is might be taken for one of this call. */
+    private final boolean firstCall;
 
     private Backward(Program program, int maxChainedAdditions) {
         this.program = program;
         this.maxChainedAdditions = maxChainedAdditions;
         this.call = program.nextGradientCall();
+        this.firstCall = call == 1 && program.global().vars().stream().noneMatch(desc -> desc.name().contains(GradientRule.SUFFIX));
         for (Block block : program.blocks()) {
             Set<String> stopped = new HashSet<>();
             block.vars().stream().filter(VarDesc::stopsGradient).forEach(desc -> stopped.add(GradientRule.gradient(desc.name())));
@@ -54,7 +57,7 @@ final class Backward {
         int from = block.ops().size();
         String seed = freshSeed(block, loss);
         Appender.append(block, ones(block.get(loss), seed), Roles.BACKWARD | Roles.LOSS);
-        emit(block, path, block, List.of(), Set.of(seed), null);
+        emit(block, path, block, List.of(), Set.of(seed), Set.of(seed));
         declare(block, from + 1);
         List<ParameterGradient> pairs = new ArrayList<>();
         for (String parameter : parameters) {
@@ -200,7 +203,7 @@ final class Backward {
             made.forEach(each -> gradients.add(call > 1 || !renamed.isEmpty() ? withoutCollisions(each, op, into) : each));
         }
         List<OpDesc> reached = new ArrayList<>(first);
-        reached.addAll(seeds == null ? gradients : GradientPruning.reached(gradients, seeds));
+        reached.addAll(seeds == null || firstCall ? gradients : GradientPruning.reached(gradients, seeds));
         List<OpDesc> summed = Accumulation.of(reached, forward.index(), maxChainedAdditions);
         // Seeds are what the targets begin with: no one asks whether they are wanted.
         List<OpDesc> kept = new ArrayList<>(summed.subList(0, first.size()));
@@ -250,14 +253,23 @@ final class Backward {
     private void declare(Block block, int from) {
         List<OpDesc> ops = new ArrayList<>(block.ops().subList(0, from));
         for (OpDesc op : List.copyOf(block.ops().subList(from, block.ops().size()))) {
-            op.attributes().forEach(each -> each.value().blocks().forEach(index -> declare(program.block(index), 0)));
             OpDesc kept = GradientPruning.existing(op, block, parentOp(block));
+            op.attributes().forEach(each -> each.value().blocks().forEach(index -> declareInner(program.block(index), kept != null)));
             if (kept != null) {
                 declare(block, kept);
                 ops.add(kept);
             }
         }
         block.setOps(ops);
+    }
+
+    /** A block that nothing runs is left empty: what it would read may not be there. */
+    private void declareInner(Block block, boolean runs) {
+        if (runs) {
+            declare(block, 0);
+        } else {
+            block.setOps(List.of());
+        }
     }
 
     private @Nullable OpDesc parentOp(Block block) {
