@@ -55,18 +55,25 @@ final class ElementaryOperations {
 
     private static void logit(Operations registry) {
         Operation.define("logit").in("X").out("Out").attr("eps", 1e-6f).infer(ElementaryOperations::floating).lower(l -> {
-            double eps = l.attrs().getFloat("eps");
+            float eps = l.attrs().getFloat("eps");
+            double most = most(l, eps);
             map(l, "X", "Out", x -> {
-                double inside = eps == 0 ? x : Math.clamp(x, eps, 1 - eps);
+                double inside = eps == 0 ? x : Math.clamp(x, eps, most);
                 return Math.log(inside / (1 - inside));
             });
         }).grad("logit_grad(X, Out@GRAD) -> X@GRAD", l -> {
-            double eps = l.attrs().getFloat("eps");
+            float eps = l.attrs().getFloat("eps");
+            double most = most(l, eps);
             combine(l, "X", "Out@GRAD", "X@GRAD", (x, dy) -> {
                 double outside = eps == 0 ? Double.NaN : 0;
-                return x < eps || x > 1 - eps ? outside : dy / (x * (1 - x));
+                return x < eps || x > most ? outside : dy / (x * (1 - x));
             });
         }).register(registry);
+    }
+
+    /** 1 − eps as it rounds in the type of X. */
+    private static double most(Lowering l, float eps) {
+        return l.in("X").dtype() == DType.FLOAT64 ? 1 - (double) eps : 1 - eps;
     }
 
     /** Of real numbers: 0 or π. */

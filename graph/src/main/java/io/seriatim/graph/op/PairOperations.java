@@ -189,10 +189,10 @@ final class PairOperations {
             float alpha = l.attrs().getFloat("Alpha");
             back(l, "Input", dout.linear(l.attrs().getFloat("Beta"), 0));
             if (l.wants("X@GRAD")) {
-                l.out("X@GRAD", l.linear(l.run(matMul(false, true), dout.operand(), l.in("Y")), alpha, 0));
+                new Term(l, l.run(matMul(false, true), dout.operand(), l.in("Y"))).linear(alpha, 0).to("X@GRAD");
             }
             if (l.wants("Y@GRAD")) {
-                l.out("Y@GRAD", l.linear(l.run(matMul(true, false), l.in("X"), dout.operand()), alpha, 0));
+                new Term(l, l.run(matMul(true, false), l.in("X"), dout.operand())).linear(alpha, 0).to("Y@GRAD");
             }
         }).register(registry);
     }

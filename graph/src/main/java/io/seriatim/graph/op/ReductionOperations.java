@@ -107,8 +107,7 @@ final class ReductionOperations {
                 .grad(type + "_grad(AxisTensor, AxisTensorList, Out, X, Out@GRAD) -> X@GRAD", l -> {
                     Term x = Term.of(l, "X");
                     List<Integer> axes = axes(l, x.operand().shape());
-                    Term equal = x.is(Binary.Function.EQUAL, kept(l, "Out", axes));
-                    Operand ones = l.cast(equal.operand(), x.operand().dtype());
+                    Operand ones = l.cast(x.is(Binary.Function.EQUAL, kept(l, "Out", axes)).operand(), x.operand().dtype());
                     Term count = new Term(l, l.run(new Reduction(Function.SUM, axes, true), ones));
                     new Term(l, ones).times(kept(l, "Out@GRAD", axes)).over(count).to("X@GRAD");
                 }).register(registry);

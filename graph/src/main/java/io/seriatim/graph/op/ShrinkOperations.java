@@ -78,23 +78,26 @@ final class ShrinkOperations {
 
     private static void scaled(Operations registry) {
         Unary unit = new Unary(Unary.Function.ELU, 1, 0);
-        define("celu", l -> l.linear(l.run(unit, shrunk(l)), l.attrs().getFloat("alpha"), 0), x -> {
+        define("celu", l -> new Term(l, l.run(unit, shrunk(l))).linear(l.attrs().getFloat("alpha"), 0).operand(), x -> {
             Lowering l = x.l();
             Operand shrunk = shrunk(l);
             return new Term(l, l.run(UnaryGrad.of(unit), shrunk, l.run(unit, shrunk), l.in("Out@GRAD")));
         }).attr("alpha", 1f).register(registry);
-        start("selu").attr("scale", SELU_SCALE).attr("alpha", SELU_ALPHA).lower(l -> l.out("Out",
-                l.linear(l.run(new Unary(Unary.Function.ELU, l.attrs().getFloat("alpha"), 0), l.in("X")), l.attrs().getFloat("scale"), 0)))
+        start("selu").attr("scale", SELU_SCALE).attr("alpha", SELU_ALPHA).lower(l -> {
+            Operand curve = l.run(new Unary(Unary.Function.ELU, l.attrs().getFloat("alpha"), 0), l.in("X"));
+            new Term(l, curve).linear(l.attrs().getFloat("scale"), 0).to("Out");
+        })
                 .grad("selu_grad(Out, Out@GRAD) -> X@GRAD", l -> {
                     Term out = Term.of(l, "Out");
                     float scale = l.attrs().getFloat("scale");
-                    Term slope = out.isAbove(0).choose(out.number(scale), out.linear(1, (double) scale * l.attrs().getFloat("alpha")));
+                    Term slope = out.isAbove(0).choose(out.number(scale), out.linear(1, scale * l.attrs().getFloat("alpha")));
                     Term.of(l, "Out@GRAD").times(slope).to("X@GRAD");
                 }).register(registry);
     }
 
     private static Operand shrunk(Lowering l) {
-        return l.linear(l.in("X"), 1 / (double) l.attrs().getFloat("alpha"), 0);
+        Term x = Term.of(l, "X");
+        return x.over(x.number(l.attrs().getFloat("alpha"))).operand();
     }
 
     private static Term gradient(Term x) {

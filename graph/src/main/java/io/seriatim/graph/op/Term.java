@@ -1,5 +1,6 @@
 package io.seriatim.graph.op;
 
+import io.seriatim.tensor.DType;
 import io.seriatim.tensor.kernel.Binary;
 import io.seriatim.tensor.kernel.Unary;
 import io.seriatim.tensor.kernel.Where;
@@ -42,8 +43,9 @@ record Term(Lowering l, Operand operand) {
         return binary(Binary.Function.DIVIDE, other);
     }
 
+    /** One computation, whose factors are float32; of float64, two. */
     Term linear(double scale, double bias) {
-        return with(l.linear(operand, scale, bias));
+        return operand.dtype() == DType.FLOAT64 ? times(number(scale)).plus(number(bias)) : with(l.linear(operand, scale, bias));
     }
 
     Term isAbove(double bound) {
