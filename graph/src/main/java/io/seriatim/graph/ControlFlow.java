@@ -218,5 +218,11 @@ final class ControlFlow {
                     + " before and " + from.type() + " after a step");
         }
         block.add(Appender.complete(OpDesc.of("assign").in("X", from.name()).out("Out", to.name()).build(), graph.role()));
+        // Where steps give other dimensions than they were given, no one knows how many there are after the last one.
+        VarType.TensorType type = merged(to.type(), from.type());
+        Block owner = block.owner(to.name());
+        if (owner != null && !to.type().equals(type)) {
+            owner.put(owner.get(to.name()).with(new VarType.Dense(type, null)));
+        }
     }
 }

@@ -9,6 +9,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
@@ -275,7 +276,7 @@ public final class Graph extends GraphLayers {
 
     @Override
     public GraphOp op(String type) {
-        return new GraphOp(this, type);
+        return new GraphOp(this, Objects.requireNonNull(type, "type"));
     }
 
     /**

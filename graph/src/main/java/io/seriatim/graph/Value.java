@@ -5,7 +5,9 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * A variable of a {@link Graph}, and the operations on it: each adds one to the graph and gives its result. This class is long because it is the list of them.
+ * A variable of a {@link Graph}, and the operations on it: each adds one to the graph and gives its result. What does not fit is an {@link IllegalArgumentException} that names the operation, its slots and
+ * their shapes. Numbers go into the program as float32, of which 0.1 is not exactly 0.1 for a float64 variable either; for whole numbers only those are taken that are exact. This class is long because it
+ * is the list of operations.
  */
 public final class Value {
     private final Graph graph;
@@ -1482,6 +1484,9 @@ public final class Value {
     public Value increment(double step) {
         if (shape().stream().anyMatch(dim -> dim != 1)) {
             throw new IllegalArgumentException("What is incremented has one element, but '" + name + "' is " + type() + "; take plus(...)");
+        }
+        if (dtype() == DType.BOOL) {
+            throw new IllegalArgumentException("What is incremented is a number, but '" + name + "' is " + type());
         }
         if (!dtype().isFloating()) {
             Ranges.whole("A step", dtype().toString(), step);
