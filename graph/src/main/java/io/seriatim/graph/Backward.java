@@ -200,7 +200,7 @@ final class Backward {
             Block inner = ControlGradients.block(op) < 0 ? null : gradientBlock(op, into.index());
             Predicate<String> wanted = name -> !unwanted(forward).contains(GradientRule.gradient(name));
             List<OpDesc> made = inner == null ? GradientPruning.make(op, wanted) : ControlGradients.make(op, inner, program, wanted);
-            made.forEach(each -> gradients.add(call > 1 || !renamed.isEmpty() ? withoutCollisions(each, op, into) : each));
+            made.forEach(each -> gradients.add(into == program.global() ? withoutCollisions(each, op, into) : each));
         }
         List<OpDesc> reached = new ArrayList<>(first);
         reached.addAll(seeds == null || firstCall ? gradients : GradientPruning.reached(gradients, seeds));
@@ -237,16 +237,24 @@ final class Backward {
         return gradient;
     }
 
-    /** From the second call on a program the name of a gradient may be taken. */
+    /** From the second call on a program the name of a gradient may be taken. Inner blocks have theirs to themselves. */
     private OpDesc withoutCollisions(OpDesc gradient, OpDesc op, Block block) {
         List<String> ofForward = op.inputNames();
-        OpDesc changed = gradient.renamed(name -> ofForward.contains(name) ? name : renamed.getOrDefault(name, name), name -> name);
+        boolean runsBlock = ControlGradients.block(op) >= 0;
+        OpDesc changed = gradient.renamed(
+                name -> ofForward.contains(name) ? name : renamed.getOrDefault(name, runsBlock ? unlessEarlier(block, name) : name),
+                name -> name);
         return changed.renamed(name -> name, name -> {
             if (call < 2 || !name.contains(GradientRule.SUFFIX) || block.find(name) == null) {
                 return name;
             }
             return renamed.computeIfAbsent(name, this::renamedGradient);
         });
+    }
+
+    /** A gradient that only an earlier call has computed is none of this one. */
+    private String unlessEarlier(Block block, String name) {
+        return !firstCall && name.endsWith(GradientRule.SUFFIX) && block.find(name) != null ? GradientRule.EMPTY : name;
     }
 
     /** Declares the variables of the operations from an index on; operations whose gradients do not come are taken out. */
