@@ -96,6 +96,7 @@ public final class Operations {
             SoftmaxOperations::register, //
             SumOperations::register, //
             TensorListOperations::register, //
+            UniqueOperations::register, //
             TransposedConvolutionOperations::register);
 
     private Operations() {
