@@ -102,7 +102,8 @@ final class IndexPutOperations {
     private static int[] places(List<@Nullable Tensor> indices, Shape x) {
         List<long[]> each = new ArrayList<>();
         int count = 1;
-        for (@Nullable Tensor tensor : indices) {
+        for (@Nullable
+        Tensor tensor : indices) {
             Tensor index = Objects.requireNonNull(tensor);
             if (index.dtype() == DType.BOOL) {
                 each.addAll(coordinates(index));
@@ -119,8 +120,9 @@ final class IndexPutOperations {
             for (int axis = 0; axis < each.size(); axis++) {
                 long[] given = each.get(axis);
                 if (given.length != 1 && given.length != count) {
-                    throw new IllegalArgumentException("Operation 'index_put': indices must be of one shape, but have " + given.length + " and "
-                            + count + " elements");
+                    throw new IllegalArgumentException(
+                            "Operation 'index_put': indices must be of one shape, but have " + given.length + " and "
+                                    + count + " elements");
                 }
                 at = at * x.dim(axis) + checked(given[given.length == 1 ? 0 : i / slice], x.dim(axis), axis);
             }
@@ -131,7 +133,8 @@ final class IndexPutOperations {
 
     private static long checked(long index, long length, int axis) {
         if (index < -length || index >= length) {
-            throw new IllegalArgumentException("Operation 'index_put': index " + index + " is outside of axis " + axis + " of length " + length);
+            throw new IllegalArgumentException(
+                    "Operation 'index_put': index " + index + " is outside of axis " + axis + " of length " + length);
         }
         return index < 0 ? index + length : index;
     }

@@ -104,7 +104,8 @@ final class UniqueOperations {
             inference.require(offset >= 0 && shape[i] >= -1, "offsets must be from 0, and shape from -1 on, but are %d and %d", offset,
                     shape[i]);
             dims[i] = shape[i] >= 0 ? shape[i] : x[i] < 0 || offsets == null ? -1 : x[i] - offset;
-            inference.require(x[i] < 0 || dims[i] < 0 || offset + dims[i] <= x[i], "%d elements from %d do not fit into axis %d of length %d",
+            inference.require(x[i] < 0 || dims[i] < 0 || offset + dims[i] <= x[i],
+                    "%d elements from %d do not fit into axis %d of length %d",
                     dims[i], offset, i, x[i]);
         }
         inference.set("Out", inference.dtype("X"), dims);
@@ -115,7 +116,8 @@ final class UniqueOperations {
                 .attr("is_test", false).infer(inference -> {
                     long[] dims = inference.dims("X");
                     int axis = inference.axis("X", inference.attrs().getInt("axis"));
-                    inference.require(dims.length > 0 && inference.dtype("X").isFloating(), "X must have an axis of floating-point numbers");
+                    inference.require(dims.length > 0 && inference.dtype("X").isFloating(),
+                            "X must have an axis of floating-point numbers");
                     inference.same("X", "Out");
                     inference.set("Norm", inference.dtype("X"), Dims.with(dims, axis, 1));
                 }).lower(l -> {
