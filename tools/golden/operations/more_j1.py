@@ -133,6 +133,21 @@ for name in ("reduce_amax", "reduce_amin"):
 case("frobenius_norm.plain", {"X": rand(2, 3, 2)}, {"dim": [0, 2], "keep_dim": False})
 case("frobenius_norm.kept", {"X": rand(2, 3)}, {"dim": [0, 1], "keep_dim": True, "reduce_all": True})
 
+case("index_put.rows", {"x": rand(3, 2), "indices": [longs(2, -3)], "value": rand(2, 2)}, {}, outputs={"out": "out"})
+case("index_put.added", {"x": rand(3, 2), "indices": [longs(2, 2), longs(0, 0)], "value": rand(2)}, {"accumulate": True})
+case("index_put.mask", {"x": rand(2, 2), "indices": [values([[1, 0], [0, 1]], "bool")], "value": rand(1)}, {})
+case("max_pool2d_with_index.plain", {"X": rand(1, 2, 5, 4)}, {"ksize": [3, 2], "strides": [2, 1], "paddings": [1, 0]}, targets=("out",))
+case("max_pool2d_with_index.adaptive", {"X": rand(1, 2, 5, 4)}, {"ksize": [3, 3], "adaptive": True}, targets=("out",))
+case("cumprod.plain", {"X": rand(2, 3)}, {"dim": 1})
+case("cumprod.zeros", {"X": values([[1, 0, 3], [0, 0, 2]])}, {"dim": 0})
+sorts = {"return_index": True, "return_inverse": True, "return_counts": True, "is_sorted": True, "dtype": 3}
+parts = {"Indices": "indices", "Index": "index", "Counts": "counts"}
+case("unique.plain", {"X": values([[2, 1, 2], [5, 1, 1]])}, sorts, outputs=parts, declared={n: {"dtype": "int64"} for n in parts.values()})
+case("crop_tensor.plain", {"X": rand(3, 4)}, {"shape": [2, -1], "offsets": [1, 2]})
+case("norm.plain", {"X": rand(2, 3)}, {"axis": 1, "epsilon": 1e-10}, targets=("out",))
+for p in (0.0, 1.0, 2.0, 3.0, float("inf")):
+    case(f"dist.{p:g}", {"X": rand(2, 3), "Y": rand(3)}, {"p": p})
+
 
 def main(parts):
     paddle.enable_static()

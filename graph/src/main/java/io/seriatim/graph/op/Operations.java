@@ -52,12 +52,14 @@ public final class Operations {
             DebuggingOperations::register, //
             DiagonalOperations::register, //
             DropoutOperations::register, //
+            EinsumOperations::register, //
             ElementaryOperations::register, //
             ElementwiseOperations::register, //
             EmbeddingOperations::register, //
             ExpandOperations::register, //
             FillOperations::register, //
             GatherOperations::register, //
+            IndexPutOperations::register, //
             InputOutputOperations::register, //
             InterpolationOperations::register, //
             JoinOperations::register, //
@@ -73,6 +75,7 @@ public final class Operations {
             PairOperations::register, //
             ParametricActivationOperations::register, //
             PatchOperations::register, //
+            PoolPlaceOperations::register, //
             PoolingOperations::register, //
             PowerOperations::register, //
             ProbabilityLossOperations::register, //
@@ -93,6 +96,7 @@ public final class Operations {
             SoftmaxOperations::register, //
             SumOperations::register, //
             TensorListOperations::register, //
+            UniqueOperations::register, //
             TransposedConvolutionOperations::register);
 
     private Operations() {
