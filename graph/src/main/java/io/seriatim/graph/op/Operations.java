@@ -43,13 +43,16 @@ public final class Operations {
             ActivationOperations::register, //
             AdamOperations::register, //
             BatchNormOperations::register, //
+            BitwiseOperations::register, //
             CommunicationOperations::register, //
             ComparisonOperations::register, //
             ControlOperations::register, //
             ConvolutionOperations::register, //
             CopyOperations::register, //
             DebuggingOperations::register, //
+            DiagonalOperations::register, //
             DropoutOperations::register, //
+            ElementaryOperations::register, //
             ElementwiseOperations::register, //
             EmbeddingOperations::register, //
             ExpandOperations::register, //
@@ -58,6 +61,7 @@ public final class Operations {
             InputOutputOperations::register, //
             InterpolationOperations::register, //
             JoinOperations::register, //
+            LegacyOperations::register, //
             LossOperations::register, //
             LossScalingOperations::register, //
             MovementOperations::register, //
@@ -66,9 +70,12 @@ public final class Operations {
             OptimizerOperations::register, //
             OrderOperations::register, //
             PadOperations::register, //
+            PairOperations::register, //
             ParametricActivationOperations::register, //
+            PatchOperations::register, //
             PoolingOperations::register, //
             PowerOperations::register, //
+            ProbabilityLossOperations::register, //
             ProductOperations::register, //
             PutAlongAxisOperations::register, //
             RandomOperations::register, //
@@ -81,6 +88,7 @@ public final class Operations {
             SequenceOperations::register, //
             SetValueOperations::register, //
             ShapeOperations::register, //
+            ShrinkOperations::register, //
             SliceOperations::register, //
             SoftmaxOperations::register, //
             SumOperations::register, //
