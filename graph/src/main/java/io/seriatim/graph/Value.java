@@ -3,6 +3,7 @@ package io.seriatim.graph;
 import io.seriatim.tensor.DType;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.IntStream;
 
 /**
  * A variable of a {@link Graph}, and the operations on it: each adds one to the graph and gives its result. What does not fit is an {@link IllegalArgumentException} that names the operation, its slots and
@@ -148,6 +149,13 @@ public final class Value {
         }
     }
 
+    /** Where Paddle, and with it what is inferred, counts dimensions from the wrong end. */
+    private Value withDims(long[] dims) {
+        Block block = graph.block();
+        block.put(block.get(name).with(VarType.dense(dtype(), dims)));
+        return this;
+    }
+
     private GraphOp poolOp(String kind, int[] kernel, int[] strides, int[] paddings) {
         return graph.op("pool2d").in("X", this).attr("pooling_type", kind).attr("ksize", kernel).attr("strides", strides)
                 .attr("paddings", paddings)
@@ -194,7 +202,7 @@ public final class Value {
     }
 
     /**
-     * The quotient by another, which broadcasts.
+     * The quotient by another, which broadcasts; of whole numbers it is cut towards 0.
      *
      * @param other
      *            the other operand
@@ -216,7 +224,7 @@ public final class Value {
     }
 
     /**
-     * The rest of a division by another, with its sign.
+     * The rest of a division by another, which broadcasts; it has the sign of the other.
      *
      * @param other
      *            the other operand
@@ -227,7 +235,7 @@ public final class Value {
     }
 
     /**
-     * The largest whole number up to the quotient by another.
+     * The largest whole number up to the quotient by another, which broadcasts.
      *
      * @param other
      *            the other operand
@@ -694,7 +702,7 @@ public final class Value {
     }
 
     /**
-     * The nearest whole number.
+     * The nearest whole number; halves go away from 0.
      *
      * @return of this shape
      */
@@ -723,7 +731,7 @@ public final class Value {
     /**
      * Whether x is neither infinite nor NaN.
      *
-     * @return of this shape
+     * @return bool, of this shape
      */
     public Value isFinite() {
         return graph.op("isfinite_v2").in("X", this).one("Out");
@@ -732,7 +740,7 @@ public final class Value {
     /**
      * Whether x is not a number.
      *
-     * @return of this shape
+     * @return bool, of this shape
      */
     public Value isNan() {
         return graph.op("isnan_v2").in("X", this).one("Out");
@@ -741,7 +749,7 @@ public final class Value {
     /**
      * Whether x is infinite.
      *
-     * @return of this shape
+     * @return bool, of this shape
      */
     public Value isInfinite() {
         return graph.op("isinf_v2").in("X", this).one("Out");
@@ -793,7 +801,7 @@ public final class Value {
      * @param min
      *            at least
      * @param max
-     *            at most
+     *            at most, not below the other bound
      * @return of this shape
      */
     public Value clip(double min, double max) {
@@ -1017,7 +1025,7 @@ public final class Value {
      * (Σ |x|^order)^(1/order) over a dimension.
      *
      * @param order
-     *            2 for the length
+     *            2 for the length, infinity for the largest |x|, 0 for how many are not 0
      * @param axis
      *            from −rank
      * @return without that dimension
@@ -1069,7 +1077,7 @@ public final class Value {
      * The largest along a dimension, in order.
      *
      * @param k
-     *            how many
+     *            how many, from 1 to the dimension's length
      * @param axis
      *            from −rank
      * @return the values, and where they were (int64)
@@ -1105,7 +1113,7 @@ public final class Value {
      * The dimensions in another order.
      *
      * @param axes
-     *            for each dimension of the result, which one of this it is
+     *            for each dimension of the result, which one of this it is; each is there once
      * @return a tensor of that shape
      */
     public Value transpose(int... axes) {
@@ -1147,7 +1155,7 @@ public final class Value {
      * With more dimensions, of length 1.
      *
      * @param axes
-     *            where they are in the result
+     *            where they are in the result, which has this rank and as many more; from −rank of the result
      * @return a tensor of that shape
      */
     public Value unsqueeze(int... axes) {
@@ -1214,7 +1222,7 @@ public final class Value {
      * In equal parts.
      *
      * @param count
-     *            how many
+     *            how many, a divisor of the dimension's length
      * @param axis
      *            from −rank
      * @return the parts
@@ -1262,7 +1270,11 @@ public final class Value {
             throw new IllegalArgumentException("'" + name + "' : " + type() + " expands to at least as many dimensions, but not to "
                     + Arrays.toString(dims));
         }
-        return graph.op("expand_v2").key("expand").in("X", this).attr("shape", dims.clone()).one("Out");
+        Value expanded = graph.op("expand_v2").key("expand").in("X", this).attr("shape", dims.clone()).one("Out");
+        return added == 0
+                ? expanded
+                : expanded.withDims(IntStream.range(0, dims.length)
+                        .mapToLong(axis -> dims[axis] == -1 ? dim(axis - added) : dims[axis]).toArray());
     }
 
     /**
@@ -1285,7 +1297,7 @@ public final class Value {
      * @param indices
      *            int32 or int64, one dimension
      * @param axis
-     *            along which dimension
+     *            along which dimension, from −rank
      * @return a slice for each index
      */
     public Value gather(Value indices, int axis) {
@@ -1309,7 +1321,7 @@ public final class Value {
      * @param indices
      *            int32 or int64, of this rank
      * @param axis
-     *            along which dimension
+     *            along which dimension, from −rank
      * @return of the shape of the indices
      */
     public Value takeAlongAxis(Value indices, int axis) {
@@ -1320,7 +1332,7 @@ public final class Value {
      * The elements where a mask holds.
      *
      * @param mask
-     *            bool, of this shape
+     *            bool, of this shape or one that broadcasts to it
      * @return one dimension, whose length depends on the values
      */
     public Value maskedSelect(Value mask) {
@@ -1328,7 +1340,7 @@ public final class Value {
     }
 
     /**
-     * Ones at these indices, zeros elsewhere.
+     * Ones at these indices (int32 or int64, from 0 to below the number of classes), zeros elsewhere.
      *
      * @param classes
      *            the length of the added dimension
@@ -1475,7 +1487,7 @@ public final class Value {
     }
 
     /**
-     * Adds to this variable itself, which must have one element.
+     * Adds to this variable itself, which must be a number of one element.
      *
      * @param step
      *            what is added

@@ -17,6 +17,7 @@ import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
@@ -87,6 +88,7 @@ class GraphUseTest {
     }
 
     @TestFactory
+    @SuppressWarnings("NullAway") // That is what is tested.
     Stream<DynamicTest> operations() {
         refused("null", g -> x(g).plus((Value) null), "Slot Y of operation 'elementwise_add' takes variables, but one is null");
         refused("other input slot", g -> g.op("relu").in("X", x(g)).in("Z", x(g)).one("Out"), "'relu' has no input slot Z; it has [X]");
@@ -220,7 +222,7 @@ class GraphUseTest {
         Interpreter interpreter = Interpreter.of(Kernels.portable());
         interpreter.run(net.startup(), Map.of(), List.of());
         String out = net.outputs().get("out").name();
-        return interpreter.run(net.main(), feeds, List.of(out)).get(out);
+        return Objects.requireNonNull(interpreter.run(net.main(), feeds, List.of(out)).get(out));
     }
 
     @Test
@@ -258,6 +260,15 @@ class GraphUseTest {
         }, Map.of());
         assertEquals(List.of(-1L, 2L), grown[0].shape());
         assertEquals(8, result.shape().dim(0));
+    }
+
+    @Test
+    void anExpansionWithMoreDimensionsIsDeclaredAsItIs() {
+        Value[] expanded = new Value[1];
+        Tensor result = run(g -> expanded[0] = g.data("x", FLOAT32, -1, 3).expand(2, -1, 3),
+                Map.of("x", Tensor.of(FLOAT32, new double[12], 4, 3)));
+        assertEquals(List.of(2L, -1L, 3L), expanded[0].shape());
+        assertArrayEquals(new long[]{2, 4, 3}, result.shape().dims());
     }
 
     @Test

@@ -40,6 +40,7 @@ class ReadmeTest {
     }
 
     @Test
+    @SuppressWarnings("NullAway") // What was asked for is there; the README does not dwell on it.
     void theNetworkLearns(@TempDir Path folder) throws IOException {
         Random random = new Random(1);
         List<Batch> batches = Stream.generate(() -> Batch.draw(random, 32)).limit(30).toList();
