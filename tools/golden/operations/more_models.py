@@ -1,6 +1,6 @@
-"""Makes graph/src/test/resources/golden/operations-j1.npz: activations, elementary functions, losses, diagonals, patches and older forms of operations.
+"""Makes graph/src/test/resources/golden/operations-models.npz: activations, elementary functions, losses, diagonals, patches and older forms of operations.
 
-Run from the root of the repository: `python tools/golden/operations/more_j1.py [part of a case's name ...]`; with arguments the cases are
+Run from the root of the repository: `python tools/golden/operations/more_models.py [part of a case's name ...]`; with arguments the cases are
 run but nothing is written. Made with PaddlePaddle 2.6.2 (CPU) and NumPy 1.26. Entries as in operations.npz.
 """
 import sys
@@ -12,9 +12,9 @@ import paddle
 
 import cases
 from cases import bools, case, ints, longs, rand, values
-from more_rl import WithUnknown, unknown
+from more_products import WithUnknown, unknown
 
-OUTPUT = Path("graph/src/test/resources/golden/operations-j1.npz")
+OUTPUT = Path("graph/src/test/resources/golden/operations-models.npz")
 cases.CASES.clear()
 
 wide = {"low": -4.0, "high": 4.0}
