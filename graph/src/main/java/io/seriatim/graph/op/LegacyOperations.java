@@ -205,9 +205,11 @@ final class LegacyOperations {
                     for (int i = 0; fits && sorted.length > 1 && i < values.length - 1; i++) {
                         fits = sorted[i] < 0 || values[i] < 0 || sorted[i] == values[i];
                     }
-                    inference.require(fits, "SortedSequence must be a vector or have all but the last dimension of Values, but they are %s and %s",
+                    inference.require(fits,
+                            "SortedSequence must be a vector or have all but the last dimension of Values, but they are %s and %s",
                             Arrays.toString(sorted), Arrays.toString(values));
-                    inference.require(inference.dtype("SortedSequence") == inference.dtype("Values"), "SortedSequence and Values must have one type");
+                    inference.require(inference.dtype("SortedSequence") == inference.dtype("Values"),
+                            "SortedSequence and Values must have one type");
                     inference.set("Out", inference.attrs().getBool("out_int32") ? DType.INT32 : DType.INT64, values);
                 }).lower(l -> {
                     boolean right = l.attrs().getBool("right");
@@ -216,7 +218,8 @@ final class LegacyOperations {
                     int length = Math.toIntExact(sorted.dim(sorted.rank() - 1));
                     boolean shared = sorted.rank() == 1;
                     l.call("searchsorted", (in, out) -> Elements.write(found(Objects.requireNonNull(in.get(0)).toDoubleArray(),
-                            Objects.requireNonNull(in.get(1)).toDoubleArray(), length, shared, right), Objects.requireNonNull(out.getFirst())),
+                            Objects.requireNonNull(in.get(1)).toDoubleArray(), length, shared, right),
+                            Objects.requireNonNull(out.getFirst())),
                             List.of(sorted, l.in("Values")), List.of(found));
                     l.out("Out", found);
                 }).register(registry);

@@ -211,7 +211,8 @@ final class PatchOperations {
             requireImage(inference, "X");
             long channels = inference.dims("X")[channelsLast(inference.attrs()) ? 3 : 1];
             int count = inference.attrs().getInt(groups);
-            inference.require(count > 0 && (channels < 0 || channels % count == 0), "the %d channels must be a multiple of %s, %d", channels,
+            inference.require(count > 0 && (channels < 0 || channels % count == 0), "the %d channels must be a multiple of %s, %d",
+                    channels,
                     groups, count);
             inference.same("X", "Out");
         }).lower(l -> l.out("Out", exchanged(l, l.in("X"), l.attrs().getInt(groups), true)))

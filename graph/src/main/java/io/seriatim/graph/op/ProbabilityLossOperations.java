@@ -115,12 +115,15 @@ final class ProbabilityLossOperations {
         Indexes.require(inference, "Label");
         for (int i = 0; i < label.length; i++) {
             long length = x[i == 0 ? 0 : i + 1];
-            inference.require(label[i] < 0 || length < 0 || label[i] == length, "X and Label must have the same batch and places, but are %s and %s",
+            inference.require(label[i] < 0 || length < 0 || label[i] == length,
+                    "X and Label must have the same batch and places, but are %s and %s",
                     Arrays.toString(x), Arrays.toString(label));
         }
         if (inference.has("Weight")) {
             long[] weight = inference.dims("Weight");
-            inference.require(weight.length == 1 && (weight[0] < 0 || x[1] < 0 || weight[0] == x[1]) && inference.dtype("Weight") == inference.dtype("X"),
+            inference.require(
+                    weight.length == 1 && (weight[0] < 0 || x[1] < 0 || weight[0] == x[1])
+                            && inference.dtype("Weight") == inference.dtype("X"),
                     "Weight must have one number of X's type for each class, but is %s", Arrays.toString(weight));
         }
         String reduction = inference.attrs().getText("reduction");
@@ -142,7 +145,8 @@ final class ProbabilityLossOperations {
 
     /** The weight of each label, 0 for the one to ignore. */
     private static Term weight(Lowering l) {
-        @Nullable Operand weights = l.optional("Weight");
+        @Nullable
+        Operand weights = l.optional("Weight");
         Term valid = valid(l);
         return weights == null
                 ? new Term(l, l.cast(valid.operand(), l.in("X").dtype()))
@@ -186,7 +190,8 @@ final class ProbabilityLossOperations {
         Operation.define("label_smooth").in("X", "PriorDist?").out("Out").attr("epsilon", 0f).infer(inference -> {
             long[] x = inference.dims("X");
             inference.require(inference.dtype("X").isFloating() && x.length > 0,
-                    "X must be of a floating-point type with a dimension of classes, but is %s of %s", Arrays.toString(x), inference.dtype("X"));
+                    "X must be of a floating-point type with a dimension of classes, but is %s of %s", Arrays.toString(x),
+                    inference.dtype("X"));
             if (inference.has("PriorDist")) {
                 long known = Inference.size(inference.dims("PriorDist"));
                 inference.require(known < 0 || x[x.length - 1] < 0 || known == x[x.length - 1],
