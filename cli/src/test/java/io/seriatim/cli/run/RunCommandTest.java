@@ -109,7 +109,7 @@ class RunCommandTest {
     }
 
     @Test
-    void wrongInputIsTwo() {
+    void wrongInputIsTwo() throws IOException {
         Path main = folder.resolve("main.pdmodel");
         assertEquals(2, run("--program", main, "--fetch", "nothing"));
         assertTrue(err.toString().contains("no variable 'nothing' to fetch"), err.toString());
@@ -118,6 +118,9 @@ class RunCommandTest {
         assertEquals(2, run("--program", folder.resolve("x.npy")));
         assertTrue(err.toString().contains("x.npy, byte "), err.toString());
         assertEquals(2, run("--program", main, "--steps", 0));
+        Npz.write(folder.resolve("others.npz"), Map.of("w", Tensor.of(new float[]{1}, 1)));
+        assertEquals(2, run("--program", main, "--params", folder.resolve("others.npz")));
+        assertTrue(err.toString().contains("none of its arrays has the name of a parameter"), err.toString());
         assertEquals(2, run("--program", main, "--out", main.resolve("below")));
         assertTrue(err.toString().contains("There is no folder " + main.resolve("below")), err.toString());
     }
