@@ -62,7 +62,8 @@ class RarerOperationsTest {
 
     @Test
     void attributesThatDoNotFitAreRefused() {
-        refused(OpDesc.of("crop_tensor").in("X", "a").out("Out", "y").attr("shape", new int[]{2, 2}).attr("offsets", new int[]{0, 2}).build(),
+        refused(OpDesc.of("crop_tensor").in("X", "a").out("Out", "y").attr("shape", new int[]{2, 2}).attr("offsets", new int[]{0, 2})
+                .build(),
                 Map.of("a", MATRIX), "2 elements from 2", "axis 1 of length 3");
         refused(OpDesc.of("kldiv_loss").in("X", "a").in("Target", "a").out("Loss", "y").attr("reduction", "median").build(),
                 Map.of("a", MATRIX), "'median'");
@@ -71,6 +72,7 @@ class RarerOperationsTest {
         refused(OpDesc.of("bitwise_not").in("X", "a").out("Out", "y").build(), Map.of("a", MATRIX), "whole numbers or bool");
         refused(OpDesc.of("diagonal").in("Input", "a").out("Out", "y").attr("axis1", 1).attr("axis2", -1).build(), Map.of("a", MATRIX),
                 "axis1 and axis2 must differ");
-        refused(OpDesc.of("trunc").in("X", "a").out("Out", "y").build(), Map.of("a", Tensor.of(DType.BOOL, new long[]{1}, 1)), "bool: cast it");
+        refused(OpDesc.of("trunc").in("X", "a").out("Out", "y").build(), Map.of("a", Tensor.of(DType.BOOL, new long[]{1}, 1)),
+                "bool: cast it");
     }
 }
