@@ -22,11 +22,22 @@ final class PatchOperations {
     }
 
     /** Patches of an image of some height and width: window sizes, strides and dilations of both axes, and padding above, left, below and right. */
-    private record Patches(long height, long width, int[] kernel, int[] strides, int[] padding, int[] dilations) {
-        static Patches of(Attrs attrs, long height, long width) {
+    private static final class Patches {
+        private final long height;
+        private final long width;
+        private final int[] kernel;
+        private final int[] strides;
+        private final int[] padding;
+        private final int[] dilations;
+
+        Patches(Attrs attrs, long height, long width) {
+            this.height = height;
+            this.width = width;
             int[] given = attrs.getInts("paddings");
-            int[] padding = given.length == 2 ? new int[]{given[0], given[1], given[0], given[1]} : given;
-            return new Patches(height, width, attrs.getInts("kernel_sizes"), attrs.getInts("strides"), padding, attrs.getInts("dilations"));
+            padding = given.length == 2 ? new int[]{given[0], given[1], given[0], given[1]} : given;
+            kernel = attrs.getInts("kernel_sizes");
+            strides = attrs.getInts("strides");
+            dilations = attrs.getInts("dilations");
         }
 
         void check(Inference inference) {
@@ -114,23 +125,23 @@ final class PatchOperations {
         String gradient = "unfold_grad(X, Y@GRAD) -> X@GRAD";
         forward.gradOperation(gradient, null).shapesOnly("X").lower(l -> {
             TensorSpec x = l.outType("X@GRAD", 0).spec();
-            l.out("X@GRAD", Patches.of(l.attrs(), x.shape().dim(2), x.shape().dim(3)).join(l, l.in("Y@GRAD")));
+            l.out("X@GRAD", new Patches(l.attrs(), x.shape().dim(2), x.shape().dim(3)).join(l, l.in("Y@GRAD")));
         }).register(registry);
         forward.infer(inference -> {
             long[] x = inference.dims("X");
             inference.require(x.length == 4, "X must have four dimensions, but has %d", x.length);
-            Patches patches = Patches.of(inference.attrs(), x[2], x[3]);
+            Patches patches = new Patches(inference.attrs(), x[2], x[3]);
             patches.check(inference);
             long count = x[2] < 0 || x[3] < 0 ? -1 : patches.rows() * patches.columns();
             inference.require(count * patches.size() <= Integer.MAX_VALUE / 16, "%d patches are too many", count);
             inference.set("Y", inference.dtype("X"), x[0], Dims.times(x[1], patches.size()), count);
-        }).lower(l -> l.out("Y", Patches.of(l.attrs(), l.in("X").dim(2), l.in("X").dim(3)).cut(l, l.in("X")))).grad(gradient)
+        }).lower(l -> l.out("Y", new Patches(l.attrs(), l.in("X").dim(2), l.in("X").dim(3)).cut(l, l.in("X")))).grad(gradient)
                 .register(registry);
     }
 
     private static Patches ofOutput(Attrs attrs) {
         int[] sizes = attrs.getInts("output_sizes");
-        return Patches.of(attrs, sizes[0], sizes[1]);
+        return new Patches(attrs, sizes[0], sizes[1]);
     }
 
     private static void fold(Operations registry) {
