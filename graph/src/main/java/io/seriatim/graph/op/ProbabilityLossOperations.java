@@ -72,8 +72,8 @@ final class ProbabilityLossOperations {
 
     private static double divisor(Lowering l) {
         return switch (l.attrs().getText("reduction")) {
-            case "mean" -> l.in("X").shape().size();
-            case "batchmean" -> l.in("X").dim(0);
+            case "mean" -> (double) l.in("X").shape().size();
+            case "batchmean" -> (double) l.in("X").dim(0);
             default -> 1;
         };
     }
@@ -135,7 +135,7 @@ final class ProbabilityLossOperations {
 
     private static Term valid(Lowering l) {
         Term label = Term.of(l, "Label");
-        return label.is(Binary.Function.NOT_EQUAL, label.number(l.attrs().getLong("ignore_index")));
+        return label.is(Binary.Function.NOT_EQUAL, label.number((double) l.attrs().getLong("ignore_index")));
     }
 
     /** The labels, with 0 for the one to ignore. */

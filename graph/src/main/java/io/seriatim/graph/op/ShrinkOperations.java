@@ -12,8 +12,8 @@ import java.util.function.UnaryOperator;
 
 /** Activation functions that are put together from others: shrinking, thresholds, scaled ones, and the largest of several channels. */
 final class ShrinkOperations {
-    private static final float SELU_SCALE = 1.0507009873554805f;
-    private static final float SELU_ALPHA = 1.6732632423543772f;
+    private static final float SELU_SCALE = 1.050701f;
+    private static final float SELU_ALPHA = 1.6732632f;
 
     private ShrinkOperations() {
     }

@@ -10,6 +10,7 @@ import io.seriatim.tensor.kernel.Unary;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
+import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -27,8 +28,8 @@ final class UniqueOperations {
     }
 
     /** Where each different element is first, and how often it is there, in the order of their size. */
-    private static TreeMap<Double, long[]> found(double[] values) {
-        TreeMap<Double, long[]> found = new TreeMap<>();
+    private static SortedMap<Double, long[]> found(double[] values) {
+        SortedMap<Double, long[]> found = new TreeMap<>();
         for (int i = 0; i < values.length; i++) {
             found.computeIfAbsent(values[i] + 0.0, _ -> new long[2])[1]++;
         }
@@ -53,7 +54,7 @@ final class UniqueOperations {
                     inference.set("Counts", places, count);
                 }).lower(l -> {
                     double[] values = Objects.requireNonNull(l.numbers("X"));
-                    TreeMap<Double, long[]> found = found(values);
+                    SortedMap<Double, long[]> found = found(values);
                     double[] sorted = found.keySet().stream().mapToDouble(Double::doubleValue).toArray();
                     l.out("Out", l.constant(Tensor.of(l.in("X").dtype(), sorted, sorted.length)));
                     places(l, "Indices", found.values().stream().mapToLong(each -> each[0]).toArray());
