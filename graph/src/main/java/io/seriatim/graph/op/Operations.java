@@ -49,6 +49,7 @@ public final class Operations {
             ConvolutionOperations::register, //
             CopyOperations::register, //
             DebuggingOperations::register, //
+            DecompositionOperations::register, //
             DropoutOperations::register, //
             ElementwiseOperations::register, //
             EmbeddingOperations::register, //
