@@ -11,4 +11,6 @@ module io.seriatim.graph {
     exports io.seriatim.graph;
     exports io.seriatim.graph.format;
     exports io.seriatim.graph.op;
+
+    uses io.seriatim.graph.op.Operations.Provider;
 }

@@ -50,7 +50,7 @@ public final class RunCommand implements Callable<Integer> {
     @Option(names = "--startup", paramLabel = "FILE", description = "A program that is run once before, to set parameters.")
     private @Nullable Path startup;
 
-    @Option(names = "--params", paramLabel = "FILE", description = "Parameters: a .pdiparams, or an .npz by variable name. They are set after the startup program.")
+    @Option(names = "--params", paramLabel = "FILE", description = "Parameters: a .pdiparams, an .npz by variable name, or a folder with a file for each. They are set after the startup program.")
     private @Nullable Path params;
 
     @Option(names = "--feed", paramLabel = "NAME=FILE.npy", description = "The value of a variable.")
@@ -98,6 +98,7 @@ public final class RunCommand implements Callable<Integer> {
                 throw usage("The program has no variable '" + name + "' to fetch", null);
             }
         }
+        Path folder = folder(Objects.requireNonNull(out, "out"));
         Interpreter interpreter = Interpreter.of(Kernels.system());
         if (random == Random.PADDLE) {
             interpreter.paddleRandom(seed);
@@ -114,7 +115,7 @@ public final class RunCommand implements Callable<Integer> {
             printer.println(line(step, results));
             printer.flush();
         }
-        write(results);
+        write(folder, results, command().commandLine().getErr());
         return 0;
     }
 
@@ -154,7 +155,9 @@ public final class RunCommand implements Callable<Integer> {
             return Map.of();
         }
         return input(file,
-                () -> file.toString().endsWith(".npz") ? ParameterFiles.readNpz(file, main) : ParameterFiles.readCombined(file, main));
+                () -> Files.isDirectory(file)
+                        ? ParameterFiles.readSeparate(file, main)
+                        : file.toString().endsWith(".npz") ? ParameterFiles.readNpz(file, main) : ParameterFiles.readCombined(file, main));
     }
 
     private Map<String, Tensor> feeds(Program main) throws IOException {
@@ -186,13 +189,23 @@ public final class RunCommand implements Callable<Integer> {
         };
     }
 
-    private void write(Map<String, Tensor> results) throws IOException {
-        Path folder = Objects.requireNonNull(out, "out");
-        Files.createDirectories(folder);
+    /** Before anything is run: a long training is not to end with nowhere to write to. */
+    private Path folder(Path path) {
+        try {
+            return Files.createDirectories(path);
+        } catch (IOException e) {
+            throw usage("There is no folder " + path + ", and it cannot be made", e);
+        }
+    }
+
+    private static void write(Path folder, Map<String, Tensor> results, PrintWriter notes) throws IOException {
         for (Map.Entry<String, Tensor> result : results.entrySet()) {
             if (result.getValue().shape().size() != 1) {
-                Npy.write(folder.resolve(result.getKey().replace('/', '_') + ".npy"), result.getValue());
+                Path file = folder.resolve(result.getKey().replace('/', '_') + ".npy");
+                Npy.write(file, result.getValue());
+                notes.println("written " + file);
             }
         }
+        notes.flush();
     }
 }

@@ -3,14 +3,12 @@ package io.seriatim.graph.op;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
-import io.seriatim.tensor.TensorSpec;
-import io.seriatim.tensor.kernel.Copy;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** Matrices as products of others, and diagonals. */
+/** Matrices as products of others. */
 final class DecompositionOperations {
     private DecompositionOperations() {
     }
@@ -21,8 +19,6 @@ final class DecompositionOperations {
                 .grad("qr_grad(Q, Q@GRAD, R, R@GRAD, X) -> X@GRAD", DecompositionOperations::qrGradient,
                         DecompositionOperations::qrGradient)
                 .register(registry);
-        Operation.define("diag_v2").in("X").out("Out").attr("offset", 0).attr("padding_value", 0f)
-                .infer(DecompositionOperations::diagonal).lower(DecompositionOperations::diagonal).register(registry);
     }
 
     private static void qr(Inference inference) {
@@ -124,40 +120,5 @@ final class DecompositionOperations {
 
     private static double[] part(Tensor tensor, int index, int size) {
         return Arrays.copyOfRange(tensor.toDoubleArray(), index * size, (index + 1) * size);
-    }
-
-    private static void diagonal(Inference inference) {
-        long[] dims = inference.dims("X");
-        long offset = inference.attrs().getLong("offset");
-        inference.require(dims.length == 1 || dims.length == 2, "X must have one or two dimensions, but has %d", dims.length);
-        if (dims.length == 1) {
-            long side = dims[0] < 0 ? -1 : dims[0] + Math.abs(offset);
-            inference.set("Out", inference.dtype("X"), side, side);
-        } else if (dims[0] < 0 || dims[1] < 0) {
-            inference.set("Out", inference.dtype("X"), -1);
-        } else {
-            long length = offset >= 0 ? Math.min(dims[0], dims[1] - offset) : Math.min(dims[0] + offset, dims[1]);
-            inference.require(length >= 0, "offset %d is outside of the matrix %d x %d", offset, dims[0], dims[1]);
-            inference.set("Out", inference.dtype("X"), length);
-        }
-    }
-
-    private static void diagonal(Lowering l) {
-        Operand x = l.in("X");
-        long offset = l.attrs().getLong("offset");
-        TensorSpec spec = l.outType("Out", 0).spec();
-        if (x.rank() == 2) {
-            l.out("Out", diagonal(l.reshape(x, x.shape().size()), x.dim(1), offset, spec.shape().size()));
-            return;
-        }
-        Operand matrix = l.copy(l.fill(l.attrs().getDouble("padding_value"), spec));
-        Operand places = diagonal(matrix.reshape(spec.shape().size()), matrix.dim(1), offset, x.dim(0));
-        l.into(new Copy(x.dtype()), List.of(x), List.of(places));
-        l.out("Out", matrix);
-    }
-
-    private static Operand diagonal(Operand flat, long columns, long offset, long length) {
-        long first = length == 0 ? 0 : offset >= 0 ? offset : -offset * columns;
-        return flat.slice(0, first, columns + 1, length);
     }
 }

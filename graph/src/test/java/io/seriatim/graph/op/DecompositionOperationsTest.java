@@ -56,15 +56,6 @@ class DecompositionOperationsTest {
     }
 
     @Test
-    void refusedDiagonals() {
-        new OneOperation("diag_v2").in("X", FLOAT32, 3, 3, 3).out("Out").isRefused("X must have one or two dimensions, but has 3");
-        new OneOperation("diag_v2").in("X", FLOAT32, 3, 4).out("Out").attr("offset", 5)
-                .isRefused("offset 5 is outside of the matrix 3 x 4");
-        new OneOperation("diag_v2").in("X", FLOAT32, 3, 4).out("Out").attr("offset", -4)
-                .isRefused("offset -4 is outside of the matrix 3 x 4");
-    }
-
-    @Test
     void gradientOfAWideMatrix() {
         new OneOperation("qr_grad").in("Q", FLOAT32, 2, 2).in("Q@GRAD", FLOAT32, 2, 2).in("R", FLOAT32, 2, 3).in("R@GRAD", FLOAT32, 2, 3)
                 .in("X", FLOAT32, 2, 3).out("X@GRAD")

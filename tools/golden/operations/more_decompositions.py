@@ -1,5 +1,5 @@
-"""Makes graph/src/test/resources/golden/operations-j3.npz: the operations of the orthogonal initializer, in the entry format of
-operations.py, which see. Run from the root of the repository: `python tools/golden/operations/more_j3.py`. Made with PaddlePaddle 2.6.2 (CPU)
+"""Makes graph/src/test/resources/golden/operations-decompositions.npz: matrices as products of others, in the entry format of
+operations.py, which see. Run from the root of the repository: `python tools/golden/operations/more_decompositions.py`. Made with PaddlePaddle 2.6.2 (CPU)
 and NumPy 1.26.
 """
 from pathlib import Path
@@ -10,7 +10,7 @@ import paddle
 import cases
 from cases import case, rand
 
-OUTPUT = Path("graph/src/test/resources/golden/operations-j3.npz")
+OUTPUT = Path("graph/src/test/resources/golden/operations-decompositions.npz")
 
 case("qr.tall", {"X": rand(5, 3)})
 case("qr.square_double", {"X": rand(4, 4, dtype="float64")})
@@ -18,12 +18,6 @@ case("qr.wide", {"X": rand(3, 5)}, grad=False)
 case("qr.batch", {"X": rand(2, 4, 2)})
 case("qr.complete", {"X": rand(4, 2)}, {"mode": "complete"}, grad=False)
 case("qr.triangle_only", {"X": rand(4, 3)}, {"mode": "r"}, hidden=("q",), grad=False)
-case("diag_v2.matrix", {"X": rand(3)}, grad=False)
-case("diag_v2.padded", {"X": rand(3)}, {"offset": -2, "padding_value": 1.5}, grad=False)
-case("diag_v2.above", {"X": rand(2, dtype="float64")}, {"offset": 1}, grad=False)
-case("diag_v2.diagonal", {"X": rand(3, 5)}, grad=False)
-case("diag_v2.diagonal_above", {"X": rand(3, 4)}, {"offset": 2}, grad=False)
-case("diag_v2.diagonal_below", {"X": rand(4, 3)}, {"offset": -1}, grad=False)
 
 
 def main():
