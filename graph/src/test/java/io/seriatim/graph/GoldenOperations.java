@@ -16,7 +16,8 @@ import java.util.TreeMap;
 
 /** What the real Paddle computed, operation by operation: made by tools/golden/operations. */
 record GoldenOperations(String name, Program program, String meta, Map<String, Tensor> in, Map<String, Tensor> out) {
-    private static final List<String> FILES = List.of("operations", "operations-control", "operations-elementwise", "operations-indexes",
+    private static final List<String> FILES = List.of("operations", "operations-decompositions", "operations-control",
+            "operations-elementwise", "operations-indexes",
             "operations-networks",
             "operations-models", "operations-products", "operations-shapes");
     private static final Map<String, GoldenOperations> ALL = load();

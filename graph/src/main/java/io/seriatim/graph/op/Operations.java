@@ -50,6 +50,7 @@ public final class Operations {
             ConvolutionOperations::register, //
             CopyOperations::register, //
             DebuggingOperations::register, //
+            DecompositionOperations::register, //
             DiagonalOperations::register, //
             DropoutOperations::register, //
             EinsumOperations::register, //
