@@ -391,6 +391,27 @@ def several():
     mean(case, "q")
     case.run(("gradients", "of=loss to=x"))
 
+    case = chain("parts_in_turn", "tanh x h")
+    case.op("split X=h -> Out=p,q,r", axis=1, num=3)
+    mean(case, "p")
+    mean(case, "q", "other")
+    case.run(("gradients", "of=loss to=x"), ("gradients", "of=other to=x"))
+
+    case = Case("pair_follows_renames")
+    case.data("x", 2, 3)
+    case.parameter("w", 2, 3)
+    case.op("cos X=w -> Out=c")
+    case.op("elementwise_mul X=c Y=x -> Out=m", axis=-1)
+    mean(case, "m")
+    case.run(("backward", "loss=loss"), ("gradients", "of=w@GRAD to=x"))
+
+    case = chain("counted_back_once", "tanh x h")
+    mean(case, "h", "k")
+    case.op("increment X=k -> Out=k", step=1.0)
+    case.op("exp X=k -> Out=loss")
+    case.op("tanh X=k -> Out=other")
+    case.run(("gradients", "of=loss to=x"), ("gradients", "of=other to=x"))
+
     case = linear("penalty")
     case.block.var("x").stop_gradient = False
     case.op("tanh X=h -> Out=a")
@@ -481,6 +502,19 @@ def blocks():
 
     branches(case, "c", product("o_t"), constant, ["h", "w"], "o")
     mean(case, "o")
+    case.run(("backward", "loss=loss"))
+
+    case = chain("cond_half_used", "tanh x h")
+    case.parameter("w", 3, 3)
+    case.data("c", 1, dtype="bool", stop=True)
+
+    def two():
+        product("o_t")()
+        case.op("exp X=h -> Out=in_u")
+        case.op("assign X=in_u -> Out=u")
+
+    cond(case, "c", ["h", "w"], ["o_t", "u"], two, "s")
+    mean(case, "o_t")
     case.run(("backward", "loss=loss"))
 
     case = chain("nested_cond", "tanh x h")

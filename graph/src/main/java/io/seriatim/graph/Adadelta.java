@@ -10,8 +10,8 @@ public final class Adadelta extends Optimizer {
 
     private Adadelta(Settings settings, double epsilon, double rho) {
         super(settings);
-        this.epsilon = epsilon;
-        this.rho = rho;
+        this.epsilon = Ranges.notNegative("ε of Adadelta", epsilon);
+        this.rho = Ranges.decayRate("ρ of Adadelta", rho);
     }
 
     /**
@@ -37,7 +37,7 @@ public final class Adadelta extends Optimizer {
     }
 
     /**
-     * Sets is added to both means.
+     * Sets ε, which is added to both means.
      *
      * @param value
      *            is added to both means; 1e-6 unless set

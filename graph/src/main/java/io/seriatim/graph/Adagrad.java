@@ -10,8 +10,8 @@ public final class Adagrad extends Optimizer {
 
     private Adagrad(Settings settings, double epsilon, double initial) {
         super(settings);
-        this.epsilon = epsilon;
-        this.initial = initial;
+        this.epsilon = Ranges.notNegative("ε of Adagrad", epsilon);
+        this.initial = Ranges.notNegative("The initial value of Adagrad", initial);
     }
 
     /**
@@ -37,7 +37,7 @@ public final class Adagrad extends Optimizer {
     }
 
     /**
-     * Sets is added to the root.
+     * Sets ε, which is added to the root.
      *
      * @param value
      *            is added to the root; 1e-6 unless set

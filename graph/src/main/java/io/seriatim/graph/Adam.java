@@ -12,9 +12,9 @@ public final class Adam extends Optimizer {
 
     private Adam(Settings settings, double beta1, double beta2, double epsilon, boolean lazy) {
         super(settings);
-        this.beta1 = beta1;
-        this.beta2 = beta2;
-        this.epsilon = epsilon;
+        this.beta1 = Ranges.decayRate("β₁ of Adam", beta1);
+        this.beta2 = Ranges.decayRate("β₂ of Adam", beta2);
+        this.epsilon = Ranges.notNegative("ε of Adam", epsilon);
         this.lazy = lazy;
     }
 
@@ -63,7 +63,7 @@ public final class Adam extends Optimizer {
     }
 
     /**
-     * Sets is added to the root of that.
+     * Sets ε, which is added to the root of that.
      *
      * @param value
      *            is added to the root of that; 1e-8 unless set

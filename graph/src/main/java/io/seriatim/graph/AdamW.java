@@ -1,6 +1,7 @@
 package io.seriatim.graph;
 
 import java.util.List;
+import java.util.Objects;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -16,12 +17,12 @@ public final class AdamW extends Optimizer {
     private AdamW(Settings settings, double beta1, double beta2, double epsilon, double weightDecay, boolean lazy,
             Predicate<String> decays) {
         super(settings);
-        this.beta1 = beta1;
-        this.beta2 = beta2;
-        this.epsilon = epsilon;
-        this.weightDecay = weightDecay;
+        this.beta1 = Ranges.decayRate("β₁ of AdamW", beta1);
+        this.beta2 = Ranges.decayRate("β₂ of AdamW", beta2);
+        this.epsilon = Ranges.notNegative("ε of AdamW", epsilon);
+        this.weightDecay = Ranges.notNegative("The decay of AdamW", weightDecay);
         this.lazy = lazy;
-        this.decays = decays;
+        this.decays = Objects.requireNonNull(decays, "decays");
     }
 
     /**
@@ -69,7 +70,7 @@ public final class AdamW extends Optimizer {
     }
 
     /**
-     * Sets is added to the root of that.
+     * Sets ε, which is added to the root of that.
      *
      * @param value
      *            is added to the root of that; 1e-8 unless set

@@ -11,9 +11,9 @@ public final class Adamax extends Optimizer {
 
     private Adamax(Settings settings, double beta1, double beta2, double epsilon) {
         super(settings);
-        this.beta1 = beta1;
-        this.beta2 = beta2;
-        this.epsilon = epsilon;
+        this.beta1 = Ranges.decayRate("β₁ of Adamax", beta1);
+        this.beta2 = Ranges.decayRate("β₂ of Adamax", beta2);
+        this.epsilon = Ranges.notNegative("ε of Adamax", epsilon);
     }
 
     /**
@@ -61,7 +61,7 @@ public final class Adamax extends Optimizer {
     }
 
     /**
-     * Sets is added to that.
+     * Sets ε, which is added to that.
      *
      * @param value
      *            is added to that; 1e-8 unless set

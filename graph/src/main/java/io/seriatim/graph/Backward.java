@@ -25,11 +25,14 @@ final class Backward {
     private final Map<Integer, List<OpDesc>> paths = new HashMap<>();
     private final Map<String, String> renamed = new HashMap<>();
     private final int call;
+    /** Whether no gradient is there yet; one that is might be taken for one of this call. */
+    private final boolean firstCall;
 
     private Backward(Program program, int maxChainedAdditions) {
         this.program = program;
         this.maxChainedAdditions = maxChainedAdditions;
         this.call = program.nextGradientCall();
+        this.firstCall = call == 1 && program.global().vars().stream().noneMatch(desc -> desc.name().contains(GradientRule.SUFFIX));
         for (Block block : program.blocks()) {
             Set<String> stopped = new HashSet<>();
             block.vars().stream().filter(VarDesc::stopsGradient).forEach(desc -> stopped.add(GradientRule.gradient(desc.name())));
@@ -54,7 +57,7 @@ final class Backward {
         int from = block.ops().size();
         String seed = freshSeed(block, loss);
         Appender.append(block, ones(block.get(loss), seed), Roles.BACKWARD | Roles.LOSS);
-        emit(block, path, block, List.of(), Set.of(seed), null);
+        emit(block, path, block, List.of(), Set.of(seed), Set.of(seed));
         declare(block, from + 1);
         List<ParameterGradient> pairs = new ArrayList<>();
         for (String parameter : parameters) {
@@ -174,14 +177,19 @@ final class Backward {
     /** The name of a target's gradient. One that an earlier call has used is left alone: its value may be that call's answer. */
     private String freshSeed(Block block, String target) {
         String name = GradientRule.gradient(target);
-        String seed = name;
-        for (int i = 0; block.find(seed) != null; i++) {
-            seed = name + "_" + i;
-        }
+        String seed = unused(block, name);
         if (!seed.equals(name)) {
             renamed.put(name, seed);
         }
         return seed;
+    }
+
+    private static String unused(Block block, String name) {
+        String unused = name;
+        for (int i = 0; block.find(unused) != null; i++) {
+            unused = name + "_" + i;
+        }
+        return unused;
     }
 
     /** Emits the gradients of a path into a block, which is the parent of those that gradients of blocks get. */
@@ -192,15 +200,34 @@ final class Backward {
             Block inner = ControlGradients.block(op) < 0 ? null : gradientBlock(op, into.index());
             Predicate<String> wanted = name -> !unwanted(forward).contains(GradientRule.gradient(name));
             List<OpDesc> made = inner == null ? GradientPruning.make(op, wanted) : ControlGradients.make(op, inner, program, wanted);
-            made.forEach(each -> gradients.add(call > 1 || !renamed.isEmpty() ? withoutCollisions(each, op, into) : each));
+            made.forEach(each -> gradients.add(into == program.global() ? withoutCollisions(each, op, into) : each));
         }
         List<OpDesc> reached = new ArrayList<>(first);
-        reached.addAll(seeds == null ? gradients : GradientPruning.reached(gradients, seeds));
+        reached.addAll(seeds == null || firstCall ? gradients : GradientPruning.reached(gradients, seeds));
         List<OpDesc> summed = Accumulation.of(reached, forward.index(), maxChainedAdditions);
         // Seeds are what the targets begin with: no one asks whether they are wanted.
         List<OpDesc> kept = new ArrayList<>(summed.subList(0, first.size()));
         kept.addAll(GradientPruning.prune(summed.subList(first.size(), summed.size()), unwanted(forward), targets));
-        kept.forEach(each -> into.add(Appender.complete(each, Roles.BACKWARD)));
+        List<OpDesc> fresh = into.forward() == Block.NONE ? withoutOverwriting(kept, first.size(), into) : kept;
+        fresh.forEach(each -> into.add(Appender.complete(each, Roles.BACKWARD)));
+    }
+
+    /** Zeros and sums, too, leave alone what an earlier call has computed. */
+    private List<OpDesc> withoutOverwriting(List<OpDesc> ops, int from, Block block) {
+        Map<String, String> moved = new HashMap<>();
+        List<OpDesc> result = new ArrayList<>(ops.subList(0, from));
+        for (OpDesc op : ops.subList(from, ops.size())) {
+            OpDesc reading = op.renamed(name -> moved.getOrDefault(name, name), name -> name);
+            result.add(reading.renamed(name -> name, name -> {
+                if (!name.contains(GradientRule.SUFFIX) || block.find(name) == null) {
+                    return name;
+                }
+                return moved.computeIfAbsent(name, _ -> unused(block, name));
+            }));
+        }
+        renamed.replaceAll((_, name) -> moved.getOrDefault(name, name));
+        moved.forEach(renamed::putIfAbsent);
+        return result;
     }
 
     private Block gradientBlock(OpDesc op, int current) {
@@ -210,10 +237,13 @@ final class Backward {
         return gradient;
     }
 
-    /** From the second call on a program the name of a gradient may be taken. */
+    /** From the second call on a program the name of a gradient may be taken. Inner blocks have theirs to themselves. */
     private OpDesc withoutCollisions(OpDesc gradient, OpDesc op, Block block) {
         List<String> ofForward = op.inputNames();
-        OpDesc changed = gradient.renamed(name -> ofForward.contains(name) ? name : renamed.getOrDefault(name, name), name -> name);
+        boolean runsBlock = ControlGradients.block(op) >= 0;
+        OpDesc changed = gradient.renamed(
+                name -> ofForward.contains(name) ? name : renamed.getOrDefault(name, runsBlock ? unlessEarlier(block, name) : name),
+                name -> name);
         return changed.renamed(name -> name, name -> {
             if (call < 2 || !name.contains(GradientRule.SUFFIX) || block.find(name) == null) {
                 return name;
@@ -222,18 +252,32 @@ final class Backward {
         });
     }
 
+    /** A gradient that only an earlier call has computed is none of this one. */
+    private String unlessEarlier(Block block, String name) {
+        return !firstCall && name.endsWith(GradientRule.SUFFIX) && block.find(name) != null ? GradientRule.EMPTY : name;
+    }
+
     /** Declares the variables of the operations from an index on; operations whose gradients do not come are taken out. */
     private void declare(Block block, int from) {
         List<OpDesc> ops = new ArrayList<>(block.ops().subList(0, from));
         for (OpDesc op : List.copyOf(block.ops().subList(from, block.ops().size()))) {
-            op.attributes().forEach(each -> each.value().blocks().forEach(index -> declare(program.block(index), 0)));
             OpDesc kept = GradientPruning.existing(op, block, parentOp(block));
+            op.attributes().forEach(each -> each.value().blocks().forEach(index -> declareInner(program.block(index), kept != null)));
             if (kept != null) {
                 declare(block, kept);
                 ops.add(kept);
             }
         }
         block.setOps(ops);
+    }
+
+    /** A block that nothing runs is left empty: what it would read may not be there. */
+    private void declareInner(Block block, boolean runs) {
+        if (runs) {
+            declare(block, 0);
+        } else {
+            block.setOps(List.of());
+        }
     }
 
     private @Nullable OpDesc parentOp(Block block) {

@@ -191,6 +191,9 @@ public final class Block {
      * @return this
      */
     public Block add(int at, OpDesc op) {
+        if (at < 0 || at > ops.size()) {
+            throw new IllegalArgumentException("An operation is added at a place from 0 to " + ops.size() + ", but not at " + at);
+        }
         ops.add(at, op);
         return this;
     }
@@ -205,6 +208,10 @@ public final class Block {
      * @return this
      */
     public Block set(int at, OpDesc op) {
+        if (at < 0 || at >= ops.size()) {
+            throw new IllegalArgumentException(
+                    "Block " + index + " has " + ops.size() + " operations, and none at " + at + " to be replaced");
+        }
         ops.set(at, op);
         return this;
     }

@@ -11,6 +11,18 @@ public sealed interface Clip {
      *            at most
      */
     record ByValue(double min, double max) implements Clip {
+        /**
+         * Checks the bounds.
+         *
+         * @throws IllegalArgumentException
+         *             if the one is above the other
+         */
+        public ByValue {
+            if (!(min <= max)) {
+                throw new IllegalArgumentException(
+                        "Gradients are clipped to a bound and one that is not below it, but to " + min + " and " + max);
+            }
+        }
     }
 
     /**
@@ -20,6 +32,15 @@ public sealed interface Clip {
      *            at most
      */
     record ByNorm(double norm) implements Clip {
+        /**
+         * Checks the norm.
+         *
+         * @throws IllegalArgumentException
+         *             if it is not a finite number above 0
+         */
+        public ByNorm {
+            Ranges.positive("The norm to which gradients are clipped", norm);
+        }
     }
 
     /**
@@ -29,6 +50,15 @@ public sealed interface Clip {
      *            at most
      */
     record ByGlobalNorm(double norm) implements Clip {
+        /**
+         * Checks the norm.
+         *
+         * @throws IllegalArgumentException
+         *             if it is not a finite number above 0
+         */
+        public ByGlobalNorm {
+            Ranges.positive("The norm to which gradients are clipped", norm);
+        }
     }
 
     /**

@@ -7,8 +7,10 @@ import io.seriatim.tensor.DType;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /** Branches and loops: blocks, and the operations that run them, as Paddle's cond and while_loop make them. */
 final class ControlFlow {
@@ -16,6 +18,7 @@ final class ControlFlow {
     }
 
     static List<Value> ifElse(Graph graph, Value condition, Supplier<List<Value>> then, Supplier<List<Value>> otherwise) {
+        condition.checkVisible(graph);
         checkCondition(condition);
         List<Value> taken = branch(graph, condition, then);
         Value not = condition.not();
@@ -54,7 +57,7 @@ final class ControlFlow {
     /** Dimensions in which branches differ are not known. */
     private static VarType.TensorType merged(VarType.TensorType a, VarType.TensorType b) {
         if (a.dims().size() != b.dims().size()) {
-            return a;
+            throw new IllegalArgumentException("Both branches must give as many dimensions, but give " + a + " and " + b);
         }
         List<Long> dims = new ArrayList<>();
         for (int i = 0; i < a.dims().size(); i++) {
@@ -68,7 +71,7 @@ final class ControlFlow {
         Block block = graph.main().addBlock(outer.index(), null);
         List<String> outs = new ArrayList<>();
         graph.in(block, () -> {
-            for (Value result : body.get()) {
+            for (Value result : visible(graph, body.get(), "A branch")) {
                 String name = graph.names().next("_generated_var");
                 outer.put(VarDesc.of(name, new VarType.Dense(result.type(), null)).stopping(result.stopsGradient()));
                 block.add(Appender.complete(OpDesc.of("assign").in("X", result.name()).out("Out", name).build(), graph.role()));
@@ -83,6 +86,14 @@ final class ControlFlow {
                 .out("Scope", scope).attr("sub_block", block).attr("is_scalar_condition", true)
                 .attr("skip_eager_deletion_vars", new String[0]).build(), graph.role()));
         return outs.stream().map(graph::value).toList();
+    }
+
+    private static List<Value> visible(Graph graph, @Nullable List<Value> values, String what) {
+        if (values == null || values.stream().anyMatch(Objects::isNull)) {
+            throw new IllegalArgumentException(what + " gives variables, but this gives " + values + "; an empty list stands for none");
+        }
+        values.forEach(value -> value.checkVisible(graph));
+        return values;
     }
 
     /** Variables of outer blocks that a block reads, in the order in which it does so first. */
@@ -156,13 +167,13 @@ final class ControlFlow {
         if (given.isEmpty()) {
             throw new IllegalArgumentException("A loop has at least one variable; without, its condition could not change");
         }
-        List<Value> initial = variables(graph, given);
-        Value first = single(condition.apply(initial));
+        List<Value> initial = variables(graph, visible(graph, given, "The first step of a loop"));
+        Value first = single(visible(graph, condition.apply(initial), "The condition of a loop"));
         checkCondition(first);
         Block outer = graph.block();
         Block block = graph.main().addBlock(outer.index(), null);
         graph.in(block, () -> {
-            List<Value> next = new ArrayList<>(body.apply(initial));
+            List<Value> next = new ArrayList<>(visible(graph, body.apply(initial), "The body of a loop"));
             if (next.size() != initial.size()) {
                 throw new IllegalArgumentException("The body of a loop gives as many variables as it takes, but it takes " + initial.size()
                         + " and gives " + next.size());
@@ -172,7 +183,7 @@ final class ControlFlow {
                 Value each = next.get(i);
                 next.set(i, initial.contains(each) && !each.equals(initial.get(i)) ? each.assign() : each);
             }
-            Value again = single(condition.apply(next));
+            Value again = single(visible(graph, condition.apply(next), "The condition of a loop"));
             for (int i = 0; i < next.size(); i++) {
                 if (!next.get(i).equals(initial.get(i))) {
                     assign(graph, block, next.get(i), initial.get(i));
@@ -207,5 +218,11 @@ final class ControlFlow {
                     + " before and " + from.type() + " after a step");
         }
         block.add(Appender.complete(OpDesc.of("assign").in("X", from.name()).out("Out", to.name()).build(), graph.role()));
+        // Where steps give other dimensions than they were given, no one knows how many there are after the last one.
+        VarType.TensorType type = merged(to.type(), from.type());
+        Block owner = block.owner(to.name());
+        if (owner != null && !to.type().equals(type)) {
+            owner.put(owner.get(to.name()).with(new VarType.Dense(type, null)));
+        }
     }
 }

@@ -69,10 +69,15 @@ final class ControlGradients {
         inner.addAll(op.output("Out"));
         Set<String> outer = new LinkedHashSet<>();
         for (OpDesc each : gradient.ops()) {
-            each.inputNames().stream().filter(name -> !inner.contains(name) && forward.find(name) == null).forEach(outer::add);
+            each.inputNames().stream().filter(name -> !inner.contains(name) && !isKnown(name, forward)).forEach(outer::add);
             inner.addAll(each.outputNames());
         }
         return List.copyOf(outer);
+    }
+
+    /** An earlier call may have left a gradient of the same name outside. */
+    private static boolean isKnown(String name, Block forward) {
+        return (name.endsWith(GradientRule.SUFFIX) ? forward.var(name) : forward.find(name)) != null;
     }
 
     private static OpDesc recurrent(OpDesc op, Block gradient, Predicate<String> wanted) {

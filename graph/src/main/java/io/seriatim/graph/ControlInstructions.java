@@ -90,6 +90,8 @@ final class ControlInstructions {
             Map<String, Object> after) {
         inner.claim(incoming.keySet());
         inner.claim(outgoing);
+        // What else it computes on the way may be called as gradients outside.
+        inner.claim(written(block).stream().filter(name -> name.contains(GradientRule.SUFFIX)).toList());
         inner.claim(after.keySet());
         outgoing.forEach(inner::removeHere);
         incoming.forEach(inner::setHere);

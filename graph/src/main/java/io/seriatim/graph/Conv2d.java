@@ -105,6 +105,16 @@ public final class Conv2d implements Layer {
      */
     public Conv2d make() {
         if (w == null) {
+            if (groups < 1 || channels % groups != 0 || filters % groups != 0) {
+                throw new IllegalArgumentException(
+                        "The groups of a convolution are at least 1, and divide its channels and filters, but are "
+                                + groups + " for " + channels + " and " + filters);
+            }
+            if (channels < 1 || filters < 1 || kernel < 1) {
+                throw new IllegalArgumentException(
+                        "Channels, filters and kernel of a convolution are known and at least 1, but are " + channels
+                                + ", " + filters + " and " + kernel);
+            }
             String name = graph.names().next("conv2d");
             double fan = (double) channels * kernel * kernel;
             w = graph.parameter(name + ".w", weights, Initializer.normal(0, Math.sqrt(2 / fan)), DType.FLOAT32, filters, channels / groups,

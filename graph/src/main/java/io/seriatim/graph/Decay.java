@@ -9,6 +9,15 @@ public sealed interface Decay {
      *            from 0
      */
     record L2(double coefficient) implements Decay {
+        /**
+         * Checks the coefficient.
+         *
+         * @throws IllegalArgumentException
+         *             if it is not a finite number from 0 on
+         */
+        public L2 {
+            Ranges.notNegative("The coefficient of a regularisation", coefficient);
+        }
     }
 
     /**
@@ -18,6 +27,15 @@ public sealed interface Decay {
      *            from 0
      */
     record L1(double coefficient) implements Decay {
+        /**
+         * Checks the coefficient.
+         *
+         * @throws IllegalArgumentException
+         *             if it is not a finite number from 0 on
+         */
+        public L1 {
+            Ranges.notNegative("The coefficient of a regularisation", coefficient);
+        }
     }
 
     /**

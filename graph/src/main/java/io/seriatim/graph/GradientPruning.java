@@ -60,7 +60,7 @@ final class GradientPruning {
         return withZeros(kept, absent, targets);
     }
 
-    /** Without the operations that none of the gradients that come from outside reaches. What they would write must not count as one more part of a sum. */
+    /** For later calls: without the operations that none of the gradients that come from outside reaches. What they would write must not count as one more part of a sum. */
     static List<OpDesc> reached(List<OpDesc> ops, Set<String> seeds) {
         Set<String> there = new HashSet<>(seeds);
         List<OpDesc> reached = new ArrayList<>();
@@ -70,9 +70,8 @@ final class GradientPruning {
             List<String> made = op.inputNames().stream()
                     .filter(name -> isGradient(name) && (written.contains(name) || seeds.contains(name)))
                     .toList();
-            boolean waits = op.inputNames().stream().anyMatch(GradientPruning::isGradient)
-                    || op.inputNames().stream().anyMatch(seeds::contains);
-            if (!waits || made.stream().anyMatch(there::contains) || op.inputNames().stream().anyMatch(there::contains)) {
+            // One that reads no gradient takes back what the operation did in place: once is enough.
+            if (made.stream().anyMatch(there::contains) || op.inputNames().stream().anyMatch(there::contains)) {
                 there.addAll(op.outputNames());
                 reached.add(op);
             }

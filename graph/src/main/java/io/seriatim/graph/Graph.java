@@ -1,13 +1,15 @@
 package io.seriatim.graph;
 
 import io.seriatim.tensor.DType;
-import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.Shape;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
@@ -19,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * <p>
  * Operations on single variables are methods of {@link Value}; layers that are used more than once are made first (see {@link Layers}); any operation there is can be added with {@link #op}.
  */
-public final class Graph {
+public final class Graph extends GraphLayers {
     private final Program main = new Program();
     private final Program startup = new Program();
     private final UniqueNames names = new UniqueNames();
@@ -30,6 +32,7 @@ public final class Graph {
     private Block block = main.global();
     private int optimizerScopes;
     private int maxChainedAdditions;
+    private boolean finished;
 
     Graph(long seed) {
         this.seed = (int) seed;
@@ -38,6 +41,11 @@ public final class Graph {
     }
 
     Network finish(Outputs outputs) {
+        if (outputs == null) {
+            throw new IllegalArgumentException("The definition of a network returns its outputs, but this returns null; see Outputs");
+        }
+        outputs.values().values().forEach(value -> value.check(this));
+        finished = true;
         main.blocks().forEach(Block::sortVars);
         startup.blocks().forEach(Block::sortVars);
         return new Network(main, startup, outputs, schedules);
@@ -61,33 +69,63 @@ public final class Graph {
         return startup;
     }
 
-    /**
-     * Layers that are made before they are used, or used more than once.
-     *
-     * @return makes them
-     */
+    @Override
     public Layers layers() {
         return layers;
     }
 
+    @Override
+    Graph graph() {
+        return this;
+    }
+
+    @Override
     UniqueNames names() {
         return names;
     }
 
+    @Override
     Block block() {
         return block;
     }
 
+    @Override
     int role() {
         return Roles.FORWARD;
     }
 
+    @Override
     int seed() {
         return seed;
     }
 
     ParameterSpec spec(String parameter) {
         return specs.getOrDefault(parameter, ParameterSpec.DEFAULT);
+    }
+
+    /** A network is described once: what is added later would be missing in what was made of it. */
+    void checkOpen() {
+        if (finished) {
+            throw new IllegalStateException("This network is described already; add operations inside of Network.define(...)");
+        }
+    }
+
+    /** Training is added to the first block: in a branch or loop it would happen to what that has, and no one else. */
+    private void checkOutermost(String what) {
+        checkOpen();
+        if (block != main.global()) {
+            throw new IllegalStateException(what + " cannot be added inside of a branch, loop or recurrent network; do it after");
+        }
+    }
+
+    private void checkNew(String name) {
+        checkOpen();
+        if (name == null || name.isEmpty()) {
+            throw new IllegalArgumentException("A variable has a name, but '" + name + "' is none");
+        }
+        if (main.global().var(name) != null) {
+            throw new IllegalArgumentException("There is a variable '" + name + "' already; choose another name");
+        }
     }
 
     /** Adds operations to another block for a while. */
@@ -101,6 +139,7 @@ public final class Graph {
         }
     }
 
+    @Override
     Value value(String name) {
         return new Value(this, name);
     }
@@ -144,27 +183,38 @@ public final class Graph {
      *            its elements' type
      * @param dims
      *            its dimensions; −1 for one that may differ from run to run
-     * @return the variable
+     * @return the variable, through which no gradient flows unless {@link Value#wantGradient} says so
+     * @throws IllegalArgumentException
+     *             if the name is taken
      */
     public Value data(String name, DType dtype, long... dims) {
-        if (main.global().var(name) != null) {
-            throw new IllegalArgumentException("There is a variable '" + name + "' already; choose another name");
-        }
+        checkNew(name);
+        checkDims(name, dims);
         VarType type = new VarType.Dense(VarType.TensorType.of(dtype, dims), 0);
         main.global().put(new VarDesc(name, type, null, true, null, true));
         return value(name);
+    }
+
+    private static void checkDims(String name, long... dims) {
+        if (Arrays.stream(dims).anyMatch(dim -> dim < -1)) {
+            throw new IllegalArgumentException("The dimensions of '" + name + "' are from 0 on, or -1 where they may differ, but they are "
+                    + Arrays.toString(dims));
+        }
+        Shape.of(Arrays.stream(dims).map(Math::abs).toArray()).size();
     }
 
     /**
      * A trained variable.
      *
      * @param spec
-     *            how it is made and trained; its initializer is Xavier's unless given
+     *            how it is made and trained; its initializer is Xavier's unless given, which is for floating-point types
      * @param dtype
      *            its elements' type
      * @param dims
-     *            its dimensions
-     * @return the variable
+     *            its dimensions, all of them known
+     * @return the variable; the same as before if the specification's name is that of a parameter of this type
+     * @throws IllegalArgumentException
+     *             if the name is that of another variable, or a dimension is not known
      */
     public Value parameter(ParameterSpec spec, DType dtype, long... dims) {
         return parameter(names.next("create_parameter") + ".w", spec, Initializer.xavier(), dtype, dims);
@@ -173,12 +223,19 @@ public final class Graph {
     Value parameter(String key, ParameterSpec spec, Initializer byDefault, DType dtype, long... dims) {
         String given = spec.name();
         String name = given != null ? given : names.next(key);
-        if (Arrays.stream(dims).anyMatch(dim -> dim < 0)) {
-            throw new IllegalArgumentException("All dimensions of parameter '" + name + "' must be known, but they are "
-                    + Arrays.toString(dims) + ": give the layer a last dimension that is not -1");
+        checkOpen();
+        if (Arrays.stream(dims).anyMatch(dim -> dim < 1)) {
+            throw new IllegalArgumentException("The dimensions of parameter '" + name + "' must be known and at least 1, but are "
+                    + Arrays.toString(dims) + ": check the sizes of its layer; a dimension of its input that is -1 cannot be among them");
         }
         VarDesc known = main.global().var(name);
-        if (known != null) {
+        if (known == null) {
+            checkNew(name);
+        } else {
+            if (!known.isPersistable()) {
+                throw new IllegalArgumentException(
+                        "There is a variable '" + name + "' already, which is no parameter; choose another name");
+            }
             if (!known.tensor().equals(VarType.TensorType.of(dtype, dims))) {
                 throw new IllegalArgumentException("Parameter '" + name + "' is " + known.tensor() + " already, and cannot be "
                         + VarType.TensorType.of(dtype, dims) + ", too");
@@ -217,359 +274,9 @@ public final class Graph {
         schedules.put(variable, schedule);
     }
 
-    /**
-     * Any operation.
-     *
-     * @param type
-     *            its type
-     * @return takes slots and attributes
-     */
+    @Override
     public GraphOp op(String type) {
-        return new GraphOp(this, type);
-    }
-
-    /**
-     * A tensor of one value.
-     *
-     * @param dtype
-     *            its elements' type
-     * @param value
-     *            of each element
-     * @param dims
-     *            its dimensions
-     * @return the tensor
-     */
-    public Value full(DType dtype, double value, long... dims) {
-        names.next("fill_constant");
-        String text = dtype.isFloating() ? Initializers.text(value) : Long.toString((long) value);
-        return op("fill_constant").attr("shape", dims).attr("dtype", DataTypes.number(dtype)).attr("value", (float) value)
-                .attr("str_value", text).one("Out");
-    }
-
-    /** A constant as Paddle's operators make them for the other operand of a comparison or power. */
-    Value constantOperand(DType dtype, double value) {
-        String name = names.next("tmp");
-        Appender.append(block, OpDesc.of("fill_constant").out("Out", name).attr("shape", new long[0]).attr("dtype", DataTypes.number(dtype))
-                .attr("value", (float) value).build(), role());
-        block.put(block.get(name).stopping(true));
-        return value(name);
-    }
-
-    /**
-     * Given values.
-     *
-     * @param values
-     *            float32, float64, int32, int64 or bool
-     * @return a tensor of them
-     */
-    public Value constant(Tensor values) {
-        OpDesc op = Initializers.operation(new Initializer.Assign(values), "", values.dtype(), values.shape().dims(), 0);
-        GraphOp added = op("assign_value");
-        op.attributes().forEach(each -> added.attr(each.name(), each.value()));
-        return added.one("Out");
-    }
-
-    /**
-     * Numbers from a start to an end, without it.
-     *
-     * @param dtype
-     *            their type
-     * @param start
-     *            the first
-     * @param end
-     *            after the last
-     * @param step
-     *            from one to the next
-     * @return one dimension
-     */
-    public Value range(DType dtype, double start, double end, double step) {
-        return op("range").in("Start", full(dtype, start, 1)).in("End", full(dtype, end, 1)).in("Step", full(dtype, step, 1)).one("Out");
-    }
-
-    /**
-     * One tensor after the other.
-     *
-     * @param axis
-     *            along which dimension, from −rank
-     * @param parts
-     *            alike in all other dimensions
-     * @return all together
-     */
-    public Value concat(int axis, Value... parts) {
-        return op("concat").in("X", parts).attr("axis", axis).one("Out");
-    }
-
-    /**
-     * Tensors along a new dimension.
-     *
-     * @param axis
-     *            where it is in the result, from −rank − 1
-     * @param parts
-     *            of one shape
-     * @return all together
-     */
-    public Value stack(int axis, Value... parts) {
-        return op("stack").in("X", parts).attr("axis", axis).one("Y");
-    }
-
-    /**
-     * The sum of several.
-     *
-     * @param parts
-     *            of one shape
-     * @return the sum
-     */
-    public Value addAll(Value... parts) {
-        return op("sum").key("add_n").in("X", parts).one("Out");
-    }
-
-    /**
-     * Chooses by element.
-     *
-     * @param condition
-     *            bool
-     * @param x
-     *            where it holds
-     * @param y
-     *            elsewhere
-     * @return of the shape of all three together
-     */
-    public Value where(Value condition, Value x, Value y) {
-        return op("where").in("Condition", condition).in("X", x).in("Y", y).one("Out");
-    }
-
-    /**
-     * A grid of coordinates.
-     *
-     * @param axes
-     *            the coordinates of each dimension, one dimension each
-     * @return for each dimension the coordinates of all points
-     */
-    public List<Value> meshgrid(Value... axes) {
-        return op("meshgrid").in("X", axes).list("Out", axes.length);
-    }
-
-    /**
-     * Random numbers, evenly from a bound, included, to another.
-     *
-     * @param dtype
-     *            float32 or float64
-     * @param low
-     *            the lower bound
-     * @param high
-     *            the upper bound
-     * @param dims
-     *            dimensions
-     * @return new ones in each run
-     */
-    public Value uniform(DType dtype, double low, double high, long... dims) {
-        return op("uniform_random").attr("shape", dims).attr("dtype", DataTypes.number(dtype)).attr("min", (float) low)
-                .attr("max", (float) high)
-                .attr("seed", 0).one("Out");
-    }
-
-    /**
-     * Normal random numbers.
-     *
-     * @param dtype
-     *            float32 or float64
-     * @param mean
-     *            their mean
-     * @param deviation
-     *            their standard deviation
-     * @param dims
-     *            dimensions
-     * @return new ones in each run
-     */
-    public Value normal(DType dtype, double mean, double deviation, long... dims) {
-        return op("gaussian_random").attr("shape", dims).attr("dtype", DataTypes.number(dtype)).attr("mean", (float) mean)
-                .attr("std", (float) deviation).attr("seed", 0).one("Out");
-    }
-
-    /**
-     * A fully connected layer: x·W + b.
-     *
-     * @param x
-     *            [..., in]
-     * @param out
-     *            how many outputs
-     * @return [..., out]
-     */
-    public Value linear(Value x, long out) {
-        return layers.linear(x.dim(-1), out).apply(x);
-    }
-
-    /**
-     * A convolution with bias.
-     *
-     * @param x
-     *            [n, channels, height, width]
-     * @param filters
-     *            how many output channels
-     * @param kernel
-     *            height and width of the kernel
-     * @param stride
-     *            in both dimensions
-     * @param padding
-     *            at each border
-     * @return [n, filters, height', width']
-     */
-    public Value conv2d(Value x, long filters, int kernel, int stride, int padding) {
-        return layers.conv2d(x.dim(1), filters, kernel).stride(stride).padding(padding).apply(x);
-    }
-
-    /**
-     * Rows of a table.
-     *
-     * @param ids
-     *            int32 or int64, any shape
-     * @param rows
-     *            of the table
-     * @param width
-     *            of a row
-     * @return the shape of the ids, and width
-     */
-    public Value embedding(Value ids, long rows, long width) {
-        return layers.embedding(rows, width).apply(ids);
-    }
-
-    /**
-     * Batch normalisation with running statistics.
-     *
-     * @param x
-     *            [n, channels, ...]
-     * @return of its shape
-     */
-    public Value batchNorm(Value x) {
-        return layers.batchNorm(x.dim(1)).apply(x);
-    }
-
-    /**
-     * Layer normalisation of the last dimension.
-     *
-     * @param x
-     *            [..., width]
-     * @return of its shape
-     */
-    public Value layerNorm(Value x) {
-        return layers.layerNorm(x.dim(-1)).apply(x);
-    }
-
-    /**
-     * Clears elements at random in training, and scales the others up.
-     *
-     * @param x
-     *            any shape
-     * @param probability
-     *            of clearing an element; 0 adds no operation
-     * @return of its shape
-     */
-    public Value dropout(Value x, double probability) {
-        return probability == 0
-                ? x
-                : op("dropout").in("X", x).attr("dropout_prob", (float) probability).attr("is_test", false).attr("fix_seed", seed != 0)
-                        .attr("seed", seed).attr("dropout_implementation", "upscale_in_train").all("Out", "Mask").getFirst();
-    }
-
-    /**
-     * Softmax with cross entropy, without a mean.
-     *
-     * @param logits
-     *            [..., classes]
-     * @param labels
-     *            class numbers, int32 or int64, [..., 1] or [...]
-     * @return the loss of each row, [..., 1]
-     */
-    public Value softmaxCrossEntropy(Value logits, Value labels) {
-        return Losses.softmaxCrossEntropy(this, logits, labels, false, -1, -100);
-    }
-
-    /**
-     * Softmax with cross entropy, with all that it takes.
-     *
-     * @param logits
-     *            classes along the axis
-     * @param labels
-     *            class numbers, or probabilities of the logits' shape
-     * @param soft
-     *            whether labels are probabilities
-     * @param axis
-     *            of the classes, from −rank
-     * @param ignoreIndex
-     *            a label without loss
-     * @return the loss of each row, with the axis of length 1
-     */
-    public Value softmaxCrossEntropy(Value logits, Value labels, boolean soft, int axis, int ignoreIndex) {
-        return Losses.softmaxCrossEntropy(this, logits, labels, soft, axis, ignoreIndex);
-    }
-
-    /**
-     * The mean of squared differences.
-     *
-     * @param prediction
-     *            any shape
-     * @param target
-     *            of its shape
-     * @return without dimensions
-     */
-    public Value meanSquaredError(Value prediction, Value target) {
-        return prediction.minusNamed(target).square().mean();
-    }
-
-    /**
-     * The binary cross entropy of sigmoid(logits).
-     *
-     * @param logits
-     *            any shape
-     * @param labels
-     *            probabilities, of its shape
-     * @return of its shape
-     */
-    public Value sigmoidCrossEntropy(Value logits, Value labels) {
-        return op("sigmoid_cross_entropy_with_logits").in("X", logits).in("Label", labels).one("Out");
-    }
-
-    /**
-     * The binary cross entropy of probabilities.
-     *
-     * @param probabilities
-     *            any shape
-     * @param labels
-     *            probabilities, of its shape
-     * @return of its shape
-     */
-    public Value binaryCrossEntropy(Value probabilities, Value labels) {
-        return op("bce_loss").in("X", probabilities).in("Label", labels).one("Out");
-    }
-
-    /**
-     * Huber's loss: squared up to delta, linear beyond.
-     *
-     * @param prediction
-     *            any shape
-     * @param target
-     *            of its shape
-     * @param delta
-     *            where it changes
-     * @return of its shape
-     */
-    public Value huber(Value prediction, Value target, double delta) {
-        return op("huber_loss").in("X", prediction).in("Y", target).attr("delta", (float) delta).all("Out", "Residual").getFirst();
-    }
-
-    /**
-     * The part of rows whose label is among the highest scores.
-     *
-     * @param scores
-     *            [n, classes]
-     * @param labels
-     *            class numbers, [n, 1]
-     * @param k
-     *            how many scores count
-     * @return without dimensions, from 0 to 1
-     */
-    public Value accuracy(Value scores, Value labels, int k) {
-        return Losses.accuracy(this, scores, labels, k);
+        return new GraphOp(this, Objects.requireNonNull(type, "type"));
     }
 
     /**
@@ -584,7 +291,8 @@ public final class Graph {
      * @return what the branch that is taken computes
      */
     public Value ifElse(Value condition, Supplier<Value> then, Supplier<Value> otherwise) {
-        return ifElseAll(condition, () -> List.of(then.get()), () -> List.of(otherwise.get())).getFirst();
+        return ifElseAll(condition, () -> Collections.singletonList(then.get()), () -> Collections.singletonList(otherwise.get()))
+                .getFirst();
     }
 
     /**
@@ -628,7 +336,7 @@ public final class Graph {
      * @return the loop's variables after the last step
      */
     public List<Value> whileLoop(LoopFunction condition, LoopFunction body, Value... initial) {
-        return ControlFlow.whileLoop(this, condition, body, List.of(initial));
+        return ControlFlow.whileLoop(this, condition, body, Arrays.asList(initial));
     }
 
     /**
@@ -648,10 +356,17 @@ public final class Graph {
      * @param name
      *            of the reader
      * @param specs
-     *            what each batch has, by variable name
-     * @return the variables, in order
+     *            what each batch has, by variable name; a map that keeps its order
+     * @return the variables, in the map's order
+     * @throws IllegalArgumentException
+     *             if there are none, or a name is taken
      */
     public List<Value> reader(String name, Map<String, VarType.TensorType> specs) {
+        if (specs.isEmpty()) {
+            throw new IllegalArgumentException("A batch has at least one variable, but reader '" + name + "' has none");
+        }
+        checkNew(name);
+        specs.keySet().forEach(this::checkNew);
         List<VarType.Dense> types = specs.values().stream().map(type -> new VarType.Dense(type, 0)).toList();
         main.global().put(new VarDesc(name, new VarType.Reader(types), true, null, null, null));
         List<Value> values = new ArrayList<>();
@@ -673,6 +388,9 @@ public final class Graph {
      * @return this
      */
     public Graph maxChainedAdditions(int count) {
+        if (count < 0) {
+            throw new IllegalArgumentException("The number of additions in a chain is from 0 on, but is " + count);
+        }
         maxChainedAdditions = count;
         return this;
     }
@@ -685,6 +403,8 @@ public final class Graph {
      * @param optimizer
      *            how parameters follow their gradients
      * @return parameters and their gradients
+     * @throws IllegalArgumentException
+     *             if the loss has more than one element or is not of a floating-point type, or no parameter has a gradient
      */
     public List<ParameterGradient> minimize(Value loss, Optimizer optimizer) {
         return minimize(loss, optimizer, trained(), Set.of());
@@ -701,20 +421,58 @@ public final class Graph {
      *            which are trained
      * @param noGradient
      *            variables through which no gradient flows
-     * @return parameters and their gradients
+     * @return parameters and their gradients; without those that the loss does not depend on
+     * @throws IllegalArgumentException
+     *             if the loss has more than one element or is not of a floating-point type, one of the parameters is none or is named twice, or none of them has a
+     *             gradient
      */
     public List<ParameterGradient> minimize(Value loss, Optimizer optimizer, List<Value> parameters, Set<Value> noGradient) {
-        loss.check(this);
+        checkLoss(loss);
         if (loss.shape().size() != 0 && loss.shape().stream().anyMatch(dim -> dim != 1)) {
             throw new IllegalArgumentException("A loss has one element, but '" + loss.name() + "' is " + loss.type()
                     + "; take the mean or the sum of it");
+        }
+        List<String> names = parameters.stream().map(this::own).toList();
+        for (String name : names) {
+            checkParameter(name);
+            if (names.indexOf(name) != names.lastIndexOf(name)) {
+                throw new IllegalArgumentException("Each parameter is named once, but '" + name + "' more often");
+            }
         }
         MixedPrecision precision = optimizer.settings().precision();
         if (precision != null) {
             return new MixedTraining(this, optimizer, precision).minimize(loss, parameters, noGradient);
         }
-        List<ParameterGradient> pairs = backward(loss, parameters, noGradient);
+        List<ParameterGradient> pairs = backwardToSome(loss, parameters, noGradient);
         applyGradients(optimizer, pairs);
+        return pairs;
+    }
+
+    private void checkLoss(Value loss) {
+        checkOutermost("Gradients");
+        loss.check(this);
+        if (!loss.dtype().isFloating()) {
+            throw new IllegalArgumentException("A loss is of a floating-point type, but '" + loss.name() + "' is " + loss.type()
+                    + ", through which no gradient flows");
+        }
+    }
+
+    private void checkParameter(String name) {
+        if (!main.global().get(name).isTrained()) {
+            throw new IllegalArgumentException("Only parameters are trained, but '" + name + "' : " + main.global().get(name).tensor()
+                    + " is none; make it with parameter(...) or a layer");
+        }
+    }
+
+    /** A training without parameters would do nothing, and say nothing. */
+    List<ParameterGradient> backwardToSome(Value loss, List<Value> parameters, Set<Value> noGradient) {
+        List<ParameterGradient> pairs = backward(loss, parameters, noGradient);
+        if (pairs.isEmpty()) {
+            throw new IllegalArgumentException(
+                    "No parameter has a gradient from the loss '" + loss.name() + "', so that there is nothing to train"
+                            + " among " + parameters.stream().map(Value::name).toList()
+                            + ": check that the loss depends on them, through variables whose gradient is not stopped");
+        }
         return pairs;
     }
 
@@ -727,8 +485,8 @@ public final class Graph {
      * Adds backward.
      *
      * @param loss
-     *            whose gradients are wanted
-     * @return parameters and their gradients
+     *            whose gradients are wanted; of a floating-point type. The sum counts if it has several elements
+     * @return parameters and their gradients; none for those that the loss does not depend on
      */
     public List<ParameterGradient> backward(Value loss) {
         return backward(loss, trained(), Set.of());
@@ -738,14 +496,15 @@ public final class Graph {
      * Adds backward for some parameters.
      *
      * @param loss
-     *            whose gradients are wanted
+     *            whose gradients are wanted; of a floating-point type. The sum counts if it has several elements
      * @param parameters
      *            with regard to which
      * @param noGradient
      *            variables through which no gradient flows
-     * @return parameters and their gradients
+     * @return parameters and their gradients; none for those that the loss does not depend on
      */
     public List<ParameterGradient> backward(Value loss, List<Value> parameters, Set<Value> noGradient) {
+        checkLoss(loss);
         return Backward.append(main, own(loss), parameters.stream().map(this::own).toList(),
                 noGradient.stream().map(this::own).collect(Collectors.toSet()), maxChainedAdditions);
     }
@@ -754,11 +513,21 @@ public final class Graph {
      * Adds an optimizer.
      *
      * @param optimizer
-     *            how parameters follow their gradients
+     *            how parameters follow their gradients; mixed precision needs {@link #minimize}, which scales the loss
      * @param pairs
      *            parameters and their gradients
+     * @throws IllegalArgumentException
+     *             if there are none, one of the parameters is none, or the optimizer has mixed precision
      */
     public void applyGradients(Optimizer optimizer, List<ParameterGradient> pairs) {
+        checkOutermost("An optimizer");
+        if (optimizer.settings().precision() != null) {
+            throw new IllegalArgumentException("Mixed precision casts operations and scales the loss before backward; call minimize(...)");
+        }
+        if (pairs.isEmpty()) {
+            throw new IllegalArgumentException("There is nothing to train: no parameter with its gradient is given");
+        }
+        pairs.forEach(pair -> checkParameter(pair.parameter()));
         new Training(this, optimizer, null).apply(pairs);
     }
 
@@ -781,7 +550,7 @@ public final class Graph {
      * @param targets
      *            whose gradients are wanted
      * @param targetGradients
-     *            what each target's gradient begins with; none for ones
+     *            what each target's gradient begins with, of its type and shape; none for ones
      * @param inputs
      *            with regard to which
      * @param noGradient
@@ -789,6 +558,10 @@ public final class Graph {
      * @return one for each input; null where none of the targets depends on it
      */
     public List<@Nullable Value> gradients(List<Value> targets, List<Value> targetGradients, List<Value> inputs, Set<Value> noGradient) {
+        checkOutermost("Gradients");
+        if (targets.isEmpty()) {
+            throw new IllegalArgumentException("Gradients are those of a target, but none is given");
+        }
         List<@Nullable String> seeds = new ArrayList<>(targetGradients.stream().map(this::own).toList());
         List<@Nullable Value> values = new ArrayList<>();
         for (String name : Backward.gradients(main, targets.stream().map(this::own).toList(), seeds,

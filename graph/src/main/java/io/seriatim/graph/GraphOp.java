@@ -1,5 +1,6 @@
 package io.seriatim.graph;
 
+import io.seriatim.graph.op.AttributeSpec;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.op.Slot;
@@ -15,6 +16,8 @@ import org.jspecify.annotations.Nullable;
 
 /** An operation that is being added to a {@link Graph}: any type, with any slots and attributes. Single use. */
 public final class GraphOp {
+    private static final int MOST = 100_000;
+
     private final Graph graph;
     private final String type;
     private final OpDesc.Builder desc;
@@ -23,6 +26,7 @@ public final class GraphOp {
     private @Nullable String prefix;
     private boolean sugar;
     private boolean bare;
+    private boolean added;
     private final Set<String> stopping = new HashSet<>();
 
     GraphOp(Graph graph, String type) {
@@ -42,7 +46,7 @@ public final class GraphOp {
      * @return this
      */
     public GraphOp in(String slot, Value... values) {
-        return in(slot, List.of(values));
+        return in(slot, Arrays.asList(values));
     }
 
     /**
@@ -55,7 +59,12 @@ public final class GraphOp {
      * @return this
      */
     public GraphOp in(String slot, List<Value> values) {
-        values.forEach(value -> value.check(graph));
+        for (Value value : values) {
+            if (value == null) {
+                throw new IllegalArgumentException("Slot " + slot + " of operation '" + type + "' takes variables, but one is null");
+            }
+            value.checkVisible(graph);
+        }
         inputs.put(slot, List.copyOf(values));
         desc.in(slot, values.stream().map(Value::name).toList());
         return this;
@@ -84,6 +93,10 @@ public final class GraphOp {
      * @return this
      */
     public GraphOp attr(String name, Object value) {
+        if (value == null) {
+            throw new IllegalArgumentException(
+                    "Attribute '" + name + "' of operation '" + type + "' has a value, but null is given; leave it out for its default");
+        }
         desc.attr(name, value);
         return this;
     }
@@ -173,6 +186,10 @@ public final class GraphOp {
      * @return what it computes there
      */
     public List<Value> list(String slot, int count) {
+        if (count < 0 || count > MOST) {
+            throw new IllegalArgumentException(
+                    "Operation '" + type + "' has from 0 to " + MOST + " variables in slot " + slot + ", but not " + count);
+        }
         List<String> names = new ArrayList<>();
         for (int i = 0; i < count; i++) {
             names.add(fresh());
@@ -214,6 +231,46 @@ public final class GraphOp {
         append(List.of());
     }
 
+    private OpDesc checked(Operation schema) {
+        graph.checkOpen();
+        if (added) {
+            throw new IllegalStateException("Operation '" + type + "' is added already; begin another with op(...)");
+        }
+        added = true;
+        OpDesc op = desc.build();
+        if (op.outputNames().isEmpty() && !schema.outputs().isEmpty()) {
+            throw new IllegalArgumentException(
+                    "Operation '" + type + "' writes to none of its slots " + schema.outputs() + "; name those that are wanted");
+        }
+        checkSlots("input", op.inputs().keySet(), schema.inputs());
+        checkSlots("output", op.outputs().keySet(), schema.outputs());
+        return typed(op, schema);
+    }
+
+    /** Java's decimal numbers are float64, Paddle's attributes mostly float32. */
+    private OpDesc typed(OpDesc op, Operation schema) {
+        OpDesc typed = op;
+        for (Attribute.Named each : op.attributes()) {
+            AttributeSpec spec = schema.attribute(each.name());
+            if (spec == null && !Roles.ALL.contains(each.name())) {
+                throw new IllegalArgumentException("Operation '" + type + "' has no attribute '" + each.name() + "'; it has "
+                        + schema.attributes().stream().map(AttributeSpec::name).sorted().toList());
+            }
+            if (spec != null && spec.type() == Attribute.Real.class && each.value() instanceof Attribute.Float64(double number)) {
+                typed = typed.with(each.name(), Ranges.float32("Attribute '" + each.name() + "' of operation '" + type + "'", number));
+            }
+        }
+        return typed;
+    }
+
+    private void checkSlots(String which, Set<String> given, List<Slot> there) {
+        for (String slot : given) {
+            if (there.stream().noneMatch(each -> each.name().equals(slot))) {
+                throw new IllegalArgumentException("Operation '" + type + "' has no " + which + " slot " + slot + "; it has " + there);
+            }
+        }
+    }
+
     private List<Value> append(List<String> names) {
         Operation schema = Operations.system().get(type);
         for (Slot slot : schema.inputs()) {
@@ -224,7 +281,7 @@ public final class GraphOp {
         }
         boolean stops = inputs.values().stream().flatMap(List::stream).allMatch(Value::stopsGradient);
         Block block = graph.block();
-        OpDesc op = Appender.append(block, desc.build(), graph.role());
+        OpDesc op = Appender.append(block, checked(schema), graph.role());
         Set<String> stopped = new HashSet<>();
         stopping.forEach(slot -> stopped.addAll(op.output(slot)));
         for (String name : names) {

@@ -2,6 +2,7 @@ package io.seriatim.graph;
 
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
+import java.util.Objects;
 
 /** What a parameter holds before training. */
 public sealed interface Initializer {
@@ -23,6 +24,18 @@ public sealed interface Initializer {
      *            the upper one
      */
     record Uniform(double low, double high) implements Initializer {
+        /**
+         * Checks the bounds.
+         *
+         * @throws IllegalArgumentException
+         *             if the one is above the other
+         */
+        public Uniform {
+            if (!(low <= high)) {
+                throw new IllegalArgumentException(
+                        "Random numbers are from a bound to one that is not below it, but from " + low + " to " + high);
+            }
+        }
     }
 
     /**
@@ -34,6 +47,15 @@ public sealed interface Initializer {
      *            the standard deviation
      */
     record Normal(double mean, double deviation) implements Initializer {
+        /**
+         * Checks the deviation.
+         *
+         * @throws IllegalArgumentException
+         *             if it is negative or not finite
+         */
+        public Normal {
+            Ranges.notNegative("A standard deviation", deviation);
+        }
     }
 
     /**
@@ -45,6 +67,15 @@ public sealed interface Initializer {
      *            the standard deviation
      */
     record TruncatedNormal(double mean, double deviation) implements Initializer {
+        /**
+         * Checks the deviation.
+         *
+         * @throws IllegalArgumentException
+         *             if it is negative or not finite
+         */
+        public TruncatedNormal {
+            Ranges.notNegative("A standard deviation", deviation);
+        }
     }
 
     /**
@@ -65,6 +96,15 @@ public sealed interface Initializer {
      *            of the rectifier below 0
      */
     record Kaiming(boolean uniform, double slope) implements Initializer {
+        /**
+         * Checks the slope.
+         *
+         * @throws IllegalArgumentException
+         *             if it is not finite
+         */
+        public Kaiming {
+            Ranges.finite("The slope of a rectifier", slope);
+        }
     }
 
     /**
@@ -74,6 +114,10 @@ public sealed interface Initializer {
      *            of the parameter's shape and type
      */
     record Assign(Tensor values) implements Initializer {
+        /** Checks that there are some. */
+        public Assign {
+            Objects.requireNonNull(values, "values");
+        }
     }
 
     /**

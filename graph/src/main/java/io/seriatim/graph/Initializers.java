@@ -66,8 +66,8 @@ final class Initializers {
             case INT64 -> op.attr("int64_values", values.toLongArray()).build();
             case INT32 -> op.attr("int32_values", ints(values.toLongArray())).build();
             case BOOL -> op.attr("bool_values", ints(values.toLongArray())).build();
-            default -> throw new IllegalArgumentException("Parameter '" + name + "' is " + dtype
-                    + ", but only float32, float64, int32, int64 and bool can be set to given values; cast it in the startup program");
+            default -> throw new IllegalArgumentException("'" + name + "' is " + dtype
+                    + ", but only float32, float64, int32, int64 and bool can be set to given values; give one of those, and cast it");
         };
     }
 

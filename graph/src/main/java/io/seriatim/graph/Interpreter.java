@@ -7,6 +7,7 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -67,7 +68,28 @@ public final class Interpreter {
      * @return this
      */
     public Interpreter set(String name, Tensor tensor) {
+        Objects.requireNonNull(tensor, () -> "The value of variable '" + name + "'");
         root.set(name, tensor);
+        return this;
+    }
+
+    /**
+     * Sets the learning rates of a step, where the network's optimizers have schedules. Without, those of step 0 stay.
+     *
+     * @param network
+     *            whose startup program has been run
+     * @param step
+     *            from 0
+     * @return this
+     */
+    public Interpreter rates(Network network, long step) {
+        if (step < 0) {
+            throw new IllegalArgumentException("Steps are counted from 0, but this is step " + step);
+        }
+        network.schedules().forEach((name, schedule) -> {
+            VarType.TensorType type = network.main().global().get(name).tensor();
+            set(name, Tensor.of(type.dtype(), new double[]{schedule.rate(step)}, type.shape()));
+        });
         return this;
     }
 
@@ -99,7 +121,7 @@ public final class Interpreter {
      * @param program
      *            what is run
      * @param feeds
-     *            values of variables, by name
+     *            values of the program's variables, by name: row-major tensors of the host; what the program does not read is ignored
      * @param fetches
      *            variables that are wanted
      * @return their values, in order; one that holds some rows comes as the whole tensor
@@ -194,6 +216,7 @@ public final class Interpreter {
     }
 
     private static Tensor feed(Program program, String name, Tensor tensor) {
+        Objects.requireNonNull(tensor, () -> "The value that is fed for variable '" + name + "'");
         VarDesc desc = program.global().find(name);
         if (desc != null && Boolean.TRUE.equals(desc.needCheckFeed())) {
             VarType.TensorType type = desc.tensor();

@@ -1,6 +1,7 @@
 package io.seriatim.graph;
 
 import java.util.List;
+import java.util.Objects;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -14,11 +15,11 @@ public final class Lamb extends Optimizer {
 
     private Lamb(Settings settings, double weightDecay, double beta1, double beta2, double epsilon, Predicate<String> decays) {
         super(settings);
-        this.weightDecay = weightDecay;
-        this.beta1 = beta1;
-        this.beta2 = beta2;
-        this.epsilon = epsilon;
-        this.decays = decays;
+        this.weightDecay = Ranges.notNegative("The decay of Lamb", weightDecay);
+        this.beta1 = Ranges.decayRate("β₁ of Lamb", beta1);
+        this.beta2 = Ranges.decayRate("β₂ of Lamb", beta2);
+        this.epsilon = Ranges.notNegative("ε of Lamb", epsilon);
+        this.decays = Objects.requireNonNull(decays, "decays");
     }
 
     /**
@@ -77,7 +78,7 @@ public final class Lamb extends Optimizer {
     }
 
     /**
-     * Sets is added to the root of that.
+     * Sets ε, which is added to the root of that.
      *
      * @param value
      *            is added to the root of that; 1e-6 unless set

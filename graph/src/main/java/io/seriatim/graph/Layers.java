@@ -3,7 +3,10 @@ package io.seriatim.graph;
 import io.seriatim.tensor.DType;
 import org.jspecify.annotations.Nullable;
 
-/** Makes layers. A layer's parameters are float32 and get the names that Paddle would give them, in the order in which layers are made. */
+/**
+ * Makes layers. A layer's parameters are float32 and get the names that Paddle would give them, in the order in which layers are made. Sizes are at least 1; what a layer is applied to is float32 and has the
+ * dimensions that it says, or there is an {@link IllegalArgumentException} that names operation and shapes.
+ */
 public final class Layers {
     private final Graph graph;
 
@@ -115,12 +118,16 @@ public final class Layers {
      * @param sparse
      *            whether the gradient has only the rows that were taken
      * @param padding
-     *            an index whose row is zeros and is not trained; −1 for none
+     *            an index below rows, whose row is zeros and is not trained; −1 for none
      * @param weights
      *            the table [rows, width]
      * @return the layer; it takes int32 or int64 indexes
      */
     public Layer embedding(long rows, long width, boolean sparse, long padding, ParameterSpec weights) {
+        if (padding < -1 || padding >= rows) {
+            throw new IllegalArgumentException(
+                    "The padding index of an embedding of " + rows + " rows is one of them, or -1 for none, but is " + padding);
+        }
         String name = graph.names().next("embedding");
         Value w = graph.parameter(name + ".w", weights, Initializer.xavier(), DType.FLOAT32, rows, width);
         return ids -> graph.op("lookup_table_v2").key("embedding").in("Ids", ids).in("W", w).attr("padding_idx", padding)
@@ -146,10 +153,12 @@ public final class Layers {
      * @param momentum
      *            how slowly running statistics change, from 0 to 1
      * @param epsilon
-     *            is added to the variance
+     *            is added to the variance, from 0 to 10⁻³
      * @return the layer
      */
     public Layer batchNorm(long channels, double momentum, double epsilon) {
+        Ranges.probability("The momentum of batch normalisation", momentum);
+        Ranges.notNegative("ε of batch normalisation", epsilon);
         String name = graph.names().next("batch_norm2d");
         Value scale = graph.parameter(name + ".w", ParameterSpec.DEFAULT, Initializer.constant(1), DType.FLOAT32, channels);
         Value bias = graph.parameter(name + ".b", ParameterSpec.DEFAULT, Initializer.constant(0), DType.FLOAT32, channels);
@@ -184,6 +193,7 @@ public final class Layers {
      * @return the layer
      */
     public Layer layerNorm(long width, double epsilon) {
+        Ranges.notNegative("ε of layer normalisation", epsilon);
         String name = graph.names().next("layer_norm");
         Value scale = graph.parameter(name + ".w", ParameterSpec.DEFAULT, Initializer.constant(1), DType.FLOAT32, width);
         Value bias = graph.parameter(name + ".b", ParameterSpec.DEFAULT, Initializer.constant(0), DType.FLOAT32, width);

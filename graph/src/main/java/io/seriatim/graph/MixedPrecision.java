@@ -12,18 +12,22 @@ import io.seriatim.tensor.DType;
  * @param dynamic
  *            whether the scale follows the gradients: it doubles after {@code raiseAfter} good steps and halves when one is not finite
  * @param raiseAfter
- *            good steps until the scale rises
+ *            good steps until a dynamic scale rises, at least 1
  */
 public record MixedPrecision(DType dtype, double scale, boolean dynamic, int raiseAfter) {
     /**
-     * Checks the type.
+     * Checks type and scale.
      *
      * @throws IllegalArgumentException
-     *             if it is not of 16 bits
+     *             if the type is not of 16 bits, the scale is not above 0, or a dynamic scale rises after less than 1 step
      */
     public MixedPrecision {
         if (dtype != DType.FLOAT16 && dtype != DType.BFLOAT16) {
             throw new IllegalArgumentException("Mixed precision computes in float16 or bfloat16, but not in " + dtype);
+        }
+        Ranges.positive("The scale of a loss", scale);
+        if (dynamic && raiseAfter < 1) {
+            throw new IllegalArgumentException("The scale of a loss rises after at least 1 good step, but after " + raiseAfter);
         }
     }
 

@@ -33,7 +33,7 @@ final class MixedTraining {
         String scale = graph.names().next("loss_scaling");
         graph.persistent(scale, DType.FLOAT32, new long[]{1}, precision.scale(), true, "");
         Value scaled = single.times(graph.value(scale));
-        List<ParameterGradient> pairs = graph.backward(scaled, parameters, noGradient);
+        List<ParameterGradient> pairs = graph.backwardToSome(scaled, parameters, noGradient);
         moveCasts(pairs);
         String found = check(pairs, scale);
         if (precision.dynamic()) {

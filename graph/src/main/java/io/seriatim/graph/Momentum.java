@@ -10,7 +10,7 @@ public final class Momentum extends Optimizer {
 
     private Momentum(Settings settings, double mu, boolean nesterov) {
         super(settings);
-        this.mu = mu;
+        this.mu = Ranges.notNegative("μ of Momentum", mu);
         this.nesterov = nesterov;
     }
 

@@ -14,7 +14,7 @@ public final class MultiHeadAttention implements Layer {
     private final Layer out;
 
     MultiHeadAttention(Graph graph, long width, int heads, double dropout) {
-        if (heads < 1 || width % heads != 0) {
+        if (heads < 1 || width < 1 || width % heads != 0) {
             throw new IllegalArgumentException("The width of attention must be a multiple of its heads, but is " + width + " of " + heads);
         }
         this.graph = graph;
@@ -27,7 +27,13 @@ public final class MultiHeadAttention implements Layer {
         this.out = graph.layers().linear(width, width);
     }
 
-    /** Attention of a sequence to itself. */
+    /**
+     * Attention of a sequence to itself.
+     *
+     * @param x
+     *            [n, length, width]
+     * @return [n, length, width]
+     */
     @Override
     public Value apply(Value x) {
         return apply(x, x, null);
@@ -45,6 +51,8 @@ public final class MultiHeadAttention implements Layer {
      * @return [n, length, width]
      */
     public Value apply(Value queries, Value memory, @Nullable Value mask) {
+        checkRank(queries);
+        checkRank(memory);
         Value q = split(query.apply(queries));
         Value k0 = key.apply(memory);
         Value v0 = value.apply(memory);
@@ -56,6 +64,13 @@ public final class MultiHeadAttention implements Layer {
         Value weights = graph.dropout(masked.softmax(-1), dropout);
         Value mixed = weights.matmul(v).transpose(0, 2, 1, 3);
         return out.apply(mixed.reshape(0, 0, Math.toIntExact(width)));
+    }
+
+    private static void checkRank(Value sequences) {
+        if (sequences.rank() != 3) {
+            throw new IllegalArgumentException("Attention is for sequences [n, length, width], but '" + sequences.name() + "' is "
+                    + sequences.type());
+        }
     }
 
     private Value split(Value x) {

@@ -40,6 +40,8 @@ public record Network(Program main, Program startup, Outputs outputs, Map<String
      * @param definition
      *            adds variables and operations
      * @return the network
+     * @throws IllegalArgumentException
+     *             if something does not fit; the message names the operation, its variables and their shapes
      */
     public static Network define(long seed, Function<Graph, Outputs> definition) {
         Graph graph = new Graph(seed);

@@ -301,7 +301,7 @@ public final class OpDesc {
     }
 
     /**
-     * A copy that reads and writes variables of other names.
+     * A copy that reads and writes variables of other names. The attribute that pairs parameters with gradients follows.
      *
      * @param input
      *            the new name of each variable that it reads
@@ -310,7 +310,14 @@ public final class OpDesc {
      * @return the copy
      */
     public OpDesc renamed(UnaryOperator<String> input, UnaryOperator<String> output) {
-        return with(renamed(inputs, input), renamed(outputs, output));
+        OpDesc renamed = with(renamed(inputs, input), renamed(outputs, output));
+        if (!(attribute(Roles.VARIABLES) instanceof Attribute.Texts(List<String> pairs))) {
+            return renamed;
+        }
+        List<String> read = inputNames();
+        List<String> written = outputNames();
+        return renamed.with(Roles.VARIABLES, pairs.stream().map(name -> read.contains(name) ? input.apply(name) : name)
+                .map(name -> written.contains(name) ? output.apply(name) : name).toArray(String[]::new));
     }
 
     private static Map<String, List<String>> renamed(Map<String, List<String>> slots, UnaryOperator<String> rename) {

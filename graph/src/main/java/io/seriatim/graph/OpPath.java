@@ -100,7 +100,8 @@ final class OpPath {
         Set<String> used = new HashSet<>(targets);
         Set<String> unused = new HashSet<>();
         for (OpDesc op : path.reversed()) {
-            for (String name : op.outputNames()) {
+            // What runs a block takes the gradients that there are.
+            for (String name : ControlGradients.block(op) >= 0 ? List.<String>of() : op.outputNames()) {
                 VarDesc desc = block.find(name);
                 if (!used.contains(name) && !op.inputNames().contains(name) && desc != null && !desc.stopsGradient()
                         && !stopped.contains(name)) {

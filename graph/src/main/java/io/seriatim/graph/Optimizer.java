@@ -1,9 +1,13 @@
 package io.seriatim.graph;
 
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** How parameters follow their gradients. Immutable: settings make copies. Names, order and defaults are Paddle's. */
+/**
+ * How parameters follow their gradients. Immutable: settings make copies. Names, order and defaults are Paddle's. Learning rates, and numbers added or multiplied, are finite and from 0 on; rates at which
+ * means change are from 0 to below 1.
+ */
 public abstract sealed class Optimizer permits Sgd, Momentum, Adam, AdamW, Adagrad, Adadelta, Adamax, RmsProp, Lamb {
     private final Settings settings;
 
@@ -15,11 +19,12 @@ public abstract sealed class Optimizer permits Sgd, Momentum, Adam, AdamW, Adagr
     record Settings(double rate, @Nullable Schedule schedule, @Nullable Clip clip, @Nullable Decay decay, boolean multiPrecision,
             @Nullable MixedPrecision precision) {
         static Settings of(double rate) {
-            return new Settings(rate, null, null, null, false, null);
+            return new Settings(Ranges.notNegative("A learning rate", rate), null, null, null, false, null);
         }
 
         static Settings of(Schedule schedule) {
-            return new Settings(schedule.rate(0), schedule, null, null, false, null);
+            double first = Objects.requireNonNull(schedule, "schedule").rate(0);
+            return new Settings(Ranges.notNegative("The learning rate of step 0", first), schedule, null, null, false, null);
         }
     }
 
@@ -73,7 +78,8 @@ public abstract sealed class Optimizer permits Sgd, Momentum, Adam, AdamW, Adagr
      * @return a copy
      */
     public final Optimizer clip(Clip clip) {
-        return with(new Settings(settings.rate, settings.schedule, clip, settings.decay, settings.multiPrecision, settings.precision));
+        return with(new Settings(settings.rate, settings.schedule, Objects.requireNonNull(clip, "clip"), settings.decay,
+                settings.multiPrecision, settings.precision));
     }
 
     /**
@@ -84,7 +90,8 @@ public abstract sealed class Optimizer permits Sgd, Momentum, Adam, AdamW, Adagr
      * @return a copy
      */
     public final Optimizer decay(Decay decay) {
-        return with(new Settings(settings.rate, settings.schedule, settings.clip, decay, settings.multiPrecision, settings.precision));
+        return with(new Settings(settings.rate, settings.schedule, settings.clip, Objects.requireNonNull(decay, "decay"),
+                settings.multiPrecision, settings.precision));
     }
 
     /**
@@ -104,6 +111,7 @@ public abstract sealed class Optimizer permits Sgd, Momentum, Adam, AdamW, Adagr
      * @return a copy
      */
     public final Optimizer precision(MixedPrecision precision) {
-        return with(new Settings(settings.rate, settings.schedule, settings.clip, settings.decay, settings.multiPrecision, precision));
+        return with(new Settings(settings.rate, settings.schedule, settings.clip, settings.decay, settings.multiPrecision,
+                Objects.requireNonNull(precision, "precision")));
     }
 }

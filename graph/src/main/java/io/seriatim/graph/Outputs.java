@@ -83,6 +83,9 @@ public final class Outputs {
      */
     public Outputs and(String name, Value value) {
         Map<String, Value> more = new LinkedHashMap<>(values);
+        if (name == null || value == null) {
+            throw new IllegalArgumentException("An output has a name and a variable, but is " + name + " = " + value);
+        }
         if (more.put(name, value) != null) {
             throw new IllegalArgumentException("There is an output '" + name + "' already");
         }

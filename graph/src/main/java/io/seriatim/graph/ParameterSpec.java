@@ -20,6 +20,16 @@ import org.jspecify.annotations.Nullable;
  */
 public record ParameterSpec(@Nullable String name, @Nullable Initializer initializer, double rate, @Nullable Decay decay, boolean clipped,
         boolean trained) {
+    /**
+     * Checks the factor.
+     *
+     * @throws IllegalArgumentException
+     *             if it is negative or not finite
+     */
+    public ParameterSpec {
+        Ranges.notNegative("The factor of a learning rate", rate);
+    }
+
     /** With the layer's name and initializer, trained as all others. */
     public static final ParameterSpec DEFAULT = new ParameterSpec(null, null, 1, null, true, true);
 
@@ -46,7 +56,7 @@ public record ParameterSpec(@Nullable String name, @Nullable Initializer initial
     }
 
     /**
-     * With a name.
+     * With a name. Layers that are given the same name share the parameter, if it has the same type and shape.
      *
      * @param other
      *            its name

@@ -198,7 +198,7 @@ public final class Program {
     /**
      * As text for readers.
      *
-     * @return a line for each variable and operation
+     * @return a line for each variable and operation; attributes that every operation has are left out where they have their usual value
      */
     @Override
     public String toString() {

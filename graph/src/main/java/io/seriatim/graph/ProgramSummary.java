@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param unknown
  *            types that this run-time does not know, in order
  * @param parameters
- *            how many trained variables
+ *            how many trained variables; in programs that do not say which are trained, as those for inference, all tensors that outlive a run
  * @param parameterElements
  *            their elements
  * @param persistentBytes
@@ -50,14 +50,20 @@ public record ProgramSummary(int blocks, Map<String, Integer> operations, List<S
             }
             for (VarDesc desc : block.vars()) {
                 long bytes = bytes(desc, batch);
-                persistent += desc.isPersistable() ? bytes : 0;
-                temporary += desc.isPersistable() ? 0 : bytes;
+                persistent = desc.isPersistable() ? sum(persistent, bytes) : persistent;
+                temporary = desc.isPersistable() ? temporary : sum(temporary, bytes);
             }
         }
-        long elements = program.parameters().stream().mapToLong(desc -> (long) elements(desc.type().tensorType(), batch)).sum();
+        List<VarDesc> parameters = program.parameters().isEmpty() ? program.persistables() : program.parameters();
+        long elements = parameters.stream().mapToLong(desc -> (long) elements(desc.type().tensorType(), batch)).sum();
         List<String> unknown = types.keySet().stream().filter(type -> Operations.system().find(type) == null).toList();
-        return new ProgramSummary(program.blocks().size(), types, unknown, program.parameters().size(), elements, persistent, temporary,
+        return new ProgramSummary(program.blocks().size(), types, unknown, parameters.size(), elements, persistent, temporary,
                 flops);
+    }
+
+    /** Estimates of what is too large for any machine stay the largest number. */
+    private static long sum(long a, long b) {
+        return a > Long.MAX_VALUE - b ? Long.MAX_VALUE : a + b;
     }
 
     private static double elements(VarType.@Nullable TensorType type, long batch) {

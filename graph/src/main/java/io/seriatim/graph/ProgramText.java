@@ -4,8 +4,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** Programs for readers: a line for each variable and operation. */
+/** Programs for readers: a line for each variable and operation. What every operation has, and where in Python it was made, is left out unless it says something. */
 final class ProgramText {
+    private static final Map<String, Attribute> USUAL = Map.of(Roles.DEVICE, Attribute.of(""), Roles.SCOPE, Attribute.of("/"),
+            Roles.VARIABLES,
+            Attribute.of(new String[0]), Roles.QUANTIZED, Attribute.of(false), Roles.ATTRIBUTE, Attribute.of(Roles.FORWARD));
+
     private ProgramText() {
     }
 
@@ -33,11 +37,16 @@ final class ProgramText {
     }
 
     static String line(OpDesc op) {
+        List<Attribute.Named> attributes = op.attributes().stream().filter(each -> !isUsual(each)).toList();
         return slots(op.outputs()) + " = " + op.type() + "(" + slots(op.inputs()) + ")"
-                + (op.attributes().isEmpty()
+                + (attributes.isEmpty()
                         ? ""
-                        : " " + op.attributes().stream().map(each -> each.name() + "=" + Attributes.text(each.value()))
+                        : " " + attributes.stream().map(each -> each.name() + "=" + Attributes.text(each.value()))
                                 .collect(Collectors.joining(", ", "{", "}")));
+    }
+
+    private static boolean isUsual(Attribute.Named attribute) {
+        return attribute.name().equals(Roles.CALLSTACK) || attribute.value().equals(USUAL.get(attribute.name()));
     }
 
     private static String slots(Map<String, List<String>> slots) {

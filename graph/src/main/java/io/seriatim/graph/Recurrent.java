@@ -19,6 +19,9 @@ public final class Recurrent implements Layer {
     private String name = "";
 
     private Recurrent(Graph graph, String mode, long in, long hidden, int levels, boolean bidirectional, double dropout) {
+        if (in < 1 || hidden < 1) {
+            throw new IllegalArgumentException("The widths of a recurrent layer are at least 1, but are " + in + " and " + hidden);
+        }
         this.graph = graph;
         this.mode = mode;
         this.in = in;
@@ -40,6 +43,10 @@ public final class Recurrent implements Layer {
      * @return a copy
      */
     public Recurrent levels(int value) {
+        checkNotMade();
+        if (value < 1) {
+            throw new IllegalArgumentException("A recurrent layer has at least 1 level, but " + value);
+        }
         return new Recurrent(graph, mode, in, hidden, value, bidirectional, dropout);
     }
 
@@ -49,6 +56,7 @@ public final class Recurrent implements Layer {
      * @return a copy
      */
     public Recurrent bothWays() {
+        checkNotMade();
         return new Recurrent(graph, mode, in, hidden, levels, true, dropout);
     }
 
@@ -60,7 +68,15 @@ public final class Recurrent implements Layer {
      * @return a copy
      */
     public Recurrent dropout(double probability) {
+        checkNotMade();
+        Ranges.probability("The probability of clearing an element", probability);
         return new Recurrent(graph, mode, in, hidden, levels, bidirectional, probability);
+    }
+
+    private void checkNotMade() {
+        if (!weights.isEmpty()) {
+            throw new IllegalStateException("The recurrent layer '" + name + "' has its parameters already; make settings before");
+        }
     }
 
     /**
@@ -133,6 +149,10 @@ public final class Recurrent implements Layer {
      * @return outputs and last states
      */
     public Result apply(Value x, @Nullable Value lengths) {
+        if (x.rank() != 3) {
+            throw new IllegalArgumentException(
+                    "A recurrent layer is for sequences [n, length, " + in + "], but '" + x.name() + "' is " + x.type());
+        }
         make();
         int states = mode.equals("LSTM") ? 2 : 1;
         List<Value> initial = new ArrayList<>();

@@ -12,9 +12,9 @@ public final class RmsProp extends Optimizer {
 
     private RmsProp(Settings settings, double rho, double epsilon, double momentum, boolean centered) {
         super(settings);
-        this.rho = rho;
-        this.epsilon = epsilon;
-        this.momentum = momentum;
+        this.rho = Ranges.decayRate("ρ of RmsProp", rho);
+        this.epsilon = Ranges.notNegative("ε of RmsProp", epsilon);
+        this.momentum = Ranges.notNegative("The momentum of RmsProp", momentum);
         this.centered = centered;
     }
 
@@ -52,7 +52,7 @@ public final class RmsProp extends Optimizer {
     }
 
     /**
-     * Sets is added under the root.
+     * Sets ε, which is added under the root.
      *
      * @param value
      *            is added under the root; 1e-6 unless set

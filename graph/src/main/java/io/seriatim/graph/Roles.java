@@ -1,5 +1,7 @@
 package io.seriatim.graph;
 
+import java.util.Set;
+
 /** The attribute op_role: which part of training an operation belongs to. Bits. */
 final class Roles {
     static final String ATTRIBUTE = "op_role";
@@ -8,6 +10,8 @@ final class Roles {
     static final String SCOPE = "op_namescope";
     static final String CALLSTACK = "op_callstack";
     static final String QUANTIZED = "with_quant_attr";
+    /** The attributes that every operation has. */
+    static final Set<String> ALL = Set.of(ATTRIBUTE, VARIABLES, SCOPE, DEVICE, QUANTIZED);
 
     static final int FORWARD = 0;
     static final int BACKWARD = 1;

@@ -2,7 +2,7 @@ package io.seriatim.graph;
 
 import java.util.Arrays;
 
-/** A learning rate that changes from step to step. It adds no operation: before each run the variable of the rate is set. */
+/** A learning rate that changes from step to step. It adds no operation: before each run the variable of the rate is set, as {@link Interpreter#rates} does. */
 @FunctionalInterface
 public interface Schedule {
     /**

@@ -17,12 +17,15 @@ public final class StaticRnn {
     private final List<String> before = new ArrayList<>();
     private final List<String> after = new ArrayList<>();
     private final List<Value> outputs = new ArrayList<>();
+    private final String layer;
     private long length = -1;
+    private boolean ended;
 
     private StaticRnn(Graph graph) {
         this.graph = graph;
         this.outer = graph.block();
         this.block = graph.main().addBlock(outer.index(), null);
+        this.layer = graph.names().next("rnn");
     }
 
     static List<Value> define(Graph graph, Consumer<StaticRnn> definition) {
@@ -48,7 +51,13 @@ public final class StaticRnn {
             throw new IllegalArgumentException(
                     "The input '" + sequence.name() + "' of a recurrent network needs the steps as its first dimension");
         }
-        length = Math.max(length, type.dims().getFirst());
+        long steps = type.dims().getFirst();
+        if (length >= 0 && steps >= 0 && steps != length) {
+            throw new IllegalArgumentException(
+                    "All inputs of a recurrent network have as many steps, but '" + sequence.name() + "' is " + type
+                            + " and has " + steps + " where others have " + length);
+        }
+        length = Math.max(length, steps);
         inputs.add(sequence.name());
         // The step's variable has the name of the sequence, as in Paddle.
         block.put(VarDesc.of(sequence.name(),
@@ -65,7 +74,7 @@ public final class StaticRnn {
      */
     public Value state(Value first) {
         checkOutside(first);
-        String name = graph.names().next(graph.names().next("rnn") + ".mem");
+        String name = graph.names().next(layer + ".mem");
         block.put(VarDesc.of(name, new VarType.Dense(first.type(), null)));
         initial.add(first.name());
         before.add(name);
@@ -82,10 +91,18 @@ public final class StaticRnn {
      *            its next value
      */
     public void update(Value state, Value next) {
+        checkOpen();
+        state.check(graph);
         int at = before.indexOf(state.name());
         if (at < 0) {
             throw new IllegalArgumentException("'" + state.name() + "' is no state of this recurrent network; make it with state(...)");
         }
+        if (!after.get(at).isEmpty()) {
+            throw new IllegalArgumentException(
+                    "State '" + state.name() + "' of a recurrent network has its next value already; call update(...)"
+                            + " once for each state");
+        }
+        checkFits(state, next);
         after.set(at, handedOn(next).name());
     }
 
@@ -93,7 +110,8 @@ public final class StaticRnn {
      * What leaves a step has a variable of its own: gradients that come in from outside must not meet those that the step itself computes for the same variable.
      */
     private Value handedOn(Value value) {
-        String name = graph.names().next(graph.names().next("rnn") + ".tmp");
+        value.check(graph);
+        String name = graph.names().next(layer + ".tmp");
         block.put(VarDesc.of(name, new VarType.Dense(value.type(), null)).stopping(value.stopsGradient()));
         block.add(Appender.complete(OpDesc.of("rnn_memory_helper").in("X", value.name()).out("Out", name)
                 .attr("dtype", value.type().dataType()).build(), graph.role()));
@@ -107,19 +125,31 @@ public final class StaticRnn {
      *            what a step computes
      */
     public void output(Value value) {
+        checkOpen();
         outputs.add(handedOn(value));
-        outputs.add(kept(value.name()));
     }
 
-    /** What leaves a step has a name of its own, so that the gradient that comes in for it is summed with what the step's own operations give. */
-    private Value kept(String name) {
-        String copy = graph.names().next("rnn.tmp");
-        Appender.append(block, OpDesc.of("rnn_memory_helper").in("X", name).out("Out", copy)
-                .attr("dtype", block.get(name).tensor().dataType()).build(), graph.role());
-        return graph.value(copy);
+    private void checkOpen() {
+        if (ended) {
+            throw new IllegalStateException(
+                    "The recurrent network '" + layer + "' is complete; a StaticRnn is used only inside of staticRnn(...)");
+        }
+    }
+
+    private static void checkFits(Value state, Value next) {
+        boolean fits = state.dtype() == next.dtype() && state.rank() == next.rank();
+        for (int i = 0; fits && i < state.rank(); i++) {
+            fits = state.dim(i) < 0 || next.dim(i) < 0 || state.dim(i) == next.dim(i);
+        }
+        if (!fits) {
+            throw new IllegalArgumentException("A state of a recurrent network keeps its type and shape, but '" + state.name() + "' is "
+                    + state.type() + " before and " + next.type() + " after a step");
+        }
     }
 
     private void checkOutside(Value value) {
+        checkOpen();
+        value.check(graph);
         if (block.var(value.name()) != null) {
             throw new IllegalArgumentException("'" + value.name() + "' is computed in each step of a recurrent network; its sequences and"
                     + " first states are computed before: make it outside of staticRnn(...)");
@@ -127,12 +157,15 @@ public final class StaticRnn {
     }
 
     private List<Value> append() {
-        if (inputs.isEmpty() || after.contains("")) {
-            throw new IllegalArgumentException(inputs.isEmpty()
-                    ? "A recurrent network needs an input: call step(...)"
-                    : "Each state of a recurrent network needs its next value: call update(...) for " + before.get(after.indexOf("")));
+        ended = true;
+        if (inputs.isEmpty() || outputs.isEmpty()) {
+            throw new IllegalArgumentException(
+                    "A recurrent network needs an " + (inputs.isEmpty() ? "input: call step(...)" : "output: call output(...)"));
         }
-        after.replaceAll(name -> kept(name).name());
+        if (after.contains("")) {
+            throw new IllegalArgumentException(
+                    "Each state of a recurrent network needs its next value: call update(...) for " + before.get(after.indexOf("")));
+        }
         List<String> outs = new ArrayList<>();
         for (Value output : outputs) {
             // As with inputs, the sequence outside has the step's name.

@@ -3,9 +3,12 @@ package io.seriatim.graph;
 import io.seriatim.tensor.DType;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.IntStream;
 
 /**
- * A variable of a {@link Graph}, and the operations on it: each adds one to the graph and gives its result. This class is long because it is the list of them.
+ * A variable of a {@link Graph}, and the operations on it: each adds one to the graph and gives its result. What does not fit is an {@link IllegalArgumentException} that names the operation, its slots and
+ * their shapes. Numbers go into the program as float32, of which 0.1 is not exactly 0.1 for a float64 variable either; for whole numbers only those are taken that are exact. This class is long because it
+ * is the list of operations.
  */
 public final class Value {
     private final Graph graph;
@@ -100,12 +103,27 @@ public final class Value {
         }
     }
 
+    /** What a branch or a step computes is there as long as it runs. */
+    void checkVisible(Graph other) {
+        check(other);
+        if (graph.block().find(name) == null) {
+            throw new IllegalArgumentException(
+                    "'" + name + "' : " + type() + " belongs to a branch, loop or recurrent network that is complete;"
+                            + " only what that returns can be used after it");
+        }
+    }
+
     private GraphOp binary(String type, Value other) {
         return graph.op(type).in("X", this).in("Y", other).attr("axis", -1);
     }
 
     private Value scaled(double scale, double bias) {
-        return graph.op("scale").sugar().in("X", this).attr("scale", (float) scale).attr("bias", (float) bias)
+        if (!dtype().isFloating()) {
+            Ranges.whole("A factor", dtype().toString(), scale);
+            Ranges.whole("A summand", dtype().toString(), bias);
+        }
+        return graph.op("scale").sugar().in("X", this).attr("scale", Ranges.float32("A factor", scale))
+                .attr("bias", Ranges.float32("A summand", bias))
                 .attr("bias_after_scale", true)
                 .one("Out");
     }
@@ -116,11 +134,26 @@ public final class Value {
     }
 
     private Value reduced(String type, String key, boolean keep, int... axes) {
+        checkDistinct(axes);
         boolean logic = type.equals("reduce_all") || type.equals("reduce_any");
         Object dims = logic ? Arrays.stream(axes).asLongStream().toArray() : axes.clone();
         // Paddle's sum says false, and means all: it has no axes.
         boolean everything = axes.length == 0 && !type.equals("reduce_sum");
         return graph.op(type).key(key).in("X", this).attr("dim", dims).attr("keep_dim", keep).attr("reduce_all", everything).one("Out");
+    }
+
+    private void checkDistinct(int[] axes) {
+        int rank = rank();
+        if (Arrays.stream(axes).map(axis -> axis < 0 ? axis + rank : axis).distinct().count() != axes.length) {
+            throw new IllegalArgumentException("Each dimension is named once, but those of '" + name + "' as " + Arrays.toString(axes));
+        }
+    }
+
+    /** Where Paddle, and with it what is inferred, counts dimensions from the wrong end. */
+    private Value withDims(long[] dims) {
+        Block block = graph.block();
+        block.put(block.get(name).with(VarType.dense(dtype(), dims)));
+        return this;
     }
 
     private GraphOp poolOp(String kind, int[] kernel, int[] strides, int[] paddings) {
@@ -169,7 +202,7 @@ public final class Value {
     }
 
     /**
-     * The quotient by another, which broadcasts.
+     * The quotient by another, which broadcasts; of whole numbers it is cut towards 0.
      *
      * @param other
      *            the other operand
@@ -191,7 +224,7 @@ public final class Value {
     }
 
     /**
-     * The rest of a division by another, with its sign.
+     * The rest of a division by another, which broadcasts; it has the sign of the other.
      *
      * @param other
      *            the other operand
@@ -202,7 +235,7 @@ public final class Value {
     }
 
     /**
-     * The largest whole number up to the quotient by another.
+     * The largest whole number up to the quotient by another, which broadcasts.
      *
      * @param other
      *            the other operand
@@ -268,13 +301,17 @@ public final class Value {
     }
 
     /**
-     * The quotient by a number.
+     * The quotient by a number, for floating-point types: the product with 1/number.
      *
      * @param number
      *            the divisor
      * @return of this shape
      */
     public Value dividedBy(double number) {
+        if (!dtype().isFloating()) {
+            throw new IllegalArgumentException("'" + name + "' is " + type() + ", and its quotient by " + number
+                    + " need not be whole: cast it before, or take floorDividedBy(...)");
+        }
         return scaled(1 / number, 0);
     }
 
@@ -295,7 +332,10 @@ public final class Value {
      * @return of this shape
      */
     public Value pow(double exponent) {
-        return graph.op("pow").in("X", this).attr("factor", (float) exponent).one("Out");
+        if (!dtype().isFloating()) {
+            Ranges.whole("An exponent", dtype().toString(), exponent);
+        }
+        return graph.op("pow").in("X", this).attr("factor", Ranges.float32("An exponent", exponent)).one("Out");
     }
 
     /**
@@ -662,7 +702,7 @@ public final class Value {
     }
 
     /**
-     * The nearest whole number.
+     * The nearest whole number; halves go away from 0.
      *
      * @return of this shape
      */
@@ -691,7 +731,7 @@ public final class Value {
     /**
      * Whether x is neither infinite nor NaN.
      *
-     * @return of this shape
+     * @return bool, of this shape
      */
     public Value isFinite() {
         return graph.op("isfinite_v2").in("X", this).one("Out");
@@ -700,7 +740,7 @@ public final class Value {
     /**
      * Whether x is not a number.
      *
-     * @return of this shape
+     * @return bool, of this shape
      */
     public Value isNan() {
         return graph.op("isnan_v2").in("X", this).one("Out");
@@ -709,7 +749,7 @@ public final class Value {
     /**
      * Whether x is infinite.
      *
-     * @return of this shape
+     * @return bool, of this shape
      */
     public Value isInfinite() {
         return graph.op("isinf_v2").in("X", this).one("Out");
@@ -737,7 +777,7 @@ public final class Value {
      * x, or slope · x below 0.
      *
      * @param slope
-     *            below 0
+     *            the factor of values below 0
      * @return of this shape
      */
     public Value leakyRelu(double slope) {
@@ -761,10 +801,14 @@ public final class Value {
      * @param min
      *            at least
      * @param max
-     *            at most
+     *            at most, not below the other bound
      * @return of this shape
      */
     public Value clip(double min, double max) {
+        if (!dtype().isFloating()) {
+            Ranges.whole("A bound", dtype().toString(), min);
+            Ranges.whole("A bound", dtype().toString(), max);
+        }
         return graph.op("clip").in("X", this).attr("min", (float) min).attr("max", (float) max).one("Out");
     }
 
@@ -981,7 +1025,7 @@ public final class Value {
      * (Σ |x|^order)^(1/order) over a dimension.
      *
      * @param order
-     *            2 for the length
+     *            2 for the length, infinity for the largest |x|, 0 for how many are not 0
      * @param axis
      *            from −rank
      * @return without that dimension
@@ -1033,7 +1077,7 @@ public final class Value {
      * The largest along a dimension, in order.
      *
      * @param k
-     *            how many
+     *            how many, from 1 to the dimension's length
      * @param axis
      *            from −rank
      * @return the values, and where they were (int64)
@@ -1069,7 +1113,7 @@ public final class Value {
      * The dimensions in another order.
      *
      * @param axes
-     *            for each dimension of the result, which one of this it is
+     *            for each dimension of the result, which one of this it is; each is there once
      * @return a tensor of that shape
      */
     public Value transpose(int... axes) {
@@ -1093,10 +1137,17 @@ public final class Value {
      * Without some dimensions of length 1.
      *
      * @param axes
-     *            from −rank; none for all of length 1
+     *            from −rank; none for all of length 1. One whose length is not known stays at run time unless it is 1
      * @return a tensor of that shape
      */
     public Value squeeze(int... axes) {
+        for (int axis : axes) {
+            if (dim(axis) > 1) {
+                throw new IllegalArgumentException(
+                        "A dimension that goes has length 1, but dimension " + axis + " of '" + name + "' : " + type()
+                                + " has not");
+            }
+        }
         return graph.op("squeeze2").in("X", this).attr("axes", axes.clone()).all("Out", "XShape").getFirst();
     }
 
@@ -1104,7 +1155,7 @@ public final class Value {
      * With more dimensions, of length 1.
      *
      * @param axes
-     *            where they are in the result
+     *            where they are in the result, which has this rank and as many more; from −rank of the result
      * @return a tensor of that shape
      */
     public Value unsqueeze(int... axes) {
@@ -1115,11 +1166,11 @@ public final class Value {
      * A part of a dimension.
      *
      * @param axis
-     *            from 0
+     *            from −rank
      * @param from
      *            the first index; negative from the end
      * @param to
-     *            after the last; negative from the end
+     *            after the last; negative from the end; beyond the end for all
      * @return a tensor of that shape
      */
     public Value slice(int axis, int from, int to) {
@@ -1131,13 +1182,13 @@ public final class Value {
      * One index of a dimension, which goes.
      *
      * @param axis
-     *            from 0
+     *            from −rank
      * @param index
      *            negative from the end
      * @return one dimension less
      */
     public Value get(int axis, int index) {
-        int end = index == -1 ? Integer.MAX_VALUE : index + 1;
+        int end = index == -1 || index == Integer.MAX_VALUE ? Integer.MAX_VALUE : index + 1;
         return graph.op("slice").key(name + "_slice").bare().in("Input", this).attr("axes", new int[]{axis})
                 .attr("starts", new int[]{index})
                 .attr("ends", new int[]{end}).attr("infer_flags", new int[]{1}).attr("decrease_axis", new int[]{axis}).one("Out");
@@ -1171,12 +1222,15 @@ public final class Value {
      * In equal parts.
      *
      * @param count
-     *            how many
+     *            how many, a divisor of the dimension's length
      * @param axis
      *            from −rank
      * @return the parts
      */
     public List<Value> split(int count, int axis) {
+        if (count < 1) {
+            throw new IllegalArgumentException("There is at least 1 part, but '" + name + "' is to be split into " + count);
+        }
         return graph.op("split").in("X", this).attr("num", count).attr("sections", new int[0]).attr("axis", axis).list("Out", count);
     }
 
@@ -1188,6 +1242,10 @@ public final class Value {
      * @return one for each index
      */
     public List<Value> unstack(int axis) {
+        if (dim(axis) < 0) {
+            throw new IllegalArgumentException("Dimension " + axis + " of '" + name + "' : " + type()
+                    + " is not known, so that there is no telling how many parts there are; take get(...) for one");
+        }
         int count = Math.toIntExact(dim(axis));
         return graph.op("unstack").in("X", this).attr("num", count).attr("axis", axis).list("Y", count);
     }
@@ -1196,11 +1254,27 @@ public final class Value {
      * Dimensions of length 1 repeated.
      *
      * @param dims
-     *            of the result; −1 for this one's
+     *            of the result, at least as many as this has; −1 for this one's
      * @return a tensor of that shape
      */
     public Value expand(int... dims) {
-        return graph.op("expand_v2").key("expand").in("X", this).attr("shape", dims.clone()).one("Out");
+        int added = dims.length - rank();
+        for (int i = 0; i < dims.length; i++) {
+            if (dims[i] < -1 || (dims[i] == -1 && i < added)) {
+                throw new IllegalArgumentException(
+                        "The dimensions of an expansion are from 0 on, or -1 for those of '" + name + "' : " + type()
+                                + ", but are " + Arrays.toString(dims));
+            }
+        }
+        if (added < 0) {
+            throw new IllegalArgumentException("'" + name + "' : " + type() + " expands to at least as many dimensions, but not to "
+                    + Arrays.toString(dims));
+        }
+        Value expanded = graph.op("expand_v2").key("expand").in("X", this).attr("shape", dims.clone()).one("Out");
+        return added == 0
+                ? expanded
+                : expanded.withDims(IntStream.range(0, dims.length)
+                        .mapToLong(axis -> dims[axis] == -1 ? dim(axis - added) : dims[axis]).toArray());
     }
 
     /**
@@ -1211,6 +1285,9 @@ public final class Value {
      * @return a tensor of that shape
      */
     public Value tile(int... times) {
+        if (times.length == 0) {
+            throw new IllegalArgumentException("'" + name + "' is repeated a number of times in each dimension; give those numbers");
+        }
         return graph.op("tile").in("X", this).attr("repeat_times", times.clone()).one("Out");
     }
 
@@ -1220,7 +1297,7 @@ public final class Value {
      * @param indices
      *            int32 or int64, one dimension
      * @param axis
-     *            along which dimension
+     *            along which dimension, from −rank
      * @return a slice for each index
      */
     public Value gather(Value indices, int axis) {
@@ -1244,7 +1321,7 @@ public final class Value {
      * @param indices
      *            int32 or int64, of this rank
      * @param axis
-     *            along which dimension
+     *            along which dimension, from −rank
      * @return of the shape of the indices
      */
     public Value takeAlongAxis(Value indices, int axis) {
@@ -1255,7 +1332,7 @@ public final class Value {
      * The elements where a mask holds.
      *
      * @param mask
-     *            bool, of this shape
+     *            bool, of this shape or one that broadcasts to it
      * @return one dimension, whose length depends on the values
      */
     public Value maskedSelect(Value mask) {
@@ -1263,7 +1340,7 @@ public final class Value {
     }
 
     /**
-     * Ones at these indices, zeros elsewhere.
+     * Ones at these indices (int32 or int64, from 0 to below the number of classes), zeros elsewhere.
      *
      * @param classes
      *            the length of the added dimension
@@ -1410,13 +1487,22 @@ public final class Value {
     }
 
     /**
-     * Adds to this variable itself, which must have one element.
+     * Adds to this variable itself, which must be a number of one element.
      *
      * @param step
      *            what is added
      * @return this
      */
     public Value increment(double step) {
+        if (shape().stream().anyMatch(dim -> dim != 1)) {
+            throw new IllegalArgumentException("What is incremented has one element, but '" + name + "' is " + type() + "; take plus(...)");
+        }
+        if (dtype() == DType.BOOL) {
+            throw new IllegalArgumentException("What is incremented is a number, but '" + name + "' is " + type());
+        }
+        if (!dtype().isFloating()) {
+            Ranges.whole("A step", dtype().toString(), step);
+        }
         graph.op("increment").in("X", this).attr("step", (float) step).to("Out", this).append();
         return this;
     }

@@ -39,7 +39,7 @@ class ControlFlowGradientTest {
         return graph.data(name, BOOL, 1);
     }
 
-    /** The loss reads x [2,3] and w [3,3]. */
+    /** The loss reads x [2,3] and w [3,3]. Its gradients are right when it is asked for them again, too. */
     private void check(String what, LossOf loss) {
         Network.define(graph -> {
             Value x = input(graph, "x", 2, 3);
@@ -47,7 +47,10 @@ class ControlFlowGradientTest {
             Value made = loss.of(graph, x, w);
             Program forward = graph.main().copy();
             List<String> gradients = NumericGradientTest.names(graph.gradients(List.of(made), List.of(x, w)));
-            new GradientCheck(forward, made.name(), feeds).check(what + ", seed " + SEED, graph.main(), List.of("x", "w"), gradients, SEED);
+            GradientCheck differences = new GradientCheck(forward, made.name(), feeds);
+            differences.check(what + ", seed " + SEED, graph.main(), List.of("x", "w"), gradients, SEED);
+            List<String> again = NumericGradientTest.names(graph.gradients(List.of(made.times(1)), List.of(x, w)));
+            differences.check(what + " in a second call, seed " + SEED, graph.main(), List.of("x", "w"), again, SEED);
             return Outputs.none();
         });
     }

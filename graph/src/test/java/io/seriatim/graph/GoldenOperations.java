@@ -16,8 +16,10 @@ import java.util.TreeMap;
 
 /** What the real Paddle computed, operation by operation: made by tools/golden/operations. */
 record GoldenOperations(String name, Program program, String meta, Map<String, Tensor> in, Map<String, Tensor> out) {
-    private static final List<String> FILES = List.of("operations", "operations-cf", "operations-ew", "operations-ix", "operations-nn",
-            "operations-rl", "operations-sh");
+    private static final List<String> FILES = List.of("operations", "operations-decompositions", "operations-control",
+            "operations-elementwise", "operations-indexes",
+            "operations-networks",
+            "operations-models", "operations-products", "operations-shapes");
     private static final Map<String, GoldenOperations> ALL = load();
 
     /** All cases by name, {@code <operation>.<case>}. */

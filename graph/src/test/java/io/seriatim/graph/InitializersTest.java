@@ -120,8 +120,8 @@ class InitializersTest {
         assertEquals("Parameter 'w' is float64[2], but is to be set to float32 [2]", dtype.getMessage());
         Initializer half = new Initializer.Assign(Tensor.of(DType.FLOAT16, new double[]{1}, 1));
         Exception halves = assertThrows(IllegalArgumentException.class, () -> half.operation("w", DType.FLOAT16, new long[]{1}, 0));
-        assertEquals("Parameter 'w' is float16, but only float32, float64, int32, int64 and bool can be set to given values; cast it in the"
-                + " startup program", halves.getMessage());
+        assertEquals("'w' is float16, but only float32, float64, int32, int64 and bool can be set to given values; give one of those, and"
+                + " cast it", halves.getMessage());
     }
 
     @Test
@@ -130,7 +130,7 @@ class InitializersTest {
             graph.linear(graph.data("x", DType.FLOAT32, 2, -1), 3);
             return Outputs.none();
         }));
-        assertEquals("All dimensions of parameter 'linear_0.w_0' must be known, but they are [-1, 3]: give the layer a last dimension that"
-                + " is not -1", e.getMessage());
+        assertEquals("The dimensions of parameter 'linear_0.w_0' must be known and at least 1, but are [-1, 3]: check the sizes of its"
+                + " layer; a dimension of its input that is -1 cannot be among them", e.getMessage());
     }
 }

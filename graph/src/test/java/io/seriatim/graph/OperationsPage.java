@@ -49,7 +49,7 @@ final class OperationsPage {
                         |---|---|---|---|---|---|
                         """);
         for (Operation operation : Operations.system().all()) {
-            if (!operation.type().startsWith("softsign")) { // the tutorial's
+            if (!operation.type().startsWith("soft_relu")) { // the tutorial's
                 text.append(page.row(operation)).append('\n');
             }
         }
@@ -95,7 +95,7 @@ final class OperationsPage {
         }
         Environment environment = new Environment(null);
         environment.enter(golden.program().global());
-        golden.in().forEach((name, tensor) -> environment.set(name, tensor.dtype() == own ? cast(tensor, dtype) : tensor));
+        golden.in().forEach((name, tensor) -> environment.set(name, cast(tensor, tensor.dtype() == own ? dtype : tensor.dtype())));
         RunState state = new RunState(golden.program(), new OpRunner(Kernels.system()), environment, environment, golden.in(), 0, null);
         for (OpDesc op : golden.program().global().ops()) {
             Operation schema = Operations.system().get(op.type());

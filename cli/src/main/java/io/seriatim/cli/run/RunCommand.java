@@ -4,10 +4,12 @@ import io.seriatim.graph.Attribute;
 import io.seriatim.graph.Interpreter;
 import io.seriatim.graph.OpDesc;
 import io.seriatim.graph.Program;
+import io.seriatim.graph.VarDesc;
 import io.seriatim.graph.format.ParameterFiles;
 import io.seriatim.graph.format.ProgramFiles;
 import io.seriatim.tensor.FileFormatException;
 import io.seriatim.tensor.Npy;
+import io.seriatim.tensor.Npz;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.kernel.Kernels;
 import java.io.IOException;
@@ -50,7 +52,7 @@ public final class RunCommand implements Callable<Integer> {
     @Option(names = "--startup", paramLabel = "FILE", description = "A program that is run once before, to set parameters.")
     private @Nullable Path startup;
 
-    @Option(names = "--params", paramLabel = "FILE", description = "Parameters: a .pdiparams, or an .npz by variable name. They are set after the startup program.")
+    @Option(names = "--params", paramLabel = "FILE", description = "Parameters: a .pdiparams, an .npz with some of them by name, or a folder with a file for each. They are set after the startup program.")
     private @Nullable Path params;
 
     @Option(names = "--feed", paramLabel = "NAME=FILE.npy", description = "The value of a variable.")
@@ -98,6 +100,7 @@ public final class RunCommand implements Callable<Integer> {
                 throw usage("The program has no variable '" + name + "' to fetch", null);
             }
         }
+        Path folder = folder(Objects.requireNonNull(out, "out"));
         Interpreter interpreter = Interpreter.of(Kernels.system());
         if (random == Random.PADDLE) {
             interpreter.paddleRandom(seed);
@@ -114,7 +117,7 @@ public final class RunCommand implements Callable<Integer> {
             printer.println(line(step, results));
             printer.flush();
         }
-        write(results);
+        write(folder, results, command().commandLine().getErr());
         return 0;
     }
 
@@ -154,7 +157,26 @@ public final class RunCommand implements Callable<Integer> {
             return Map.of();
         }
         return input(file,
-                () -> file.toString().endsWith(".npz") ? ParameterFiles.readNpz(file, main) : ParameterFiles.readCombined(file, main));
+                () -> Files.isDirectory(file)
+                        ? ParameterFiles.readSeparate(file, main)
+                        : file.toString().endsWith(".npz") ? named(file, main) : ParameterFiles.readCombined(file, main));
+    }
+
+    /** What an .npz has of the program's parameters. Others have the values of the startup program. */
+    private static Map<String, Tensor> named(Path file, Program main) throws IOException {
+        Map<String, Tensor> all = Npz.read(file);
+        Map<String, Tensor> named = new LinkedHashMap<>();
+        for (VarDesc desc : main.persistables()) {
+            Tensor tensor = all.get(desc.name());
+            if (tensor != null) {
+                named.put(desc.name(), tensor);
+            }
+        }
+        if (named.isEmpty()) {
+            throw new FileFormatException(file.toString(), 0,
+                    "none of its arrays has the name of a parameter of the program; they are " + all.keySet());
+        }
+        return named;
     }
 
     private Map<String, Tensor> feeds(Program main) throws IOException {
@@ -186,13 +208,23 @@ public final class RunCommand implements Callable<Integer> {
         };
     }
 
-    private void write(Map<String, Tensor> results) throws IOException {
-        Path folder = Objects.requireNonNull(out, "out");
-        Files.createDirectories(folder);
+    /** Before anything is run: a long training is not to end with nowhere to write to. */
+    private Path folder(Path path) {
+        try {
+            return Files.createDirectories(path);
+        } catch (IOException e) {
+            throw usage("There is no folder " + path + ", and it cannot be made", e);
+        }
+    }
+
+    private static void write(Path folder, Map<String, Tensor> results, PrintWriter notes) throws IOException {
         for (Map.Entry<String, Tensor> result : results.entrySet()) {
             if (result.getValue().shape().size() != 1) {
-                Npy.write(folder.resolve(result.getKey().replace('/', '_') + ".npy"), result.getValue());
+                Path file = folder.resolve(result.getKey().replace('/', '_') + ".npy");
+                Npy.write(file, result.getValue());
+                notes.println("written " + file);
             }
         }
+        notes.flush();
     }
 }

@@ -101,15 +101,15 @@ public final class ShowCommand implements Callable<Integer> {
     }
 
     private static String bytes(long bytes) {
-        return bytes < 10_000 ? bytes + " bytes" : String.format(Locale.ROOT, "%.1f MB", bytes / 1e6);
+        return bytes < 10_000 ? bytes + " bytes" : String.format(Locale.ROOT, "%,.1f MB", bytes / 1e6);
     }
 
     private static String flops(double flops) {
         return flops < 1e6
-                ? String.format(Locale.ROOT, "%.0f operations", flops)
+                ? String.format(Locale.ROOT, "%,.0f operations", flops)
                 : flops < 1e9
                         ? String.format(Locale.ROOT, "%.1f million operations", flops / 1e6)
-                        : String.format(Locale.ROOT, "%.2f billion operations", flops / 1e9);
+                        : String.format(Locale.ROOT, "%,.2f billion operations", flops / 1e9);
     }
 
     private static void write(PrintWriter out, @Nullable Path file, String content) throws IOException {

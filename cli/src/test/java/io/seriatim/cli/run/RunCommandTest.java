@@ -6,8 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.seriatim.graph.Network;
 import io.seriatim.graph.Outputs;
+import io.seriatim.graph.Program;
 import io.seriatim.graph.Sgd;
 import io.seriatim.graph.Value;
+import io.seriatim.graph.format.ParameterFiles;
 import io.seriatim.graph.format.ProgramFiles;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Npy;
@@ -16,6 +18,7 @@ import io.seriatim.tensor.Tensor;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -70,6 +73,7 @@ class RunCommandTest {
                 loss, "--fetch", prediction, "--steps", 2, "--out", results), err::toString);
         List<String> lines = out.toString().lines().toList();
         assertEquals("step=1 " + loss + "=1.0", lines.get(0));
+        assertTrue(err.toString().contains("written " + results.resolve(prediction + ".npy")), err.toString());
         // After a step w·x + b is 2 + 0.2·(1 + 4 + 1) = 3.2.
         assertTrue(lines.get(1).startsWith("step=2 " + loss + "=0.0") && lines.size() == 2, out.toString());
         assertArrayEquals(new float[]{3.2f, 3.2f}, Npy.read(results.resolve(prediction + ".npy")).toFloatArray(), 1e-5f);
@@ -91,7 +95,21 @@ class RunCommandTest {
     }
 
     @Test
-    void wrongInputIsTwo() {
+    void parametersMayBeFilesInAFolder() throws IOException {
+        Path parts = Files.createDirectory(folder.resolve("parts"));
+        Program main = ProgramFiles.read(folder.resolve("main.pdmodel"));
+        Map<String, Tensor> values = Map.of("linear_0.w_0", Tensor.of(new float[]{1, 0.5f}, 2, 1), "linear_0.b_0",
+                Tensor.of(new float[]{0}, 1), "learning_rate_0", Tensor.of(new float[]{0.1f}));
+        ParameterFiles.writeSeparate(parts, main, values::get);
+        assertEquals(0,
+                run("--program", folder.resolve("main.pdmodel"), "--params", parts, "--feed", "x=" + folder.resolve("x.npy"), "--feed",
+                        "y=" + folder.resolve("y.npy"), "--fetch", loss, "--out", folder),
+                err::toString);
+        assertEquals("step=1 " + loss + "=1.0", out.toString().strip());
+    }
+
+    @Test
+    void wrongInputIsTwo() throws IOException {
         Path main = folder.resolve("main.pdmodel");
         assertEquals(2, run("--program", main, "--fetch", "nothing"));
         assertTrue(err.toString().contains("no variable 'nothing' to fetch"), err.toString());
@@ -100,5 +118,10 @@ class RunCommandTest {
         assertEquals(2, run("--program", folder.resolve("x.npy")));
         assertTrue(err.toString().contains("x.npy, byte "), err.toString());
         assertEquals(2, run("--program", main, "--steps", 0));
+        Npz.write(folder.resolve("others.npz"), Map.of("w", Tensor.of(new float[]{1}, 1)));
+        assertEquals(2, run("--program", main, "--params", folder.resolve("others.npz")));
+        assertTrue(err.toString().contains("none of its arrays has the name of a parameter"), err.toString());
+        assertEquals(2, run("--program", main, "--out", main.resolve("below")));
+        assertTrue(err.toString().contains("There is no folder " + main.resolve("below")), err.toString());
     }
 }

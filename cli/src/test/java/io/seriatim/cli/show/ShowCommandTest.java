@@ -1,13 +1,16 @@
 package io.seriatim.cli.show;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.seriatim.graph.Network;
 import io.seriatim.graph.OpDesc;
 import io.seriatim.graph.Outputs;
+import io.seriatim.graph.Program;
 import io.seriatim.graph.Sgd;
 import io.seriatim.graph.Value;
+import io.seriatim.graph.format.InferenceModels;
 import io.seriatim.graph.format.ProgramFiles;
 import io.seriatim.tensor.DType;
 import java.io.IOException;
@@ -15,6 +18,7 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
@@ -57,6 +61,25 @@ class ShowCommandTest {
         assertTrue(text.contains("parameters   2 with 15 elements"), text);
         assertTrue(text.lines().anyMatch(line -> line.contains("1 from_elsewhere  ? not known")), text);
         assertTrue(text.lines().anyMatch(line -> line.strip().equals("2 sgd")), text);
+    }
+
+    @Test
+    void leavesOutWhatEveryOperationHas() throws IOException {
+        Network network = Network.define(g -> {
+            Value x = g.data("x", DType.FLOAT32, -1, 4);
+            return Outputs.of("y", g.linear(x, 3).softmax(1));
+        });
+        Program exported = InferenceModels.export(network.main(), List.of("x"), List.of(network.outputs().get("y").name()));
+        OpDesc last = exported.global().ops().getLast();
+        exported.global().set(exported.global().ops().size() - 1, last.with("op_callstack", new String[]{"a line of Python"}));
+        Path file = folder.resolve("inference.pdmodel");
+        ProgramFiles.write(file, exported);
+        assertEquals(0, show("--program", file, "--batch", Long.MAX_VALUE), err::toString);
+        String text = out.toString();
+        assertTrue(text.lines().anyMatch(line -> line.endsWith("= softmax(X=linear_1.tmp_1) {axis=1}")), text);
+        assertFalse(text.contains("Python") || text.contains("op_device"), text);
+        assertTrue(text.contains("parameters   2 with 15 elements"), text);
+        assertFalse(text.contains(" -9"), text);
     }
 
     @Test

@@ -6,6 +6,7 @@ import java.io.OutputStream;
 import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
@@ -24,6 +25,10 @@ final class AtomicFile {
 
     static void write(Path file, Content content) throws IOException {
         Path target = file.toAbsolutePath();
+        Path folder = target.getParent();
+        if (folder != null && !Files.isDirectory(folder)) {
+            throw new NoSuchFileException(file.toString(), null, "its folder is not there: make it first");
+        }
         // Not a temporary file of the system's, which nobody else might read once it is in place.
         Path temporary = target.resolveSibling("." + target.getFileName() + "." + UUID.randomUUID() + ".part");
         try {

@@ -45,6 +45,7 @@ final class ExportedProgram {
             block.vars().stream().filter(desc -> desc.type().kind() != VarType.READER).map(ExportedProgram::untrained).forEach(to::put);
             to.setOps(afterReading(block).stream().map(ExportedProgram::stripped).toList());
         }
+        checkFed(exported.global(), feeds, fetches);
         addFeeds(exported.global(), feeds);
         addFetches(exported.global(), targets);
         return exported;
@@ -121,6 +122,18 @@ final class ExportedProgram {
     private static boolean isMeant(String type, Attribute.Named attribute) {
         Attribute byDefault = MEANT.getOrDefault(type, Map.of()).get(attribute.name());
         return byDefault != null && !byDefault.equals(attribute.value());
+    }
+
+    private static void checkFed(Block global, List<String> feeds, List<String> fetches) {
+        for (OpDesc op : global.ops()) {
+            for (String name : op.inputNames()) {
+                VarDesc desc = global.var(name);
+                if (desc != null && Boolean.TRUE.equals(desc.needCheckFeed()) && !feeds.contains(name)) {
+                    throw new IllegalArgumentException(
+                            "To compute " + fetches + ", '" + name + "' must be fed, too, but the feeds are " + feeds);
+                }
+            }
+        }
     }
 
     private static void addFeeds(Block global, List<String> feeds) {

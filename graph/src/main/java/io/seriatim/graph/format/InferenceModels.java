@@ -67,7 +67,7 @@ public final class InferenceModels {
      *            the variables that are wanted, in order
      * @return a new program
      * @throws IllegalArgumentException
-     *             if a variable is not there, nothing produces a fetched one, or none needs a given one
+     *             if a variable is not there, nothing produces a fetched one, one that is needed is not given, or none needs a given one
      */
     public static Program export(Program main, List<String> feeds, List<String> fetches) {
         if (fetches.isEmpty()) {

@@ -31,6 +31,9 @@ public final class ProgramFiles {
      *             if it cannot be read
      */
     public static Program read(Path file) throws IOException {
+        if (Files.isDirectory(file)) {
+            throw new FileFormatException(file.toString(), 0, "a folder, and no program: name the file in it");
+        }
         long size = Files.size(file);
         if (size > LARGEST) {
             throw new FileFormatException(file.toString(), 0, "a program is smaller than 2 GiB, but this has " + size + " bytes");

@@ -266,8 +266,21 @@ public final class Inference {
      */
     public void set(String slot, int index, ArgType type) {
         if (index < outputs(slot)) {
+            require(isCountable(type.dims()), "%s would have the shape %s, more elements than there can be", slot,
+                    Arrays.toString(type.dims()));
             outputs.computeIfAbsent(slot, name -> new ArgType[outputs(name)])[index] = type;
         }
+    }
+
+    private static boolean isCountable(long[] dims) {
+        long bound = Long.MAX_VALUE;
+        for (long dim : dims) {
+            if (dim == 0) {
+                return true;
+            }
+            bound /= Math.max(dim, 1);
+        }
+        return bound > 0;
     }
 
     /**

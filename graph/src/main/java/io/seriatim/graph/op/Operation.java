@@ -200,13 +200,17 @@ public final class Operation {
         }
 
         /**
-         * Its gradient, which is defined with it, and which may be given a gradient of its own.
+         * Begins the definition of a gradient operation, for one that has a gradient of its own: with the slots of the signature, and this operation's attributes. It does not become this operation's gradient
+         * by that; say so with {@link #grad(String)} and the same signature. The builder that is returned still needs what it comes down to, then its own gradient, and is registered by its own
+         * {@link #register}. Where gradients have no gradients, {@link #grad(String, Lowering.Rule)} does all of this.
          *
          * @param signature
-         *            {@code type(Slot, Slot@GRAD) -> Slot@GRAD}
+         *            {@code type(Slot, Slot@GRAD) -> Slot@GRAD}; its slots must be defined before
          * @param infer
          *            how the gradient infers, or null if gradients have the shape and type of what they are gradients of
-         * @return a builder of the gradient operation, to be registered after this one
+         * @return a builder of the gradient operation
+         * @throws IllegalArgumentException
+         *             if the signature names a slot that this operation does not have
          */
         public Builder gradOperation(String signature, Inference.@Nullable Rule infer) {
             GradientSignature parsed = GradientSignature.parse(signature);

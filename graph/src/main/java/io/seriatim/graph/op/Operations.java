@@ -43,21 +43,28 @@ public final class Operations {
             ActivationOperations::register, //
             AdamOperations::register, //
             BatchNormOperations::register, //
+            BitwiseOperations::register, //
             CommunicationOperations::register, //
             ComparisonOperations::register, //
             ControlOperations::register, //
             ConvolutionOperations::register, //
             CopyOperations::register, //
             DebuggingOperations::register, //
+            DecompositionOperations::register, //
+            DiagonalOperations::register, //
             DropoutOperations::register, //
+            EinsumOperations::register, //
+            ElementaryOperations::register, //
             ElementwiseOperations::register, //
             EmbeddingOperations::register, //
             ExpandOperations::register, //
             FillOperations::register, //
             GatherOperations::register, //
+            IndexPutOperations::register, //
             InputOutputOperations::register, //
             InterpolationOperations::register, //
             JoinOperations::register, //
+            LegacyOperations::register, //
             LossOperations::register, //
             LossScalingOperations::register, //
             MovementOperations::register, //
@@ -66,9 +73,13 @@ public final class Operations {
             OptimizerOperations::register, //
             OrderOperations::register, //
             PadOperations::register, //
+            PairOperations::register, //
             ParametricActivationOperations::register, //
+            PatchOperations::register, //
+            PoolPlaceOperations::register, //
             PoolingOperations::register, //
             PowerOperations::register, //
+            ProbabilityLossOperations::register, //
             ProductOperations::register, //
             PutAlongAxisOperations::register, //
             RandomOperations::register, //
@@ -81,10 +92,12 @@ public final class Operations {
             SequenceOperations::register, //
             SetValueOperations::register, //
             ShapeOperations::register, //
+            ShrinkOperations::register, //
             SliceOperations::register, //
             SoftmaxOperations::register, //
             SumOperations::register, //
             TensorListOperations::register, //
+            UniqueOperations::register, //
             TransposedConvolutionOperations::register);
 
     private Operations() {

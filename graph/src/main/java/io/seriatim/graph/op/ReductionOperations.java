@@ -6,6 +6,7 @@ import io.seriatim.tensor.kernel.Binary;
 import io.seriatim.tensor.kernel.Reduction;
 import io.seriatim.tensor.kernel.Reduction.Function;
 import io.seriatim.tensor.kernel.ReductionGrad;
+import io.seriatim.tensor.kernel.Unary;
 import java.util.List;
 
 /** Reductions along axes. */
@@ -21,6 +22,9 @@ final class ReductionOperations {
         chosen(registry, "reduce_max", Function.MAX);
         chosen(registry, "reduce_min", Function.MIN);
         chosen(registry, "reduce_prod", Function.PRODUCT);
+        shared(registry, "reduce_amax", Function.MAX);
+        shared(registry, "reduce_amin", Function.MIN);
+        frobenius(registry);
         tests(registry, "reduce_all", Function.ALL);
         tests(registry, "reduce_any", Function.ANY);
         mean(registry);
@@ -93,6 +97,33 @@ final class ReductionOperations {
         }).grad(type + "_grad(X, Out, Out@GRAD) -> X@GRAD", l -> {
             Operand x = l.in("X");
             l.out("X@GRAD", l.run(new ReductionGrad(reduction(l, function, x.shape())), x, l.in("Out"), l.in("Out@GRAD")));
+        }).register(registry);
+    }
+
+    /** Extremes whose gradient is shared evenly by all elements that are equal to them. */
+    private static void shared(Operations registry, String type, Function function) {
+        define(type, new long[]{0}, "X", "AxisTensor?", "AxisTensorList*?").infer(inference -> infer(inference, inference.dtype("X")))
+                .lower(l -> l.out("Out", l.run(reduction(l, function, l.in("X").shape()), l.in("X"))))
+                .grad(type + "_grad(AxisTensor, AxisTensorList, Out, X, Out@GRAD) -> X@GRAD", l -> {
+                    Term x = Term.of(l, "X");
+                    List<Integer> axes = axes(l, x.operand().shape());
+                    Operand ones = l.cast(x.is(Binary.Function.EQUAL, kept(l, "Out", axes)).operand(), x.operand().dtype());
+                    Term count = new Term(l, l.run(new Reduction(Function.SUM, axes, true), ones));
+                    new Term(l, ones).times(kept(l, "Out@GRAD", axes)).over(count).to("X@GRAD");
+                }).register(registry);
+    }
+
+    private static Term kept(Lowering l, String slot, List<Integer> axes) {
+        return new Term(l, l.reshape(l.in(slot), Axes.kept(l.in("X").shape(), axes).dims()));
+    }
+
+    private static void frobenius(Operations registry) {
+        define("frobenius_norm", new int[]{0}, "X").infer(inference -> infer(inference, floating(inference, "the norm is"))).lower(l -> {
+            Operand squares = l.run(reduction(l, Function.SUM_OF_SQUARES, l.in("X").shape()), l.in("X"));
+            l.out("Out", l.unary(Unary.Function.SQRT, squares));
+        }).grad("frobenius_norm_grad(Out, X, Out@GRAD) -> X@GRAD", l -> {
+            List<Integer> axes = axes(l, l.in("X").shape());
+            Term.of(l, "X").times(kept(l, "Out@GRAD", axes)).over(kept(l, "Out", axes)).to("X@GRAD");
         }).register(registry);
     }
 

@@ -1,6 +1,6 @@
-"""Makes graph/src/test/resources/golden/operations-rl.npz: more products, reductions and losses; second and third gradients, and unknown dimensions.
+"""Makes graph/src/test/resources/golden/operations-products.npz: more products, reductions and losses; second and third gradients, and unknown dimensions.
 
-Run from the root of the repository: `python tools/golden/operations/more_rl.py [part of a case's name ...]`; with arguments the cases are
+Run from the root of the repository: `python tools/golden/operations/more_products.py [part of a case's name ...]`; with arguments the cases are
 run but nothing is written. Made with PaddlePaddle 2.6.2 (CPU) and NumPy 1.26. Entries as in operations.npz.
 """
 import sys
@@ -13,7 +13,7 @@ import paddle
 import cases
 from cases import bools, case, dtype_number, ints, rand, values
 
-OUTPUT = Path("graph/src/test/resources/golden/operations-rl.npz")
+OUTPUT = Path("graph/src/test/resources/golden/operations-products.npz")
 UNKNOWN = {}
 
 

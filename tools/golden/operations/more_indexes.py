@@ -1,6 +1,6 @@
-"""More cases of operations on indexes and of random ones: graph/src/test/resources/golden/operations-ix.npz, entries as operations.py describes.
+"""More cases of operations on indexes and of random ones: graph/src/test/resources/golden/operations-indexes.npz, entries as operations.py describes.
 
-Run from the root of the repository: `python tools/golden/operations/more_ix.py`. Made with PaddlePaddle 2.6.2 (CPU) and NumPy 1.26.
+Run from the root of the repository: `python tools/golden/operations/more_indexes.py`. Made with PaddlePaddle 2.6.2 (CPU) and NumPy 1.26.
 """
 import sys
 from pathlib import Path
@@ -11,7 +11,7 @@ import paddle
 import cases
 from cases import CASES, bools, case, dtype_number, rand, values
 
-OUTPUT = Path("graph/src/test/resources/golden/operations-ix.npz")
+OUTPUT = Path("graph/src/test/resources/golden/operations-indexes.npz")
 double = dtype_number("float64")
 
 

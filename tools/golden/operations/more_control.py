@@ -1,5 +1,5 @@
-"""Makes graph/src/test/resources/golden/operations-cf.npz: steps of optimizers on gradients that hold some rows, and control flow, in the
-entry format of operations.py, which see. Run from the root of the repository: `PYTHONHASHSEED=0 python tools/golden/operations/more_cf.py`
+"""Makes graph/src/test/resources/golden/operations-control.npz: steps of optimizers on gradients that hold some rows, and control flow, in the
+entry format of operations.py, which see. Run from the root of the repository: `PYTHONHASHSEED=0 python tools/golden/operations/more_control.py`
 (Paddle orders the arguments of control flow by sets of strings). Made with PaddlePaddle 2.6.2 (CPU) and NumPy 1.26.
 """
 import sys
@@ -9,10 +9,10 @@ import numpy as np
 import paddle
 
 import cases
-import control_cf
+import control_flow
 from cases import case, rand, values
 
-OUTPUT = Path("graph/src/test/resources/golden/operations-cf.npz")
+OUTPUT = Path("graph/src/test/resources/golden/operations-control.npz")
 HEIGHT, WIDTH = 5, 3
 
 
@@ -69,10 +69,10 @@ def main():
         if not all(np.isfinite(v).all() for k, v in made.items() if "/out/" in k):
             raise AssertionError(f"{c.name} is not finite")
         entries |= made
-    for name in control_cf.CASES:
-        entries |= control_cf.compute(name)
+    for name in control_flow.CASES:
+        entries |= control_flow.compute(name)
     np.savez_compressed(OUTPUT, **entries)
-    print(len(cases.CASES) + len(control_cf.CASES), "cases,", OUTPUT.stat().st_size, "bytes")
+    print(len(cases.CASES) + len(control_flow.CASES), "cases,", OUTPUT.stat().st_size, "bytes")
 
 
 if __name__ == "__main__":

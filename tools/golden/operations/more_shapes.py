@@ -1,7 +1,7 @@
-"""Makes graph/src/test/resources/golden/operations-sh.npz: operations on shapes and parts of tensors where dimensions are unknown while the
+"""Makes graph/src/test/resources/golden/operations-shapes.npz: operations on shapes and parts of tensors where dimensions are unknown while the
 program is built, second gradients, and what shape.py does not try.
 
-Run from the root of the repository: `python tools/golden/operations/more_sh.py`. Made with PaddlePaddle 2.6.2 (CPU) and NumPy 1.26. The
+Run from the root of the repository: `python tools/golden/operations/more_shapes.py`. Made with PaddlePaddle 2.6.2 (CPU) and NumPy 1.26. The
 entries are those that operations.py explains.
 """
 import sys
@@ -13,7 +13,7 @@ import paddle
 import cases
 from cases import bools, case, dtype_number, int32s, ints, longs, rand
 
-OUTPUT = Path("graph/src/test/resources/golden/operations-sh.npz")
+OUTPUT = Path("graph/src/test/resources/golden/operations-shapes.npz")
 
 
 def unknown(**shapes):

@@ -1,6 +1,6 @@
-"""Makes graph/src/test/resources/golden/operations-ew.npz: second and third gradients of element-wise operations, unknown dimensions, odd parameters.
+"""Makes graph/src/test/resources/golden/operations-elementwise.npz: second and third gradients of element-wise operations, unknown dimensions, odd parameters.
 
-Run from the root of the repository: `python tools/golden/operations/more_ew.py [part of a case's name ...]`; with arguments the cases are
+Run from the root of the repository: `python tools/golden/operations/more_elementwise.py [part of a case's name ...]`; with arguments the cases are
 run but nothing is written. Made with PaddlePaddle 2.6.2 (CPU) and NumPy 1.26. Entries as in operations.npz.
 """
 import sys
@@ -13,7 +13,7 @@ import paddle
 import cases
 from cases import bools, case, dtype_number, ints, rand, values
 
-OUTPUT = Path("graph/src/test/resources/golden/operations-ew.npz")
+OUTPUT = Path("graph/src/test/resources/golden/operations-elementwise.npz")
 
 
 def differentiate(block, targets, given, wrt):

@@ -1,6 +1,6 @@
-"""Makes graph/src/test/resources/golden/operations-nn.npz: more of networks' operations; second gradients, layouts, and unknown dimensions.
+"""Makes graph/src/test/resources/golden/operations-networks.npz: more of networks' operations; second gradients, layouts, and unknown dimensions.
 
-Run from the root of the repository: `python tools/golden/operations/more_nn.py [part of a case's name ...]`; with arguments the cases are
+Run from the root of the repository: `python tools/golden/operations/more_networks.py [part of a case's name ...]`; with arguments the cases are
 run but nothing is written. Made with PaddlePaddle 2.6.2 (CPU) and NumPy 1.26. Entries as in operations.npz. On a CPU, Paddle has no second gradients of transposed and
 depthwise convolutions.
 """
@@ -14,7 +14,7 @@ import paddle
 import cases
 from cases import case, int32s, ints, rand, values
 
-OUTPUT = Path("graph/src/test/resources/golden/operations-nn.npz")
+OUTPUT = Path("graph/src/test/resources/golden/operations-networks.npz")
 UNKNOWN = {}
 
 

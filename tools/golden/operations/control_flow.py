@@ -1,4 +1,4 @@
-"""Programs with branches, loops and lists of tensors, and their gradients; run as cases by more_cf.py."""
+"""Programs with branches, loops and lists of tensors, and their gradients; run as cases by more_control.py."""
 import zlib
 
 import numpy as np

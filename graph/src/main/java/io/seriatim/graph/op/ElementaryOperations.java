@@ -1,0 +1,147 @@
+package io.seriatim.graph.op;
+
+import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Tensor;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.DoubleBinaryOperator;
+import java.util.function.DoubleUnaryOperator;
+import org.jspecify.annotations.Nullable;
+
+/** Elementary functions that networks seldom use: each element is computed on its own in double precision. */
+final class ElementaryOperations {
+    private static final double LN2 = Math.log(2);
+    private static final double LN10 = Math.log(10);
+
+    private ElementaryOperations() {
+    }
+
+    static void register(Operations registry) {
+        trigonometric(registry);
+        hyperbolic(registry);
+        logarithms(registry);
+        define(registry, "lgamma", Gamma::logarithm, Gamma::digamma);
+        define(registry, "digamma", Gamma::digamma, Gamma::trigamma);
+        logit(registry);
+        angle(registry);
+        trunc(registry);
+    }
+
+    private static void trigonometric(Operations registry) {
+        define(registry, "acos", Math::acos, x -> -1 / Math.sqrt(1 - x * x));
+        define(registry, "asin", Math::asin, x -> 1 / Math.sqrt(1 - x * x));
+        define(registry, "atan", Math::atan, x -> 1 / (1 + x * x));
+        define(registry, "tan", Math::tan, x -> 1 / (Math.cos(x) * Math.cos(x)));
+    }
+
+    private static void hyperbolic(Operations registry) {
+        define(registry, "sinh", Math::sinh, Math::cosh);
+        define(registry, "cosh", Math::cosh, Math::sinh);
+        define(registry, "asinh", x -> Math.copySign(Math.log1p(Math.abs(x) + x * x / (1 + Math.sqrt(1 + x * x))), x),
+                x -> 1 / Math.sqrt(1 + x * x));
+        define(registry, "acosh", x -> Math.log(x + Math.sqrt(x * x - 1)), x -> 1 / Math.sqrt(x * x - 1));
+        define(registry, "atanh", x -> (Math.log1p(x) - Math.log1p(-x)) / 2, x -> 1 / (1 - x * x));
+    }
+
+    private static void logarithms(Operations registry) {
+        define(registry, "log1p", Math::log1p, x -> 1 / (1 + x));
+        define(registry, "log2", x -> Math.log(x) / LN2, x -> 1 / (x * LN2));
+        define(registry, "log10", Math::log10, x -> 1 / (x * LN10));
+        Operation.define("expm1").in("X").out("Out").infer(ElementaryOperations::floating).lower(l -> map(l, "X", "Out", Math::expm1))
+                .grad("expm1_grad(Out, Out@GRAD) -> X@GRAD", l -> combine(l, "Out", "Out@GRAD", "X@GRAD", (y, dy) -> dy * (y + 1)))
+                .register(registry);
+    }
+
+    private static void logit(Operations registry) {
+        Operation.define("logit").in("X").out("Out").attr("eps", 1e-6f).infer(ElementaryOperations::floating).lower(l -> {
+            float eps = l.attrs().getFloat("eps");
+            double most = most(l, eps);
+            map(l, "X", "Out", x -> {
+                double inside = eps == 0 ? x : Math.clamp(x, eps, most);
+                return Math.log(inside / (1 - inside));
+            });
+        }).grad("logit_grad(X, Out@GRAD) -> X@GRAD", l -> {
+            float eps = l.attrs().getFloat("eps");
+            double most = most(l, eps);
+            combine(l, "X", "Out@GRAD", "X@GRAD", (x, dy) -> {
+                double outside = eps == 0 ? Double.NaN : 0;
+                return x < eps || x > most ? outside : dy / (x * (1 - x));
+            });
+        }).register(registry);
+    }
+
+    /** 1 − eps as it rounds in the type of X. */
+    private static double most(Lowering l, float eps) {
+        return l.in("X").dtype() == DType.FLOAT64 ? 1 - (double) eps : 1 - eps;
+    }
+
+    /** Of real numbers: 0 or π. */
+    private static void angle(Operations registry) {
+        Operation.define("angle").in("X").out("Out").infer(ElementaryOperations::floating)
+                .lower(l -> map(l, "X", "Out", x -> x < 0 ? Math.PI : 0))
+                .grad("angle_grad(X, Out@GRAD) -> X@GRAD", l -> l.out("X@GRAD", l.fill(0, l.in("X").spec()))).register(registry);
+    }
+
+    private static void trunc(Operations registry) {
+        Operation.define("trunc").in("X").out("Out").infer(inference -> {
+            inference.require(inference.dtype("X") != DType.BOOL, "X must be of numbers, but is bool: cast it");
+            inference.same("X", "Out");
+        }).lower(l -> {
+            if (l.in("X").dtype().isFloating()) {
+                map(l, "X", "Out", x -> x < 0 ? Math.ceil(x) : Math.floor(x));
+            } else {
+                l.out("Out", l.in("X"));
+            }
+        }).grad("trunc_grad(Out@GRAD) -> X@GRAD", l -> l.out("X@GRAD", l.fill(0, l.in("Out@GRAD").spec()))).register(registry);
+    }
+
+    private static void define(Operations registry, String type, DoubleUnaryOperator function, DoubleUnaryOperator slope) {
+        Operation.define(type).in("X").out("Out").infer(ElementaryOperations::floating).lower(l -> map(l, "X", "Out", function))
+                .grad(type + "_grad(X, Out@GRAD) -> X@GRAD",
+                        l -> combine(l, "X", "Out@GRAD", "X@GRAD", (x, dy) -> dy * slope.applyAsDouble(x)))
+                .register(registry);
+    }
+
+    private static void floating(Inference inference) {
+        inference.require(inference.dtype("X").isFloating(), "X must be of a floating-point type, but is %s: cast it",
+                inference.dtype("X"));
+        inference.same("X", "Out");
+    }
+
+    private static void map(Lowering l, String from, String to, DoubleUnaryOperator function) {
+        Operand x = l.in(from);
+        Operand y = l.temporary(x.spec());
+        l.call(l.type(), (in, out) -> write(Arrays.stream(read(in, 0)).map(function).toArray(), out), List.of(x), List.of(y));
+        l.out(to, y);
+    }
+
+    /** A function of two operands of one shape. */
+    static void combine(Lowering l, String first, String second, String to, DoubleBinaryOperator function) {
+        if (l.wants(to)) {
+            l.out(to, combined(l, l.in(first), l.in(second), function));
+        }
+    }
+
+    /** A function of the elements of two operands of one shape; the result has the type of the first. */
+    static Operand combined(Lowering l, Operand first, Operand second, DoubleBinaryOperator function) {
+        Operand result = l.temporary(first.spec());
+        l.call(l.type(), (in, out) -> {
+            double[] x = read(in, 0);
+            double[] y = read(in, 1);
+            for (int i = 0; i < x.length; i++) {
+                x[i] = function.applyAsDouble(x[i], y[i]);
+            }
+            write(x, out);
+        }, List.of(first, second), List.of(result));
+        return result;
+    }
+
+    private static double[] read(List<@Nullable Tensor> tensors, int at) {
+        return Objects.requireNonNull(tensors.get(at)).toDoubleArray();
+    }
+
+    private static void write(double[] values, List<@Nullable Tensor> to) {
+        Elements.write(values, Objects.requireNonNull(to.getFirst()));
+    }
+}
