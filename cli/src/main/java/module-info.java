@@ -2,6 +2,7 @@
 module io.seriatim.cli {
     requires info.picocli;
     requires io.seriatim.engine;
+    requires io.seriatim.executor;
     requires io.seriatim.graph;
     requires io.seriatim.tensor;
     requires static transitive org.jspecify;
