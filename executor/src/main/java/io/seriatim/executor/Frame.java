@@ -134,7 +134,7 @@ final class Frame {
             case Operand.Source.Constant(Tensor tensor) -> arguments[place] = new Tensor(tensor.buffer(), operand.offset(), operand.spec());
             case Operand.Source.RandomKey _ ->
                 arguments[place] = keys.computeIfAbsent(index, _ -> Tensor.allocate(device, TensorSpec.of(DType.INT64, 2)));
-            case Operand.Source.RowIndexes _, Operand.Source.OutputRowIndexes _ ->
+            case Operand.Source.RowIndexes _,Operand.Source.OutputRowIndexes _ ->
                 throw new IllegalStateException("Operation '" + access.op().type() + "' works on rows, which are interpreted");
         }
     }
@@ -243,6 +243,30 @@ final class Frame {
                 java.util.Objects.requireNonNull(scope).put(write.getKey(), value);
             }
         }
+    }
+
+    /** Something to be called with a context: a kernel with its arguments, or an operation that is more. */
+    @SuppressWarnings("ArrayRecordComponent") // Never compared.
+    record Call(@Nullable Kernel kernel, @Nullable Tensor[] arguments, int operation) {
+    }
+
+    /** All in the order of the program. */
+    List<Call> calls() {
+        List<Call> calls = new ArrayList<>();
+        for (int i = 0; i < works.length; i++) {
+            boolean kernels = works[i].length > 0;
+            for (Work work : works[i]) {
+                kernels &= work.kernel() != null;
+            }
+            if (kernels) {
+                for (Work work : works[i]) {
+                    calls.add(new Call(work.kernel(), work.arguments(), i));
+                }
+            } else {
+                calls.add(new Call(null, new Tensor[0], i));
+            }
+        }
+        return calls;
     }
 
     void close() {

@@ -169,7 +169,8 @@ public final class Plan {
                 ? "; built at " + stack.getLast()
                 : "";
         return new ProgramFailedException(access.op().type(),
-                "Operation " + access.index() + " (" + access.op().type() + ", outputs " + access.op().outputNames() + ") failed: " + e.getMessage()
+                "Operation " + access.index() + " (" + access.op().type() + ", outputs " + access.op().outputNames() + ") failed: "
+                        + e.getMessage()
                         + built,
                 e);
     }
@@ -194,6 +195,17 @@ public final class Plan {
             }
             return known;
         }
+    }
+
+    PlanProbe probe(Tensor... values) {
+        Map<String, Tensor> fed = LinkedHashMap.newLinkedHashMap(values.length);
+        for (int i = 0; i < values.length; i++) {
+            fed.put(feeds.names().get(i), checked(feeds.names().get(i), values[i]));
+        }
+        Specialisation specialisation = specialised(executor.scope(), fed).specialisation();
+        Frame frame = new Frame(specialisation, accesses, Devices.system().host(), executor.kernels());
+        frame.begin(fed, executor.scope(), executor.interpreter(), program, 0);
+        return PlanProbe.of(frame, specialisation, lifetimes);
     }
 
     private Frame take(Specialised specialised, Device device) {

@@ -1,0 +1,118 @@
+package io.seriatim.cli.bench.executor;
+
+import io.seriatim.executor.Executor;
+import io.seriatim.graph.Network;
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.ref.Reference;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.IntStream;
+
+/**
+ * How a random program of small operations becomes a plan, in seconds from a start of Java.
+ *
+ * @param operations
+ *            how many
+ * @param define
+ *            describing the program
+ * @param compile
+ *            analysing it
+ * @param first
+ *            the first run, which prepares kernels and memory
+ * @param next
+ *            a later run
+ * @param heap
+ *            bytes that program and plan hold after that
+ */
+record Building(int operations, double define, double compile, double first, double next, long heap) {
+    /** What a process of its own may hold. */
+    static final String HEAP = "-Xmx1g";
+
+    private static final int RUNS = 5;
+    private static final int LOOKS = 3;
+
+    /** Measures in this process. */
+    static Building measure(int operations) {
+        long before = usedHeap();
+        long start = System.nanoTime();
+        Network network = TinyProgram.RANDOM.network(operations);
+        long defined = System.nanoTime();
+        try (PlanRun run = PlanRun.of(Executor.builder().build(), null, network.main(), List.of("x"), network.outputs().get("y").name(),
+                TinyProgram.feed())) {
+            long compiled = System.nanoTime();
+            run.run();
+            long ran = System.nanoTime();
+            double[] next = new double[RUNS];
+            for (int i = 0; i < RUNS; i++) {
+                long from = System.nanoTime();
+                run.run();
+                next[i] = seconds(from, System.nanoTime());
+            }
+            Arrays.sort(next);
+            long heap = usedHeap() - before;
+            Reference.reachabilityFence(network);
+            return new Building(operations, seconds(start, defined), seconds(defined, compiled), seconds(compiled, ran), next[RUNS / 2],
+                    Math.max(0, heap));
+        }
+    }
+
+    /** Measures in a process that has run nothing before and whose heap is limited. */
+    static Building inOwnProcess(int operations) throws IOException, InterruptedException {
+        Path java = Path.of(System.getProperty("java.home"), "bin", "java");
+        Process process = new ProcessBuilder(java.toString(), HEAP, "--enable-native-access=ALL-UNNAMED", "-cp",
+                System.getProperty("java.class.path"),
+                Building.class.getName(), String.valueOf(operations))
+                .redirectError(ProcessBuilder.Redirect.INHERIT).start();
+        try (InputStream out = process.getInputStream()) {
+            String text = new String(out.readAllBytes(), StandardCharsets.UTF_8);
+            int code = process.waitFor();
+            if (code != 0) {
+                throw new IOException(
+                        "the process that builds a plan of " + operations + " operations with " + HEAP + " ended with " + code);
+            }
+            return parse(text);
+        }
+    }
+
+    /** From nothing to the first result. */
+    double together() {
+        return define + compile + first;
+    }
+
+    String format() {
+        return operations + " " + define + " " + compile + " " + first + " " + next + " " + heap;
+    }
+
+    static Building parse(String text) {
+        String[] parts = text.strip().split(" ", -1);
+        return new Building(Integer.parseInt(parts[0]), Double.parseDouble(parts[1]), Double.parseDouble(parts[2]),
+                Double.parseDouble(parts[3]),
+                Double.parseDouble(parts[4]), Long.parseLong(parts[5]));
+    }
+
+    private static double seconds(long from, long to) {
+        return (to - from) / 1e9;
+    }
+
+    /** The least of several looks: one collection may leave what the next one takes. */
+    private static long usedHeap() {
+        Runtime runtime = Runtime.getRuntime();
+        return IntStream.range(0, LOOKS).mapToLong(_ -> {
+            System.gc();
+            return runtime.totalMemory() - runtime.freeMemory();
+        }).min().orElseThrow();
+    }
+
+    /**
+     * Prints what building a plan takes.
+     *
+     * @param args
+     *            the number of operations
+     */
+    public static void main(String[] args) {
+        System.out.println(measure(Integer.parseInt(args[0])).format());
+    }
+}
