@@ -55,7 +55,7 @@ class InPlaceTest {
         return tensor.memory().toArray(ValueLayout.JAVA_BYTE);
     }
 
-    private static Tensor twin(@Nullable Tensor tensor, boolean poisoned) {
+    private static Tensor twin(Tensor tensor, boolean poisoned) {
         Tensor copy = new Tensor(Devices.system().host().allocate(tensor.buffer().bytes()), tensor.offset(), tensor.spec());
         if (poisoned) {
             copy.memory().fill((byte) 0x7f);
@@ -66,45 +66,41 @@ class InPlaceTest {
     }
 
     /** Runs out of place, then into the input, and compares all outputs. */
-    private static void same(Kernels kernels, Computation computation, int input, @Nullable Tensor... inputs) {
-        @Nullable
-        TensorSpec[] specs = Arrays.stream(inputs).map(t -> t == null ? null : t.spec()).toArray(TensorSpec[]::new);
-        TensorSpec[] results = computation.infer(specs);
-        Tensor target = inputs[input];
-        results[0] = target.spec();
+    private static void same(Kernels kernels, Computation computation, int input, Tensor... inputs) {
+        TensorSpec[] results = computation.infer(Arrays.stream(inputs).map(Tensor::spec).toArray(TensorSpec[]::new));
+        results[0] = inputs[input].spec();
         same(kernels, computation, input, results, inputs);
     }
 
-    private static void same(Kernels kernels, Computation computation, int input, @Nullable TensorSpec[] results,
-            @Nullable Tensor... inputs) {
+    private static void same(Kernels kernels, Computation computation, int input, @Nullable TensorSpec[] results, Tensor... inputs) {
+        int given = inputs.length;
         @Nullable
-        Tensor[] apart = Arrays.copyOf(inputs, inputs.length + results.length);
+        Tensor[] apart = Arrays.copyOf(inputs, given + results.length);
         @Nullable
-        Tensor[] within = new Tensor[apart.length];
-        for (int i = 0; i < inputs.length; i++) {
-            within[i] = inputs[i] == null ? null : twin(inputs[i], false);
-        }
+        Tensor[] within = Arrays.copyOf(inputs, given + results.length);
+        within[input] = twin(inputs[input], false);
         boolean first = true;
         for (int i = 0; i < results.length; i++) {
-            int at = inputs.length + i;
             TensorSpec spec = results[i];
             if (spec != null) {
                 // What lies between the elements of a view stays as it was.
-                apart[at] = first ? twin(inputs[input], false) : Tensor.allocate(Devices.system().host(), spec);
-                within[at] = first ? within[input] : Tensor.allocate(Devices.system().host(), spec);
+                apart[given + i] = first ? twin(inputs[input], false) : Tensor.allocate(Devices.system().host(), spec);
+                within[given + i] = first ? within[input] : Tensor.allocate(Devices.system().host(), spec);
                 first = false;
             }
         }
+        @Nullable
         TensorSpec[] specs = Arrays.stream(apart).map(t -> t == null ? null : t.spec()).toArray(TensorSpec[]::new);
         String what = computation + " input " + input + " " + Arrays.toString(specs) + " seed " + SEED;
         assertTrue(computation.inPlace(input, specs), what);
         try (Kernel kernel = kernels.prepare(computation, Place.CPU, specs)) {
             kernel.run(apart, KernelContext.current());
             kernel.run(within, KernelContext.current());
-            for (int i = inputs.length; i < apart.length; i++) {
-                if (apart[i] != null) {
-                    assertArrayEquals(bytes(apart[i]), bytes(within[i]),
-                            what + " output " + (i - inputs.length) + " by " + kernel.provider());
+            for (int i = given; i < apart.length; i++) {
+                Tensor expected = apart[i];
+                Tensor got = within[i];
+                if (expected != null && got != null) {
+                    assertArrayEquals(bytes(expected), bytes(got), what + " output " + (i - given) + " by " + kernel.provider());
                 }
             }
         }
