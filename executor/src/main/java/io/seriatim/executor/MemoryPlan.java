@@ -38,7 +38,7 @@ record MemoryPlan(long[] offsets, long[][] temporaries, Map<Place, Long> arenas,
     private static final long ALLOWANCE = 1 << 20;
 
     /** Memory of its own for each value, from the allocator. */
-    static MemoryPlan none(List<Task> tasks, ValueTable values, int[][] before) {
+    static MemoryPlan none(List<Task> tasks, ValueTable values, int[][] before, boolean inOrder) {
         long[] offsets = new long[values.size()];
         Arrays.fill(offsets, -1);
         Search search = new Search(tasks, values, Lifetimes.of(tasks, values), before, null, false, Map.of());
@@ -49,12 +49,12 @@ record MemoryPlan(long[] offsets, long[][] temporaries, Map<Place, Long> arenas,
             temporaries[i] = NONE;
             if (tasks.get(i) instanceof Task.Compute compute && !compute.temporaries().isEmpty()) {
                 temporaries[i] = new long[compute.temporaries().size()];
-                long at = scratch.getOrDefault(compute.place(), 0L);
+                long at = inOrder ? 0 : scratch.getOrDefault(compute.place(), 0L);
                 for (int j = 0; j < temporaries[i].length; j++) {
                     temporaries[i][j] = at;
                     at += Arena.aligned(compute.temporaries().get(j).bytes());
                 }
-                scratch.put(compute.place(), at);
+                scratch.merge(compute.place(), at, Math::max);
             }
         }
         return new MemoryPlan(offsets, temporaries, scratch, before, 0, search.sum, search.live);

@@ -37,13 +37,13 @@ public final class BlockSession {
     }
 
     /**
-     * Forgets a variable of this block.
+     * Forgets a variable of this block, or one that outlives runs.
      *
      * @param name
      *            its name
      */
     public void remove(String name) {
-        environment.removeHere(name);
+        environment.remove(name);
     }
 
     /**

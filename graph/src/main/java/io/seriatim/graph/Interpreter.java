@@ -171,9 +171,10 @@ public final class Interpreter {
      * @return the block, without variables
      */
     public BlockSession session(Block block, Map<String, Tensor> feeds, long run, BlockExecution blocks) {
-        Environment local = new Environment(root);
+        Environment variables = new Environment(null);
+        Environment local = new Environment(variables);
         local.enter(block);
-        RunState state = new RunState(block.program(), runner, root, local, feeds, run, paddleRandom, blocks);
+        RunState state = new RunState(block.program(), runner, variables, local, feeds, run, paddleRandom, blocks);
         return new BlockSession(block, local, new BlockRunner(state));
     }
 
