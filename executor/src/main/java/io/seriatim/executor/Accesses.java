@@ -87,7 +87,9 @@ record Accesses(List<Value> values, List<Access> operations, List<Integer> fetch
         Accesses build(List<String> fetches) {
             for (int i = 0; i < block.ops().size(); i++) {
                 OpDesc op = block.ops().get(i);
-                if (!op.type().equals("feed") && !op.type().equals("fetch") && !op.type().equals("fetch_v2")) {
+                if (op.type().equals(ReadInstruction.TYPE)) {
+                    op.outputNames().forEach(name -> current.put(name, add(name, Origin.FED)));
+                } else if (!op.type().equals("feed") && !op.type().equals("fetch") && !op.type().equals("fetch_v2")) {
                     operations.add(access(i, op));
                 }
             }
@@ -98,7 +100,8 @@ record Accesses(List<Value> values, List<Access> operations, List<Integer> fetch
         private Access access(int index, OpDesc op) {
             Set<String> readNames = new LinkedHashSet<>(op.inputNames());
             Set<String> writtenNames = new LinkedHashSet<>(op.outputNames());
-            op.attributes().forEach(each -> each.value().blocks().forEach(inner -> outside(block.program().block(inner), readNames, writtenNames)));
+            op.attributes().forEach(
+                    each -> each.value().blocks().forEach(inner -> outside(block.program().block(inner), readNames, writtenNames)));
             readNames.remove(GradientRule.EMPTY);
             writtenNames.remove(GradientRule.EMPTY);
             Map<String, Integer> reads = HashMap.newHashMap(readNames.size());

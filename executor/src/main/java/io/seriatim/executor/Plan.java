@@ -32,6 +32,7 @@ public final class Plan {
     private final Program program;
     private final Feeds feeds;
     private final Fetches fetches;
+    private final Reads reads;
     private final Accesses accesses;
     private final Dependencies dependencies;
     private final Lifetimes lifetimes;
@@ -50,6 +51,7 @@ public final class Plan {
         this.program = program.copy();
         this.feeds = feeds;
         this.fetches = fetches;
+        this.reads = Reads.of(this.program.global(), feeds.names());
         this.accesses = Accesses.of(this.program, feeds.names(), fetches.names());
         this.dependencies = Dependencies.of(accesses, executor.options().sequential(), executor.options().paddleRandom() != null);
         this.lifetimes = Lifetimes.of(accesses);
@@ -89,6 +91,7 @@ public final class Plan {
         var lock = writesScope ? order.writeLock() : order.readLock();
         lock.lock();
         try {
+            reads.take(root).forEach((name, tensor) -> fed.put(name, checked(name, tensor)));
             return run(root, fed);
         } finally {
             lock.unlock();
@@ -169,7 +172,8 @@ public final class Plan {
                 ? "; built at " + stack.getLast()
                 : "";
         return new ProgramFailedException(access.op().type(),
-                "Operation " + access.index() + " (" + access.op().type() + ", outputs " + access.op().outputNames() + ") failed: " + e.getMessage()
+                "Operation " + access.index() + " (" + access.op().type() + ", outputs " + access.op().outputNames() + ") failed: "
+                        + e.getMessage()
                         + built,
                 e);
     }

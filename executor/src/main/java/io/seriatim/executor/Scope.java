@@ -54,6 +54,20 @@ public final class Scope {
     }
 
     /**
+     * Sets what programs read batches from.
+     *
+     * @param name
+     *            of the reader in the programs
+     * @param reader
+     *            several plans, and scopes, may share it; the caller closes it
+     * @return this
+     */
+    public Scope set(String name, Reader reader) {
+        values.put(name, reader);
+        return this;
+    }
+
+    /**
      * A variable here or above.
      *
      * @param name
