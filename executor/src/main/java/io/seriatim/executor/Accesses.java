@@ -87,10 +87,12 @@ record Accesses(List<Value> values, List<Access> operations, List<Integer> fetch
         Accesses build(List<String> fetches) {
             for (int i = 0; i < block.ops().size(); i++) {
                 OpDesc op = block.ops().get(i);
-                if (op.type().equals(ReadInstruction.TYPE)) {
-                    op.outputNames().forEach(name -> current.put(name, add(name, Origin.FED)));
-                } else if (!op.type().equals("feed") && !op.type().equals("fetch") && !op.type().equals("fetch_v2")) {
-                    operations.add(access(i, op));
+                switch (op.type()) {
+                    case "feed", "fetch", "fetch_v2", "create_py_reader", "create_double_buffer_reader" -> {
+                        // Done before and after the run.
+                    }
+                    case ReadInstruction.TYPE -> op.outputNames().forEach(name -> current.put(name, add(name, Origin.FED)));
+                    default -> operations.add(access(i, op));
                 }
             }
             List<Integer> fetched = fetches.stream().map(this::read).toList();
