@@ -2,12 +2,14 @@ package io.seriatim.executor;
 
 import io.seriatim.device.Device;
 import io.seriatim.device.Devices;
+import io.seriatim.engine.Engine;
 import io.seriatim.graph.Attribute;
 import io.seriatim.graph.Interpreter;
 import io.seriatim.graph.Program;
 import io.seriatim.graph.VarDesc;
 import io.seriatim.graph.VarType;
 import io.seriatim.graph.op.PaddleRandom;
+import io.seriatim.tensor.NDArray;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.kernel.Copy;
@@ -96,6 +98,25 @@ public final class Plan {
         } finally {
             lock.unlock();
         }
+    }
+
+    /**
+     * Pushes a run as one operation of an engine, next to operations on arrays: it reads the feeds' variables, overwrites the outputs' and mutates the scope's. Runs of one scope happen in push order. A run
+     * that fails, or finds a reader at its end, fails the outputs and the scope's variable.
+     *
+     * @param engine
+     *            runs the operation on its compute lane
+     * @param root
+     *            where variables are that outlive runs; to be touched from now on only in operations that declare {@link Scope#var()}, or after waiting for it
+     * @param inputs
+     *            an array for each feed; those on accelerators are copied to the host
+     * @param outputs
+     *            arrays of the fetches' types and shapes that get the results; fetches that are left out are not wanted
+     * @throws IllegalArgumentException
+     *             if a feed is missing or unknown, an output is no fetch, or an array or the scope belongs to another engine
+     */
+    public void push(Engine engine, Scope root, Map<String, NDArray> inputs, Map<String, NDArray> outputs) {
+        new PlanPush(this, feeds.names(), fetches.names()).push(engine, root, inputs, outputs);
     }
 
     private Tensor checked(String name, Tensor value) {

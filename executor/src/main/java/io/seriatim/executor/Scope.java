@@ -1,5 +1,8 @@
 package io.seriatim.executor;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.seriatim.engine.Engine;
+import io.seriatim.engine.Var;
 import io.seriatim.tensor.Tensor;
 import java.util.List;
 import java.util.Map;
@@ -11,6 +14,10 @@ import org.jspecify.annotations.Nullable;
 public final class Scope {
     private final @Nullable Scope parent;
     private final Map<String, Object> values = new ConcurrentHashMap<>();
+    @GuardedBy("this")
+    private @Nullable Engine engine;
+    @GuardedBy("this")
+    private @Nullable Var var;
 
     /** A root. */
     public Scope() {
@@ -103,6 +110,48 @@ public final class Scope {
      */
     public List<String> names() {
         return List.copyOf(new TreeSet<>(values.keySet()));
+    }
+
+    /**
+     * What orders the plans that are pushed with this scope, or another of its tree, and operations of your own that touch its variables. It belongs to the first engine that it is asked for.
+     *
+     * @param on
+     *            the engine
+     * @return its variable, one for the whole tree
+     * @throws IllegalArgumentException
+     *             if it belongs to another engine
+     */
+    public Var var(Engine on) {
+        return parent == null ? own(on) : parent.var(on);
+    }
+
+    /**
+     * As {@link #var(Engine)}, of the engine that it belongs to.
+     *
+     * @return the engine's variable
+     * @throws IllegalStateException
+     *             if it belongs to none: no plan was pushed yet
+     */
+    public Var var() {
+        return parent == null ? own() : parent.var();
+    }
+
+    private synchronized Var own() {
+        if (var == null) {
+            throw new IllegalStateException("The scope belongs to no engine yet: push a plan with it first, or call var(engine)");
+        }
+        return var;
+    }
+
+    private synchronized Var own(Engine on) {
+        if (engine == null) {
+            engine = on;
+            var = on.newVar("scope");
+        } else if (!engine.equals(on)) {
+            throw new IllegalArgumentException("A scope belongs to one engine, which orders what touches it, and this one is another's already: "
+                    + "push with the engine of the first push, or with another scope");
+        }
+        return own();
     }
 
     @Nullable
