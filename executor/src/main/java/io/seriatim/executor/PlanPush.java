@@ -36,12 +36,24 @@ record PlanPush(Plan plan, List<String> feeds, List<String> fetches) {
             }
             reads.add(array);
         }
-        requireKnown("fed", feeds, inputs.keySet(), "compile the plan with it among the feeds");
-        requireKnown("fetched", fetches, outputs.keySet(), "compile the plan with it among the fetches");
+        requireKnown("fed", feeds, inputs.keySet());
+        requireKnown("fetched", fetches, outputs.keySet());
         List<String> wanted = List.copyOf(outputs.keySet());
-        List<NDArray> writes = wanted.stream().map(outputs::get).toList();
-        inputs.forEach((name, array) -> requireOn(engine, name, array));
-        outputs.forEach((name, array) -> requireOn(engine, name, array));
+        push(engine, scope, reads, wanted, wanted.stream().map(outputs::get).toList());
+    }
+
+    void push(Engine engine, Scope scope, List<NDArray> inputs, List<NDArray> outputs) {
+        if (inputs.size() != feeds.size() || outputs.size() != fetches.size()) {
+            throw new IllegalArgumentException(
+                    "The plan is fed " + feeds + " and computes " + fetches + ", but is given " + inputs.size() + " and "
+                            + outputs.size() + " arrays");
+        }
+        push(engine, scope, inputs, fetches, outputs);
+    }
+
+    private void push(Engine engine, Scope scope, List<NDArray> reads, List<String> wanted, List<NDArray> writes) {
+        requireOn(engine, feeds, reads);
+        requireOn(engine, wanted, writes);
         // Results are written when the run has ended, so outputs may be feeds.
         NDArrays.on(engine).push(NAME, reads, writes, (in, out) -> {
             Results results = plan.run(scope, in.toArray(Tensor[]::new));
@@ -54,25 +66,29 @@ record PlanPush(Plan plan, List<String> feeds, List<String> fetches) {
         }, scope.var(engine));
     }
 
-    private static void requireKnown(String what, List<String> known, Set<String> given, String remedy) {
+    private static void requireKnown(String what, List<String> known, Set<String> given) {
         Set<String> others = new HashSet<>(given);
         known.forEach(others::remove);
         if (!others.isEmpty()) {
-            throw new IllegalArgumentException("What is " + what + " by the plan is " + known + ", but an array is given for " + others + ": " + remedy);
+            throw new IllegalArgumentException("What is " + what + " by the plan is " + known + ", but an array is given for " + others
+                    + ": compile the plan with it");
         }
     }
 
-    private static void requireOn(Engine engine, String name, NDArray array) {
-        if (!array.engine().equals(engine)) {
-            throw new IllegalArgumentException("The array for '" + name + "', " + array
-                    + ", is on another engine than the plan is pushed on, which cannot order the two: push on the arrays' engine");
+    private static void requireOn(Engine engine, List<String> names, List<NDArray> arrays) {
+        for (int i = 0; i < names.size(); i++) {
+            if (!arrays.get(i).engine().equals(engine)) {
+                throw new IllegalArgumentException("The array for '" + names.get(i) + "', " + arrays.get(i)
+                        + ", is on another engine than the plan is pushed on, which cannot order the two: push on the arrays' engine");
+            }
         }
     }
 
     private static void requireFits(String name, Tensor result, Tensor array) {
         if (result.dtype() != array.dtype() || !result.shape().equals(array.shape())) {
-            throw new IllegalArgumentException("The result '" + name + "' is " + result.dtype() + " " + result.shape() + ", but the array that it goes to is "
-                    + array.dtype() + " " + array.shape() + ": give an array of the result's type and shape");
+            throw new IllegalArgumentException(
+                    "The result '" + name + "' is " + result.dtype() + " " + result.shape() + ", but the array that it goes to is "
+                            + array.dtype() + " " + array.shape() + ": give an array of the result's type and shape");
         }
     }
 

@@ -148,8 +148,9 @@ public final class Scope {
             engine = on;
             var = on.newVar("scope");
         } else if (!engine.equals(on)) {
-            throw new IllegalArgumentException("A scope belongs to one engine, which orders what touches it, and this one is another's already: "
-                    + "push with the engine of the first push, or with another scope");
+            throw new IllegalArgumentException(
+                    "A scope belongs to one engine, which orders what touches it, and this one is another's already: "
+                            + "push with the engine of the first push, or with another scope");
         }
         return own();
     }

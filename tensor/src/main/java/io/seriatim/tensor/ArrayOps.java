@@ -180,10 +180,11 @@ final class ArrayOps {
         requireApart(name, writes);
         List<NDArray> copies = new ArrayList<>(0);
         try {
-            List<NDArray> inputs = reads.stream().map(array -> here(array, copies, array.place().isHost() ? array : array.copyTo(Place.CPU)))
+            List<NDArray> inputs = reads.stream()
+                    .map(array -> here(array, copies, array.place().isHost() ? array : array.copyTo(Place.CPU)))
                     .toList();
             List<NDArray> outputs = writes.stream().map(array -> here(array, copies,
-                    array.place().isHost() ? array : arrays.at(Place.CPU).empty(array.dtype(), array.shape().dims()))).toList();
+                    array.place().isHost() ? array : array.home().at(Place.CPU).empty(array.dtype(), array.shape().dims()))).toList();
             pushCall(arrays.engine().op(name), name, inputs, outputs, body, more);
             for (int i = 0; i < outputs.size(); i++) {
                 if (!writes.get(i).place().isHost()) {

@@ -54,6 +54,11 @@ public final class NDArray implements AutoCloseable {
         this.targets = targets;
     }
 
+    /** What made it. */
+    NDArrays home() {
+        return home;
+    }
+
     Storage storage() {
         return storage;
     }
