@@ -7,7 +7,7 @@ A parameter is
   1 + 0.4 * unit              where it is Scale of batch_norm or layer_norm,
   1 + unit                    where it is Variance of batch_norm,
   0.2 * unit                  otherwise, where it has one dimension,
-  sqrt(24 / fan_in) * unit    otherwise; fan_in is the first dimension of two, else the product of all but the first.
+  sqrt(20 / fan_in) * unit    otherwise; fan_in is the first dimension of two, else the product of all but the first.
 
 A batch of numbers is 2 * unit, and one of whole numbers below a bound is (bits >> 33) mod bound.
 """
@@ -41,7 +41,7 @@ def parameter(name, shape, ops):
         values = 0.2 * values
     else:
         fan_in = shape[0] if len(shape) == 2 else math.prod(shape[1:])
-        values = math.sqrt(24 / fan_in) * values
+        values = math.sqrt(20 / fan_in) * values
     return values.astype(np.float32)
 
 

@@ -88,7 +88,7 @@ final class GoldenFormula {
                 return reals(name, 0, 0.2, dims);
             }
             long fanIn = dims.length == 2 ? dims[0] : size(dims) / dims[0];
-            return reals(name, 0, Math.sqrt(24.0 / fanIn), dims);
+            return reals(name, 0, Math.sqrt(20.0 / fanIn), dims);
         }
     }
 }
