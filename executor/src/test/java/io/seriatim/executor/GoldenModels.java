@@ -15,7 +15,9 @@ import io.seriatim.tensor.Npz;
 import io.seriatim.tensor.Tensor;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.foreign.ValueLayout;
 import java.net.URISyntaxException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -55,11 +57,17 @@ final class GoldenModels {
         return entries.containsKey(entry);
     }
 
+    private byte[] bytes(String entry) {
+        return get(entry).memory().toArray(ValueLayout.JAVA_BYTE);
+    }
+
+    String text(String entry) {
+        return new String(bytes(entry), StandardCharsets.UTF_8);
+    }
+
     Program program(String entry) {
-        byte[] bytes = new byte[Math.toIntExact(get(entry).shape().size())];
-        get(entry).memory().asByteBuffer().get(bytes);
         try {
-            return ProgramFiles.parse(entry, bytes);
+            return ProgramFiles.parse(entry, bytes(entry));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
