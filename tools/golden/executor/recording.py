@@ -43,6 +43,10 @@ def operations(program):
     return [op for block in program.blocks for op in block.ops]
 
 
+def parameters(program):
+    return sorted(parameter.name for parameter in program.all_parameters())
+
+
 def set_parameters(scope, program, names):
     ops = operations(program)
     for name in names:

@@ -25,10 +25,6 @@ STEPS = 10
 SEED = 7
 
 
-def parameters(program):
-    return sorted(each.name for each in program.list_vars() if isinstance(each, paddle.base.framework.Parameter))
-
-
 def record(build, make_optimizer):
     recording.first_program()
     main, startup = static.Program(), static.Program()
@@ -44,7 +40,7 @@ def record(build, make_optimizer):
     entries |= {f"bound/{feed}": np.array(bound) for feed, bound in network.bounds.items()}
     executor, scope = static.Executor(paddle.CPUPlace()), static.Scope()
     executor.run(startup, scope=scope)
-    recording.set_parameters(scope, main, parameters(main))
+    recording.set_parameters(scope, main, recording.parameters(main))
     paddle.seed(SEED)
     losses = []
     for step in range(STEPS):
@@ -52,7 +48,7 @@ def record(build, make_optimizer):
         batch = {feed: formula.batch(f"{feed}/{step % 2}", shape, network.bounds.get(feed, 0)) for feed, shape in shapes.items()}
         losses.append(executor.run(main, feed=batch, fetch_list=[network.loss], scope=scope)[0])
     entries["losses"] = np.array(losses, np.float32).reshape(STEPS)
-    values = [np.array(scope.find_var(name).get_tensor()) for name in parameters(main)]
+    values = [np.array(scope.find_var(name).get_tensor()) for name in recording.parameters(main)]
     entries["norms"] = np.array([np.linalg.norm(each.astype(np.float64)) for each in values])
     return entries
 
