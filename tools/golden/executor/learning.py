@@ -2,6 +2,7 @@
 import paddle
 import paddle.nn.functional as F
 from paddle import nn, optimizer, static
+from paddle.base import core
 
 from program import Built, real, whole
 
@@ -47,6 +48,47 @@ def recurrent():
     return Built([loss, outputs, last], feeds)
 
 
+def unrolled(reverse):
+    """Paddle's operation recurrent, which earlier versions of it built, and this one still runs and differentiates."""
+    x, first, y = static.data("x", [-1, 3, 4]), static.data("first", [3, 5]), static.data("y", [3, 1])
+    x.stop_gradient = first.stop_gradient = False
+    input_weight, state_weight = static.create_parameter([4, 5], "float32"), static.create_parameter([5, 5], "float32")
+    main = static.default_main_program()
+    outer = main.current_block()
+    inner = main._create_block()
+    part = inner.create_var(name=x.name, shape=[3, 4], dtype="float32")
+    before = inner.create_var(name="before", shape=[3, 5], dtype="float32")
+    state = F.tanh(paddle.matmul(part, input_weight) + paddle.matmul(before, state_weight))
+    paddle.assign(state * 2, output=inner.create_var(name="states", shape=[3, 5], dtype="float32"))
+    main._rollback()
+    states = outer.create_var(name="states", shape=[-1, 3, 5], dtype="float32")
+    scopes = outer.create_var(name="scopes", type=core.VarDesc.VarType.STEP_SCOPES)
+    outer.append_op(
+        type="recurrent",
+        inputs={"inputs": [x], "initial_states": [first], "parameters": [input_weight, state_weight]},
+        outputs={"outputs": [states], "step_scopes": [scopes]},
+        attrs={
+            "has_states": True,
+            "ex_states": [before.name],
+            "states": [state.name],
+            "sub_block": inner,
+            "reverse": reverse,
+            "is_train": True,
+        },
+    )
+    loss = F.mse_loss(nn.Linear(5, 1)(paddle.mean(states, axis=0)), y) + paddle.mean(states[0] * states[0])
+    optimizer.Momentum(0.1, 0.9).minimize(loss)
+    return Built([loss, states], [{"x": real(steps, 3, 4), "first": real(3, 5), "y": real(3, 1)} for steps in (4, 6, 4, 1)])
+
+
+def unrolled_forwards():
+    return unrolled(reverse=False)
+
+
+def unrolled_backwards():
+    return unrolled(reverse=True)
+
+
 def selection():
     """Only what is selected is learned from."""
     x, y = static.data("x", [-1, 4]), static.data("y", [-1, 1])
@@ -72,4 +114,4 @@ def cut():
     return Built([loss, mean, flat], feeds)
 
 
-PROGRAMS = {each.__name__: each for each in (loop, branch, recurrent, selection, cut)}
+PROGRAMS = {each.__name__: each for each in (loop, branch, recurrent, unrolled_forwards, unrolled_backwards, selection, cut)}
