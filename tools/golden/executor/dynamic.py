@@ -28,18 +28,21 @@ def record(name, build):
     main, startup = static.Program(), static.Program()
     with paddle.utils.unique_name.guard(), static.program_guard(main, startup):
         built = build()
+    fetches = [each.name for each in built.fetches]
+    names = recording.parameters(main)
+    (main_bytes, main), (startup_bytes, startup) = recording.stored(main), recording.stored(startup)
     entries = {
-        "main": recording.as_array(recording.stripped(main.desc.serialize_to_string())),
-        "startup": recording.as_array(recording.stripped(startup.desc.serialize_to_string())),
-        "fetches": recording.as_array("\n".join(each.name for each in built.fetches).encode()),
+        "main": recording.as_array(main_bytes),
+        "startup": recording.as_array(startup_bytes),
+        "fetches": recording.as_array("\n".join(fetches).encode()),
     }
     scope = static.Scope()
     static.Executor(paddle.CPUPlace()).run(startup, scope=scope)
-    recording.set_parameters(scope, main, recording.parameters(main))
+    recording.set_parameters(scope, main, names)
     for k, feed in enumerate(built.feeds):
         # A new executor for each run: Paddle's keep the lengths of lists, and then fail where a loop runs less often than before.
         executor = static.Executor(paddle.CPUPlace())
-        outputs = executor.run(main, feed=feed, fetch_list=built.fetches, scope=scope)
+        outputs = executor.run(main, feed=feed, fetch_list=fetches, scope=scope)
         entries |= {f"{k}/in/{name}": value for name, value in feed.items()}
         entries |= {f"{k}/out/{i}": output for i, output in enumerate(outputs)}
     return entries

@@ -5,6 +5,7 @@ import sys
 
 import numpy as np
 import paddle
+from paddle import static
 from paddle.base import framework
 from paddle.base.proto.framework_pb2 import ProgramDesc
 
@@ -37,6 +38,12 @@ def stripped(content):
 
 def as_array(content):
     return np.frombuffer(content, np.uint8)
+
+
+def stored(program):
+    """The bytes of a program, and it as Paddle reads it out of them."""
+    content = stripped(program.desc.serialize_to_string())
+    return content, static.Program.parse_from_string(content)
 
 
 def operations(program):

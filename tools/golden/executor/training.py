@@ -31,24 +31,26 @@ def record(build, make_optimizer):
     with paddle.utils.unique_name.guard(), static.program_guard(main, startup):
         network = build()
         make_optimizer().minimize(network.loss)
+    names = recording.parameters(main)
+    (main_bytes, main), (startup_bytes, startup) = recording.stored(main), recording.stored(startup)
     entries = {
-        "main": recording.as_array(recording.stripped(main.desc.serialize_to_string())),
-        "startup": recording.as_array(recording.stripped(startup.desc.serialize_to_string())),
+        "main": recording.as_array(main_bytes),
+        "startup": recording.as_array(startup_bytes),
         "fetch": recording.as_array(network.loss.name.encode()),
     }
     entries |= {f"shape/{feed}": np.array(shape, np.int64) for feed, shape in network.shapes.items()}
     entries |= {f"bound/{feed}": np.array(bound) for feed, bound in network.bounds.items()}
     executor, scope = static.Executor(paddle.CPUPlace()), static.Scope()
     executor.run(startup, scope=scope)
-    recording.set_parameters(scope, main, recording.parameters(main))
+    recording.set_parameters(scope, main, names)
     paddle.seed(SEED)
     losses = []
     for step in range(STEPS):
         shapes = {feed: [rows - (step == STEPS - 1), *others] for feed, (rows, *others) in network.shapes.items()}
         batch = {feed: formula.batch(f"{feed}/{step % 2}", shape, network.bounds.get(feed, 0)) for feed, shape in shapes.items()}
-        losses.append(executor.run(main, feed=batch, fetch_list=[network.loss], scope=scope)[0])
+        losses.append(executor.run(main, feed=batch, fetch_list=[network.loss.name], scope=scope)[0])
     entries["losses"] = np.array(losses, np.float32).reshape(STEPS)
-    values = [np.array(scope.find_var(name).get_tensor()) for name in recording.parameters(main)]
+    values = [np.array(scope.find_var(name).get_tensor()) for name in names]
     entries["norms"] = np.array([np.linalg.norm(each.astype(np.float64)) for each in values])
     return entries
 
