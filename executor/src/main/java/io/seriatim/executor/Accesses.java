@@ -98,7 +98,8 @@ record Accesses(List<Value> values, List<Access> operations, List<Integer> fetch
         private Access access(int index, OpDesc op) {
             Set<String> readNames = new LinkedHashSet<>(op.inputNames());
             Set<String> writtenNames = new LinkedHashSet<>(op.outputNames());
-            op.attributes().forEach(each -> each.value().blocks().forEach(inner -> outside(block.program().block(inner), readNames, writtenNames)));
+            op.attributes().forEach(
+                    each -> each.value().blocks().forEach(inner -> outside(block.program().block(inner), readNames, writtenNames)));
             readNames.remove(GradientRule.EMPTY);
             writtenNames.remove(GradientRule.EMPTY);
             Map<String, Integer> reads = HashMap.newHashMap(readNames.size());

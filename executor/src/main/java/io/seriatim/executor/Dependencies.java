@@ -77,7 +77,8 @@ record Dependencies(int[][] before, int[][] after, int found) {
         Operation schema = Operations.system().find(access.op().type());
         return schema == null
                 ? List.of(Effect.HOST)
-                : schema.effects().stream().filter(effect -> effect != Effect.CONTROL && (effect != Effect.RANDOM || statefulRandom)).toList();
+                : schema.effects().stream().filter(effect -> effect != Effect.CONTROL && (effect != Effect.RANDOM || statefulRandom))
+                        .toList();
     }
 
     /** Leaves out what one of the others waits for, directly or through a few. */

@@ -134,7 +134,7 @@ final class Frame {
             case Operand.Source.Constant(Tensor tensor) -> arguments[place] = new Tensor(tensor.buffer(), operand.offset(), operand.spec());
             case Operand.Source.RandomKey _ ->
                 arguments[place] = keys.computeIfAbsent(index, _ -> Tensor.allocate(device, TensorSpec.of(DType.INT64, 2)));
-            case Operand.Source.RowIndexes _, Operand.Source.OutputRowIndexes _ ->
+            case Operand.Source.RowIndexes _,Operand.Source.OutputRowIndexes _ ->
                 throw new IllegalStateException("Operation '" + access.op().type() + "' works on rows, which are interpreted");
         }
     }
