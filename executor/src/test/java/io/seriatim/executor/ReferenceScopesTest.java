@@ -163,9 +163,8 @@ class ReferenceScopesTest {
         }
     }
 
-    @Test
-    void aRecurrentNetworkIsSavedAndLoaded(@TempDir Path folder) throws IOException {
-        Network network = Network.define(5, g -> {
+    private static Network recurrent() {
+        return Network.define(5, g -> {
             Value x = g.data("x", FLOAT32, 4, -1, 3);
             Value zeros = g.op("fill_constant_batch_size_like").in("Input", x).attr("shape", new long[]{-1, 6}).attr("value", 0f)
                     .attr("dtype", 5).attr("input_dim_idx", 1).attr("output_dim_idx", 0).one("Out");
@@ -181,38 +180,59 @@ class ReferenceScopesTest {
             g.minimize(loss, Sgd.of(0.5));
             return Outputs.of("loss", loss, "y", y);
         });
+    }
+
+    private static void train(Executor executor, Network network, Tensor x) {
         String loss = network.outputs().get("loss").name();
+        executor.run(network.startup());
+        Plan step = executor.compile(network.main(), feeds("x"), fetches(loss));
+        double before = step.run(x).scalar(loss);
+        for (int i = 0; i < 5; i++) {
+            step.run(x);
+        }
+        assertTrue(step.run(x).scalar(loss) < before, "it learns");
+    }
+
+    @Test
+    void aRecurrentNetworkIsSavedAndLoaded(@TempDir Path folder) throws IOException {
+        Network network = recurrent();
         String y = network.outputs().get("y").name();
         Tensor x = Bits.normal(3, 4, 2, 3);
         Program test = network.main().copyForTest();
-        Tensor untrained;
         Tensor trained;
         try (Executor executor = Executor.on(Place.CPU)) {
             executor.run(network.startup());
-            untrained = executor.run(test, Map.of("x", x), fetches(y)).get(y);
-            Plan step = executor.compile(network.main(), feeds("x"), fetches(loss));
-            double before = step.run(x).scalar(loss);
-            for (int i = 0; i < 5; i++) {
-                step.run(x);
-            }
-            assertTrue(step.run(x).scalar(loss) < before, "it learns");
+            Tensor untrained = executor.run(test, Map.of("x", x), fetches(y)).get(y);
+            train(executor, network, x);
             trained = executor.run(test, Map.of("x", x), fetches(y)).get(y);
+            assertFalse(Bits.same(untrained, trained));
             ParameterFiles.writeCombined(folder.resolve("all.pdiparams"), network.main(), executor.scope()::find);
             ProgramFiles.write(folder.resolve("test.pdmodel"), test);
-            InferenceModels.save(folder.resolve("model"), network.main(), List.of("x"), List.of(y), executor.scope()::find);
         }
-        assertFalse(Bits.same(untrained, trained));
         try (Executor executor = Executor.on(Place.CPU)) {
             executor.run(network.startup());
             ParameterFiles.readCombined(folder.resolve("all.pdiparams"), network.main()).forEach(executor.scope()::set);
             Program loaded = ProgramFiles.read(folder.resolve("test.pdmodel"));
-            Bits.assertSame(trained, executor.run(loaded, Map.of("x", x), fetches(y)).get(y), "program and parameters");
+            Bits.assertSame(trained, executor.run(loaded, Map.of("x", x), fetches(y)).get(y), "what was loaded");
+        }
+    }
+
+    @Test
+    void aRecurrentNetworkIsSavedAndLoadedForInference(@TempDir Path folder) throws IOException {
+        Network network = recurrent();
+        String y = network.outputs().get("y").name();
+        Tensor x = Bits.normal(3, 4, 2, 3);
+        Tensor trained;
+        try (Executor executor = Executor.on(Place.CPU)) {
+            train(executor, network, x);
+            trained = executor.run(network.main().copyForTest(), Map.of("x", x), fetches(y)).get(y);
+            InferenceModels.save(folder.resolve("model"), network.main(), List.of("x"), List.of(y), executor.scope()::find);
         }
         try (Executor executor = Executor.on(Place.CPU);
                 InferenceModels.InferenceModel model = InferenceModels.load(folder.resolve("model"))) {
             model.parameters().forEach(executor.scope()::set);
             String output = model.fetches().getFirst();
-            Bits.assertSame(trained, executor.run(model.program(), Map.of("x", x), fetches(output)).get(output), "inference model");
+            Bits.assertSame(trained, executor.run(model.program(), Map.of("x", x), fetches(output)).get(output), "what was loaded");
         }
     }
 
