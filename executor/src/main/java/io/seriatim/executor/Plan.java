@@ -169,8 +169,7 @@ public final class Plan {
                 ? "; built at " + stack.getLast()
                 : "";
         return new ProgramFailedException(access.op().type(),
-                "Operation " + access.index() + " (" + access.op().type() + ", outputs " + access.op().outputNames() + ") failed: "
-                        + e.getMessage()
+                "Operation " + access.index() + " (" + access.op().type() + ", outputs " + access.op().outputNames() + ") failed: " + e.getMessage()
                         + built,
                 e);
     }

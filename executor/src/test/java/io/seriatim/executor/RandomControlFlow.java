@@ -35,7 +35,7 @@ final class RandomControlFlow {
             Random random = new Random(seed);
             Value x = g.data("x", FLOAT32, -1, WIDTH);
             RandomControlFlow programs = new RandomControlFlow(g, random, g.data("n", INT64, 1), trains);
-            List<Value> known = new ArrayList<>(List.of(x.times(0.5), g.linear(x, WIDTH).tanh()));
+            List<Value> known = new ArrayList<>(List.of(trains ? g.linear(x, WIDTH) : x.times(0.5), g.linear(x, WIDTH).tanh()));
             programs.add(known, 10 + random.nextInt(6), 0);
             Value last = known.getLast();
             Value other = known.get(random.nextInt(known.size()));
