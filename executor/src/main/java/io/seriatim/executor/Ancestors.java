@@ -20,6 +20,15 @@ final class Ancestors {
         this.complete = new int[tasks];
     }
 
+    /** Of tasks with all that they wait for. */
+    static Ancestors of(int[][] before) {
+        Ancestors ancestors = new Ancestors(before.length);
+        for (int i = 0; i < before.length; i++) {
+            ancestors.set(i, before[i]);
+        }
+        return ancestors;
+    }
+
     /** Sets what comes directly before a task; all tasks before it must have been set. */
     void set(int task, int[] before) {
         int base = task * WORDS;

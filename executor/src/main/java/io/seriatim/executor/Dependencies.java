@@ -34,6 +34,13 @@ record Dependencies(int[][] before, long found, long examined) {
         return new Search(tasks, values, block.program(), options.paddleRandom() != null).search(options.sequential());
     }
 
+    /** For tasks that run one after the other, once. */
+    static Dependencies none(int tasks) {
+        int[][] before = new int[tasks][];
+        Arrays.fill(before, NONE);
+        return new Dependencies(before, 0, 0);
+    }
+
     /** How many edges are left. */
     long kept() {
         return Arrays.stream(before).mapToLong(each -> each.length).sum();

@@ -38,10 +38,10 @@ record MemoryPlan(long[] offsets, long[][] temporaries, Map<Place, Long> arenas,
     private static final long ALLOWANCE = 1 << 20;
 
     /** Memory of its own for each value, from the allocator. */
-    static MemoryPlan none(List<Task> tasks, ValueTable values, int[][] before, boolean inOrder) {
+    static MemoryPlan none(List<Task> tasks, ValueTable values, Lifetimes lifetimes, int[][] before, boolean inOrder) {
         long[] offsets = new long[values.size()];
         Arrays.fill(offsets, -1);
-        Search search = new Search(tasks, values, Lifetimes.of(tasks, values), before, null, false, Map.of());
+        Search search = new Search(tasks, values, lifetimes, before, null, false, Map.of());
         search.plan();
         Map<Place, Long> scratch = new LinkedHashMap<>();
         long[][] temporaries = new long[tasks.size()][];

@@ -99,6 +99,11 @@ record Streams(List<Key> streams, int[] stream, int[][] waits, int[][] hostWaits
     static Streams of(Map<Key, Integer> numbers, int[] stream, int[][] before) {
         int count = numbers.size();
         int n = stream.length;
+        if (count == 0) {
+            int[][] nothing = new int[n][];
+            Arrays.fill(nothing, NONE);
+            return new Streams(List.of(), stream, nothing, nothing, new boolean[n]);
+        }
         boolean[] recorded = new boolean[n];
         int[][] waits = new int[n][];
         int[][] hostWaits = new int[n][];

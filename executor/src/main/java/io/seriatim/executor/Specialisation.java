@@ -1,0 +1,49 @@
+package io.seriatim.executor;
+
+import io.seriatim.tensor.TensorSpec;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A plan for given shapes. Immutable; for many runs at once.
+ *
+ * @param accesses
+ *            the block's operations and values
+ * @param values
+ *            what is known of them
+ * @param tasks
+ *            in the order of the program
+ * @param dependencies
+ *            what the data demands
+ * @param streams
+ *            of devices
+ * @param memory
+ *            where values lie
+ * @param releases
+ *            when other memory is free
+ * @param before
+ *            for each task those that it waits for: the data's demands, stream order, and what the memory plan adds
+ * @param after
+ *            for each task those that wait for it
+ * @param externals
+ *            for each value of the block that is fed or outside what it must be; null if it held no tensor
+ */
+@SuppressWarnings("ArrayRecordComponent") // Never compared.
+record Specialisation(Accesses accesses, ValueTable values, List<Task> tasks, Dependencies dependencies, Streams streams, MemoryPlan memory,
+        Releases releases, int[][] before, int[][] after, @Nullable TensorSpec[] externals) {
+    /** Whether it is for what a run is given. */
+    boolean fits(@Nullable Object[] given) {
+        for (int i = 0; i < externals.length; i++) {
+            if (accesses.values().get(i).origin() != Accesses.Origin.COMPUTED && !fits(i, given[i])) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private boolean fits(int value, @Nullable Object given) {
+        TensorSpec wanted = externals[value];
+        TensorSpec there = given instanceof io.seriatim.tensor.Tensor tensor ? tensor.spec() : null;
+        return wanted == null ? there == null : there != null && (wanted == there || wanted.equals(there) || wanted.equals(there.rowMajor()));
+    }
+}

@@ -1,0 +1,54 @@
+package io.seriatim.executor;
+
+import io.seriatim.graph.Interpreter;
+import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.kernel.PreparedKernels;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Takes a block through the steps of a plan, each a function of what the last one gave, for the shapes of what a run is given. No kernel runs. */
+final class Specialiser {
+    private final Options options;
+    private final PreparedKernels kernels;
+    private final Interpreter interpreter;
+
+    Specialiser(Options options, PreparedKernels kernels, Interpreter interpreter) {
+        this.options = options;
+        this.kernels = kernels;
+        this.interpreter = interpreter;
+    }
+
+    /** Once: the program will run once, so that memory and order are not worth a thought. */
+    Specialisation specialise(Accesses accesses, @Nullable Object[] externals, boolean once) {
+        ValueTable values = new ValueTable(accesses);
+        List<Task> lowered = new Lowerer(accesses, values, interpreter, options.paddleRandom()).lower(externals);
+        List<Task> fused = options.fusion() && !once ? Fusion.of(lowered, values) : lowered;
+        List<Task> tasks = Placement.of(fused, values, options, kernels, accesses.block().index() > 0);
+        Map<Streams.Key, Integer> keys = new LinkedHashMap<>();
+        int[] stream = Streams.assign(tasks, keys);
+        boolean hostOnly = keys.isEmpty();
+        boolean inOrder = hostOnly && (once || options.inOrder());
+        Dependencies dependencies = once && hostOnly ? Dependencies.none(tasks.size()) : Dependencies.of(tasks, values, accesses.block(), options);
+        int[][] before = hostOnly ? dependencies.before() : Streams.chained(dependencies.before(), stream);
+        Lifetimes lifetimes = Lifetimes.of(tasks, values);
+        MemoryPlan memory = options.memoryPlan() && !once
+                ? MemoryPlan.of(tasks, values, lifetimes, before, inOrder, options.inPlace())
+                : MemoryPlan.none(tasks, values, lifetimes, before, inOrder);
+        Streams streams = Streams.of(keys, stream, memory.before());
+        return new Specialisation(accesses, values, tasks, dependencies, streams, memory,
+                Releases.of(tasks, values, lifetimes, memory, inOrder), memory.before(), Dependencies.after(memory.before()),
+                specs(externals));
+    }
+
+    private static @Nullable TensorSpec[] specs(@Nullable Object[] externals) {
+        @Nullable
+        TensorSpec[] specs = new TensorSpec[externals.length];
+        for (int i = 0; i < specs.length; i++) {
+            specs[i] = externals[i] instanceof Tensor tensor ? tensor.spec().rowMajor() : null;
+        }
+        return specs;
+    }
+}
