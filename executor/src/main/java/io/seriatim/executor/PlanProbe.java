@@ -1,130 +1,126 @@
 package io.seriatim.executor;
 
+import io.seriatim.graph.BlockExecution;
 import io.seriatim.tensor.Tensor;
-import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a plan is made of for given feeds, to be measured: its kernels in a plain loop, and its memory. It has memory of its own beside that of the plan's runs, but works on the same scope, so that
- * neither a run of the plan nor another loop may be under way at the same time.
+ * What a plan is made of for given feeds, to be measured: its kernels in a plain loop, and its memory. It has memory of its own beside that of the plan's runs, but works on the executor's scope, so that neither
+ * a run of the plan nor another loop may be under way at the same time.
  */
 public final class PlanProbe implements AutoCloseable {
+    private static final BlockExecution NO_BLOCKS = session -> {
+        throw new IllegalStateException("Block " + session.block().index() + " has a plan of its own: a program that runs blocks has no bare loop");
+    };
+
+    private final Specialisation plan;
     private final Frame frame;
-    private final @Nullable Kernel[] kernels;
-    private final @Nullable Tensor[][] arguments;
-    private final int[] numbers;
-    private final int operations;
-    private final Memory memory;
+    private final RunContext context;
+    private final Work[] works;
 
-    /** The bytes of temporaries: of all together, and of those that live at the same time. */
-    private record Memory(long arena, long sum, long largest) {
-    }
-
-    private PlanProbe(Frame frame, Specialisation specialisation, Lifetimes lifetimes) {
-        List<Frame.Call> calls = frame.calls();
-        this.frame = frame;
-        this.kernels = calls.stream().map(Frame.Call::kernel).toArray(Kernel[]::new);
-        this.arguments = calls.stream().map(Frame.Call::arguments).toArray(Tensor[][]::new);
-        this.numbers = calls.stream().mapToInt(Frame.Call::operation).toArray();
-        this.operations = specialisation.instructions().size();
-        this.memory = memory(specialisation, lifetimes);
+    private PlanProbe(Plan plan, Tensor... feeds) {
+        Executor executor = plan.executor();
+        Scope scope = executor.scope();
+        Map<String, Tensor> fed = LinkedHashMap.newLinkedHashMap(feeds.length);
+        this.plan = plan.specialisation(scope, feeds);
+        for (int i = 0; i < feeds.length; i++) {
+            fed.put(plan.feeds().names().get(i), feeds[i]);
+        }
+        this.context = new RunContext(plan.externals(this.plan.accesses(), scope, fed), scope.bindings(),
+                new RunContext.Lazy(executor.interpreter(), plan.program().global(), fed, 0, NO_BLOCKS));
+        this.frame = new Frame(this.plan, executor.options());
+        frame.begin(context);
+        List<Work> all = new ArrayList<>();
+        for (int i = 0; i < this.plan.tasks().size(); i++) {
+            frame.allocate(i);
+            all.addAll(Arrays.asList(frame.works(i)));
+        }
+        this.works = all.toArray(Work[]::new);
     }
 
     /**
      * Looks into a plan. Nothing is run.
      *
      * @param plan
-     *            on the executor's scope, which holds what the program needs
+     *            on the processor; the executor's scope holds what the program needs
      * @param feeds
      *            one for each feed, in order
      * @return what it is made of
+     * @throws IllegalArgumentException
+     *             if a value is missing or does not fit its variable
      */
     public static PlanProbe of(Plan plan, Tensor... feeds) {
-        return plan.probe(feeds);
-    }
-
-    static PlanProbe of(Frame frame, Specialisation specialisation, Lifetimes lifetimes) {
-        return new PlanProbe(frame, specialisation, lifetimes);
-    }
-
-    private static Memory memory(Specialisation specialisation, Lifetimes lifetimes) {
-        int operations = specialisation.instructions().size();
-        long[] change = new long[operations + 2];
-        long sum = 0;
-        for (int i = 0; i < specialisation.specs().length; i++) {
-            TensorSpec spec = specialisation.specs()[i];
-            if (specialisation.offsets()[i] >= 0 && spec != null) {
-                sum += spec.bytes();
-                change[lifetimes.first()[i]] += spec.bytes();
-                change[lifetimes.last()[i] + 1] -= spec.bytes();
-            }
-        }
-        long live = 0;
-        long largest = 0;
-        for (int i = 0; i < operations; i++) {
-            live += change[i];
-            long scratch = specialisation.instructions().get(i) instanceof Specialisation.Compiled compiled
-                    ? compiled.lowered().temporaries().stream().mapToLong(TensorSpec::bytes).sum()
-                    : 0;
-            sum += scratch;
-            largest = Math.max(largest, live + scratch);
-        }
-        return new Memory(specialisation.arenaBytes(), sum, largest);
+        return new PlanProbe(plan, feeds);
     }
 
     /**
-     * The plan's kernels with their arguments, one after the other in the order of the program, on the calling thread: what no plan can be faster than with one thread. What has no kernels, such as an operation
-     * that runs blocks, is run as a plan does it.
+     * The plan's kernels with their arguments, one after the other in the order of the program, on the calling thread: what no plan can be faster than with one thread. A plan in which something is more than
+     * kernels on planned memory, such as an operation whose shape its input's values decide, is run as with one thread.
      *
      * @param kernelThreads
      *            how many threads each kernel may use, where it can use several
      * @return of one thread at a time
      */
     public Runnable bareLoop(int kernelThreads) {
-        KernelContext context = new KernelContext(kernelThreads);
+        KernelContext kernels = new KernelContext(kernelThreads);
+        if (!isPlanned()) {
+            return () -> runAll(kernels);
+        }
+        Kernel[] all = Arrays.stream(works).map(work -> Objects.requireNonNull(work.kernel())).toArray(Kernel[]::new);
+        @Nullable
+        Tensor[][] arguments = Arrays.stream(works).map(Work::arguments).toArray(Tensor[][]::new);
         return () -> {
-            for (int i = 0; i < kernels.length; i++) {
-                Kernel kernel = kernels[i];
-                if (kernel != null) {
-                    kernel.run(arguments[i], context);
-                } else {
-                    execute(numbers[i], context);
-                }
+            for (int i = 0; i < all.length; i++) {
+                all[i].run(arguments[i], kernels);
             }
         };
     }
 
-    private void execute(int operation, KernelContext context) {
+    /** Whether all that there is are kernels, and all memory is known before a run. */
+    private boolean isPlanned() {
+        return plan.tasks().stream().allMatch(Task.Compute.class::isInstance) && Arrays.stream(works).allMatch(work -> work.kernel() != null)
+                && Arrays.stream(plan.releases().after()).allMatch(after -> after.length == 0);
+    }
+
+    private void runAll(KernelContext kernels) {
+        frame.begin(context);
         try {
-            frame.execute(operation, context);
+            for (int i = 0; i < plan.tasks().size(); i++) {
+                frame.execute(i, kernels);
+            }
         } catch (RuntimeException e) {
             throw e;
         } catch (Exception e) {
-            throw new IllegalStateException("Operation " + operation + " failed in the bare loop: " + e.getMessage(), e);
+            throw new IllegalStateException("A task has failed: " + e.getMessage(), e);
+        } finally {
+            frame.end();
         }
     }
 
     /**
-     * The size of a run's memory.
+     * The size of the memory that a run has for its temporaries.
      *
      * @return in bytes
      */
     public long arenaBytes() {
-        return memory.arena();
+        return plan.memory().arenaBytes();
     }
 
     /**
-     * What a run's memory would be if each temporary had its own.
+     * What that would be if each temporary had memory of its own.
      *
      * @return in bytes
      */
     public long temporaryBytes() {
-        return memory.sum();
+        return plan.memory().sum();
     }
 
     /**
@@ -133,7 +129,7 @@ public final class PlanProbe implements AutoCloseable {
      * @return in bytes
      */
     public long largestLiveSet() {
-        return memory.largest();
+        return plan.memory().live();
     }
 
     /**
@@ -142,21 +138,22 @@ public final class PlanProbe implements AutoCloseable {
      * @return without feed and fetch
      */
     public int operations() {
-        return operations;
+        return plan.accesses().operations().size();
     }
 
     /**
      * How many kernels these come down to.
      *
-     * @return how many kernels the bare loop runs
+     * @return without what is interpreted
      */
     public int kernels() {
-        return (int) Arrays.stream(kernels).filter(Objects::nonNull).count();
+        return (int) Arrays.stream(works).filter(work -> work.kernel() != null).count();
     }
 
     /** Frees its memory; its loops may not run after that. */
     @Override
     public void close() {
+        frame.end();
         frame.close();
     }
 }

@@ -2,17 +2,16 @@ package io.seriatim.tensor;
 
 import io.seriatim.device.Access;
 import io.seriatim.device.Event;
+import io.seriatim.device.Place;
 import io.seriatim.device.Stream;
 import io.seriatim.engine.Completion;
 import io.seriatim.engine.OpBuilder;
 import io.seriatim.engine.OpKind;
 import io.seriatim.engine.Var;
-import io.seriatim.tensor.kernel.Binary;
 import io.seriatim.tensor.kernel.Computation;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
-import io.seriatim.tensor.kernel.Unary;
-import io.seriatim.tensor.kernel.Where;
+import io.seriatim.tensor.kernel.PreparedKernels;
 import java.lang.ref.Reference;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -61,9 +60,11 @@ final class ArrayOps {
     /** The inputs, with a copy of each that the outputs would overwrite while it is still read. */
     private static List<NDArray> apart(Computation computation, List<NDArray> reads, List<NDArray> writes, List<NDArray> copies) {
         List<NDArray> inputs = new ArrayList<>(reads);
+        TensorSpec[] specs = specs(reads, writes);
         for (int i = 0; i < inputs.size(); i++) {
             NDArray read = inputs.get(i);
-            if (!computation.mutates(i) && writes.stream().anyMatch(write -> spoils(computation, write, read))) {
+            boolean inPlace = computation.inPlace(i, specs);
+            if (!computation.mutates(i) && writes.stream().anyMatch(write -> spoils(write, read, inPlace && write == writes.getFirst()))) {
                 NDArray copy = read.copy();
                 copies.add(copy);
                 inputs.set(i, copy);
@@ -72,11 +73,16 @@ final class ArrayOps {
         return inputs;
     }
 
-    private static boolean spoils(Computation computation, NDArray write, NDArray read) {
-        // Element by element, an input that is the output itself has been read when it is written.
-        boolean elementwise = computation instanceof Binary || computation instanceof Unary || computation instanceof Where;
-        boolean same = write.tensor().offset() == read.tensor().offset() && write.tensor().spec().equals(read.tensor().spec());
-        return overlap(write, read) && !(elementwise && same);
+    private static TensorSpec[] specs(List<NDArray> reads, List<NDArray> writes) {
+        TensorSpec[] specs = new TensorSpec[reads.size() + writes.size()];
+        for (int i = 0; i < specs.length; i++) {
+            specs[i] = (i < reads.size() ? reads.get(i) : writes.get(i - reads.size())).tensor().spec();
+        }
+        return specs;
+    }
+
+    private static boolean spoils(NDArray write, NDArray read, boolean inPlace) {
+        return overlap(write, read) && !(inPlace && write.tensor().offset() == read.tensor().offset());
     }
 
     private static boolean overlap(NDArray one, NDArray other) {
@@ -91,12 +97,10 @@ final class ArrayOps {
         Placement placement = onePlace(name, all);
         @Nullable
         Tensor[] tensors = new Tensor[all.size()];
-        TensorSpec[] specs = new TensorSpec[all.size()];
         for (int i = 0; i < tensors.length; i++) {
             tensors[i] = all.get(i).tensor();
-            specs[i] = all.get(i).tensor().spec();
         }
-        Kernel kernel = KernelCache.INSTANCE.get(computation, placement.place(), specs);
+        Kernel kernel = PreparedKernels.system().get(computation, placement.place(), specs(reads, writes));
         Touched touched = Touched.of(reads, writes, computation);
         OpBuilder op = touched.declare(writes.getFirst().storage().engine().op(name), more).on(placement.lane());
         if (placement.place().isHost()) {
@@ -163,6 +167,58 @@ final class ArrayOps {
         OpBuilder op = touched.declare(to.storage().engine().op(name)).on((in ? target : source).lane())
                 .kind(in ? OpKind.COPY_IN : OpKind.COPY_OUT);
         op.pushAsync(done -> issue(stream, touched, done, () -> stream.copy(name, read.access(false), write.access(true))));
+    }
+
+    /** Pushes Java code that works on host memory. */
+    static void call(NDArrays arrays, String name, List<NDArray> reads, List<NDArray> writes, ArrayBody body, Var... more) {
+        List<NDArray> all = new ArrayList<>(reads);
+        all.addAll(writes);
+        for (NDArray array : all) {
+            array.storage().requireOpen();
+            if (!array.storage().engine().equals(arrays.engine())) {
+                throw new IllegalArgumentException(name + ": '" + array.name()
+                        + "' is on another engine than the operation, which cannot order it: copy the values over by hand");
+            }
+        }
+        requireApart(name, writes);
+        List<NDArray> copies = new ArrayList<>(0);
+        try {
+            List<NDArray> inputs = reads.stream()
+                    .map(array -> here(array, copies, array.place().isHost() ? array : array.copyTo(Place.CPU)))
+                    .toList();
+            List<NDArray> outputs = writes.stream().map(array -> here(array, copies,
+                    array.place().isHost() ? array : array.home().at(Place.CPU).empty(array.dtype(), array.shape().dims()))).toList();
+            pushCall(arrays.engine().op(name), name, inputs, outputs, body, more);
+            for (int i = 0; i < outputs.size(); i++) {
+                if (!writes.get(i).place().isHost()) {
+                    writes.get(i).copyFrom(outputs.get(i));
+                }
+            }
+        } finally {
+            copies.forEach(NDArray::close);
+        }
+    }
+
+    private static NDArray here(NDArray array, List<NDArray> copies, NDArray onHost) {
+        if (onHost != array) {
+            copies.add(onHost);
+        }
+        return onHost;
+    }
+
+    private static void pushCall(OpBuilder op, String name, List<NDArray> reads, List<NDArray> writes, ArrayBody body, Var... more) {
+        List<Tensor> inputs = reads.stream().map(NDArray::tensor).toList();
+        List<Tensor> outputs = writes.stream().map(NDArray::tensor).toList();
+        Touched touched = Touched.of(reads, writes, io.seriatim.tensor.kernel.Copy.PLAIN);
+        touched.declare(op, more).push(() -> {
+            touched.observe(name);
+            try {
+                body.run(inputs, outputs);
+            } finally {
+                Reference.reachabilityFence(inputs);
+                Reference.reachabilityFence(outputs);
+            }
+        });
     }
 
     /** The memory that an operation touches, each once, as read or written. */

@@ -72,7 +72,7 @@ public final class BenchExecutorCommand implements Callable<Integer> {
             switch (part) {
                 case OVERHEAD -> new OverheadBench(turns, progress).run(printer);
                 case NETWORKS -> new ModelBench(turns, quick ? 8 : 50, progress).run(printer, quick ? Models.small() : Models.all());
-                case BUILD -> new BuildBench(quick ? 1 : 3, progress).run(printer,
+                case BUILD -> new BuildBench(quick ? 1 : Math.min(count, 3), progress).run(printer,
                         quick ? new int[]{1000, 10_000} : new int[]{1000, 10_000, 100_000});
             }
         }

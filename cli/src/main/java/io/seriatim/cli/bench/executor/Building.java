@@ -3,10 +3,7 @@ package io.seriatim.cli.bench.executor;
 import io.seriatim.executor.Executor;
 import io.seriatim.graph.Network;
 import java.io.IOException;
-import java.io.InputStream;
 import java.lang.ref.Reference;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -28,9 +25,6 @@ import java.util.stream.IntStream;
  *            bytes that program and plan hold after that
  */
 record Building(int operations, double define, double compile, double first, double next, long heap) {
-    /** What a process of its own may hold. */
-    static final String HEAP = "-Xmx1g";
-
     private static final int RUNS = 5;
     private static final int LOOKS = 3;
 
@@ -59,27 +53,14 @@ record Building(int operations, double define, double compile, double first, dou
         }
     }
 
-    /** Measures in a process that has run nothing before and whose heap is limited. */
+    /** Measures in a process that has run nothing before. */
     static Building inOwnProcess(int operations) throws IOException, InterruptedException {
-        Path java = Path.of(System.getProperty("java.home"), "bin", "java");
-        Process process = new ProcessBuilder(java.toString(), HEAP, "--enable-native-access=ALL-UNNAMED", "-cp",
-                System.getProperty("java.class.path"),
-                Building.class.getName(), String.valueOf(operations))
-                .redirectError(ProcessBuilder.Redirect.INHERIT).start();
-        try (InputStream out = process.getInputStream()) {
-            String text = new String(out.readAllBytes(), StandardCharsets.UTF_8);
-            int code = process.waitFor();
-            if (code != 0) {
-                throw new IOException(
-                        "the process that builds a plan of " + operations + " operations with " + HEAP + " ended with " + code);
-            }
-            return parse(text);
-        }
+        return parse(OwnProcess.run(Building.class.getName(), String.valueOf(operations)));
     }
 
-    /** From nothing to the first result. */
-    double together() {
-        return define + compile + first;
+    /** From a description to the first result. */
+    double plan() {
+        return compile + first;
     }
 
     String format() {

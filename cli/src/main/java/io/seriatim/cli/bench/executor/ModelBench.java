@@ -39,7 +39,7 @@ final class ModelBench {
             measure(model, model.name() + ", inference", model.inference());
         }
         progress.done();
-        printer.print("Networks: a step of training or inference, " + turns.rounds() + " rounds", times);
+        printer.print("Networks: a step of training or inference, " + turns.rounds() + (turns.rounds() == 1 ? " round" : " rounds"), times);
         printer.print("Memory of temporaries, and what a run allocates in the steady state", memory);
         printer.line(GOALS);
     }

@@ -11,7 +11,7 @@ class BuildingTest {
         Building building = Building.measure(200);
         assertEquals(200, building.operations());
         assertTrue(building.define() > 0 && building.compile() > 0 && building.first() > 0 && building.next() > 0, building::toString);
-        assertEquals(building.define() + building.compile() + building.first(), building.together());
+        assertEquals(building.compile() + building.first(), building.plan());
     }
 
     @Test
