@@ -62,6 +62,17 @@ public final class PlanProbe implements AutoCloseable {
     }
 
     /**
+     * Makes an executor run in parallel also what is too small to gain by it, so that what its threads cost can be measured.
+     *
+     * @param builder
+     *            of an executor of several threads
+     * @return the builder
+     */
+    public static Executor.Builder eager(Executor.Builder builder) {
+        return builder.eager();
+    }
+
+    /**
      * The plan's kernels with their arguments, one after the other in the order of the program, on the calling thread: what no plan can be faster than with one thread. A plan in which something is more than
      * kernels on planned memory, such as an operation whose shape its input's values decide, is run as with one thread.
      *

@@ -67,8 +67,9 @@ record Building(int operations, double define, double compile, double first, dou
         return operations + " " + define + " " + compile + " " + first + " " + next + " " + heap;
     }
 
+    /** From the last line that a process has printed. */
     static Building parse(String text) {
-        String[] parts = text.strip().split(" ", -1);
+        String[] parts = text.strip().lines().reduce("", (_, last) -> last).split(" ", -1);
         return new Building(Integer.parseInt(parts[0]), Double.parseDouble(parts[1]), Double.parseDouble(parts[2]),
                 Double.parseDouble(parts[3]),
                 Double.parseDouble(parts[4]), Long.parseLong(parts[5]));

@@ -15,19 +15,19 @@ final class OwnProcess {
     private OwnProcess() {
     }
 
-    /** Returns what it printed. */
+    /** Returns what it printed, warnings included. */
     static String run(String mainClass, String... arguments) throws IOException, InterruptedException {
         String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
         List<String> line = new ArrayList<>(List.of(java, HEAP, "--enable-native-access=ALL-UNNAMED", "-cp", System.getProperty("java.class.path"),
                 mainClass));
         line.addAll(List.of(arguments));
-        Process process = new ProcessBuilder(line).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+        Process process = new ProcessBuilder(line).redirectErrorStream(true).start();
         try (InputStream out = process.getInputStream()) {
             String text = new String(out.readAllBytes(), StandardCharsets.UTF_8);
             int code = process.waitFor();
             if (code != 0) {
                 throw new IOException("'" + String.join(" ", line.subList(5, line.size())) + "' in a process of its own with " + HEAP
-                        + " ended with " + code + "; what it said stands above");
+                        + " ended with " + code + ": " + text.strip());
             }
             return text;
         } finally {
