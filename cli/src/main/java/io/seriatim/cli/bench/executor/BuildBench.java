@@ -30,8 +30,9 @@ final class BuildBench {
     }
 
     void run(Printer printer, int... sizes) throws IOException, InterruptedException {
-        Table table = new Table(List.of("operations", "define, s", "compile, s", "first run, s", "plan and first run, s", "next run, ns per operation",
-                "heap held, MiB", "seriatim run, s"));
+        Table table = new Table(
+                List.of("operations", "define, s", "compile, s", "first run, s", "plan and first run, s", "next run, ns per operation",
+                        "heap held, MiB", "seriatim run, s"));
         for (int size : sizes) {
             progress.stage("plan of " + Printer.count(size) + " operations");
             Building[] buildings = new Building[rounds];
@@ -44,7 +45,9 @@ final class BuildBench {
             table.row(row(buildings, commands));
         }
         progress.done();
-        printer.print("Building plans: random programs of three kinds of small operations, " + rounds + (rounds == 1 ? " round" : " rounds"), table);
+        printer.print(
+                "Building plans: random programs of three kinds of small operations, " + rounds + (rounds == 1 ? " round" : " rounds"),
+                table);
         printer.line(GOALS);
     }
 
@@ -53,7 +56,8 @@ final class BuildBench {
         Arrays.sort(buildings, Comparator.comparingDouble(Building::plan));
         Arrays.sort(commands);
         Building building = buildings[buildings.length / 2];
-        return List.of(Printer.count(building.operations()), seconds(building.define()), seconds(building.compile()), seconds(building.first()),
+        return List.of(Printer.count(building.operations()), seconds(building.define()), seconds(building.compile()),
+                seconds(building.first()),
                 seconds(building.plan()), String.format(Locale.ROOT, "%.0f", building.next() * 1e9 / building.operations()),
                 String.format(Locale.ROOT, "%.0f", building.heap() / MEGABYTE), seconds(commands[commands.length / 2]));
     }
@@ -69,7 +73,8 @@ final class BuildBench {
             Npy.write(feed, TinyProgram.feed());
             String fetch = network.outputs().get("y").name();
             long start = System.nanoTime();
-            OwnProcess.run(COMMAND, "run", "--program", program.toString(), "--feed", "x=" + feed, "--fetch", fetch, "--out", folder.toString());
+            OwnProcess.run(COMMAND, "run", "--program", program.toString(), "--feed", "x=" + feed, "--fetch", fetch, "--out",
+                    folder.toString());
             double seconds = (System.nanoTime() - start) / 1e9;
             Files.delete(folder.resolve(fetch + ".npy"));
             return seconds;

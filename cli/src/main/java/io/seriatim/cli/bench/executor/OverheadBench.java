@@ -25,8 +25,9 @@ final class OverheadBench {
     }
 
     void run(Printer printer) {
-        Table table = new Table(List.of("ns per operation", "kernels", "bare loop", "plan, 1 thread", "overhead", "plan, 2 threads", "overhead",
-                "1 thread, fused", "2 threads, fused"));
+        Table table = new Table(
+                List.of("ns per operation", "kernels", "bare loop", "plan, 1 thread", "overhead", "plan, 2 threads", "overhead",
+                        "1 thread, fused", "2 threads, fused"));
         for (TinyProgram program : TinyProgram.values()) {
             progress.stage("overhead, " + program.label());
             table.row(row(program));
@@ -47,7 +48,8 @@ final class OverheadBench {
                 PlanRun bothFused = plan(network, 2, true);
                 PlanProbe probe = one.probe()) {
             Timings timings = turns.run(List.of(probe.bareLoop(1), one, two, fused, bothFused));
-            return List.of(program.label(), Printer.count(probe.kernels()), each(timings.median(0)), each(timings.median(1)), each(timings.difference(1, 0)),
+            return List.of(program.label(), Printer.count(probe.kernels()), each(timings.median(0)), each(timings.median(1)),
+                    each(timings.difference(1, 0)),
                     each(timings.median(2)),
                     each(timings.difference(2, 0)), each(timings.median(3)), each(timings.median(4)));
         }
@@ -55,7 +57,8 @@ final class OverheadBench {
 
     private static PlanRun plan(Network network, int threads, boolean fusion) {
         Executor.Builder builder = Executor.builder().threads(threads).fusion(fusion);
-        return PlanRun.of(threads == 1 ? builder.build() : PlanProbe.eager(builder).build(), null, network.main(), List.of("x"), network.outputs().get("y").name(), TinyProgram.feed());
+        return PlanRun.of(threads == 1 ? builder.build() : PlanProbe.eager(builder).build(), null, network.main(), List.of("x"),
+                network.outputs().get("y").name(), TinyProgram.feed());
     }
 
     private static String each(double nanos) {

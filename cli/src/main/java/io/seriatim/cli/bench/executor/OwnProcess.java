@@ -18,8 +18,9 @@ final class OwnProcess {
     /** Returns what it printed, warnings included. */
     static String run(String mainClass, String... arguments) throws IOException, InterruptedException {
         String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
-        List<String> line = new ArrayList<>(List.of(java, HEAP, "--enable-native-access=ALL-UNNAMED", "-cp", System.getProperty("java.class.path"),
-                mainClass));
+        List<String> line = new ArrayList<>(
+                List.of(java, HEAP, "--enable-native-access=ALL-UNNAMED", "-cp", System.getProperty("java.class.path"),
+                        mainClass));
         line.addAll(List.of(arguments));
         Process process = new ProcessBuilder(line).redirectErrorStream(true).start();
         try (InputStream out = process.getInputStream()) {
