@@ -100,7 +100,7 @@ final class Models {
 
     /** Devlin et al., 2019. */
     private static Value bert(Graph g, Value words) {
-        int width = 128;
+        long width = 128;
         Value places = g.parameter(ParameterSpec.DEFAULT, DType.FLOAT32, LENGTH, width);
         Value y = g.layers().layerNorm(width).apply(g.layers().embedding(WORDS, width).apply(words).plus(places));
         for (int i = 0; i < 2; i++) {
