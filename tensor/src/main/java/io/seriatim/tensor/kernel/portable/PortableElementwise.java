@@ -87,6 +87,10 @@ final class PortableElementwise {
                 float[] y = context.floats(1);
                 float[] dy = context.floats(2);
                 float[] to = context.floats(3);
+                if (grad.function() == Unary.Function.RELU && (hasX || hasY)) {
+                    FloatLoops.reluGrad(hasX ? x : y, dy, to, count);
+                    return;
+                }
                 for (int i = 0; i < count; i++) {
                     to[i] = (float) (dy[i] * derivative(grad, hasX, hasY, x[i], y[i]));
                 }
@@ -124,6 +128,10 @@ final class PortableElementwise {
         boolean accumulates = binary.postOps().stream().anyMatch(PostOp.Accumulate.class::isInstance);
         if (inputs > 6 || accumulates || (!binary.postOps().isEmpty() && arithmetic == DType.INT64)) {
             return null;
+        }
+        FloatBinary common = FloatBinary.of(binary, x, Objects.requireNonNull(arguments[1]), out);
+        if (common != null) {
+            return common;
         }
         return Elementwise.of(arithmetic, out, Arrays.copyOf(arguments, inputs)).kernel(new Elementwise.Tile() {
             @Override
