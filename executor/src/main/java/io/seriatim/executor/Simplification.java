@@ -1,9 +1,13 @@
 package io.seriatim.executor;
 
+import io.seriatim.tensor.kernel.Computation;
 import io.seriatim.tensor.kernel.Copy;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -120,7 +124,7 @@ final class Simplification {
         List<Task> left = new ArrayList<>(tasks.length);
         for (int i = tasks.length - 1; i >= 0; i--) {
             Task task = tasks[i];
-            if (task instanceof Task.Compute compute && compute.stages().stream().anyMatch(stage -> isDead(stage, reads))) {
+            if (task instanceof Task.Compute compute) {
                 count(task, reads, -1);
                 task = living(compute, reads);
                 count(task, reads, 1);
@@ -140,22 +144,40 @@ final class Simplification {
         }
     }
 
-    private boolean isDead(Stage stage, int[] reads) {
-        boolean dead = stage.computation() != null && stage.outputs().stream().anyMatch(java.util.Objects::nonNull);
-        for (int i = 0; dead && i < stage.inputs().size(); i++) {
-            dead = stage.computation() == null || !stage.computation().mutates(i);
+    /** The task with what later tasks or its own later stages read; null if that is nothing. */
+    private @Nullable Task living(Task.Compute task, int[] reads) {
+        List<Stage> living = new ArrayList<>(task.stages().size());
+        Set<Arg.Source> wanted = new HashSet<>();
+        for (Stage stage : task.stages().reversed()) {
+            if (!isDead(stage, reads, wanted)) {
+                living.add(stage);
+                stage.inputs().stream().filter(Objects::nonNull).map(Arg::source).forEach(wanted::add);
+            }
         }
-        for (Arg out : stage.outputs()) {
-            dead &= out == null || (out.value() >= 0 && reads[out.value()] == 0 && isTemporary(out.value()));
+        if (living.size() == task.stages().size()) {
+            return task;
         }
-        return dead;
+        boolean useless = living.isEmpty() && Arrays.stream(task.writes()).allMatch(value -> reads[value] == 0 && isTemporary(value));
+        return useless ? null : Task.Compute.of(task.operations(), living.reversed(), task.temporaries(), task.place());
     }
 
-    /** Null if nothing is left that someone reads. */
-    private @Nullable Task living(Task.Compute task, int[] reads) {
-        List<Stage> living = task.stages().stream().filter(stage -> !isDead(stage, reads)).toList();
-        // A task's own stages may read what another of them writes.
-        boolean useless = living.isEmpty() && Arrays.stream(task.writes()).allMatch(value -> reads[value] == 0 && isTemporary(value));
-        return useless ? null : Task.Compute.of(task.operations(), living, task.temporaries(), task.place());
+    private boolean isDead(Stage stage, int[] reads, Set<Arg.Source> wanted) {
+        Computation computation = stage.computation();
+        if (computation == null || stage.outputs().stream().allMatch(Objects::isNull)) {
+            return false;
+        }
+        for (int i = 0; i < stage.inputs().size(); i++) {
+            if (computation.mutates(i)) {
+                return false;
+            }
+        }
+        for (Arg out : stage.outputs()) {
+            boolean temporary = out == null || out.source() instanceof Arg.Temporary
+                    || (out.value() >= 0 && reads[out.value()] == 0 && isTemporary(out.value()));
+            if (!temporary || (out != null && wanted.contains(out.source()))) {
+                return false;
+            }
+        }
+        return true;
     }
 }
