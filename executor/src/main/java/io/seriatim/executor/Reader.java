@@ -5,6 +5,7 @@ import io.seriatim.engine.Engine;
 import io.seriatim.engine.Lane;
 import io.seriatim.engine.Var;
 import io.seriatim.tensor.Tensor;
+import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -415,7 +416,7 @@ public final class Reader implements AutoCloseable {
         awaitSource();
         try {
             source.close();
-        } catch (Exception e) {
+        } catch (IOException | RuntimeException e) {
             throw new IllegalStateException("The source of a reader could not be closed: " + e.getMessage(), e);
         } finally {
             begin();
