@@ -6,14 +6,20 @@ import io.seriatim.engine.Var;
 import io.seriatim.tensor.Tensor;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.jspecify.annotations.Nullable;
 
 /** Variables by name, in a tree: what is not here is looked for above. Parameters and what else outlives runs are in the root. For many threads. */
 public final class Scope {
     private final @Nullable Scope parent;
     private final Map<String, Object> values = new ConcurrentHashMap<>();
+    private final Set<String> kept = ConcurrentHashMap.newKeySet();
+    /** Fair: runs that write go in the order of their calls. */
+    private final ReentrantReadWriteLock order = new ReentrantReadWriteLock(true);
     @GuardedBy("this")
     private @Nullable Engine engine;
     @GuardedBy("this")
@@ -110,6 +116,46 @@ public final class Scope {
      */
     public List<String> names() {
         return List.copyOf(new TreeSet<>(values.keySet()));
+    }
+
+    /**
+     * Variables that runs on this scope leave here, whatever they are: they are neither collected nor is their memory used again, so that they can be looked at.
+     *
+     * @param names
+     *            temporaries of programs
+     * @return this
+     */
+    public Scope keep(String... names) {
+        kept.addAll(List.of(names));
+        return this;
+    }
+
+    Set<String> kept() {
+        return kept.isEmpty() ? Set.of() : Set.copyOf(kept);
+    }
+
+    /** What a run holds while it lasts: alone if it writes what outlives it. One for the tree. */
+    Lock lock(boolean writes) {
+        return parent != null ? parent.lock(writes) : writes ? order.writeLock() : order.readLock();
+    }
+
+    /** For runs: what outlives them goes to where it is, else to the root. */
+    Bindings bindings() {
+        return new Bindings() {
+            @Override
+            public @Nullable Object find(String name) {
+                return value(name);
+            }
+
+            @Override
+            public void set(String name, Object value) {
+                Scope holder = Scope.this;
+                while (holder.parent != null && !holder.values.containsKey(name)) {
+                    holder = holder.parent;
+                }
+                holder.put(name, value);
+            }
+        };
     }
 
     /**

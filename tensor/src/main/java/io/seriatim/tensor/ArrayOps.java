@@ -8,12 +8,10 @@ import io.seriatim.engine.Completion;
 import io.seriatim.engine.OpBuilder;
 import io.seriatim.engine.OpKind;
 import io.seriatim.engine.Var;
-import io.seriatim.tensor.kernel.Binary;
 import io.seriatim.tensor.kernel.Computation;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
-import io.seriatim.tensor.kernel.Unary;
-import io.seriatim.tensor.kernel.Where;
+import io.seriatim.tensor.kernel.PreparedKernels;
 import java.lang.ref.Reference;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -62,9 +60,11 @@ final class ArrayOps {
     /** The inputs, with a copy of each that the outputs would overwrite while it is still read. */
     private static List<NDArray> apart(Computation computation, List<NDArray> reads, List<NDArray> writes, List<NDArray> copies) {
         List<NDArray> inputs = new ArrayList<>(reads);
+        TensorSpec[] specs = specs(reads, writes);
         for (int i = 0; i < inputs.size(); i++) {
             NDArray read = inputs.get(i);
-            if (!computation.mutates(i) && writes.stream().anyMatch(write -> spoils(computation, write, read))) {
+            boolean inPlace = computation.inPlace(i, specs);
+            if (!computation.mutates(i) && writes.stream().anyMatch(write -> spoils(write, read, inPlace && write == writes.getFirst()))) {
                 NDArray copy = read.copy();
                 copies.add(copy);
                 inputs.set(i, copy);
@@ -73,11 +73,16 @@ final class ArrayOps {
         return inputs;
     }
 
-    private static boolean spoils(Computation computation, NDArray write, NDArray read) {
-        // Element by element, an input that is the output itself has been read when it is written.
-        boolean elementwise = computation instanceof Binary || computation instanceof Unary || computation instanceof Where;
-        boolean same = write.tensor().offset() == read.tensor().offset() && write.tensor().spec().equals(read.tensor().spec());
-        return overlap(write, read) && !(elementwise && same);
+    private static TensorSpec[] specs(List<NDArray> reads, List<NDArray> writes) {
+        TensorSpec[] specs = new TensorSpec[reads.size() + writes.size()];
+        for (int i = 0; i < specs.length; i++) {
+            specs[i] = (i < reads.size() ? reads.get(i) : writes.get(i - reads.size())).tensor().spec();
+        }
+        return specs;
+    }
+
+    private static boolean spoils(NDArray write, NDArray read, boolean inPlace) {
+        return overlap(write, read) && !(inPlace && write.tensor().offset() == read.tensor().offset());
     }
 
     private static boolean overlap(NDArray one, NDArray other) {
@@ -92,12 +97,10 @@ final class ArrayOps {
         Placement placement = onePlace(name, all);
         @Nullable
         Tensor[] tensors = new Tensor[all.size()];
-        TensorSpec[] specs = new TensorSpec[all.size()];
         for (int i = 0; i < tensors.length; i++) {
             tensors[i] = all.get(i).tensor();
-            specs[i] = all.get(i).tensor().spec();
         }
-        Kernel kernel = KernelCache.INSTANCE.get(computation, placement.place(), specs);
+        Kernel kernel = PreparedKernels.system().get(computation, placement.place(), specs(reads, writes));
         Touched touched = Touched.of(reads, writes, computation);
         OpBuilder op = touched.declare(writes.getFirst().storage().engine().op(name), more).on(placement.lane());
         if (placement.place().isHost()) {

@@ -40,4 +40,9 @@ public record BatchNorm(float epsilon, boolean training) implements Computation 
                     x.dtype().arithmetic(), x.shape().dim(1), spec);
         }
     }
+
+    @Override
+    public boolean inPlace(int input, @Nullable TensorSpec... arguments) {
+        return input == 0 && Operands.alike(input, training ? 3 : 5, arguments);
+    }
 }

@@ -27,4 +27,9 @@ public record BatchNormGrad(BatchNorm forward) implements Computation {
         TensorSpec channel = TensorSpec.of(x.dtype().arithmetic(), x.shape().dim(1));
         return new TensorSpec[]{x.rowMajor(), channel, channel};
     }
+
+    @Override
+    public boolean inPlace(int input, @Nullable TensorSpec... arguments) {
+        return input == 1 && Operands.alike(input, 5, arguments);
+    }
 }

@@ -98,4 +98,11 @@ public record Binary(Function function, List<PostOp> postOps) implements Computa
         }
         return new TensorSpec[]{TensorSpec.of(function.isTest() ? DType.BOOL : x.dtype(), out)};
     }
+
+    @Override
+    public boolean inPlace(int input, @Nullable TensorSpec... arguments) {
+        // What an accumulation adds to would be lost before it is read.
+        boolean accumulates = postOps.stream().anyMatch(PostOp.Accumulate.class::isInstance);
+        return input < 2 && !accumulates && Operands.alike(input, arguments.length - 1, arguments);
+    }
 }

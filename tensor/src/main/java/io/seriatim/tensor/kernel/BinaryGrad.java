@@ -28,4 +28,12 @@ public record BinaryGrad(Binary.Function function) implements Computation {
         in.require(x.shape().broadcast(y.shape()).equals(dout.shape()), "dout must have the shape that x and y broadcast to");
         return new TensorSpec[]{x.rowMajor(), y.rowMajor()};
     }
+
+    @Override
+    public boolean inPlace(int input, @Nullable TensorSpec... arguments) {
+        TensorSpec dout = arguments[2];
+        TensorSpec gradient = Operands.firstOutput(3, arguments);
+        // A gradient that is summed reads elements of the inputs again after it has been written.
+        return dout != null && gradient != null && gradient.shape().equals(dout.shape()) && Operands.alike(input, 3, arguments);
+    }
 }

@@ -50,4 +50,18 @@ public interface Computation {
     default boolean mutates(int input) {
         return false;
     }
+
+    /**
+     * Whether the first output that is not left out may lie where an input lies: at the same offset of the same buffer, with the same spec. It then gets just what it would get in memory of its own, from
+     * every kernel that comes with this module, and the input is lost. The other operands must not overlap it, except those that lie exactly there too and of which this also says so.
+     *
+     * @param input
+     *            its index
+     * @param arguments
+     *            inputs, then outputs; null for those that are left out
+     * @return false unless the record says otherwise, and always if the two specs differ, or name an element twice
+     */
+    default boolean inPlace(int input, @Nullable TensorSpec... arguments) {
+        return false;
+    }
 }

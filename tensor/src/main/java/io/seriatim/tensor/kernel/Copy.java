@@ -24,4 +24,9 @@ public record Copy(io.seriatim.tensor.@Nullable DType to) implements Computation
         TensorSpec x = Operands.of(operation(), inputs, 1, 1).get(0, "x");
         return new TensorSpec[]{x.with(to == null ? x.dtype() : to)};
     }
+
+    @Override
+    public boolean inPlace(int input, @Nullable TensorSpec... arguments) {
+        return input == 0 && Operands.alike(input, 1, arguments);
+    }
 }

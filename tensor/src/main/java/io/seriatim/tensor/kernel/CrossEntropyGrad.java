@@ -30,4 +30,9 @@ public record CrossEntropyGrad(CrossEntropy forward) implements Computation {
         in.require(dloss.shape().equals(loss), "dloss must have the shape %s, but has %s", loss, dloss.shape());
         return new TensorSpec[]{softmax.rowMajor()};
     }
+
+    @Override
+    public boolean inPlace(int input, @Nullable TensorSpec... arguments) {
+        return input == 0 && Operands.alike(input, 3, arguments);
+    }
 }

@@ -48,4 +48,9 @@ public record Dropout(float probability, boolean upscale) implements Computation
         RandomNumbers.checkKey(in, in.get(1, "key"));
         return new TensorSpec[]{x.rowMajor(), x.with(DType.UINT8)};
     }
+
+    @Override
+    public boolean inPlace(int input, @Nullable TensorSpec... arguments) {
+        return input == 0 && Operands.alike(input, 2, arguments);
+    }
 }

@@ -25,4 +25,9 @@ public record DropoutGrad(Dropout forward) implements Computation {
         in.require(mask.dtype() == DType.UINT8 && mask.shape().equals(dy.shape()), "the mask must be uint8 of dy's shape, but is %s", mask);
         return new TensorSpec[]{dy.rowMajor()};
     }
+
+    @Override
+    public boolean inPlace(int input, @Nullable TensorSpec... arguments) {
+        return input == 0 && Operands.alike(input, 2, arguments);
+    }
 }

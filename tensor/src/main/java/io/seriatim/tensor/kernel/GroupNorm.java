@@ -45,4 +45,9 @@ public record GroupNorm(int groups, float epsilon, boolean scale, boolean bias) 
         in.require(groups >= 1 && x.shape().dim(1) % groups == 0, "the channels (%d) must be a multiple of the groups (%d)",
                 x.shape().dim(1), groups);
     }
+
+    @Override
+    public boolean inPlace(int input, @Nullable TensorSpec... arguments) {
+        return input == 0 && Operands.alike(input, 1 + (scale ? 1 : 0) + (bias ? 1 : 0), arguments);
+    }
 }

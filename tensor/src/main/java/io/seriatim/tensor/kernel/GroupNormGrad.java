@@ -42,4 +42,9 @@ public record GroupNormGrad(GroupNorm forward) implements Computation {
         }
         return forward.scale() || forward.bias() ? new TensorSpec[]{x.rowMajor(), gradient} : new TensorSpec[]{x.rowMajor()};
     }
+
+    @Override
+    public boolean inPlace(int input, @Nullable TensorSpec... arguments) {
+        return input == 1 && Operands.alike(input, 4 + (forward.scale() ? 1 : 0), arguments);
+    }
 }

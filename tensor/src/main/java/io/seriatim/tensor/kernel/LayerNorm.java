@@ -42,4 +42,9 @@ public record LayerNorm(int axis, float epsilon, boolean scale, boolean bias) im
         TensorSpec statistics = TensorSpec.of(x.dtype().arithmetic(), rows.size());
         return new TensorSpec[]{x.rowMajor(), statistics, statistics};
     }
+
+    @Override
+    public boolean inPlace(int input, @Nullable TensorSpec... arguments) {
+        return input == 0 && Operands.alike(input, 1 + (scale ? 1 : 0) + (bias ? 1 : 0), arguments);
+    }
 }

@@ -2,6 +2,7 @@ package io.seriatim.tensor.kernel;
 
 import com.google.errorprone.annotations.FormatMethod;
 import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Layout;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.TensorSpec;
 import java.util.Arrays;
@@ -69,5 +70,36 @@ record Operands(String operation, @Nullable TensorSpec[] all) {
 
     void whole(TensorSpec spec, String name) {
         require(spec.dtype() == DType.INT32 || spec.dtype() == DType.INT64, "%s must be int32 or int64, but is %s", name, spec.dtype());
+    }
+
+    /** The first output that is not left out, or null. */
+    static @Nullable TensorSpec firstOutput(int inputs, @Nullable TensorSpec[] arguments) {
+        for (int i = inputs; i < arguments.length; i++) {
+            if (arguments[i] != null) {
+                return arguments[i];
+            }
+        }
+        return null;
+    }
+
+    /** Whether the first output is described as an input is, by a spec that names no element twice. */
+    static boolean alike(int input, int inputs, @Nullable TensorSpec[] arguments) {
+        TensorSpec x = input < inputs ? arguments[input] : null;
+        return x != null && x.equals(firstOutput(inputs, arguments)) && isPlain(x);
+    }
+
+    private static boolean isPlain(TensorSpec spec) {
+        return switch (spec.layout()) {
+            case Layout.RowMajor _ -> true;
+            case Layout.Opaque _ -> false;
+            case Layout.Strided strided -> {
+                long[] strides = strided.strides();
+                boolean plain = true;
+                for (int i = 0; i < strides.length; i++) {
+                    plain &= strides[i] != 0 || spec.shape().dim(i) == 1;
+                }
+                yield plain;
+            }
+        };
     }
 }

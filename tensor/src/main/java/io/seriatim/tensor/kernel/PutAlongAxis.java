@@ -29,4 +29,9 @@ public record PutAlongAxis(int axis, boolean add) implements Computation {
         in.require(values.shape().equals(indices.shape()), "values must have the shape of the indices");
         return new TensorSpec[]{x.rowMajor()};
     }
+
+    @Override
+    public boolean inPlace(int input, @Nullable TensorSpec... arguments) {
+        return input == 0 && Operands.alike(input, 3, arguments);
+    }
 }

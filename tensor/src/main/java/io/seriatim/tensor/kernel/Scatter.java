@@ -30,4 +30,9 @@ public record Scatter(boolean overwrite) implements Computation {
                 "updates must have x's shape with as many rows as there are indices");
         return new TensorSpec[]{x.rowMajor()};
     }
+
+    @Override
+    public boolean inPlace(int input, @Nullable TensorSpec... arguments) {
+        return input == 0 && Operands.alike(input, 3, arguments);
+    }
 }

@@ -25,4 +25,9 @@ public record ScatterNdAdd() implements Computation {
                 GatherNd.result(in, x.shape(), indices.shape()));
         return new TensorSpec[]{x.rowMajor()};
     }
+
+    @Override
+    public boolean inPlace(int input, @Nullable TensorSpec... arguments) {
+        return input == 0 && Operands.alike(input, 3, arguments);
+    }
 }

@@ -28,4 +28,9 @@ public record Softmax(int axis, boolean log) implements Computation {
         }
         return new TensorSpec[]{x.rowMajor()};
     }
+
+    @Override
+    public boolean inPlace(int input, @Nullable TensorSpec... arguments) {
+        return input == 0 && Operands.alike(input, 1, arguments);
+    }
 }

@@ -27,4 +27,9 @@ public record SoftmaxGrad(int axis, boolean log) implements Computation {
         in.require(y.shape().equals(dy.shape()), "y and dy must have one shape");
         return new TensorSpec[]{y.rowMajor()};
     }
+
+    @Override
+    public boolean inPlace(int input, @Nullable TensorSpec... arguments) {
+        return input == 1 && Operands.alike(input, 2, arguments);
+    }
 }

@@ -24,4 +24,9 @@ public record Triangle(boolean upper, long diagonal) implements Computation {
         in.require(x.shape().rank() >= 2, "x needs at least two dimensions");
         return new TensorSpec[]{x.rowMajor()};
     }
+
+    @Override
+    public boolean inPlace(int input, @Nullable TensorSpec... arguments) {
+        return input == 0 && Operands.alike(input, 1, arguments);
+    }
 }

@@ -116,4 +116,9 @@ public record Unary(Function function, float alpha, float beta) implements Compu
         TensorSpec x = in.get(0, "x");
         return new TensorSpec[]{x.with(function.isTest() ? DType.BOOL : x.dtype())};
     }
+
+    @Override
+    public boolean inPlace(int input, @Nullable TensorSpec... arguments) {
+        return input == 0 && Operands.alike(input, 1, arguments);
+    }
 }

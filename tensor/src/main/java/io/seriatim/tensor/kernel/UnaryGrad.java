@@ -42,4 +42,9 @@ public record UnaryGrad(Unary.Function function, float alpha, float beta) implem
         }
         return new TensorSpec[]{dy.rowMajor()};
     }
+
+    @Override
+    public boolean inPlace(int input, @Nullable TensorSpec... arguments) {
+        return input == 2 && Operands.alike(input, 3, arguments);
+    }
 }

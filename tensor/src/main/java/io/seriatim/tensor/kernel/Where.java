@@ -26,4 +26,9 @@ public record Where() implements Computation {
         in.sameType(x, y, "x and y");
         return new TensorSpec[]{TensorSpec.of(x.dtype(), condition.shape().broadcast(x.shape()).broadcast(y.shape()))};
     }
+
+    @Override
+    public boolean inPlace(int input, @Nullable TensorSpec... arguments) {
+        return Operands.alike(input, 3, arguments);
+    }
 }

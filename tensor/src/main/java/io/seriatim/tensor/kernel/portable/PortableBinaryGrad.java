@@ -69,9 +69,10 @@ final class PortableBinaryGrad {
         derivative(grad.function(), true, 1, 1);
         PortableKernel.Body left = dx == null ? NOTHING : side(grad.function(), true, arguments, x, dout, dx);
         PortableKernel.Body right = dy == null ? NOTHING : side(grad.function(), false, arguments, y, dout, dy);
+        // dx comes last, since it may lie where an operand lies that dy needs too.
         return PortableKernel.of((all, context) -> {
-            left.run(all, context);
             right.run(all, context);
+            left.run(all, context);
         });
     }
 

@@ -1,0 +1,135 @@
+package io.seriatim.executor;
+
+import io.seriatim.device.Device;
+import io.seriatim.device.Devices;
+import io.seriatim.device.Event;
+import io.seriatim.device.Stream;
+import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.kernel.KernelContext;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+
+/** The streams of a frame and the events of its present run. */
+final class DeviceQueues implements AutoCloseable {
+    private final Specialisation plan;
+    private final Frame frame;
+    private final List<Stream> streams = new ArrayList<>();
+    private final @Nullable Event[] events;
+    private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
+
+    DeviceQueues(Specialisation plan, Frame frame, Devices devices) {
+        this.plan = plan;
+        this.frame = frame;
+        this.events = new Event[plan.tasks().size()];
+        for (Streams.Key key : plan.streams().streams()) {
+            Device device = devices.get(key.place());
+            streams.add(device.newStream("plan " + key));
+        }
+    }
+
+    /** Brings the keys of random numbers to where they are read. */
+    void begin(List<Frame.RandomKey> keys) {
+        failure.set(null);
+        for (Frame.RandomKey key : keys) {
+            if (key.host() != key.there()) {
+                Stream stream = key.there().buffer().device().defaultStream();
+                synchronized (stream) {
+                    stream.copy("random key", key.host().access(false), key.there().access(true));
+                    Copies.await(stream);
+                }
+            }
+        }
+    }
+
+    /** Launches a task of a device; does not wait for it. */
+    void issue(int index) throws InterruptedException {
+        Task task = plan.tasks().get(index);
+        Stream stream = streams.get(plan.streams().stream()[index]);
+        for (int other : plan.streams().waits()[index]) {
+            stream.waitFor(Objects.requireNonNull(events[other]));
+        }
+        frame.allocate(index);
+        if (task instanceof Task.Transfer(int from, int to, var _, var _)) {
+            Tensor source = (Tensor) Objects.requireNonNull(frame.value(from));
+            Tensor target = (Tensor) Objects.requireNonNull(frame.value(to));
+            if (source.spec().bytes() > 0) {
+                stream.copy(task.name(), source.access(false), target.access(true));
+            }
+        } else {
+            for (Work work : frame.works(index)) {
+                stream.launch(work.stage().name(), work.accesses(), () -> run(index, work));
+            }
+        }
+        frame.handOver(index);
+        frame.release(index, stream);
+        if (plan.streams().recorded()[index]) {
+            events[index] = stream.record();
+        }
+    }
+
+    /** What has failed is not followed by anything: later work would use what is not there. */
+    private void run(int index, Work work) {
+        if (failure.get() == null) {
+            try {
+                work.run(KernelContext.current());
+            } catch (Throwable e) {
+                fail(plan.tasks().get(index), e);
+            }
+        }
+    }
+
+    private void fail(Task task, Throwable cause) {
+        ProgramFailedException failed = Failures.of(task.operations().getFirst(), value -> String.valueOf(plan.values().spec(value)), cause);
+        Throwable first = failure.compareAndExchange(null, failed);
+        if (first != null) {
+            first.addSuppressed(failed);
+        }
+    }
+
+    /** Waits for what a task of the host needs. */
+    void awaitFor(int task) throws InterruptedException {
+        for (int other : plan.streams().hostWaits()[task]) {
+            Objects.requireNonNull(events[other]).synchronize();
+        }
+        rethrow();
+    }
+
+    /** The event after a task. */
+    Event event(int task) {
+        return Objects.requireNonNull(events[task]);
+    }
+
+    private void rethrow() {
+        if (failure.get() instanceof ProgramFailedException failed) {
+            throw failed;
+        }
+    }
+
+    /** Waits until all streams are empty, however the run went. */
+    void drain() {
+        boolean interrupted = false;
+        for (Stream stream : streams) {
+            boolean waiting = true;
+            while (waiting) {
+                try {
+                    stream.synchronize();
+                    waiting = false;
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                }
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+        rethrow();
+    }
+
+    @Override
+    public void close() {
+        streams.forEach(Stream::close);
+    }
+}

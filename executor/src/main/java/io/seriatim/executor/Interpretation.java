@@ -1,0 +1,66 @@
+package io.seriatim.executor;
+
+import io.seriatim.graph.BlockSession;
+import io.seriatim.tensor.Tensor;
+import java.util.ArrayList;
+import java.util.List;
+
+/** What the interpreter does of a run: operations whose shapes only the run knows, and instructions. It is given the values by name, and gives back what it has written. One operation at a time. */
+final class Interpretation {
+    private final ValueTable values;
+    private final Frame frame;
+
+    Interpretation(Specialisation plan, Frame frame) {
+        this.values = plan.values();
+        this.frame = frame;
+    }
+
+    synchronized void run(Task.Interpreted task) {
+        Access access = task.access();
+        BlockSession session = frame.context().sessions().get();
+        List<Tensor> given = new ArrayList<>();
+        for (int i = 0; i < access.reads().length; i++) {
+            Object value = frame.value(task.reads()[i]);
+            if (value != null) {
+                // Constants serve all runs, and the interpreter may change in place what it is given.
+                boolean constant = values.constant(task.reads()[i]) != null;
+                Object give = constant ? Copies.to(frame.host(), (Tensor) value) : value;
+                session.set(values.name(access.reads()[i]), give);
+                if (give instanceof Tensor tensor && !constant) {
+                    given.add(tensor);
+                }
+            }
+        }
+        session.run(access.index());
+        for (int i = 0; i < access.writes().length; i++) {
+            String name = values.name(access.writes()[i]);
+            Object value = session.find(name);
+            if (value != null) {
+                take(task, i, value, given);
+            }
+        }
+        for (int value : access.reads()) {
+            session.remove(values.name(value));
+        }
+        for (int value : access.writes()) {
+            session.remove(values.name(value));
+        }
+    }
+
+    private void take(Task.Interpreted task, int index, Object value, List<Tensor> given) {
+        int number = task.access().writes()[index];
+        String name = values.name(number);
+        boolean changed = task.access().read(name) >= 0;
+        Object own = value;
+        // A gradient that only passes through is the memory of what came in.
+        if (value instanceof Tensor tensor && !changed && (frame.isInArena(tensor) || given.stream().anyMatch(each -> each.buffer() == tensor.buffer()))) {
+            own = Copies.to(frame.host(), tensor);
+        }
+        int target = task.writes()[index];
+        frame.value(target, own);
+        // What lives on a device gets it by a transfer.
+        if (target == number && values.isPersistable(number)) {
+            frame.context().bindings().set(name, own);
+        }
+    }
+}
