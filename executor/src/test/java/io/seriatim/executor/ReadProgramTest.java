@@ -71,7 +71,7 @@ class ReadProgramTest {
                 x[j] = (float) Math.sin(i * 31 + j);
             }
             for (int j = 0; j < rows; j++) {
-                labels[j] = (i + j) % 3;
+                labels[j] = Math.floorMod(i + j, 3);
             }
             return List.of(Tensor.of(x, rows, 4), Tensor.of(labels, rows, 1));
         }).toList();
@@ -321,11 +321,8 @@ class ReadProgramTest {
                     seen.add(Thread.currentThread().isInterrupted());
                 });
                 entered.await();
-                if (closing) {
-                    reader.close();
-                } else {
-                    running.interrupt();
-                }
+                Runnable ending = closing ? reader::close : running::interrupt;
+                ending.run();
                 running.join();
                 String message = String.valueOf(assertInstanceOf(ProgramFailedException.class, seen.getFirst()).getMessage());
                 assertTrue(message.contains(closing ? "was closed while a run waited" : "was interrupted"), message);
@@ -366,7 +363,7 @@ class ReadProgramTest {
         // Into the loop.
         Block global = network.main().global();
         OpDesc read = global.ops().stream().filter(op -> op.type().equals("read")).findFirst().orElseThrow();
-        global.setOps(global.ops().stream().filter(op -> op != read).toList());
+        global.setOps(global.ops().stream().filter(op -> !op.type().equals("read")).toList());
         network.main().block(1).add(0, read);
         String sum = network.outputs().get("sum").name();
         try (Executor executor = Executor.builder().threads(threads).build(); Reader reader = Reader.of(new NumberSource(7))) {
