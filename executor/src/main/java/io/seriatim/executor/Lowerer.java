@@ -32,6 +32,11 @@ final class Lowerer {
     /** More elements than any shape has. */
     private static final long MOST_FOLDED = 64;
     private static final Set<String> OF_SHAPES = Set.of("shape", "size");
+    /** What computes shapes. Others might do more than they say. */
+    private static final Set<String> FOLDED = Set.of("shape", "size", "fill_constant", "assign_value", "assign", "cast", "slice", "strided_slice", "concat", "stack",
+            "unstack", "split", "gather", "scale", "elementwise_add", "elementwise_sub", "elementwise_mul", "elementwise_div", "elementwise_mod",
+            "elementwise_floordiv", "elementwise_max", "elementwise_min", "squeeze2", "unsqueeze2", "reshape2", "squeeze", "unsqueeze", "reshape", "range",
+            "reduce_prod", "reduce_sum", "reduce_max", "reduce_min", "fill_any_like");
 
     private final Accesses accesses;
     private final ValueTable values;
@@ -54,12 +59,13 @@ final class Lowerer {
         }
     }
 
-    /** The tasks, in the order of the program. Externals are what is fed and what is outside, by value. */
+    /** The tasks, in the order of the program. Given is what is fed and what is outside. */
     List<Task> lower(@Nullable Object[] externals) {
         for (int i = 0; i < externals.length; i++) {
-            if (externals[i] instanceof Tensor tensor && values.origin(i) != Accesses.Origin.COMPUTED) {
-                types[i] = ArgType.dense(tensor.dtype(), tensor.shape().dims());
-                values.spec(i, tensor.spec().rowMajor());
+            if (externals[i] instanceof Tensor tensor) {
+                int value = accesses.externals()[i];
+                types[value] = ArgType.dense(tensor.dtype(), tensor.shape().dims());
+                values.spec(value, tensor.spec().rowMajor());
             }
         }
         List<Task> tasks = new ArrayList<>();
@@ -68,7 +74,7 @@ final class Lowerer {
             try {
                 task = lower(access);
             } catch (IllegalArgumentException e) {
-                throw Failures.of(access, value -> types[value] == null ? null : String.valueOf(types[value]), e);
+                throw Failures.of(access, this::shape, e);
             }
             if (task instanceof Task.Interpreted) {
                 interpreted(access);
@@ -78,6 +84,11 @@ final class Lowerer {
             }
         }
         return tasks;
+    }
+
+    private @Nullable String shape(int value) {
+        ArgType type = types[value];
+        return type == null ? null : type.kind() == ArgType.Kind.DENSE ? Failures.shape(type.spec()) : type.toString();
     }
 
     private void interpreted(Access access) {
@@ -140,7 +151,7 @@ final class Lowerer {
                 known &= values.constant(value) != null;
             }
         }
-        if (!known || !schema.effects().isEmpty()) {
+        if (!known || !schema.effects().isEmpty() || !FOLDED.contains(schema.type())) {
             return false;
         }
         for (int value : access.writes()) {
