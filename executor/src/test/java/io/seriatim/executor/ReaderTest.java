@@ -129,7 +129,7 @@ class ReaderTest {
         try (Engine engine = kind.open();
                 Reader shorter = Reader.builder(new NumberSource(5)).engine(engine).build();
                 Reader longer = Reader.builder(new NumberSource(9)).ahead(4).engine(engine).build()) {
-            AtomicInteger left = new AtomicInteger(6 * 30);
+            AtomicInteger left = new AtomicInteger(6 * 600);
             List<Integer> seen = Collections.synchronizedList(new ArrayList<>());
             inThreads(3, thread -> {
                 List<Reader> readers = thread == 0 ? List.of(longer, shorter) : List.of(shorter, longer);
@@ -143,8 +143,8 @@ class ReaderTest {
                     }
                 }
             });
-            List<Integer> expected = new ArrayList<>(Collections.nCopies(30, -1));
-            IntStream.range(0, 30).forEach(passage -> IntStream.range(0, 5).forEach(i -> expected.add(passage * 100 + i)));
+            List<Integer> expected = new ArrayList<>(Collections.nCopies(600, -1));
+            IntStream.range(0, 600).forEach(passage -> IntStream.range(0, 5).forEach(i -> expected.add(passage * 100 + i)));
             assertEquals(expected, seen.stream().sorted().toList());
         }
     }
