@@ -30,6 +30,9 @@ import java.util.stream.IntStream;
  */
 @SuppressWarnings("ArrayRecordComponent") // Never compared.
 record Accesses(Block block, List<Value> values, List<Access> operations, List<Integer> wanted, int[] externals) {
+    /** What is done before and after a run. */
+    private static final Set<String> AROUND = Set.of("feed", "fetch", "fetch_v2", "create_py_reader", "create_double_buffer_reader");
+
     /** Where a value comes from. */
     enum Origin {
         /** From the caller of the run. */
@@ -112,12 +115,10 @@ record Accesses(Block block, List<Value> values, List<Access> operations, List<I
         Accesses of(List<String> wanted) {
             for (int i = 0; i < block.ops().size(); i++) {
                 OpDesc op = block.ops().get(i);
-                switch (op.type()) {
-                    case "feed", "fetch", "fetch_v2", "create_py_reader", "create_double_buffer_reader" -> {
-                        // Done before and after the run.
-                    }
-                    case ReadInstruction.TYPE -> op.outputNames().forEach(name -> current.put(name, add(name, Origin.FED)));
-                    default -> operations.add(access(i, op));
+                if (op.type().equals(ReadInstruction.TYPE) && block.index() == 0) {
+                    op.outputNames().forEach(name -> add(name, Origin.FED));
+                } else if (!AROUND.contains(op.type())) {
+                    operations.add(access(i, op));
                 }
             }
             List<Integer> last = wanted.stream().map(this::read).toList();

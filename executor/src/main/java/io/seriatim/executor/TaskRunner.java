@@ -27,7 +27,7 @@ final class TaskRunner {
             } else {
                 frame.execute(task, kernels);
             }
-        } catch (ProgramFailedException e) {
+        } catch (ProgramFailedException | EndOfDataException e) {
             throw e;
         } catch (InterruptedException e) {
             thread.interrupt();
