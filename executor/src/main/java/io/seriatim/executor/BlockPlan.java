@@ -119,7 +119,8 @@ final class BlockPlan {
             }
         }
         Specialisation plan = executor.specialiser().specialise(accesses, externals, once);
-        Specialised made = new Specialised(plan, executor.loop(plan));
+        // A program that runs once has no dependencies: its order is the program's.
+        Specialised made = new Specialised(plan, once ? new RunLoop.Serial() : executor.loop(plan));
         specialised.addFirst(made);
         while (specialised.size() > executor.options().specialisations()) {
             Specialised oldest = specialised.removeLast();

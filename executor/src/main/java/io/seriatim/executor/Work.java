@@ -29,6 +29,12 @@ final class Work {
         return stage;
     }
 
+    /** Null for a Java function. */
+    @Nullable
+    Kernel kernel() {
+        return kernel;
+    }
+
     /** In the order of the kernel. To be filled, and filled anew when memory changes. */
     @Nullable
     Tensor[] arguments() {
