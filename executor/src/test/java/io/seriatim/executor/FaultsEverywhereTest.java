@@ -120,7 +120,7 @@ class FaultsEverywhereTest {
     }
 
     private static Executor executor(int threads, boolean sequential) {
-        Executor.Builder builder = Executor.builder().threads(threads);
+        Executor.Builder builder = Eager.threads(threads);
         return sequential ? builder.sequential().build() : builder.build();
     }
 

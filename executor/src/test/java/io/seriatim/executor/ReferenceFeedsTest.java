@@ -143,6 +143,33 @@ class ReferenceFeedsTest {
     }
 
     @Test
+    void anUnknownFeedIsAnErrorUnlessThatIsAskedFor() {
+        Map<String, Tensor> fed = Map.of("x", Tensor.of(new float[]{1, 2, 3}, 1, 3), "nobody", Bits.floats(1));
+        try (Executor executor = Executor.on(Place.CPU); Executor lenient = Executor.builder().ignoreUnknownFeeds().build()) {
+            String run = message(assertThrows(IllegalArgumentException.class, () -> executor.run(DOUBLED, fed, fetches("y"))));
+            assertTrue(run.contains("'nobody'"), run);
+            String compiled = message(assertThrows(IllegalArgumentException.class,
+                    () -> executor.compile(DOUBLED, feeds("nobody"), fetches("y")).run(Bits.floats(1))));
+            assertTrue(compiled.contains("'nobody'"), compiled);
+            assertArrayEquals(new float[]{2, 4, 6}, lenient.run(DOUBLED, fed, fetches("y")).get("y").toFloatArray());
+            String missing = message(
+                    assertThrows(RuntimeException.class, () -> lenient.run(DOUBLED, Map.of("nobody", Bits.floats(1)), fetches("y"))));
+            assertTrue(missing.contains("'x'"), missing);
+        }
+    }
+
+    /** What the program has and does not need may be fed. */
+    @Test
+    void aFeedThatNothingReadsIsIgnored() {
+        Program program = DOUBLED.copy();
+        program.global().put(VarDesc.of("fake", VarType.dense(FLOAT32, 1)));
+        try (Executor executor = Executor.on(Place.CPU)) {
+            Map<String, Tensor> fed = Map.of("x", Tensor.of(new float[]{1, 2, 3}, 1, 3), "fake", Bits.floats(1));
+            assertArrayEquals(new float[]{2, 4, 6}, executor.run(program, fed, fetches("y")).get("y").toFloatArray());
+        }
+    }
+
+    @Test
     void theNumberOfTensorsIsThatOfTheFeeds() {
         try (Executor executor = Executor.on(Place.CPU)) {
             Plan plan = executor.compile(DOUBLED, feeds("x"), fetches("y"));
@@ -183,7 +210,7 @@ class ReferenceFeedsTest {
             return Outputs.of("rows", g.embedding(ids, 10, 4));
         });
         String rows = network.outputs().get("rows").name();
-        try (Executor executor = Executor.builder().threads(threads).build()) {
+        try (Executor executor = Eager.threads(threads).build()) {
             executor.run(network.startup());
             Plan plan = executor.compile(network.main(), feeds("ids"), fetches(rows));
             Tensor first = plan.run(Bits.longs(1, 9)).get(rows);
@@ -203,8 +230,8 @@ class ReferenceFeedsTest {
             return Outputs.of("y", x.plus(1).log().tanh().sum());
         });
         String y = network.outputs().get("y").name();
-        try (Executor executor = Executor.builder().threads(threads).nanCheck().build();
-                Executor careless = Executor.builder().threads(threads).build()) {
+        try (Executor executor = Eager.threads(threads).nanCheck().build();
+                Executor careless = Eager.threads(threads).build()) {
             Plan plan = executor.compile(network.main(), feeds("x"), fetches(y));
             ProgramFailedException nan = assertThrows(ProgramFailedException.class, () -> plan.run(Bits.floats(1, -2)));
             assertEquals("log", nan.operation());
