@@ -108,8 +108,12 @@ record Accesses(Block block, List<Value> values, List<Access> operations, List<I
         Accesses of(List<String> wanted) {
             for (int i = 0; i < block.ops().size(); i++) {
                 OpDesc op = block.ops().get(i);
-                if (!op.type().equals("feed") && !op.type().equals("fetch") && !op.type().equals("fetch_v2")) {
-                    operations.add(access(i, op));
+                switch (op.type()) {
+                    case "feed", "fetch", "fetch_v2", "create_py_reader", "create_double_buffer_reader" -> {
+                        // Done before and after the run.
+                    }
+                    case ReadInstruction.TYPE -> op.outputNames().forEach(name -> current.put(name, add(name, Origin.FED)));
+                    default -> operations.add(access(i, op));
                 }
             }
             return new Accesses(block, List.copyOf(values), List.copyOf(operations), wanted.stream().map(this::read).toList());

@@ -163,6 +163,24 @@ public final class Plan {
         new PlanPush(this, feeds.names(), fetches.names()).push(engine, root, inputs, outputs);
     }
 
+    /**
+     * As {@link #push(Engine, Scope, Map, Map)}, in order.
+     *
+     * @param engine
+     *            runs the operation on its compute lane
+     * @param root
+     *            where variables are that outlive runs
+     * @param inputs
+     *            an array for each feed
+     * @param outputs
+     *            an array for each fetch
+     * @throws IllegalArgumentException
+     *             if there are more or fewer, or an array or the scope belongs to another engine
+     */
+    public void push(Engine engine, Scope root, List<NDArray> inputs, List<NDArray> outputs) {
+        new PlanPush(this, feeds.names(), fetches.names()).push(engine, root, inputs, outputs);
+    }
+
     private Tensor checked(String name, @Nullable Tensor value) {
         if (value == null) {
             throw new IllegalArgumentException("The value that is fed for '" + name + "' is null");

@@ -1,5 +1,8 @@
 package io.seriatim.executor;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.seriatim.engine.Engine;
+import io.seriatim.engine.Var;
 import io.seriatim.tensor.Tensor;
 import java.util.List;
 import java.util.Map;
@@ -17,6 +20,10 @@ public final class Scope {
     private final Set<String> kept = ConcurrentHashMap.newKeySet();
     /** Fair: runs that write go in the order of their calls. */
     private final ReentrantReadWriteLock order = new ReentrantReadWriteLock(true);
+    @GuardedBy("this")
+    private @Nullable Engine engine;
+    @GuardedBy("this")
+    private @Nullable Var var;
 
     /** A root. */
     public Scope() {
@@ -56,6 +63,20 @@ public final class Scope {
      */
     public Scope set(String name, Tensor value) {
         values.put(name, value);
+        return this;
+    }
+
+    /**
+     * Sets what programs read batches from.
+     *
+     * @param name
+     *            of the reader in the programs
+     * @param reader
+     *            several plans, and scopes, may share it; the caller closes it
+     * @return this
+     */
+    public Scope set(String name, Reader reader) {
+        values.put(name, reader);
         return this;
     }
 
@@ -135,6 +156,49 @@ public final class Scope {
                 holder.put(name, value);
             }
         };
+    }
+
+    /**
+     * What orders the plans that are pushed with this scope, or another of its tree, and operations of your own that touch its variables. It belongs to the first engine that it is asked for.
+     *
+     * @param on
+     *            the engine
+     * @return its variable, one for the whole tree
+     * @throws IllegalArgumentException
+     *             if it belongs to another engine
+     */
+    public Var var(Engine on) {
+        return parent == null ? own(on) : parent.var(on);
+    }
+
+    /**
+     * As {@link #var(Engine)}, of the engine that it belongs to.
+     *
+     * @return the engine's variable
+     * @throws IllegalStateException
+     *             if it belongs to none: no plan was pushed yet
+     */
+    public Var var() {
+        return parent == null ? own() : parent.var();
+    }
+
+    private synchronized Var own() {
+        if (var == null) {
+            throw new IllegalStateException("The scope belongs to no engine yet: push a plan with it first, or call var(engine)");
+        }
+        return var;
+    }
+
+    private synchronized Var own(Engine on) {
+        if (engine == null) {
+            engine = on;
+            var = on.newVar("scope");
+        } else if (!engine.equals(on)) {
+            throw new IllegalArgumentException(
+                    "A scope belongs to one engine, which orders what touches it, and this one is another's already: "
+                            + "push with the engine of the first push, or with another scope");
+        }
+        return own();
     }
 
     @Nullable
