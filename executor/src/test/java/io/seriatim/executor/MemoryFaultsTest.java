@@ -69,12 +69,12 @@ class MemoryFaultsTest {
                     Tensor few = Bits.normal(run, 20 + run, 32);
                     Bits.assertSame(expected.run(few).get(loss), plan.run(few).get(loss), "run " + run);
                     Map<String, Tensor> before = new LinkedHashMap<>();
-                    executor.scope().names().forEach(name -> before.put(name, Bits.copy(executor.scope().get(name))));
+                    executor.scope().names().forEach(name -> before.put(name, Bits.copy(Bits.onHost(executor.scope().get(name)))));
                     Tensor many = Bits.normal(run, 20_000, 32);
                     RuntimeException thrown = assertThrows(RuntimeException.class, () -> plan.run(many));
                     assertTrue(String.valueOf(memory(thrown).getMessage()).contains(where), String.valueOf(memory(thrown).getMessage()));
                     assertTrue(thrown instanceof ProgramFailedException, () -> "not clear: " + thrown);
-                    before.forEach((name, value) -> Bits.assertSame(value, executor.scope().get(name), name + " after the failure"));
+                    before.forEach((name, value) -> Bits.assertSame(value, Bits.onHost(executor.scope().get(name)), name + " after the failure"));
                 }
                 Resources now = Resources.of(devices.get(place));
                 for (int run = 0; run < 5; run++) {

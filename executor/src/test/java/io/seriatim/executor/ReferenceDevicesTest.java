@@ -85,7 +85,7 @@ class ReferenceDevicesTest {
                 assertEquals(10, ten.getDouble(0), "what is fed stays as it is");
             }
             if (persistable) {
-                assertEquals(50, executor.scope().get("n").getDouble(0), "what outlives runs is on the host afterwards");
+                assertEquals(50, Bits.onHost(executor.scope().get("n")).getDouble(0));
             }
         }
     }
@@ -143,8 +143,8 @@ class ReferenceDevicesTest {
                 Bits.assertSame(expected, plans.get(2).run(x).get(loss), "sim:1, step " + step);
             }
             for (String name : host.scope().names()) {
-                Bits.assertSame(host.scope().get(name), first.scope().get(name), name);
-                Bits.assertSame(host.scope().get(name), second.scope().get(name), name);
+                Bits.assertSame(host.scope().get(name), Bits.onHost(first.scope().get(name)), name);
+                Bits.assertSame(host.scope().get(name), Bits.onHost(second.scope().get(name)), name);
             }
         }
     }
@@ -200,7 +200,7 @@ class ReferenceDevicesTest {
             Plan plan = executor.compile(program, feeds("x"), fetches("c"));
             assertEquals(8, plan.run(Bits.floats(1)).scalar("c"));
             for (int run = 0; run < 3; run++) {
-                double before = executor.scope().get("n").getDouble(0);
+                double before = Bits.onHost(executor.scope().get("n")).getDouble(0);
                 Probes.on("fails", _ -> {
                     throw new IllegalStateException("on purpose");
                 });
@@ -209,10 +209,10 @@ class ReferenceDevicesTest {
                 assertTrue(chain(thrown).stream().anyMatch(each -> "on purpose".equals(each.getMessage())), () -> "causes: " + chain(thrown));
                 assertTrue(thrown instanceof ProgramFailedException, () -> "not clear: " + thrown);
                 assertEquals(type, ((ProgramFailedException) thrown).operation());
-                double after = executor.scope().get("n").getDouble(0);
+                double after = Bits.onHost(executor.scope().get("n")).getDouble(0);
                 assertTrue(after == before || after == before + 1, () -> "n is whole: " + before + ", then " + after);
                 assertEquals(12, plan.run(Bits.floats(1.5)).scalar("c"), "the next run works");
-                assertEquals(after + 1, executor.scope().get("n").getDouble(0));
+                assertEquals(after + 1, Bits.onHost(executor.scope().get("n")).getDouble(0));
             }
         }
     }

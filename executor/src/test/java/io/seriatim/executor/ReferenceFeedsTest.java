@@ -64,6 +64,24 @@ class ReferenceFeedsTest {
     }
 
     @Test
+    void aVariableOfTheScopeThatNoOperationTouchesIsFetched() {
+        Program program = DOUBLED.copy();
+        program.global().put(VarDesc.of("w", VarType.dense(FLOAT32, 2)).persistent()).put(VarDesc.of("idle", VarType.dense(FLOAT32, 2)));
+        try (Executor executor = Executor.on(Place.CPU)) {
+            Map<String, Tensor> x = Map.of("x", Bits.normal(1, 2, 3));
+            String none = message(assertThrows(IllegalArgumentException.class, () -> executor.run(program, x, fetches("y", "w"))));
+            assertTrue(none.contains("'w'"), none);
+            executor.scope().set("w", Bits.floats(4, 5));
+            Tensor w = executor.run(program, x, fetches("y", "w")).get("w");
+            assertArrayEquals(new float[]{4, 5}, w.toFloatArray());
+            w.memory().fill((byte) 0);
+            assertArrayEquals(new float[]{4, 5}, executor.scope().get("w").toFloatArray(), "what is fetched is a copy");
+            String idle = message(assertThrows(IllegalArgumentException.class, () -> executor.run(program, x, fetches("idle", "y"))));
+            assertTrue(idle.contains("'idle'"), idle);
+        }
+    }
+
+    @Test
     void oneVariableIsFetchedTwice() {
         try (Executor executor = Executor.on(Place.CPU)) {
             Results results = executor.compile(DOUBLED, feeds("x"), fetches("y", "y")).run(Tensor.of(new float[]{1, 2, 3}, 1, 3));
