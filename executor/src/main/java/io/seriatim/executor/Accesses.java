@@ -116,7 +116,8 @@ record Accesses(Block block, List<Value> values, List<Access> operations, List<I
                     default -> operations.add(access(i, op));
                 }
             }
-            return new Accesses(block, List.copyOf(values), List.copyOf(operations), wanted.stream().map(this::read).toList());
+            List<Integer> last = wanted.stream().map(this::read).toList();
+            return new Accesses(block, List.copyOf(values), List.copyOf(operations), last);
         }
 
         private Access access(int index, OpDesc op) {

@@ -5,6 +5,7 @@ import io.seriatim.device.Devices;
 import io.seriatim.device.Event;
 import io.seriatim.device.Stream;
 import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.kernel.KernelContext;
 import java.util.ArrayList;
 import java.util.List;
@@ -82,11 +83,16 @@ final class DeviceQueues implements AutoCloseable {
     }
 
     private void fail(Task task, Throwable cause) {
-        ProgramFailedException failed = Failures.of(task.operations().getFirst(), value -> String.valueOf(plan.values().spec(value)), cause);
+        ProgramFailedException failed = Failures.of(task.operations().getFirst(), this::shape, cause);
         Throwable first = failure.compareAndExchange(null, failed);
         if (first != null) {
             first.addSuppressed(failed);
         }
+    }
+
+    private @Nullable String shape(int value) {
+        TensorSpec spec = plan.values().spec(value);
+        return spec == null ? null : Failures.shape(spec);
     }
 
     /** Waits for what a task of the host needs. */

@@ -2,6 +2,7 @@ package io.seriatim.executor;
 
 import io.seriatim.graph.Attribute;
 import io.seriatim.graph.OpDesc;
+import io.seriatim.tensor.TensorSpec;
 import java.util.List;
 import java.util.StringJoiner;
 import java.util.function.Function;
@@ -24,6 +25,16 @@ final class Failures {
                 ? "; built at " + String.join(" ", stack).strip().replaceAll("\\s+", " ")
                 : "";
         return new ProgramFailedException(op.type(), "Operation " + access.index() + " (" + op.type() + ", inputs " + inputs + ", outputs "
-                + op.outputNames() + ") failed: " + cause.getMessage() + built, cause);
+                + op.outputNames() + ") failed: " + reason(cause) + built, cause);
+    }
+
+    private static String reason(Throwable cause) {
+        String message = cause.getMessage();
+        return message != null ? message : cause instanceof InterruptedException ? "its thread was interrupted" : cause.toString();
+    }
+
+    /** As a type is written: float32[2, 3]. */
+    static String shape(TensorSpec spec) {
+        return spec.dtype() + "" + spec.shape();
     }
 }

@@ -1,6 +1,7 @@
 package io.seriatim.executor;
 
 import io.seriatim.graph.BlockSession;
+import io.seriatim.graph.VarDesc;
 import io.seriatim.tensor.Tensor;
 import java.util.ArrayList;
 import java.util.List;
@@ -40,10 +41,18 @@ final class Interpretation {
             }
         }
         for (int value : access.reads()) {
-            session.remove(values.name(value));
+            remove(session, values.name(value));
         }
         for (int value : access.writes()) {
-            session.remove(values.name(value));
+            remove(session, values.name(value));
+        }
+    }
+
+    /** What the block declares is known to the frame; what is around it stays. */
+    private static void remove(BlockSession session, String name) {
+        VarDesc desc = session.block().var(name);
+        if (session.block().index() == 0 || (desc != null && !desc.isPersistable())) {
+            session.remove(name);
         }
     }
 

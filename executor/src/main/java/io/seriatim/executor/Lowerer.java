@@ -32,6 +32,11 @@ final class Lowerer {
     /** More elements than any shape has. */
     private static final long MOST_FOLDED = 64;
     private static final Set<String> OF_SHAPES = Set.of("shape", "size");
+    /** What computes shapes. Others might do more than they say. */
+    private static final Set<String> FOLDED = Set.of("shape", "size", "fill_constant", "assign_value", "assign", "cast", "slice", "strided_slice", "concat", "stack",
+            "unstack", "split", "gather", "scale", "elementwise_add", "elementwise_sub", "elementwise_mul", "elementwise_div", "elementwise_mod",
+            "elementwise_floordiv", "elementwise_max", "elementwise_min", "squeeze2", "unsqueeze2", "reshape2", "squeeze", "unsqueeze", "reshape", "range",
+            "reduce_prod", "reduce_sum", "reduce_max", "reduce_min", "fill_any_like");
 
     private final Accesses accesses;
     private final ValueTable values;
@@ -68,7 +73,7 @@ final class Lowerer {
             try {
                 task = lower(access);
             } catch (IllegalArgumentException e) {
-                throw Failures.of(access, value -> types[value] == null ? null : String.valueOf(types[value]), e);
+                throw Failures.of(access, this::shape, e);
             }
             if (task instanceof Task.Interpreted) {
                 interpreted(access);
@@ -78,6 +83,11 @@ final class Lowerer {
             }
         }
         return tasks;
+    }
+
+    private @Nullable String shape(int value) {
+        ArgType type = types[value];
+        return type == null ? null : type.kind() == ArgType.Kind.DENSE ? Failures.shape(type.spec()) : type.toString();
     }
 
     private void interpreted(Access access) {
@@ -140,7 +150,7 @@ final class Lowerer {
                 known &= values.constant(value) != null;
             }
         }
-        if (!known || !schema.effects().isEmpty()) {
+        if (!known || !schema.effects().isEmpty() || !FOLDED.contains(schema.type())) {
             return false;
         }
         for (int value : access.writes()) {

@@ -67,7 +67,7 @@ final class Placement {
             stages = prepared(task, place);
         } catch (NoKernelException e) {
             if (place.isHost()) {
-                throw Failures.of(task.operations().getFirst(), value -> String.valueOf(values.spec(value)), e);
+                throw Failures.of(task.operations().getFirst(), value -> values.spec(value) == null ? null : Failures.shape(java.util.Objects.requireNonNull(values.spec(value))), e);
             }
             place = Place.CPU;
             stages = prepared(task, place);

@@ -46,6 +46,6 @@ final class TaskRunner {
     }
 
     private @Nullable String shape(int value) {
-        return frame.value(value) instanceof Tensor tensor ? tensor.spec().toString() : null;
+        return frame.value(value) instanceof Tensor tensor ? Failures.shape(tensor.spec()) : null;
     }
 }

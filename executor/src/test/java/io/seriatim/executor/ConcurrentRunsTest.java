@@ -79,7 +79,7 @@ class ConcurrentRunsTest {
         });
         String y = network.outputs().get("y").name();
         String mean = network.outputs().get("mean").name();
-        try (Executor executor = Eager.threads(threads).specialisations(specialisations).build()) {
+        try (Executor executor = Executor.builder().threads(threads).eager().specialisations(specialisations).build()) {
             executor.run(network.startup());
             Plan plan = executor.compile(network.main(), feeds("x", "rows"), fetches(y, mean));
             List<Results> expected = new ArrayList<>();
@@ -125,7 +125,7 @@ class ConcurrentRunsTest {
             Thread.yield();
             inside.decrementAndGet();
         });
-        try (Executor executor = Eager.threads(threads).build()) {
+        try (Executor executor = Executor.builder().threads(threads).eager().build()) {
             executor.scope().set("count", number(0));
             Plan plan = executor.compile(counting(), feeds("x"), fetches("before", "after"));
             onThreads(4, thread -> {
@@ -149,7 +149,7 @@ class ConcurrentRunsTest {
         String loss = network.outputs().get("loss").name();
         // All steps are alike, so that their order does not matter.
         Tensor x = Bits.normal(1, 3, 4);
-        try (Executor serial = Executor.builder().build(); Executor parallel = Eager.threads(2).build()) {
+        try (Executor serial = Executor.builder().build(); Executor parallel = Executor.builder().threads(2).eager().build()) {
             serial.run(network.startup());
             Plan step = serial.compile(network.main(), feeds("x"), fetches(loss));
             for (int i = 0; i < 80; i++) {
@@ -201,7 +201,7 @@ class ConcurrentRunsTest {
     void runsOnDifferentRootsOverlap(int threads) throws InterruptedException {
         Meeting meeting = new Meeting(3);
         Probes.on("between", _ -> meeting.await());
-        try (Executor executor = Eager.threads(threads).build()) {
+        try (Executor executor = Executor.builder().threads(threads).eager().build()) {
             Plan plan = executor.compile(counting(), feeds("x"), fetches("after"));
             onThreads(3, thread -> {
                 Scope root = new Scope().set("count", number(100 * thread));
@@ -233,7 +233,7 @@ class ConcurrentRunsTest {
         });
         String y = network.outputs().get("y").name();
         String w = network.main().persistables().getFirst().name();
-        try (Executor executor = Eager.threads(threads).build()) {
+        try (Executor executor = Executor.builder().threads(threads).eager().build()) {
             Plan plan = executor.compile(network.main(), feeds("x", "count"), fetches(y));
             List<Scope> roots = new ArrayList<>();
             List<Tensor> expected = new ArrayList<>();
@@ -263,7 +263,7 @@ class ConcurrentRunsTest {
                 .add(Probes.of(Probes.CALL, "y", "read"));
         Meeting meeting = new Meeting(4);
         Probes.on("read", _ -> meeting.await());
-        try (Executor executor = Eager.threads(threads).build()) {
+        try (Executor executor = Executor.builder().threads(threads).eager().build()) {
             executor.scope().set("w", Bits.floats(3));
             Plan plan = executor.compile(program, feeds("x"), fetches("y"));
             onThreads(4, thread -> {
@@ -364,7 +364,7 @@ class ConcurrentRunsTest {
                 throw new IllegalStateException("negative");
             }
         });
-        try (Executor executor = Eager.threads(2).build()) {
+        try (Executor executor = Executor.builder().threads(2).eager().build()) {
             Plan plan = executor.compile(program, feeds("x"), fetches("y"));
             AtomicInteger failures = new AtomicInteger();
             onThreads(4, thread -> {

@@ -121,7 +121,7 @@ class FaultsEverywhereTest {
     }
 
     private static Executor executor(int threads, boolean sequential) {
-        Executor.Builder builder = Eager.threads(threads);
+        Executor.Builder builder = Executor.builder().threads(threads).eager();
         return sequential ? builder.sequential().build() : builder.build();
     }
 

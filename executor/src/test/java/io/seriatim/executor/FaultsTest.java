@@ -62,7 +62,7 @@ class FaultsTest {
     @ParameterizedTest
     @ValueSource(strings = {Probes.CALL, Probes.KERNEL})
     void theFirstOfSeveralFailuresWinsAndHasTheOthers(String type) {
-        try (Executor executor = Eager.threads(2).build()) {
+        try (Executor executor = Executor.builder().threads(2).eager().build()) {
             Plan plan = executor.compile(branches(2, type), feeds("x"), fetches("sum"));
             for (int run = 0; run < 20; run++) {
                 Meeting both = new Meeting(2);
@@ -96,7 +96,7 @@ class FaultsTest {
                 throw new IllegalStateException("here");
             } : _ -> ran.incrementAndGet());
         }
-        try (Executor executor = Eager.threads(threads).build()) {
+        try (Executor executor = Executor.builder().threads(threads).eager().build()) {
             Plan plan = executor.compile(program, feeds("x"), fetches("x"));
             for (int run = 1; run <= 5; run++) {
                 assertThrows(ProgramFailedException.class, () -> plan.run(Bits.floats(1)));
@@ -108,7 +108,7 @@ class FaultsTest {
     @ParameterizedTest
     @ValueSource(ints = {1, 2})
     void aCheckedExceptionIsTheCause(int threads) {
-        try (Executor executor = Eager.threads(threads).build()) {
+        try (Executor executor = Executor.builder().threads(threads).eager().build()) {
             Plan plan = executor.compile(branches(2, Probes.CALL), feeds("x"), fetches("sum"));
             IOException fault = new IOException("disk");
             Probes.on("p1", _ -> {
@@ -124,7 +124,7 @@ class FaultsTest {
     @ParameterizedTest
     @CsvSource({"1,test_probe", "2,test_probe", "1,test_kernel", "2,test_kernel"})
     void anErrorReachesTheCaller(int threads, String type) {
-        try (Executor executor = Eager.threads(threads).build()) {
+        try (Executor executor = Executor.builder().threads(threads).eager().build()) {
             Plan plan = executor.compile(branches(2, type), feeds("x"), fetches("sum"));
             Error fault = new StackOverflowError("deep");
             for (String key : List.of("p0", "p1")) {
@@ -159,7 +159,7 @@ class FaultsTest {
     @ParameterizedTest
     @ValueSource(ints = {1, 2})
     void anOperationThatIsInterruptedEndsTheRun(int threads) throws InterruptedException {
-        try (Executor executor = Eager.threads(threads).build()) {
+        try (Executor executor = Executor.builder().threads(threads).eager().build()) {
             Plan plan = executor.compile(branches(1, Probes.CALL), feeds("x"), fetches("sum"));
             CountDownLatch waits = new CountDownLatch(1);
             CountDownLatch never = new CountDownLatch(1);
@@ -207,7 +207,7 @@ class FaultsTest {
             return Outputs.of("i", loop.getFirst());
         });
         String i = network.outputs().get("i").name();
-        try (Executor executor = Eager.threads(threads).build()) {
+        try (Executor executor = Executor.builder().threads(threads).eager().build()) {
             Plan plan = executor.compile(network.main(), feeds("x", "stop"), fetches(i));
             AtomicReference<Throwable> thrown = new AtomicReference<>();
             AtomicInteger kept = new AtomicInteger(-1);
@@ -242,7 +242,7 @@ class FaultsTest {
     @ParameterizedTest
     @ValueSource(ints = {1, 2})
     void aThreadThatIsInterruptedBeforeStaysSo(int threads) {
-        try (Executor executor = Eager.threads(threads).build()) {
+        try (Executor executor = Executor.builder().threads(threads).eager().build()) {
             Plan plan = executor.compile(branches(3, Probes.CALL), feeds("x"), fetches("sum"));
             Thread.currentThread().interrupt();
             Throwable thrown = null;
@@ -265,7 +265,7 @@ class FaultsTest {
         program.global().put(new VarDesc("x", VarType.dense(FLOAT32, -1, 2), null, true, null, true))
                 .put(VarDesc.of("w", VarType.dense(FLOAT32, -1, 2)).persistent())
                 .add(OpDesc.of("elementwise_add").in("X", "w").in("Y", "x").out("Out", "w").attr("axis", -1).build());
-        try (Executor executor = Eager.threads(threads).build()) {
+        try (Executor executor = Executor.builder().threads(threads).eager().build()) {
             executor.scope().set("w", Bits.normal(1, 3, 2));
             Plan plan = executor.compile(program, feeds("x"), fetches("w"));
             assertThrows(IllegalArgumentException.class, () -> plan.run(Bits.normal(2, 3, 3)), "another shape than declared");
@@ -290,7 +290,7 @@ class FaultsTest {
         Program program = new Program();
         program.global().put(VarDesc.of("x", VarType.dense(FLOAT32, 1))).put(VarDesc.of("y", VarType.dense(FLOAT32, 1)))
                 .add(OpDesc.of("no_such_operation").in("X", "x").out("Out", "y").build());
-        try (Executor executor = Eager.threads(threads).build()) {
+        try (Executor executor = Executor.builder().threads(threads).eager().build()) {
             RuntimeException thrown = assertThrows(RuntimeException.class,
                     () -> executor.compile(program, feeds("x"), fetches("y")).run(Bits.floats(1)));
             assertTrue(message(thrown).contains("'no_such_operation'"), message(thrown));
@@ -302,7 +302,7 @@ class FaultsTest {
     void aVariableThatIsNotInTheScopeIsNamed(int threads) {
         Network network = Network.define(1, g -> Outputs.of("y", g.linear(g.data("x", FLOAT32, -1, 4), 2)));
         String y = network.outputs().get("y").name();
-        try (Executor executor = Eager.threads(threads).build()) {
+        try (Executor executor = Executor.builder().threads(threads).eager().build()) {
             Plan plan = executor.compile(network.main(), feeds("x"), fetches(y));
             RuntimeException thrown = assertThrows(RuntimeException.class, () -> plan.run(Bits.normal(1, 2, 4)));
             assertTrue(message(thrown).contains("'linear_0.w_0'") && message(thrown).contains("startup"), message(thrown));

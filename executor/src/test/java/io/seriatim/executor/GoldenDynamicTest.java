@@ -26,7 +26,7 @@ class GoldenDynamicTest {
         Program main = MODELS.program(name + "/main");
         List<String> feeds = List.copyOf(MODELS.under(name + "/0/in/").keySet());
         List<String> fetches = MODELS.text(name + "/fetches").lines().toList();
-        try (Executor executor = Executor.builder().threads(threads).build()) {
+        try (Executor executor = Executor.builder().threads(threads).eager().build()) {
             Plan plan = executor.compile(main, new Feeds(feeds), new Fetches(fetches));
             List<Map<String, Tensor>> first = runs(name, main, plan, feeds);
             for (int k = 0; k < first.size(); k++) {

@@ -32,7 +32,7 @@ class GoldenInferenceTest {
         Program program = MODELS.program(model + "/program");
         List<String> feeds = GoldenModels.columns(program, "feed");
         List<String> fetches = GoldenModels.columns(program, "fetch");
-        try (Executor executor = Executor.builder().threads(threads).build()) {
+        try (Executor executor = Executor.builder().threads(threads).eager().build()) {
             GoldenModels.setParameters(program, executor.scope());
             Plan plan = executor.compile(program, new Feeds(feeds), new Fetches(fetches));
             for (int k = 0; k < MODELS.groups(model); k++) {

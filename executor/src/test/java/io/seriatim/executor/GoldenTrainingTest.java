@@ -57,7 +57,7 @@ class GoldenTrainingTest {
         List<String> feeds = List.copyOf(MODELS.under(model + "/shape/").keySet());
         Fetches loss = Executor.fetches(MODELS.text(model + "/fetch"));
         boolean random = model.startsWith("dropout");
-        Executor.Builder options = Executor.builder().threads(threads);
+        Executor.Builder options = Executor.builder().threads(threads).eager();
         try (Executor executor = random ? options.paddleRandom(SEED).build() : options.build()) {
             Plan plan = executor.compile(main, new Feeds(feeds), loss);
             Trained trained = train(model, main, plan, feeds, loss);

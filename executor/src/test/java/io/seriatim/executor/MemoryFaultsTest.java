@@ -62,7 +62,7 @@ class MemoryFaultsTest {
         try (Devices devices = small(place); Executor plenty = Executor.builder().build()) {
             plenty.run(network.startup());
             Plan expected = plenty.compile(network.main(), feeds("x"), fetches(loss));
-            try (Executor executor = Eager.threads(threads).devices(devices).place(place).memoryPlan(memoryPlan).build()) {
+            try (Executor executor = Executor.builder().threads(threads).eager().devices(devices).place(place).memoryPlan(memoryPlan).build()) {
                 executor.run(network.startup());
                 Plan plan = executor.compile(network.main(), feeds("x"), fetches(loss));
                 for (int run = 0; run < 3; run++) {
@@ -94,7 +94,7 @@ class MemoryFaultsTest {
             return Outputs.of("size", grown(g, count).sum());
         });
         String size = network.outputs().get("size").name();
-        try (Devices devices = small(Place.CPU); Executor executor = Eager.threads(threads).devices(devices).build()) {
+        try (Devices devices = small(Place.CPU); Executor executor = Executor.builder().threads(threads).eager().devices(devices).build()) {
             Plan plan = executor.compile(network.main(), feeds("count"), fetches(size));
             for (int run = 0; run < 3; run++) {
                 assertEquals(64 * 16, plan.run(Bits.longs(4)).scalar(size));
@@ -119,7 +119,7 @@ class MemoryFaultsTest {
         try (Devices devices = Devices.builder().build()) {
             Resources before = Resources.of(devices.host());
             for (int round = 0; round < 3; round++) {
-                try (Executor executor = Eager.threads(threads).devices(devices).specialisations(2).build()) {
+                try (Executor executor = Executor.builder().threads(threads).eager().devices(devices).specialisations(2).build()) {
                     executor.run(network.startup());
                     Plan plan = executor.compile(network.main(), feeds("x"), fetches(loss));
                     for (int run = 0; run < 6; run++) {

@@ -104,7 +104,7 @@ class PlanPushTest {
         Network network = training();
         String loss = network.outputs().get("loss").name();
         for (int threads : new int[]{1, 2}) {
-            try (Engine engine = kind.open.get(); Executor executor = Executor.builder().threads(threads).build()) {
+            try (Engine engine = kind.open.get(); Executor executor = Executor.builder().threads(threads).eager().build()) {
                 executor.run(network.startup());
                 Plan plan = executor.compile(network.main(), feeds("x", "y"), fetches(loss, WEIGHTS));
                 Scope pushed = copy(executor.scope());

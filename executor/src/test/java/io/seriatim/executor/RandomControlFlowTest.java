@@ -53,7 +53,7 @@ class RandomControlFlowTest {
 
     private static void compare(Network network, int threads, List<String> names, List<Map<String, Tensor>> expected,
             Interpreter interpreter, String where) {
-        try (Executor executor = Eager.threads(threads).specialisations(2).build()) {
+        try (Executor executor = Executor.builder().threads(threads).eager().specialisations(2).build()) {
             executor.run(network.startup());
             Plan plan = executor.compile(network.main(), feeds("x", "n"), fetches(names.toArray(String[]::new)));
             for (int i = 0; i < FEEDS.length; i++) {

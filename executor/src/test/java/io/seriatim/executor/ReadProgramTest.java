@@ -91,8 +91,8 @@ class ReadProgramTest {
         Network network = training();
         String loss = network.outputs().get("loss").name();
         List<List<Tensor>> examples = examples(4);
-        try (Executor reading = Executor.builder().threads(threads).build();
-                Executor fed = Executor.builder().threads(threads).build();
+        try (Executor reading = Executor.builder().threads(threads).eager().build();
+                Executor fed = Executor.builder().threads(threads).eager().build();
                 Reader reader = Reader.of(BatchSource.of(examples))) {
             reading.run(network.startup());
             fed.run(network.startup());
@@ -124,7 +124,7 @@ class ReadProgramTest {
         });
         String n = network.outputs().get("n").name();
         network.main().global().put(network.main().global().get(n).persistent());
-        try (Executor executor = Executor.builder().threads(3).build(); Reader reader = Reader.of(new NumberSource(1))) {
+        try (Executor executor = Executor.builder().threads(3).eager().build(); Reader reader = Reader.of(new NumberSource(1))) {
             executor.scope().set("data", reader);
             Plan plan = executor.compile(network.main(), feeds(), fetches());
             Tensor before = Tensor.of(new long[]{-7}, 1);
@@ -142,7 +142,7 @@ class ReadProgramTest {
         Network network = Network
                 .define(g -> Outputs.of("sum", reader(g, "long", "a").getFirst().plus(reader(g, "short", "b").getFirst())));
         String sum = network.outputs().get("sum").name();
-        try (Executor executor = Executor.builder().threads(2).build();
+        try (Executor executor = Executor.builder().threads(2).eager().build();
                 Reader longer = Reader.of(new NumberSource(7));
                 Reader shorter = Reader.builder(new NumberSource(3)).ahead(5).build()) {
             executor.scope().set("long", longer).set("short", shorter);
@@ -339,7 +339,7 @@ class ReadProgramTest {
     void resetInTheMiddleBeginsTheDataAgain() {
         Network network = doubling();
         String y = network.outputs().get("y").name();
-        try (Executor executor = Executor.builder().threads(2).build();
+        try (Executor executor = Executor.builder().threads(2).eager().build();
                 Reader reader = Reader.builder(new NumberSource(9)).ahead(4).build()) {
             executor.scope().set("data", reader);
             Plan plan = executor.compile(network.main(), feeds(), fetches(y));

@@ -57,13 +57,13 @@ class ReferenceCacheTest {
             return Outputs.of("loss", loss);
         });
         String loss = network.outputs().get("loss").name();
-        try (Executor keeps = Eager.threads(threads).build(); Executor first = Executor.on(Place.CPU)) {
+        try (Executor keeps = Executor.builder().threads(threads).eager().build(); Executor first = Executor.on(Place.CPU)) {
             keeps.run(network.startup());
             first.run(network.startup());
             Scope variables = first.scope();
             for (int i = 0; i < 6; i++) {
                 Map<String, Tensor> x = Map.of("x", Bits.normal(i, 2 + i % 2, 6));
-                try (Executor forgets = Eager.threads(threads).build()) {
+                try (Executor forgets = Executor.builder().threads(threads).eager().build()) {
                     Tensor expected = forgets.compile(network.main(), feeds("x"), fetches(loss))
                             .run(variables, x.values().iterator().next())
                             .get(loss);

@@ -91,7 +91,7 @@ class ReferenceControlFlowTest {
     @ParameterizedTest
     @ValueSource(ints = {1, 3})
     void branchesMayDifferInTypeAndShape(int threads) {
-        try (Executor executor = Eager.threads(threads).build()) {
+        try (Executor executor = Executor.builder().threads(threads).eager().build()) {
             Plan plan = executor.compile(differingBranches(), feeds("x", "y"), fetches("out.0", "out.1"));
             for (int i = 0; i < 4; i++) {
                 Results no = plan.run(Bits.floats(0.3), Bits.floats(0.1));
@@ -115,7 +115,7 @@ class ReferenceControlFlowTest {
                             .getFirst());
         });
         String i = network.outputs().get("i").name();
-        try (Executor executor = Eager.threads(threads).build()) {
+        try (Executor executor = Executor.builder().threads(threads).eager().build()) {
             Plan plan = executor.compile(network.main(), feeds(), fetches(i));
             for (int run = 0; run < 4; run++) {
                 assertEquals(10, plan.run().scalar(i), "run " + run);
@@ -135,7 +135,7 @@ class ReferenceControlFlowTest {
             return Outputs.of("rows", loop.get(1));
         });
         String rows = network.outputs().get("rows").name();
-        try (Executor executor = Eager.threads(threads).build()) {
+        try (Executor executor = Executor.builder().threads(threads).eager().build()) {
             Plan plan = executor.compile(network.main(), feeds("count", "start"), fetches(rows));
             for (long count : new long[]{3, 0, 7, 1}) {
                 Tensor start = Tensor.of(new float[]{1, -1}, 1, 2);
@@ -162,7 +162,7 @@ class ReferenceControlFlowTest {
         String loss = network.outputs().get("loss").name();
         Interpreter interpreter = Interpreter.of(Kernels.system());
         interpreter.run(network.startup(), Map.of(), List.of());
-        try (Executor executor = Eager.threads(threads).build()) {
+        try (Executor executor = Executor.builder().threads(threads).eager().build()) {
             executor.run(network.startup());
             Plan plan = executor.compile(network.main(), feeds("x"), fetches(loss));
             for (int step = 0; step < batches.length; step++) {
@@ -251,7 +251,7 @@ class ReferenceControlFlowTest {
             return Outputs.of("y", loop.get(1));
         });
         String y = network.outputs().get("y").name();
-        try (Executor executor = Eager.threads(threads).build()) {
+        try (Executor executor = Executor.builder().threads(threads).eager().build()) {
             Plan plan = executor.compile(network.main(), feeds("x"), fetches(y));
             AtomicInteger times = new AtomicInteger();
             Probes.on("inside", _ -> {

@@ -48,7 +48,7 @@ class ReferenceDevicesTest {
     }
 
     private Executor executor(int threads, Place place) {
-        return Eager.threads(threads).devices(devices).place(place).build();
+        return Executor.builder().threads(threads).eager().devices(devices).place(place).build();
     }
 
     private static OpDesc on(String device, OpDesc.Builder op) {

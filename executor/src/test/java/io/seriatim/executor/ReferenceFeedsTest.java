@@ -228,7 +228,7 @@ class ReferenceFeedsTest {
             return Outputs.of("rows", g.embedding(ids, 10, 4));
         });
         String rows = network.outputs().get("rows").name();
-        try (Executor executor = Eager.threads(threads).build()) {
+        try (Executor executor = Executor.builder().threads(threads).eager().build()) {
             executor.run(network.startup());
             Plan plan = executor.compile(network.main(), feeds("ids"), fetches(rows));
             Tensor first = plan.run(Bits.longs(1, 9)).get(rows);
@@ -248,8 +248,8 @@ class ReferenceFeedsTest {
             return Outputs.of("y", x.plus(1).log().tanh().sum());
         });
         String y = network.outputs().get("y").name();
-        try (Executor executor = Eager.threads(threads).nanCheck().build();
-                Executor careless = Eager.threads(threads).build()) {
+        try (Executor executor = Executor.builder().threads(threads).eager().nanCheck().build();
+                Executor careless = Executor.builder().threads(threads).eager().build()) {
             Plan plan = executor.compile(network.main(), feeds("x"), fetches(y));
             ProgramFailedException nan = assertThrows(ProgramFailedException.class, () -> plan.run(Bits.floats(1, -2)));
             assertEquals("log", nan.operation());

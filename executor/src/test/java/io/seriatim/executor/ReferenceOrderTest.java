@@ -46,7 +46,7 @@ class ReferenceOrderTest {
             return Outputs.of("out", out);
         });
         String out = network.outputs().get("out").name();
-        try (Executor executor = Eager.threads(threads).build()) {
+        try (Executor executor = Executor.builder().threads(threads).eager().build()) {
             Plan plan = executor.compile(network.main(), feeds(), fetches(out));
             for (int i = 0; i < 5; i++) {
                 assertEquals(3, plan.run().scalar(out), "run " + i);
@@ -67,7 +67,7 @@ class ReferenceOrderTest {
                     .add(OpDesc.of("scale").in("X", "x").out("Out", "v").attr("scale", 1f).attr("bias", (float) i).build())
                     .add(OpDesc.of("scale").in("X", "v").out("Out", name).attr("scale", 1f).build());
         }
-        try (Executor executor = Eager.threads(threads).build()) {
+        try (Executor executor = Executor.builder().threads(threads).eager().build()) {
             Plan plan = executor.compile(program, feeds("x"), fetches(seen.toArray(String[]::new)));
             for (int run = 0; run < 5; run++) {
                 Results results = plan.run(Bits.floats(1000 * run));
@@ -93,7 +93,7 @@ class ReferenceOrderTest {
         }
         program.global().add(OpDesc.of("scale").in("X", "x").out("Out", "x").attr("scale", 2f).build())
                 .add(OpDesc.of("sum").in("X", sums).out("Out", "total").build());
-        try (Executor executor = Eager.threads(threads).build()) {
+        try (Executor executor = Executor.builder().threads(threads).eager().build()) {
             float[] fives = new float[64];
             java.util.Arrays.fill(fives, 5);
             executor.scope().set("x", Tensor.of(fives, 64));
@@ -122,7 +122,7 @@ class ReferenceOrderTest {
                             .attr("key", "order" + i).build());
             Probes.on("order" + i, _ -> ran.add(number));
         }
-        try (Executor executor = Eager.threads(threads).sequential().build()) {
+        try (Executor executor = Executor.builder().threads(threads).eager().sequential().build()) {
             Plan plan = executor.compile(program, feeds("x"), fetches("y0", "y" + (branches - 1)));
             for (int run = 0; run < 5; run++) {
                 ran.clear();
@@ -147,7 +147,7 @@ class ReferenceOrderTest {
             Probes.on("meet" + i, _ -> meeting.await());
         }
         program.global().add(OpDesc.of("sum").in("X", names).out("Out", "all").build());
-        try (Executor executor = Eager.threads(threads).build()) {
+        try (Executor executor = Executor.builder().threads(threads).eager().build()) {
             Plan plan = executor.compile(program, feeds("x"), fetches("all"));
             for (int run = 0; run < 3; run++) {
                 assertEquals(7 * threads, plan.run(Bits.floats(7)).scalar("all"));

@@ -102,7 +102,7 @@ class ReferenceScopesTest {
         }
         Tensor w = Bits.normal(1, 1000);
         Tensor idle = Bits.normal(2, 1000);
-        try (Executor executor = Eager.threads(threads).build()) {
+        try (Executor executor = Executor.builder().threads(threads).eager().build()) {
             executor.scope().set("w", Bits.copy(w)).set("idle", Bits.copy(idle));
             Plan plan = executor.compile(program, feeds("x"), fetches(last));
             Tensor first = plan.run(Bits.normal(3, 1000)).get(last);
@@ -178,7 +178,7 @@ class ReferenceScopesTest {
     @ParameterizedTest
     @ValueSource(ints = {1, 3})
     void whatIsKeptStaysAndWhatIsNotDoesNot(int threads) {
-        try (Executor executor = Eager.threads(threads).build()) {
+        try (Executor executor = Executor.builder().threads(threads).eager().build()) {
             Scope scope = executor.scope().keep("t1", "t4", "no such variable");
             Plan plan = executor.compile(chain(), feeds("x"), fetches("t9"));
             Tensor before = null;
@@ -339,7 +339,7 @@ class ReferenceScopesTest {
     void randomNumbersDifferFromRunToRunAndNotFromPlanToPlan() {
         Network network = Network.define(9, g -> Outputs.of("u", g.uniform(FLOAT32, 0, 1, 16)));
         String u = network.outputs().get("u").name();
-        try (Executor executor = Executor.on(Place.CPU); Executor again = Eager.threads(3).build()) {
+        try (Executor executor = Executor.on(Place.CPU); Executor again = Executor.builder().threads(3).eager().build()) {
             Plan plan = executor.compile(network.main(), feeds(), fetches(u));
             Plan same = again.compile(network.main(), feeds(), fetches(u));
             Tensor first = plan.run().get(u);
