@@ -21,7 +21,7 @@ class RandomOptionsTest {
     @ParameterizedTest
     @EnumSource(Collector.class)
     void equalTheInterpreter(Collector collector) {
-        for (long seed = 2000; seed < 2008; seed++) {
+        for (long seed = 2000; seed < 2003; seed++) {
             Network network = RandomControlFlow.of(seed, seed % 2 == 0);
             List<String> names = network.outputs().values().values().stream().map(Value::name).toList();
             Interpreter interpreter = Interpreter.of(Kernels.system());
