@@ -62,7 +62,8 @@ class MemoryFaultsTest {
         try (Devices devices = small(place); Executor plenty = Executor.builder().build()) {
             plenty.run(network.startup());
             Plan expected = plenty.compile(network.main(), feeds("x"), fetches(loss));
-            try (Executor executor = Executor.builder().threads(threads).eager().devices(devices).place(place).memoryPlan(memoryPlan).build()) {
+            try (Executor executor = Executor.builder().threads(threads).eager().devices(devices).place(place).memoryPlan(memoryPlan)
+                    .build()) {
                 executor.run(network.startup());
                 Plan plan = executor.compile(network.main(), feeds("x"), fetches(loss));
                 for (int run = 0; run < 3; run++) {
@@ -74,7 +75,8 @@ class MemoryFaultsTest {
                     RuntimeException thrown = assertThrows(RuntimeException.class, () -> plan.run(many));
                     assertTrue(String.valueOf(memory(thrown).getMessage()).contains(where), String.valueOf(memory(thrown).getMessage()));
                     assertTrue(thrown instanceof ProgramFailedException, () -> "not clear: " + thrown);
-                    before.forEach((name, value) -> Bits.assertSame(value, Bits.onHost(executor.scope().get(name)), name + " after the failure"));
+                    before.forEach(
+                            (name, value) -> Bits.assertSame(value, Bits.onHost(executor.scope().get(name)), name + " after the failure"));
                 }
                 Resources now = Resources.of(devices.get(place));
                 for (int run = 0; run < 5; run++) {

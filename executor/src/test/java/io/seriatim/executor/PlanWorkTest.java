@@ -138,7 +138,8 @@ class PlanWorkTest {
         Executor.Builder options = Executor.builder().fusion(false);
         try (Executor executor = (parallel ? options.threads(2).eager() : options).build()) {
             Program program = kind.program(n);
-            program.global().vars().stream().filter(VarDesc::isPersistable).forEach(desc -> executor.scope().set(desc.name(), Bits.floats(1)));
+            program.global().vars().stream().filter(VarDesc::isPersistable)
+                    .forEach(desc -> executor.scope().set(desc.name(), Bits.floats(1)));
             return executor.compile(program, feeds("x"), fetches("y")).specialisation(executor.scope(), Bits.floats(1));
         }
     }
@@ -211,7 +212,8 @@ class PlanWorkTest {
                 Executor plain = Executor.builder().memoryPlan(false).inPlace(false).fusion(false).build()) {
             Program program = kind.program(2_000);
             for (Executor each : List.of(executor, plain)) {
-                program.global().vars().stream().filter(VarDesc::isPersistable).forEach(desc -> each.scope().set(desc.name(), Bits.floats(1)));
+                program.global().vars().stream().filter(VarDesc::isPersistable)
+                        .forEach(desc -> each.scope().set(desc.name(), Bits.floats(1)));
             }
             Plan plan = executor.compile(program, feeds("x"), fetches("y"));
             Plan expected = plain.compile(program, feeds("x"), fetches("y"));

@@ -37,7 +37,8 @@ class RandomOptionsTest {
                 int threads = (options & 8) == 0 ? 1 : 3;
                 String where = "seed " + seed + ", " + collector + ", in place " + inPlace + ", fusion " + fusion + ", memory plan "
                         + memoryPlan + ", threads " + threads;
-                try (Executor executor = Executor.builder().threads(threads).eager().collector(collector).inPlace(inPlace).fusion(fusion).memoryPlan(memoryPlan)
+                try (Executor executor = Executor.builder().threads(threads).eager().collector(collector).inPlace(inPlace).fusion(fusion)
+                        .memoryPlan(memoryPlan)
                         .build()) {
                     compare(executor, network, names, expected, where);
                     for (VarDesc each : network.main().persistables()) {

@@ -129,7 +129,8 @@ class ReferenceDevicesTest {
             return Outputs.of("loss", loss);
         });
         String loss = network.outputs().get("loss").name();
-        try (Executor host = executor(threads, Place.CPU); Executor first = executor(threads, Place.sim(0));
+        try (Executor host = executor(threads, Place.CPU);
+                Executor first = executor(threads, Place.sim(0));
                 Executor second = executor(threads, Place.sim(1))) {
             List<Plan> plans = new ArrayList<>();
             for (Executor executor : List.of(host, first, second)) {
@@ -208,7 +209,8 @@ class ReferenceDevicesTest {
                 });
                 RuntimeException thrown = assertThrows(RuntimeException.class, () -> plan.run(Bits.floats(1)));
                 Probes.allOff();
-                assertTrue(chain(thrown).stream().anyMatch(each -> "on purpose".equals(each.getMessage())), () -> "causes: " + chain(thrown));
+                assertTrue(chain(thrown).stream().anyMatch(each -> "on purpose".equals(each.getMessage())),
+                        () -> "causes: " + chain(thrown));
                 assertTrue(thrown instanceof ProgramFailedException, () -> "not clear: " + thrown);
                 assertEquals(type, ((ProgramFailedException) thrown).operation());
                 double after = Bits.onHost(executor.scope().get("n")).getDouble(0);

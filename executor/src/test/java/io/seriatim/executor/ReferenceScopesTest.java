@@ -216,7 +216,8 @@ class ReferenceScopesTest {
             Value x = g.data("x", FLOAT32, -1);
             Value three = g.full(INT64, 3, 1);
             Value h = x.times(2);
-            List<Value> loop = g.whileLoop(v -> List.of(v.getFirst().lessThan(three)), v -> List.of(v.getFirst().plus(1), v.get(1).times(2)),
+            List<Value> loop = g.whileLoop(v -> List.of(v.getFirst().lessThan(three)),
+                    v -> List.of(v.getFirst().plus(1), v.get(1).times(2)),
                     g.full(INT64, 0, 1), h);
             return Outputs.of("h", loop.get(1), "y", loop.get(1).plus(1), "i", loop.getFirst());
         });
