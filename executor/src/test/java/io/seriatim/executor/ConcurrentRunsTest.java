@@ -122,7 +122,9 @@ class ConcurrentRunsTest {
             if (inside.incrementAndGet() > 1) {
                 together.incrementAndGet();
             }
-            Thread.yield();
+            for (int i = 0; i < 200; i++) {
+                Thread.onSpinWait();
+            }
             inside.decrementAndGet();
         });
         try (Executor executor = Executor.builder().threads(threads).eager().build()) {

@@ -326,7 +326,7 @@ class ReferenceScopesTest {
         String all = network.outputs().get("all").name();
         try (Executor executor = Executor.on(Place.CPU)) {
             Plan plan = executor.compile(network.main(), feeds("count"), fetches(length, all));
-            for (long count : new long[]{4, 2, 1, 3}) {
+            for (int count : new int[]{4, 2, 1, 3}) {
                 Results results = plan.run(Bits.longs(count));
                 assertEquals(count, results.scalar(length));
                 float[] values = results.get(all).toFloatArray();
