@@ -12,11 +12,14 @@ public final class Buffer implements AutoCloseable {
     private final Lease lease;
     private final Block block;
     private final long bytes;
+    // Made once: kernels ask for it at every run, and are to allocate nothing.
+    private final MemorySegment view;
 
     Buffer(CachingAllocator allocator, Block block, long bytes) {
         this.allocator = allocator;
         this.block = block;
         this.bytes = bytes;
+        this.view = block.segment.asSlice(0, bytes);
         this.lease = new Lease(this, block, allocator.unreachable(), bytes);
     }
 
@@ -150,6 +153,11 @@ public final class Buffer implements AutoCloseable {
 
     Block block() {
         return block;
+    }
+
+    /** Its bytes, whoever asks. */
+    MemorySegment view() {
+        return view;
     }
 
     Lease lease() {

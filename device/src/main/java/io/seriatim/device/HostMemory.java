@@ -19,7 +19,7 @@ final class HostMemory implements RawMemory {
     @Override
     public MemorySegment view(Buffer buffer) {
         buffer.requireOpen();
-        return buffer.block().segment.asSlice(0, buffer.bytes());
+        return buffer.view();
     }
 
     @Override

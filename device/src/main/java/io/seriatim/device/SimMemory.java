@@ -18,21 +18,22 @@ record SimMemory(SimDevice device) implements RawMemory {
 
     @Override
     public MemorySegment view(Buffer buffer) {
-        return checked(buffer).asSlice(0, buffer.bytes());
+        requireTouchable(buffer);
+        return buffer.view();
     }
 
     @Override
     public long address(Buffer buffer) {
-        return checked(buffer).address();
+        requireTouchable(buffer);
+        return buffer.view().address();
     }
 
-    private MemorySegment checked(Buffer buffer) {
+    private void requireTouchable(Buffer buffer) {
         if (!SimThread.mayTouch(buffer)) {
             buffer.requireOpen();
             throw new IllegalStateException("The memory of " + device.place()
                     + " can be touched only by work that was launched there and declared it, but " + Thread.currentThread().getName()
                     + " touches the buffer " + buffer + ": copy it to the host first");
         }
-        return buffer.block().segment;
     }
 }

@@ -11,6 +11,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.IntStream;
 
 /**
  * The first step of a plan: which values a block's operations read and write. A variable that is written again gets a new value, so that only true dependencies are left; persistable variables, and those
@@ -24,8 +25,11 @@ import java.util.Set;
  *            in order, without those that feed and fetch
  * @param wanted
  *            values that are wanted afterwards: those that are fetched or kept; of an inner block those that are known outside of it
+ * @param externals
+ *            values that a run is given: what is fed, and what is outside
  */
-record Accesses(Block block, List<Value> values, List<Access> operations, List<Integer> wanted) {
+@SuppressWarnings("ArrayRecordComponent") // Never compared.
+record Accesses(Block block, List<Value> values, List<Access> operations, List<Integer> wanted, int[] externals) {
     /** Where a value comes from. */
     enum Origin {
         /** From the caller of the run. */
@@ -117,7 +121,8 @@ record Accesses(Block block, List<Value> values, List<Access> operations, List<I
                 }
             }
             List<Integer> last = wanted.stream().map(this::read).toList();
-            return new Accesses(block, List.copyOf(values), List.copyOf(operations), last);
+            int[] externals = IntStream.range(0, values.size()).filter(i -> values.get(i).origin() != Origin.COMPUTED).toArray();
+            return new Accesses(block, List.copyOf(values), List.copyOf(operations), last, externals);
         }
 
         private Access access(int index, OpDesc op) {

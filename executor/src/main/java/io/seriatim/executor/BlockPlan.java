@@ -80,12 +80,10 @@ final class BlockPlan {
 
     /** Runs an inner block on the variables around it. */
     void run(BlockSession session) {
-        int count = accesses.values().size();
         @Nullable
-        Object[] externals = new Object[count];
-        for (int i = 0; i < count; i++) {
-            Accesses.Value value = accesses.values().get(i);
-            externals[i] = value.origin() == Accesses.Origin.COMPUTED ? null : session.find(value.name());
+        Object[] externals = new Object[accesses.externals().length];
+        for (int i = 0; i < externals.length; i++) {
+            externals[i] = session.find(accesses.values().get(accesses.externals()[i]).name());
         }
         Bindings around = new Bindings() {
             @Override

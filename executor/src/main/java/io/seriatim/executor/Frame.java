@@ -35,7 +35,7 @@ final class Frame implements AutoCloseable {
     private final int[][] sharing;
     private final Work[][] works;
     private final List<RandomKey> keys = new ArrayList<>();
-    private final int[] external;
+    private final int[] outliving;
     private final int[] changing;
     private final int[] released;
     private final boolean[] isClosable;
@@ -78,7 +78,8 @@ final class Frame implements AutoCloseable {
         System.arraycopy(initial, 0, present, 0, n);
         this.isAbsent = new boolean[n];
         this.isFedAndWritten = fedAndWritten();
-        this.external = IntStream.range(0, plan.accesses().values().size()).filter(this::isExternal).toArray();
+        this.outliving = IntStream.range(0, n)
+                .filter(i -> values.memory(i) == i && values.origin(i) == Accesses.Origin.COMPUTED && values.isPersistable(i)).toArray();
         boolean[] interpreted = interpreted();
         this.changing = IntStream.range(0, n).filter(i -> initial[i] == null || interpreted[i]).toArray();
         this.released = Arrays.stream(plan.releases().after()).flatMapToInt(Arrays::stream).distinct().toArray();
@@ -132,10 +133,6 @@ final class Frame implements AutoCloseable {
             }
         }
         return written;
-    }
-
-    private boolean isExternal(int value) {
-        return values.memory(value) == value && (values.origin(value) != Accesses.Origin.COMPUTED || values.isPersistable(value));
     }
 
     /** Memory that only this run knows: instructions of the interpreter may keep what they are given, operations do not. */
@@ -265,8 +262,12 @@ final class Frame implements AutoCloseable {
         for (int memory : released) {
             uses.setPlain(memory, counts[memory]);
         }
-        for (int value : external) {
-            bindExternal(value, run);
+        int[] given = plan.accesses().externals();
+        for (int i = 0; i < given.length; i++) {
+            bindExternal(given[i], run, run.externals()[i]);
+        }
+        for (int value : outliving) {
+            bindExternal(value, run, run.bindings().find(values.name(value)));
         }
         for (RandomKey key : keys) {
             long[] numbers = run.sessions().get().randomKey(key.access().index()).toLongArray();
@@ -277,9 +278,8 @@ final class Frame implements AutoCloseable {
         }
     }
 
-    private void bindExternal(int value, RunContext run) {
+    private void bindExternal(int value, RunContext run, @Nullable Object there) {
         boolean fed = values.origin(value) == Accesses.Origin.FED;
-        Object there = values.origin(value) == Accesses.Origin.COMPUTED ? run.bindings().find(values.name(value)) : run.externals()[value];
         TensorSpec spec = values.spec(value);
         if (!(there instanceof Tensor tensor) || spec == null) {
             isAbsent[value] = values.origin(value) == Accesses.Origin.COMPUTED;

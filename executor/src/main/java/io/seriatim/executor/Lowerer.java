@@ -59,12 +59,13 @@ final class Lowerer {
         }
     }
 
-    /** The tasks, in the order of the program. Externals are what is fed and what is outside, by value. */
+    /** The tasks, in the order of the program. Given is what is fed and what is outside. */
     List<Task> lower(@Nullable Object[] externals) {
         for (int i = 0; i < externals.length; i++) {
-            if (externals[i] instanceof Tensor tensor && values.origin(i) != Accesses.Origin.COMPUTED) {
-                types[i] = ArgType.dense(tensor.dtype(), tensor.shape().dims());
-                values.spec(i, tensor.spec().rowMajor());
+            if (externals[i] instanceof Tensor tensor) {
+                int value = accesses.externals()[i];
+                types[value] = ArgType.dense(tensor.dtype(), tensor.shape().dims());
+                values.spec(value, tensor.spec().rowMajor());
             }
         }
         List<Task> tasks = new ArrayList<>();

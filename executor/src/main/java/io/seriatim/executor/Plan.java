@@ -233,22 +233,13 @@ public final class Plan {
 
     @Nullable
     Object[] externals(Accesses accesses, Scope root, Map<String, Tensor> fed) {
-        int count = accesses.values().size();
         @Nullable
-        Object[] externals = new Object[count];
-        for (int i = 0; i < count; i++) {
-            Accesses.Value value = accesses.values().get(i);
-            switch (value.origin()) {
-                case FED -> externals[i] = fed.get(value.name());
-                case OUTSIDE -> {
-                    externals[i] = root.value(value.name());
-                    if (externals[i] == null) {
-                        requireUnread(accesses, i);
-                    }
-                }
-                case COMPUTED -> {
-                    // Not outside.
-                }
+        Object[] externals = new Object[accesses.externals().length];
+        for (int i = 0; i < externals.length; i++) {
+            Accesses.Value value = accesses.values().get(accesses.externals()[i]);
+            externals[i] = value.origin() == Accesses.Origin.FED ? fed.get(value.name()) : root.value(value.name());
+            if (externals[i] == null) {
+                requireUnread(accesses, accesses.externals()[i]);
             }
         }
         return externals;

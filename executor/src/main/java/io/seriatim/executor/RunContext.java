@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * One run: what it is given, and the session in which the interpreter does its part. The frames of inner blocks have contexts of their own.
  *
  * @param externals
- *            for each value of the block what is fed or outside
+ *            what is fed or outside, as {@link Accesses#externals} counts it
  * @param bindings
  *            where variables are set that are known outside
  */

@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * @param after
  *            for each task those that wait for it
  * @param externals
- *            for each value of the block that is fed or outside what it must be; null if it held no tensor
+ *            for each value that a run is given what it must be; null if it held no tensor
  */
 @SuppressWarnings("ArrayRecordComponent") // Never compared.
 record Specialisation(Accesses accesses, ValueTable values, List<Task> tasks, Dependencies dependencies, Streams streams, MemoryPlan memory,
@@ -34,15 +34,14 @@ record Specialisation(Accesses accesses, ValueTable values, List<Task> tasks, De
     /** Whether it is for what a run is given. */
     boolean fits(@Nullable Object[] given) {
         for (int i = 0; i < externals.length; i++) {
-            if (accesses.values().get(i).origin() != Accesses.Origin.COMPUTED && !fits(i, given[i])) {
+            if (!fits(externals[i], given[i])) {
                 return false;
             }
         }
         return true;
     }
 
-    private boolean fits(int value, @Nullable Object given) {
-        TensorSpec wanted = externals[value];
+    private static boolean fits(@Nullable TensorSpec wanted, @Nullable Object given) {
         TensorSpec there = given instanceof io.seriatim.tensor.Tensor tensor ? tensor.spec() : null;
         return wanted == null ? there == null : there != null && (wanted == there || wanted.equals(there) || wanted.equals(there.rowMajor()));
     }

@@ -5,6 +5,7 @@ import io.seriatim.tensor.Tensor;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
+import java.util.Arrays;
 
 /**
  * Moves elements of any type between memory and long[], for whole numbers and bool. Conversions are those of a cast: to a whole number towards zero, wrapping around; to bool 1 for everything
@@ -44,8 +45,16 @@ public final class Longs {
         }
         if (stride == 1 && dtype == DType.INT64) {
             MemorySegment.copy(memory, LONG, at, into, from, count);
-            return;
+        } else if (stride == 0) {
+            loadAny(memory, dtype, at, 0, into, from, 1);
+            Arrays.fill(into, from + 1, from + count, into[from]);
+        } else {
+            loadAny(memory, dtype, at, stride, into, from, count);
         }
+    }
+
+    // Apart from the common cases, which the JIT inlines.
+    private static void loadAny(MemorySegment memory, DType dtype, long at, long stride, long[] into, int from, int count) {
         long step = stride * dtype.bytes();
         switch (dtype) {
             case FLOAT32 -> {
@@ -125,8 +134,12 @@ public final class Longs {
         }
         if (stride == 1 && dtype == DType.INT64) {
             MemorySegment.copy(values, from, memory, LONG, at, count);
-            return;
+        } else {
+            storeAny(memory, dtype, at, stride, values, from, count);
         }
+    }
+
+    private static void storeAny(MemorySegment memory, DType dtype, long at, long stride, long[] values, int from, int count) {
         long step = stride * dtype.bytes();
         switch (dtype) {
             case FLOAT32 -> {

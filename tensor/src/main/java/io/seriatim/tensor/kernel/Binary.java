@@ -78,6 +78,28 @@ public record Binary(Function function, List<PostOp> postOps) implements Computa
         return new Binary(function, List.of());
     }
 
+    /**
+     * Whether every kernel that comes with this module gives the same to the bit, so that it does not matter for the result which one computes.
+     *
+     * @param dtype
+     *            the type of x and y
+     * @return whether they do; always so for float32 without post-ops
+     */
+    public boolean isExact(DType dtype) {
+        if (dtype == DType.BFLOAT16 || dtype == DType.FLOAT16) {
+            return postOps.isEmpty() && switch (function) {
+                // The library takes the smallest results in bfloat16 for 0.
+                case ADD, SUBTRACT, MULTIPLY, DIVIDE -> dtype == DType.FLOAT16;
+                default -> true;
+            };
+        }
+        return postOps.stream().allMatch(postOp -> switch (postOp) {
+            case PostOp.Apply(var applied, var alpha, var beta) -> new Unary(applied, alpha, beta).isExact(dtype);
+            case PostOp.Combine _ -> true;
+            case PostOp.Accumulate _ -> false;
+        });
+    }
+
     @Override
     public String operation() {
         return "binary";

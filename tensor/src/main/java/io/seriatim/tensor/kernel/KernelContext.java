@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 /** What a thread keeps for the kernels that it runs: how many threads they may use, and scratch memory. Of one thread at a time. */
 public final class KernelContext implements AutoCloseable {
     /** The elements of a tile: what plain Java kernels move between memory and arrays at once. Three float tiles fit a first-level cache. */
-    public static final int TILE = 2048;
+    public static final int TILE = 1024;
 
     private static final ThreadLocal<KernelContext> CURRENT = ThreadLocal.withInitial(() -> new KernelContext(1));
 

@@ -105,6 +105,28 @@ public record Unary(Function function, float alpha, float beta) implements Compu
         return new Unary(function, 0, 0);
     }
 
+    /**
+     * Whether every kernel that comes with this module gives the same to the bit, so that it does not matter for the result which one computes. Where this is not so, the library rounds otherwise in the
+     * last digits.
+     *
+     * @param dtype
+     *            the type of x
+     * @return whether they do, for all numbers; of what is not a number only that it is not is sure
+     */
+    public boolean isExact(DType dtype) {
+        boolean alone = dtype.arithmetic() != DType.FLOAT32;
+        return switch (function) {
+            case ELU, SIGMOID, TANH, GELU_ERF, GELU_TANH, SWISH, HARD_SWISH, MISH, EXP, LOG -> alone;
+            // The library rounds product and sum at once.
+            case LINEAR -> alone || (dtype == DType.FLOAT32 && (beta == 0 || Math.abs(alpha) == 1));
+            // The library gives zeros another sign where the factor is not positive.
+            case LEAKY_RELU -> alone || (dtype == DType.FLOAT32 && alpha > 0);
+            // Of 16 bits it takes the smallest results for 0.
+            case RELU, CLIP, HARD_SIGMOID, SQRT, SQUARE, ABS, ROUND -> alone || dtype == DType.FLOAT32;
+            default -> true;
+        };
+    }
+
     @Override
     public String operation() {
         return "unary";

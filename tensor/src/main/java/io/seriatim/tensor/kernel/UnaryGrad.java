@@ -1,5 +1,6 @@
 package io.seriatim.tensor.kernel;
 
+import io.seriatim.tensor.DType;
 import io.seriatim.tensor.TensorSpec;
 import org.jspecify.annotations.Nullable;
 
@@ -23,6 +24,22 @@ public record UnaryGrad(Unary.Function function, float alpha, float beta) implem
      */
     public static UnaryGrad of(Unary unary) {
         return new UnaryGrad(unary.function(), unary.alpha(), unary.beta());
+    }
+
+    /**
+     * Whether every kernel that comes with this module gives the same to the bit.
+     *
+     * @param dtype
+     *            the type of dy
+     * @return whether they do, where x and dy are numbers; of the gradient where x is not a number the kernels think differently
+     */
+    public boolean isExact(DType dtype) {
+        return switch (function) {
+            case ELU, SIGMOID, TANH, GELU_ERF, GELU_TANH, SWISH, HARD_SWISH, MISH, EXP, LOG, SQRT, SQUARE ->
+                dtype.arithmetic() != DType.FLOAT32;
+            case RELU, LEAKY_RELU, CLIP, HARD_SIGMOID, ABS, LINEAR -> dtype != DType.BFLOAT16 && dtype != DType.FLOAT16;
+            default -> true;
+        };
     }
 
     @Override

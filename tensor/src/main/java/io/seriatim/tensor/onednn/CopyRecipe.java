@@ -21,7 +21,7 @@ final class CopyRecipe {
         boolean changes = opaque || from.dtype() != to.dtype() || !from.isRowMajor() || !to.isRowMajor();
         boolean floating = from.dtype().isFloating() && to.dtype().isFloating();
         if (!changes || !floating || SequenceBuilder.type(to.dtype()) == 0 || !from.shape().equals(to.shape()) || from.shape().size() == 0
-                || !isReadable(from) || !isReadable(to)) {
+                || !isReadable(from) || !isReadable(to) || (!opaque && Crossover.isSmallCopy(from, to))) {
             return null;
         }
         return DnnlKernel.of(dnnl, builder -> {

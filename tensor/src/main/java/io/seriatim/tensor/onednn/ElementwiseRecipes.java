@@ -1,5 +1,6 @@
 package io.seriatim.tensor.onednn;
 
+import io.seriatim.device.Place;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.TensorSpec;
@@ -7,6 +8,7 @@ import io.seriatim.tensor.internal.ffi.Dnnl;
 import io.seriatim.tensor.internal.ffi.DnnlConstants;
 import io.seriatim.tensor.kernel.Binary;
 import io.seriatim.tensor.kernel.Kernel;
+import io.seriatim.tensor.kernel.Kernels;
 import io.seriatim.tensor.kernel.PostOp;
 import io.seriatim.tensor.kernel.Reduction;
 import io.seriatim.tensor.kernel.Unary;
@@ -18,6 +20,8 @@ import org.jspecify.annotations.Nullable;
 
 /** Functions of one and of two elements, and reductions. Operands that are dense and alike are seen as one long row. */
 final class ElementwiseRecipes {
+    private static final Kernels PORTABLE = Kernels.portable();
+
     private ElementwiseRecipes() {
     }
 
@@ -25,7 +29,7 @@ final class ElementwiseRecipes {
         Algorithms.Eltwise eltwise = Algorithms.eltwise(unary.function(), unary.alpha(), unary.beta());
         TensorSpec x = Objects.requireNonNull(arguments[0]);
         TensorSpec y = Objects.requireNonNull(arguments[1]);
-        if (eltwise == null || !isDense(x, y)) {
+        if (eltwise == null || !isDense(x, y) || Crossover.isSmall(unary, x)) {
             return null;
         }
         return switch (Algorithms.trust(unary.function())) {
@@ -78,7 +82,8 @@ final class ElementwiseRecipes {
         TensorSpec x = arguments[0];
         TensorSpec dy = Objects.requireNonNull(arguments[2]);
         TensorSpec dx = Objects.requireNonNull(arguments[3]);
-        if (eltwise == null || x == null || !isDense(x, dy, dx) || grad.function() == Unary.Function.ROUND) {
+        if (eltwise == null || x == null || !isDense(x, dy, dx) || grad.function() == Unary.Function.ROUND
+                || Crossover.isSmallGradient(grad.function(), x)) {
             return null;
         }
         return DnnlKernel.of(dnnl, builder -> {
@@ -108,7 +113,8 @@ final class ElementwiseRecipes {
             all.add(Objects.requireNonNull(argument));
         }
         TensorSpec out = all.getLast();
-        if (algorithm == 0 || out.shape().size() == 0 || out.shape().rank() > 12 || all.stream().anyMatch(spec -> !spec.isRowMajor())) {
+        if (algorithm == 0 || out.shape().size() == 0 || out.shape().rank() > 12 || all.stream().anyMatch(spec -> !spec.isRowMajor())
+                || Crossover.isSmall(binary, all.get(0), all.get(1), out)) {
             return null;
         }
         Shape shape = out.shape().rank() == 0 ? Shape.of(1) : out.shape();
@@ -153,7 +159,7 @@ final class ElementwiseRecipes {
         TensorSpec y = Objects.requireNonNull(arguments[1]);
         int algorithm = Algorithms.reduction(reduction.function());
         if (algorithm == 0 || x.shape().size() == 0 || !x.isRowMajor() || !y.isRowMajor() || x.shape().rank() > 12
-                || x.shape().size() == y.shape().size()) {
+                || x.shape().size() == y.shape().size() || Crossover.isSmallExtreme(reduction.function(), x)) {
             return null;
         }
         boolean[] reduced = reduction.reduced(x.shape());
@@ -161,7 +167,7 @@ final class ElementwiseRecipes {
         for (int i = 0; i < dims.length; i++) {
             dims[i] = reduced[i] ? 1 : dims[i];
         }
-        return DnnlKernel.of(dnnl, builder -> {
+        DnnlKernel fast = DnnlKernel.of(dnnl, builder -> {
             long source = builder.describe(x);
             long target = builder.describe(dims, y.dtype(), Shape.of(dims).strides());
             long description = builder.keep(Dnnl.handle(
@@ -173,6 +179,8 @@ final class ElementwiseRecipes {
             builder.step(description, new Operand(DnnlConstants.SRC, 0, source), new Operand(DnnlConstants.DST, 1, target));
             return true;
         });
+        boolean extreme = reduction.function() == Reduction.Function.MAX || reduction.function() == Reduction.Function.MIN;
+        return extreme && fast != null ? ScreenedKernel.of(sum(dnnl, x), fast, PORTABLE.prepare(reduction, Place.CPU, arguments)) : fast;
     }
 
     private static boolean isDense(TensorSpec... specs) {

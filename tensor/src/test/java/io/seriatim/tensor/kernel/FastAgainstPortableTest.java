@@ -146,6 +146,11 @@ class FastAgainstPortableTest {
                 cases.add(new Case(function + " row", Binary.of(function), dtype, dims(13, 21), dims(21)));
                 cases.add(new Case(function + " column", Binary.of(function), dtype, dims(13, 1), dims(13, 21)));
                 cases.add(new Case(function + " outer", Binary.of(function), dtype, dims(5, 1, 3), dims(4, 1)));
+                // Large enough for the library.
+                cases.add(new Case(function + " alike, large", Binary.of(function), dtype, dims(5003), dims(5003)));
+                cases.add(new Case(function + " row, large", Binary.of(function), dtype, dims(13, 421), dims(421)));
+                cases.add(new Case(function + " column, large", Binary.of(function), dtype, dims(13, 1), dims(13, 421)));
+                cases.add(new Case(function + " outer, large", Binary.of(function), dtype, dims(20, 1, 3), dims(19, 1)));
                 cases.add(new Case(function + " single", Binary.of(function), dtype, dims(), dims(3)));
                 cases.add(new Case(function + " empty", Binary.of(function), dtype, dims(0, 3), dims(3)));
             }
@@ -159,6 +164,7 @@ class FastAgainstPortableTest {
             for (Reduction.Function function : Reduction.Function.values()) {
                 for (List<Integer> axes : List.of(List.<Integer>of(), List.of(0), List.of(1), List.of(-1), List.of(0, 2))) {
                     cases.add(new Case(function + " " + axes, new Reduction(function, axes, false), dtype, dims(3, 13, 7)));
+                    cases.add(new Case(function + " large " + axes, new Reduction(function, axes, false), dtype, dims(30, 13, 7)));
                 }
                 cases.add(new Case(function + " long", new Reduction(function, List.of(), true), dtype, dims(4098)));
             }
@@ -205,10 +211,12 @@ class FastAgainstPortableTest {
     void gradientsOfFunctionsGiveTheSame(Unary.Function function) {
         for (DType dtype : FLOATS) {
             Unary unary = new Unary(function, 0.25f, 0.75f);
-            Tensor x = random(dtype, 1, dims(207));
-            Tensor y = KernelRun.run(Kernels.portable(), unary, x)[0];
-            Case one = new Case("gradient of " + function, UnaryGrad.of(unary), dtype);
-            compare(one, x, y, random(dtype, 2, dims(207)));
+            for (long n : new long[]{207, 2070}) {
+                Tensor x = random(dtype, 1, dims(n));
+                Tensor y = KernelRun.run(Kernels.portable(), unary, x)[0];
+                Case one = new Case("gradient of " + function, UnaryGrad.of(unary), dtype);
+                compare(one, x, y, random(dtype, 2, dims(n)));
+            }
         }
     }
 

@@ -57,23 +57,19 @@ final class Elementwise {
 
     /** A kernel whose arguments are the inputs, then the output. */
     Kernel kernel(Tile tile) {
-        return PortableKernel.of((all, context) -> run(all.all(), context, tile));
+        return new PortableKernel() {
+            @Override
+            public void run(@Nullable Tensor[] arguments, KernelContext context) {
+                Elementwise.this.run(arguments, context, tile);
+            }
+        };
     }
 
     void run(@Nullable Tensor[] arguments, KernelContext context, Tile tile) {
-        for (long row = 0; row < nest.rows(); row++) {
-            for (long column = 0; column < nest.rowLength(); column += KernelContext.TILE) {
-                int count = (int) Math.min(KernelContext.TILE, nest.rowLength() - column);
-                for (int i = 0; i < inputs; i++) {
-                    load(arguments[i], i, row, column, count, context);
-                }
-                switch (arithmetic) {
-                    case FLOAT32 -> tile.floats(context, count);
-                    case FLOAT64 -> tile.doubles(context, count);
-                    default -> tile.longs(context, count);
-                }
-                store(Objects.requireNonNull(arguments[inputs]), row, column, count, context);
-            }
+        switch (arithmetic) {
+            case FLOAT32 -> floats(arguments, context, tile);
+            case FLOAT64 -> doubles(arguments, context, tile);
+            default -> longs(arguments, context, tile);
         }
     }
 
@@ -81,24 +77,57 @@ final class Elementwise {
         return tensor.offset() + (nest.offset(operand, row) + column * nest.rowStride(operand)) * tensor.dtype().bytes();
     }
 
-    private void load(@Nullable Tensor tensor, int operand, long row, long column, int count, KernelContext context) {
-        if (tensor == null) {
-            return;
-        }
-        long at = at(tensor, operand, row, column);
-        switch (arithmetic) {
-            case FLOAT32 -> Floats.load(tensor.memory(), tensor.dtype(), at, nest.rowStride(operand), context.floats(operand), 0, count);
-            case FLOAT64 -> Doubles.load(tensor.memory(), tensor.dtype(), at, nest.rowStride(operand), context.doubles(operand), 0, count);
-            default -> Longs.load(tensor.memory(), tensor.dtype(), at, nest.rowStride(operand), context.longs(operand), 0, count);
+    private void floats(@Nullable Tensor[] arguments, KernelContext context, Tile tile) {
+        Tensor out = Objects.requireNonNull(arguments[inputs]);
+        for (long row = 0; row < nest.rows(); row++) {
+            for (long column = 0; column < nest.rowLength(); column += KernelContext.TILE) {
+                int count = (int) Math.min(KernelContext.TILE, nest.rowLength() - column);
+                for (int i = 0; i < inputs; i++) {
+                    Tensor x = arguments[i];
+                    if (x != null) {
+                        Floats.load(x.memory(), x.dtype(), at(x, i, row, column), nest.rowStride(i), context.floats(i), 0, count);
+                    }
+                }
+                tile.floats(context, count);
+                Floats.store(out.memory(), out.dtype(), at(out, inputs, row, column), nest.rowStride(inputs), context.floats(inputs), 0,
+                        count);
+            }
         }
     }
 
-    private void store(Tensor tensor, long row, long column, int count, KernelContext context) {
-        long at = at(tensor, inputs, row, column);
-        switch (arithmetic) {
-            case FLOAT32 -> Floats.store(tensor.memory(), tensor.dtype(), at, nest.rowStride(inputs), context.floats(inputs), 0, count);
-            case FLOAT64 -> Doubles.store(tensor.memory(), tensor.dtype(), at, nest.rowStride(inputs), context.doubles(inputs), 0, count);
-            default -> Longs.store(tensor.memory(), tensor.dtype(), at, nest.rowStride(inputs), context.longs(inputs), 0, count);
+    private void doubles(@Nullable Tensor[] arguments, KernelContext context, Tile tile) {
+        Tensor out = Objects.requireNonNull(arguments[inputs]);
+        for (long row = 0; row < nest.rows(); row++) {
+            for (long column = 0; column < nest.rowLength(); column += KernelContext.TILE) {
+                int count = (int) Math.min(KernelContext.TILE, nest.rowLength() - column);
+                for (int i = 0; i < inputs; i++) {
+                    Tensor x = arguments[i];
+                    if (x != null) {
+                        Doubles.load(x.memory(), x.dtype(), at(x, i, row, column), nest.rowStride(i), context.doubles(i), 0, count);
+                    }
+                }
+                tile.doubles(context, count);
+                Doubles.store(out.memory(), out.dtype(), at(out, inputs, row, column), nest.rowStride(inputs), context.doubles(inputs), 0,
+                        count);
+            }
+        }
+    }
+
+    private void longs(@Nullable Tensor[] arguments, KernelContext context, Tile tile) {
+        Tensor out = Objects.requireNonNull(arguments[inputs]);
+        for (long row = 0; row < nest.rows(); row++) {
+            for (long column = 0; column < nest.rowLength(); column += KernelContext.TILE) {
+                int count = (int) Math.min(KernelContext.TILE, nest.rowLength() - column);
+                for (int i = 0; i < inputs; i++) {
+                    Tensor x = arguments[i];
+                    if (x != null) {
+                        Longs.load(x.memory(), x.dtype(), at(x, i, row, column), nest.rowStride(i), context.longs(i), 0, count);
+                    }
+                }
+                tile.longs(context, count);
+                Longs.store(out.memory(), out.dtype(), at(out, inputs, row, column), nest.rowStride(inputs), context.longs(inputs), 0,
+                        count);
+            }
         }
     }
 }

@@ -3,8 +3,14 @@ package io.seriatim.tensor.kernel.portable;
 import io.seriatim.tensor.kernel.Binary;
 import io.seriatim.tensor.kernel.Unary;
 
-/** Functions over tiles of floats: a loop of its own for each cheap one, which the JIT compiles to vector instructions. */
+/**
+ * Functions over tiles of floats: a loop of its own for each cheap one, which the JIT compiles to vector instructions. It does so only for loops that it has seen run long, so one that is asked for
+ * a few elements computes more, whose values no one reads: else a program that begins with small tensors would be slow with large ones ever after.
+ */
 public final class FloatLoops {
+    /** What a cheap loop computes at least; the arrays are not shorter. */
+    public static final int LEAST = 64;
+
     private FloatLoops() {
     }
 
@@ -18,69 +24,100 @@ public final class FloatLoops {
      * @param beta
      *            its second parameter
      * @param x
-     *            the values
+     *            the values, with room for {@link #LEAST} or more
      * @param y
-     *            gets the results; may be {@code x}
-     * @param n
+     *            gets the results, and anything after them; may be {@code x}
+     * @param count
      *            how many
      */
-    public static void unary(Unary.Function function, float alpha, float beta, float[] x, float[] y, int n) {
+    public static void unary(Unary.Function function, float alpha, float beta, float[] x, float[] y, int count) {
+        int n = Math.max(count, LEAST);
         switch (function) {
-            case RELU -> {
-                for (int i = 0; i < n; i++) {
-                    y[i] = Math.max(x[i], 0);
-                }
-            }
-            case LEAKY_RELU -> {
-                for (int i = 0; i < n; i++) {
-                    y[i] = x[i] < 0 ? alpha * x[i] : x[i];
-                }
-            }
-            case CLIP -> {
-                for (int i = 0; i < n; i++) {
-                    y[i] = Math.min(Math.max(x[i], alpha), beta);
-                }
-            }
-            case HARD_SIGMOID -> {
-                for (int i = 0; i < n; i++) {
-                    y[i] = Math.min(Math.max(alpha * x[i] + beta, 0), 1);
-                }
-            }
-            case SQRT -> {
-                for (int i = 0; i < n; i++) {
-                    y[i] = (float) Math.sqrt(x[i]);
-                }
-            }
-            case SQUARE -> {
-                for (int i = 0; i < n; i++) {
-                    y[i] = x[i] * x[i];
-                }
-            }
-            case ABS -> {
-                for (int i = 0; i < n; i++) {
-                    y[i] = Math.abs(x[i]);
-                }
-            }
-            case LINEAR -> {
-                for (int i = 0; i < n; i++) {
-                    y[i] = alpha * x[i] + beta;
-                }
-            }
-            case NEGATE -> {
-                for (int i = 0; i < n; i++) {
-                    y[i] = -x[i];
-                }
-            }
-            case RECIPROCAL -> {
-                for (int i = 0; i < n; i++) {
-                    y[i] = 1 / x[i];
-                }
-            }
-            default -> {
-                for (int i = 0; i < n; i++) {
-                    y[i] = (float) UnaryFunctions.apply(function, x[i], alpha, beta);
-                }
-            }
+            case RELU -> relu(x, y, n);
+            case LEAKY_RELU -> leakyRelu(alpha, x, y, n);
+            case CLIP -> clip(alpha, beta, x, y, n);
+            case HARD_SIGMOID -> hardSigmoid(alpha, beta, x, y, n);
+            case SQRT -> sqrt(x, y, n);
+            case SQUARE -> square(x, y, n);
+            case ABS -> abs(x, y, n);
+            case LINEAR -> linear(alpha, beta, x, y, n);
+            case NEGATE -> negate(x, y, n);
+            case RECIPROCAL -> reciprocal(x, y, n);
+            default -> other(function, alpha, beta, x, y, count);
+        }
+    }
+
+    private static void relu(float[] x, float[] y, int n) {
+        for (int i = 0; i < n; i++) {
+            y[i] = Math.max(x[i], 0);
+        }
+    }
+
+    private static void leakyRelu(float alpha, float[] x, float[] y, int n) {
+        for (int i = 0; i < n; i++) {
+            y[i] = x[i] < 0 ? alpha * x[i] : x[i];
+        }
+    }
+
+    private static void clip(float least, float most, float[] x, float[] y, int n) {
+        for (int i = 0; i < n; i++) {
+            y[i] = Math.min(Math.max(x[i], least), most);
+        }
+    }
+
+    private static void hardSigmoid(float alpha, float beta, float[] x, float[] y, int n) {
+        for (int i = 0; i < n; i++) {
+            y[i] = Math.min(Math.max(alpha * x[i] + beta, 0), 1);
+        }
+    }
+
+    private static void sqrt(float[] x, float[] y, int n) {
+        for (int i = 0; i < n; i++) {
+            y[i] = (float) Math.sqrt(x[i]);
+        }
+    }
+
+    private static void square(float[] x, float[] y, int n) {
+        for (int i = 0; i < n; i++) {
+            y[i] = x[i] * x[i];
+        }
+    }
+
+    private static void abs(float[] x, float[] y, int n) {
+        for (int i = 0; i < n; i++) {
+            y[i] = Math.abs(x[i]);
+        }
+    }
+
+    private static void linear(float alpha, float beta, float[] x, float[] y, int n) {
+        for (int i = 0; i < n; i++) {
+            y[i] = alpha * x[i] + beta;
+        }
+    }
+
+    private static void negate(float[] x, float[] y, int n) {
+        for (int i = 0; i < n; i++) {
+            y[i] = -x[i];
+        }
+    }
+
+    private static void reciprocal(float[] x, float[] y, int n) {
+        for (int i = 0; i < n; i++) {
+            y[i] = 1 / x[i];
+        }
+    }
+
+    private static void other(Unary.Function function, float alpha, float beta, float[] x, float[] y, int count) {
+        for (int i = 0; i < count; i++) {
+            y[i] = (float) UnaryFunctions.apply(function, x[i], alpha, beta);
+        }
+    }
+
+    /** The gradient of the maximum with 0, from what it was applied to or its result: 0 takes dy's sign along, and lets no infinity pass unseen. */
+    static void reluGrad(float[] x, float[] dy, float[] dx, int count) {
+        int n = Math.max(count, LEAST);
+        for (int i = 0; i < n; i++) {
+            dx[i] = dy[i] * (x[i] > 0 ? 1f : 0f);
         }
     }
 
@@ -90,51 +127,66 @@ public final class FloatLoops {
      * @param function
      *            which
      * @param x
-     *            left operands
+     *            left operands, with room for {@link #LEAST} or more
      * @param y
-     *            right operands
+     *            right operands, with room for as many
      * @param out
-     *            gets the results; may be one of the operands
-     * @param n
+     *            gets the results, and anything after them; may be one of the operands
+     * @param count
      *            how many
      */
-    public static void binary(Binary.Function function, float[] x, float[] y, float[] out, int n) {
+    public static void binary(Binary.Function function, float[] x, float[] y, float[] out, int count) {
+        int n = Math.max(count, LEAST);
         switch (function) {
-            case ADD -> {
-                for (int i = 0; i < n; i++) {
-                    out[i] = x[i] + y[i];
-                }
-            }
-            case SUBTRACT -> {
-                for (int i = 0; i < n; i++) {
-                    out[i] = x[i] - y[i];
-                }
-            }
-            case MULTIPLY -> {
-                for (int i = 0; i < n; i++) {
-                    out[i] = x[i] * y[i];
-                }
-            }
-            case DIVIDE -> {
-                for (int i = 0; i < n; i++) {
-                    out[i] = x[i] / y[i];
-                }
-            }
-            case MAXIMUM -> {
-                for (int i = 0; i < n; i++) {
-                    out[i] = Math.max(x[i], y[i]);
-                }
-            }
-            case MINIMUM -> {
-                for (int i = 0; i < n; i++) {
-                    out[i] = Math.min(x[i], y[i]);
-                }
-            }
-            default -> {
-                for (int i = 0; i < n; i++) {
-                    out[i] = (float) BinaryFunctions.apply(function, x[i], y[i]);
-                }
-            }
+            case ADD -> add(x, y, out, n);
+            case SUBTRACT -> subtract(x, y, out, n);
+            case MULTIPLY -> multiply(x, y, out, n);
+            case DIVIDE -> divide(x, y, out, n);
+            case MAXIMUM -> maximum(x, y, out, n);
+            case MINIMUM -> minimum(x, y, out, n);
+            default -> other(function, x, y, out, count);
+        }
+    }
+
+    private static void add(float[] x, float[] y, float[] out, int n) {
+        for (int i = 0; i < n; i++) {
+            out[i] = x[i] + y[i];
+        }
+    }
+
+    private static void subtract(float[] x, float[] y, float[] out, int n) {
+        for (int i = 0; i < n; i++) {
+            out[i] = x[i] - y[i];
+        }
+    }
+
+    private static void multiply(float[] x, float[] y, float[] out, int n) {
+        for (int i = 0; i < n; i++) {
+            out[i] = x[i] * y[i];
+        }
+    }
+
+    private static void divide(float[] x, float[] y, float[] out, int n) {
+        for (int i = 0; i < n; i++) {
+            out[i] = x[i] / y[i];
+        }
+    }
+
+    private static void maximum(float[] x, float[] y, float[] out, int n) {
+        for (int i = 0; i < n; i++) {
+            out[i] = Math.max(x[i], y[i]);
+        }
+    }
+
+    private static void minimum(float[] x, float[] y, float[] out, int n) {
+        for (int i = 0; i < n; i++) {
+            out[i] = Math.min(x[i], y[i]);
+        }
+    }
+
+    private static void other(Binary.Function function, float[] x, float[] y, float[] out, int count) {
+        for (int i = 0; i < count; i++) {
+            out[i] = (float) BinaryFunctions.apply(function, x[i], y[i]);
         }
     }
 }

@@ -4,6 +4,7 @@ import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.internal.Doubles;
+import io.seriatim.tensor.internal.Floats;
 import io.seriatim.tensor.internal.Longs;
 import io.seriatim.tensor.internal.Nest;
 import io.seriatim.tensor.kernel.Copy;
@@ -12,6 +13,7 @@ import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -91,8 +93,8 @@ final class PortableCopy {
         long columns = to.shape().dim(rank - 1);
         long[] read = from.strides();
         long[] write = to.strides();
-        Nest outer = Nest.of(to.shape().slice(0, rank - 2), java.util.Arrays.copyOf(read, rank - 2),
-                java.util.Arrays.copyOf(write, rank - 2));
+        Nest outer = Nest.of(to.shape().slice(0, rank - 2), Arrays.copyOf(read, rank - 2),
+                Arrays.copyOf(write, rank - 2));
         int bytes = from.dtype().bytes();
         return PortableKernel.of((all, _) -> {
             MemorySegment source = all.get(0).memory();
@@ -119,24 +121,41 @@ final class PortableCopy {
     static Kernel fill(Fill fill, @Nullable TensorSpec[] arguments) {
         TensorSpec out = Objects.requireNonNull(arguments[0]);
         Nest nest = Nest.of(out.shape(), out.strides());
-        long whole = (long) fill.value();
+        // All bits of a positive zero are 0, in each type.
+        if (Double.doubleToRawLongBits(fill.value()) == 0 && (nest.rowStride(0) == 1 || nest.rowLength() == 1)) {
+            return PortableKernel.of((all, _) -> clear(nest, all.get(0)));
+        }
+        long whole = out.dtype() == DType.BOOL && fill.value() != 0 ? 1 : (long) fill.value();
         return PortableKernel.of((all, context) -> {
             Tensor to = all.get(0);
-            double[] values = context.doubles(0);
-            long[] wholes = context.longs(0);
-            java.util.Arrays.fill(values, fill.value());
-            java.util.Arrays.fill(wholes, to.dtype() == DType.BOOL && fill.value() != 0 ? 1 : whole);
+            int tile = (int) Math.min(KernelContext.TILE, nest.rowLength());
+            switch (to.dtype().arithmetic()) {
+                case FLOAT32 -> Arrays.fill(context.floats(0), 0, tile, (float) fill.value());
+                case FLOAT64 -> Arrays.fill(context.doubles(0), 0, tile, fill.value());
+                default -> Arrays.fill(context.longs(0), 0, tile, whole);
+            }
             for (long row = 0; row < nest.rows(); row++) {
-                for (long i = 0; i < nest.rowLength(); i += values.length) {
-                    int count = (int) Math.min(values.length, nest.rowLength() - i);
-                    long at = to.offset() + (nest.offset(0, row) + i * nest.rowStride(0)) * to.dtype().bytes();
-                    if (to.dtype().isFloating()) {
-                        Doubles.store(to.memory(), to.dtype(), at, nest.rowStride(0), values, 0, count);
-                    } else {
-                        Longs.store(to.memory(), to.dtype(), at, nest.rowStride(0), wholes, 0, count);
-                    }
+                for (long i = 0; i < nest.rowLength(); i += tile) {
+                    int count = (int) Math.min(tile, nest.rowLength() - i);
+                    store(to, nest.offset(0, row) + i * nest.rowStride(0), nest.rowStride(0), count, context);
                 }
             }
         });
+    }
+
+    private static void clear(Nest nest, Tensor tensor) {
+        int bytes = tensor.dtype().bytes();
+        for (long row = 0; row < nest.rows(); row++) {
+            tensor.memory().asSlice(tensor.offset() + nest.offset(0, row) * bytes, nest.rowLength() * bytes).fill((byte) 0);
+        }
+    }
+
+    private static void store(Tensor to, long element, long stride, int count, KernelContext context) {
+        long at = to.offset() + element * to.dtype().bytes();
+        switch (to.dtype().arithmetic()) {
+            case FLOAT32 -> Floats.store(to.memory(), to.dtype(), at, stride, context.floats(0), 0, count);
+            case FLOAT64 -> Doubles.store(to.memory(), to.dtype(), at, stride, context.doubles(0), 0, count);
+            default -> Longs.store(to.memory(), to.dtype(), at, stride, context.longs(0), 0, count);
+        }
     }
 }

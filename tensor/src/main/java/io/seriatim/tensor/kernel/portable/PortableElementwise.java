@@ -87,6 +87,10 @@ final class PortableElementwise {
                 float[] y = context.floats(1);
                 float[] dy = context.floats(2);
                 float[] to = context.floats(3);
+                if (grad.function() == Unary.Function.RELU && (hasX || hasY)) {
+                    FloatLoops.reluGrad(hasX ? x : y, dy, to, count);
+                    return;
+                }
                 for (int i = 0; i < count; i++) {
                     to[i] = (float) (dy[i] * derivative(grad, hasX, hasY, x[i], y[i]));
                 }
@@ -125,13 +129,19 @@ final class PortableElementwise {
         if (inputs > 6 || accumulates || (!binary.postOps().isEmpty() && arithmetic == DType.INT64)) {
             return null;
         }
+        FloatBinary common = FloatBinary.of(binary, x, Objects.requireNonNull(arguments[1]), out);
+        if (common != null) {
+            return common;
+        }
+        // An array, since to walk a list takes an iterator from the heap.
+        PostOp[] postOps = binary.postOps().toArray(PostOp[]::new);
         return Elementwise.of(arithmetic, out, Arrays.copyOf(arguments, inputs)).kernel(new Elementwise.Tile() {
             @Override
             public void floats(KernelContext context, int count) {
                 float[] result = context.floats(inputs);
                 FloatLoops.binary(binary.function(), context.floats(0), context.floats(1), result, count);
                 int next = 2;
-                for (PostOp postOp : binary.postOps()) {
+                for (PostOp postOp : postOps) {
                     if (postOp instanceof PostOp.Apply(var function, var alpha, var beta)) {
                         FloatLoops.unary(function, alpha, beta, result, result, count);
                     } else if (postOp instanceof PostOp.Combine(var function)) {
@@ -146,7 +156,7 @@ final class PortableElementwise {
                 for (int i = 0; i < count; i++) {
                     double value = BinaryFunctions.apply(binary.function(), context.doubles(0)[i], context.doubles(1)[i]);
                     int next = 2;
-                    for (PostOp postOp : binary.postOps()) {
+                    for (PostOp postOp : postOps) {
                         if (postOp instanceof PostOp.Apply(var function, var alpha, var beta)) {
                             value = UnaryFunctions.apply(function, value, alpha, beta);
                         } else if (postOp instanceof PostOp.Combine(var function)) {

@@ -1,0 +1,66 @@
+package io.seriatim.tensor.onednn;
+
+import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.internal.Nest;
+import io.seriatim.tensor.kernel.Binary;
+import io.seriatim.tensor.kernel.Reduction;
+import io.seriatim.tensor.kernel.Unary;
+
+/**
+ * Where plain Java is faster than the library, whose primitives take 0.3 to 0.9 microseconds to start, and gives the same to the bit (but for denormals of bfloat16, which the library takes for 0): then the choice is only one of speed. Measured on two kinds of
+ * server processors with AVX-512; the limits are rounded down to powers of two.
+ */
+final class Crossover {
+    private static final long NONE = -1;
+    private static final long CAST = 128;
+    private static final long TRANSPOSE = 128;
+    private static final long EXTREME = 1024;
+    private static final long HALF_SUM = 128;
+    private static final long RELU_GRADIENT = 512;
+
+    private Crossover() {
+    }
+
+    static boolean isSmall(Unary unary, TensorSpec x) {
+        return x.dtype() == DType.FLOAT32 && unary.isExact(x.dtype()) && x.shape().size() <= limit(unary.function());
+    }
+
+    private static long limit(Unary.Function function) {
+        return switch (function) {
+            case RELU -> 4096;
+            case SQRT, SQUARE, ABS, LINEAR -> 2048;
+            case CLIP, HARD_SIGMOID -> 1024;
+            case LEAKY_RELU -> 512;
+            case ROUND -> 64;
+            default -> NONE;
+        };
+    }
+
+    /** Of a gradient, which differs only where x is not a number: there plain Java gives 0, as PaddlePaddle does. */
+    static boolean isSmallGradient(Unary.Function function, TensorSpec x) {
+        return function == Unary.Function.RELU && x.dtype() == DType.FLOAT32 && x.shape().size() <= RELU_GRADIENT;
+    }
+
+    /** A row costs plain Java as much as 32 elements of one would, the library nothing. */
+    static boolean isSmall(Binary binary, TensorSpec x, TensorSpec y, TensorSpec out) {
+        if (!binary.postOps().isEmpty()) {
+            return false;
+        }
+        if (x.dtype() != DType.FLOAT32) {
+            return out.shape().size() <= HALF_SUM;
+        }
+        Nest nest = Nest.of(out.shape(), Tensor.broadcastStrides(x, out.shape()), Tensor.broadcastStrides(y, out.shape()), out.strides());
+        return nest.rows() <= 16 && nest.rows() * 256 + out.shape().size() <= 4352;
+    }
+
+    static boolean isSmallExtreme(Reduction.Function function, TensorSpec x) {
+        boolean extreme = function == Reduction.Function.MAX || function == Reduction.Function.MIN;
+        return extreme && x.dtype() == DType.FLOAT32 && x.shape().size() <= EXTREME;
+    }
+
+    static boolean isSmallCopy(TensorSpec from, TensorSpec to) {
+        return to.shape().size() <= (from.dtype() == to.dtype() ? TRANSPOSE : CAST);
+    }
+}
