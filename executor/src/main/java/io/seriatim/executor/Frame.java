@@ -24,6 +24,8 @@ import org.jspecify.annotations.Nullable;
  * afterwards is bound anew, and only if it is another tensor than the last time. Of one run at a time, whose threads work on different tasks.
  */
 final class Frame implements AutoCloseable {
+    private static final int[] NONE = {};
+
     private final Specialisation plan;
     private final ValueTable values;
     private final Options options;
@@ -96,20 +98,18 @@ final class Frame implements AutoCloseable {
     }
 
     private int[][] sharing() {
-        List<List<Integer>> lists = new ArrayList<>();
-        int[][] all = new int[values.size()][];
-        for (int i = 0; i < all.length; i++) {
-            lists.add(List.of());
+        int[] counts = new int[values.size()];
+        for (int i = 0; i < counts.length; i++) {
+            counts[values.memory(i)] += values.memory(i) == i ? 0 : 1;
         }
-        for (int i = 0; i < all.length; i++) {
+        int[][] all = new int[counts.length][];
+        Arrays.setAll(all, i -> counts[i] == 0 ? NONE : new int[counts[i]]);
+        for (int i = counts.length - 1; i >= 0; i--) {
             int memory = values.memory(i);
             if (memory != i) {
-                List<Integer> more = new ArrayList<>(lists.get(memory));
-                more.add(i);
-                lists.set(memory, more);
+                all[memory][--counts[memory]] = i;
             }
         }
-        Arrays.setAll(all, i -> lists.get(i).stream().mapToInt(Integer::intValue).toArray());
         return all;
     }
 
