@@ -391,7 +391,7 @@ final class Frame implements AutoCloseable {
     }
 
     /** Gives the task's results memory, if they have none. */
-    private void allocate(int task) {
+    void allocate(int task) {
         for (int memory : begun[task]) {
             if (!values.isPersistable(memory) || isAbsent[memory]) {
                 bind(memory, Tensor.allocate(device(place(memory)), Objects.requireNonNull(values.spec(memory))));

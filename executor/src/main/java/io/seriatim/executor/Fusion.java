@@ -62,7 +62,7 @@ final class Fusion {
     }
 
     static List<Task> of(List<Task> tasks, ValueTable values, PreparedKernels kernels) {
-        return new Fusion(tasks, values, List.of(new Epilogue(values, kernels))).joined();
+        return new Fusion(tasks, values, List.of(new Epilogue(values, kernels), new ElementwiseChains(values))).joined();
     }
 
     private List<Task> joined() {

@@ -7,9 +7,12 @@ import io.seriatim.tensor.kernel.Computation;
 import io.seriatim.tensor.kernel.NoKernelException;
 import io.seriatim.tensor.kernel.PreparedKernels;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.IntUnaryOperator;
 import org.jspecify.annotations.Nullable;
 
@@ -129,8 +132,8 @@ final class Placement {
 
     private void place(Task task) {
         if (task instanceof Task.Interpreted interpreted) {
-            int[] reads = java.util.Arrays.stream(task.reads()).map(value -> read(value, Place.CPU)).toArray();
-            int[] writes = java.util.Arrays.stream(task.writes()).map(value -> target(value, Place.CPU)).toArray();
+            int[] reads = Arrays.stream(task.reads()).map(value -> read(value, Place.CPU)).toArray();
+            int[] writes = Arrays.stream(task.writes()).map(value -> target(value, Place.CPU)).toArray();
             placed.add(new Task.Interpreted(interpreted.access(), interpreted.because(), reads, writes));
             for (int i = 0; i < writes.length; i++) {
                 written(task.writes()[i], Place.CPU, writes[i]);
@@ -218,9 +221,13 @@ final class Placement {
     }
 
     private Task.Compute renamed(Task.Compute task, IntUnaryOperator reads, IntUnaryOperator writes) {
+        // An operand that is changed in place, or was written by an earlier stage, is what the task writes.
+        Set<Integer> written = new HashSet<>();
+        Arrays.stream(task.writes()).forEach(written::add);
+        IntUnaryOperator inputs = value -> written.contains(value) ? writes.applyAsInt(value) : reads.applyAsInt(value);
         List<Stage> stages = new ArrayList<>(task.stages().size());
         for (Stage stage : task.stages()) {
-            stages.add(stage.with(renamed(stage.inputs(), reads), renamed(stage.outputs(), writes)));
+            stages.add(stage.with(renamed(stage.inputs(), inputs), renamed(stage.outputs(), writes)));
         }
         return new Task.Compute(task.operations(), stages, task.temporaries(), task.place(), renamed(task.reads(), reads),
                 renamed(task.writes(), writes));
@@ -235,6 +242,6 @@ final class Placement {
     }
 
     private static int[] renamed(int[] numbers, IntUnaryOperator names) {
-        return java.util.Arrays.stream(numbers).map(names).toArray();
+        return Arrays.stream(numbers).map(names).toArray();
     }
 }

@@ -35,6 +35,7 @@ public final class Plan {
     private final Reads reads;
     private final boolean once;
     private final boolean writesScope;
+    private @Nullable Map<String, Set<Integer>> mentions;
     /** By the variables that are kept. */
     private final Map<Set<String>, BlockPlan> global = new ConcurrentHashMap<>();
     private final Map<Integer, BlockPlan> inner = new ConcurrentHashMap<>();
@@ -260,7 +261,16 @@ public final class Plan {
     }
 
     private void inner(BlockSession session) {
-        inner.computeIfAbsent(session.block().index(), _ -> new BlockPlan(executor, Accesses.inner(session.block()), false)).run(session);
+        inner.computeIfAbsent(session.block().index(), _ -> new BlockPlan(executor, Accesses.inner(session.block(), mentions()), false)).run(session);
+    }
+
+    private synchronized Map<String, Set<Integer>> mentions() {
+        Map<String, Set<Integer>> known = mentions;
+        if (known == null) {
+            known = Accesses.mentions(program);
+            mentions = known;
+        }
+        return known;
     }
 
     /** The plan for some values, to look at. */
