@@ -1,7 +1,5 @@
 package io.seriatim.executor;
 
-import io.seriatim.device.Device;
-import io.seriatim.device.Devices;
 import io.seriatim.device.Event;
 import io.seriatim.device.Stream;
 import io.seriatim.device.StreamFailedException;
@@ -20,19 +18,20 @@ import org.jspecify.annotations.Nullable;
 final class DeviceQueues implements AutoCloseable {
     private final Specialisation plan;
     private final Frame frame;
+    private final StreamPool pool;
     private final List<Stream> streams = new ArrayList<>();
     private final @Nullable Event[] events;
     /** Tasks that have been launched. */
     private final Queue<Integer> completed = new ConcurrentLinkedQueue<>();
     private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
 
-    DeviceQueues(Specialisation plan, Frame frame, Devices devices) {
+    DeviceQueues(Specialisation plan, Frame frame, StreamPool pool) {
         this.plan = plan;
         this.frame = frame;
+        this.pool = pool;
         this.events = new Event[plan.tasks().size()];
         for (Streams.Key key : plan.streams().streams()) {
-            Device device = devices.get(key.place());
-            streams.add(device.newStream("plan " + key));
+            streams.add(pool.take(key));
         }
     }
 
@@ -172,6 +171,9 @@ final class DeviceQueues implements AutoCloseable {
 
     @Override
     public void close() {
-        streams.forEach(Stream::close);
+        for (int i = 0; i < streams.size(); i++) {
+            pool.giveBack(plan.streams().streams().get(i), streams.get(i));
+        }
+        streams.clear();
     }
 }

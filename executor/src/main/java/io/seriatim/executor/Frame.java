@@ -89,7 +89,7 @@ final class Frame implements AutoCloseable {
         this.begun = begun();
         this.uses = new AtomicIntegerArray(plan.releases().counts());
         this.interpretation = new Interpretation(plan, this);
-        this.queues = plan.streams().isHostOnly() ? null : new DeviceQueues(plan, this, options.devices());
+        this.queues = plan.streams().isHostOnly() ? null : new DeviceQueues(plan, this, options.streams());
         this.isPlain = new boolean[works.length];
         for (int i = 0; i < isPlain.length; i++) {
             isPlain[i] = plan.tasks().get(i) instanceof Task.Compute && begun[i].length == 0 && plan.releases().after()[i].length == 0

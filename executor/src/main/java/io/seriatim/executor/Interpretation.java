@@ -33,6 +33,8 @@ final class Interpretation {
                 Object give = constant ? Copies.to(frame.host(), (Tensor) value) : value;
                 session.set(values.name(access.reads()[i]), give);
                 if (give instanceof Tensor tensor && !constant) {
+                    // Lists and inner blocks hand it to other threads.
+                    tensor.buffer().settle();
                     given.add(tensor);
                 }
             }

@@ -19,11 +19,9 @@ class RandomPlacementTest {
     private static final SimOptions SLOW = SimOptions.DEFAULT.withLaunchLatency(Duration.ofNanos(20_000));
 
     private static void check(long from, long count, LongFunction<Expected> programs, SimOptions sim, Supplier<Executor.Builder> options, String where) {
-        try (Devices devices = Devices.builder().sim(sim).build()) {
-            for (long seed = from; seed < from + Long.getLong("seeds", 1) * count; seed++) {
-                try (Executor executor = options.get().devices(devices).build()) {
-                    programs.apply(seed).check(executor, where);
-                }
+        for (long seed = from; seed < from + Long.getLong("seeds", 1) * count; seed++) {
+            try (Devices devices = Devices.builder().sim(sim).build(); Executor executor = options.get().devices(devices).build()) {
+                programs.apply(seed).check(executor, where);
             }
         }
     }
