@@ -206,8 +206,9 @@ public final class Plan {
         BlockPlan plan = global(kept);
         Accesses accesses = plan.accesses();
         Map<String, Tensor> results = LinkedHashMap.newLinkedHashMap(fetches.names().size());
+        Cancellation cancellation = new Cancellation();
         RunContext context = new RunContext(externals(accesses, root, fed), root.bindings(), new RunContext.Lazy(executor.interpreter(),
-                program.global(), fed, executor.nextRun(), this::inner));
+                program.global(), fed, executor.nextRun(), session -> inner(session, cancellation)), cancellation);
         plan.run(context, frame -> {
             for (int value : accesses.wanted()) {
                 String name = accesses.values().get(value).name();
@@ -260,8 +261,8 @@ public final class Plan {
         }
     }
 
-    private void inner(BlockSession session) {
-        inner.computeIfAbsent(session.block().index(), _ -> new BlockPlan(executor, Accesses.inner(session.block(), mentions()), false)).run(session);
+    private void inner(BlockSession session, Cancellation cancellation) {
+        inner.computeIfAbsent(session.block().index(), _ -> new BlockPlan(executor, Accesses.inner(session.block(), mentions()), false)).run(session, cancellation);
     }
 
     private synchronized Map<String, Set<Integer>> mentions() {
