@@ -17,6 +17,11 @@ final class BlockRunner {
 
     void run(Block block, Environment environment) {
         environment.enter(block);
+        BlockExecution execution = state.blocks();
+        if (execution != null && block.index() > 0) {
+            execution.run(new BlockSession(block, environment, this));
+            return;
+        }
         for (int i = 0; i < block.ops().size(); i++) {
             run(block, i, environment);
         }
@@ -27,7 +32,7 @@ final class BlockRunner {
         Operation schema = Operations.system().get(op.type());
         try {
             if (schema.isLowered() && !TensorListInstructions.isFor(op, environment)) {
-                state.runner().run(op, schema, environment, state, randomKey(block, index, op, schema));
+                state.runner().run(op, schema, environment, state, randomKey(block, index));
             } else {
                 instructions.run(op, block, environment);
             }
@@ -37,8 +42,9 @@ final class BlockRunner {
         }
     }
 
-    private Tensor randomKey(Block block, int index, OpDesc op, Operation schema) {
-        if (!schema.effects().contains(Effect.RANDOM)) {
+    Tensor randomKey(Block block, int index) {
+        OpDesc op = block.ops().get(index);
+        if (!Operations.system().get(op.type()).effects().contains(Effect.RANDOM)) {
             return NO_KEY;
         }
         // Dropout's seed counts only where it says so.

@@ -10,6 +10,7 @@ import io.seriatim.engine.Var;
 import io.seriatim.tensor.kernel.Binary;
 import io.seriatim.tensor.kernel.Computation;
 import io.seriatim.tensor.kernel.Kernel;
+import io.seriatim.tensor.kernel.PreparedKernels;
 import io.seriatim.tensor.kernel.KernelContext;
 import io.seriatim.tensor.kernel.Unary;
 import io.seriatim.tensor.kernel.Where;
@@ -96,7 +97,7 @@ final class ArrayOps {
             tensors[i] = all.get(i).tensor();
             specs[i] = all.get(i).tensor().spec();
         }
-        Kernel kernel = KernelCache.INSTANCE.get(computation, placement.place(), specs);
+        Kernel kernel = PreparedKernels.system().get(computation, placement.place(), specs);
         Touched touched = Touched.of(reads, writes, computation);
         OpBuilder op = touched.declare(writes.getFirst().storage().engine().op(name), more).on(placement.lane());
         if (placement.place().isHost()) {
