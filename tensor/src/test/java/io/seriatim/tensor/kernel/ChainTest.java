@@ -38,6 +38,8 @@ class ChainTest {
             -Float.MIN_NORMAL, Float.MAX_VALUE};
     private static final long[][] SHAPES = {{}, {1}, {0, 4}, {7}, {16}, {65}, {1100}, {13, 21}, {3, 5, 70}, {40, 3}, {4, 700}};
     private static final DType[] TYPES = {DType.FLOAT32, DType.FLOAT32, DType.FLOAT64, DType.BFLOAT16, DType.FLOAT16};
+    private static final List<Unary.Function> FUNCTIONS = List.of(Unary.Function.values());
+    private static final List<Binary.Function> BINARY = List.of(Binary.Function.values());
     private static final Unary RELU = Unary.of(Unary.Function.RELU);
 
     /** A chain and what goes in. */
@@ -138,10 +140,10 @@ class ChainTest {
     private static Step step(int values, SplittableRandom random) {
         int x = random.nextInt(values);
         int y = random.nextInt(values);
-        Unary unary = new Unary(Unary.Function.values()[random.nextInt(Unary.Function.values().length)], 0.3f, 0.7f);
+        Unary unary = new Unary(FUNCTIONS.get(random.nextInt(FUNCTIONS.size())), 0.3f, 0.7f);
         return switch (random.nextInt(5)) {
             case 0 -> new Apply(unary, x);
-            case 1 -> new Combine(Binary.Function.values()[random.nextInt(Binary.Function.values().length)], x, y);
+            case 1 -> new Combine(BINARY.get(random.nextInt(BINARY.size())), x, y);
             case 2 -> new Grad(UnaryGrad.of(unary.function().isTest() ? RELU : unary), x, random.nextBoolean() ? y : Chain.ABSENT,
                     random.nextInt(values));
             case 3 -> new Cast(TYPES[random.nextInt(TYPES.length)], x);
