@@ -2,6 +2,7 @@ package io.seriatim.executor;
 
 import io.seriatim.graph.Block;
 import io.seriatim.graph.OpDesc;
+import io.seriatim.graph.Program;
 import io.seriatim.graph.VarDesc;
 import io.seriatim.graph.op.GradientRule;
 import java.util.ArrayList;
@@ -11,6 +12,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.stream.IntStream;
 
 /**
@@ -30,6 +32,9 @@ import java.util.stream.IntStream;
  */
 @SuppressWarnings("ArrayRecordComponent") // Never compared.
 record Accesses(Block block, List<Value> values, List<Access> operations, List<Integer> wanted, int[] externals) {
+    /** What is done before and after a run. */
+    private static final Set<String> AROUND = Set.of("feed", "fetch", "fetch_v2", "create_py_reader", "create_double_buffer_reader");
+
     /** Where a value comes from. */
     enum Origin {
         /** From the caller of the run. */
@@ -58,31 +63,39 @@ record Accesses(Block block, List<Value> values, List<Access> operations, List<I
         return new Numbering(block, feeds).of(wanted);
     }
 
-    /** Of an inner block: what it writes of the variables around it is wanted, and what other blocks, such as that of its gradient, read. */
-    static Accesses inner(Block block) {
-        Set<String> elsewhere = new HashSet<>();
-        for (Block other : block.program().blocks()) {
-            if (other.index() != block.index()) {
-                other.ops().forEach(op -> {
-                    elsewhere.addAll(op.inputNames());
-                    elsewhere.addAll(op.outputNames());
-                    op.attributes().forEach(each -> elsewhere.addAll(names(each.value())));
-                });
+    /** Which variables each block of a program names, in operations or in their attributes. */
+    static Map<String, Set<Integer>> mentions(Program program) {
+        Map<String, Set<Integer>> mentions = new HashMap<>();
+        for (Block block : program.blocks()) {
+            for (OpDesc op : block.ops()) {
+                op.inputNames().forEach(name -> mentions.computeIfAbsent(name, _ -> new HashSet<>(2)).add(block.index()));
+                op.outputNames().forEach(name -> mentions.computeIfAbsent(name, _ -> new HashSet<>(2)).add(block.index()));
+                op.attributes().forEach(each -> names(each.value())
+                        .forEach(name -> mentions.computeIfAbsent(name, _ -> new HashSet<>(2)).add(block.index())));
             }
         }
+        return mentions;
+    }
+
+    /** Of an inner block: what it writes of the variables around it is wanted, and what other blocks, such as that of its gradient, read. */
+    static Accesses inner(Block block, Map<String, Set<Integer>> mentions) {
+        Predicate<String> isKnownElsewhere = name -> {
+            Set<Integer> blocks = mentions.getOrDefault(name, Set.of());
+            return block.var(name) == null || blocks.size() > 1 || !blocks.contains(block.index());
+        };
         // Some operations name variables of their block in attributes.
         List<String> wanted = new ArrayList<>();
         Set<String> seen = new HashSet<>();
         for (OpDesc op : block.ops()) {
             for (String name : op.outputNames()) {
-                if ((block.var(name) == null || elsewhere.contains(name)) && seen.add(name)) {
+                if (isKnownElsewhere.test(name) && seen.add(name)) {
                     wanted.add(name);
                 }
             }
             op.attributes().forEach(each -> each.value().blocks().forEach(index -> {
                 Set<String> written = new LinkedHashSet<>();
                 Numbering.outside(block, block.program().block(index), new HashSet<>(), written);
-                written.stream().filter(name -> block.var(name) == null || elsewhere.contains(name)).filter(seen::add).forEach(wanted::add);
+                written.stream().filter(isKnownElsewhere).filter(seen::add).forEach(wanted::add);
             }));
         }
         wanted.remove(GradientRule.EMPTY);
@@ -112,12 +125,10 @@ record Accesses(Block block, List<Value> values, List<Access> operations, List<I
         Accesses of(List<String> wanted) {
             for (int i = 0; i < block.ops().size(); i++) {
                 OpDesc op = block.ops().get(i);
-                switch (op.type()) {
-                    case "feed", "fetch", "fetch_v2", "create_py_reader", "create_double_buffer_reader" -> {
-                        // Done before and after the run.
-                    }
-                    case ReadInstruction.TYPE -> op.outputNames().forEach(name -> current.put(name, add(name, Origin.FED)));
-                    default -> operations.add(access(i, op));
+                if (op.type().equals(ReadInstruction.TYPE) && block.index() == 0) {
+                    op.outputNames().forEach(name -> add(name, Origin.FED));
+                } else if (!AROUND.contains(op.type())) {
+                    operations.add(access(i, op));
                 }
             }
             List<Integer> last = wanted.stream().map(this::read).toList();

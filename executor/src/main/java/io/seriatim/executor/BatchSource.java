@@ -1,6 +1,7 @@
 package io.seriatim.executor;
 
 import io.seriatim.tensor.Tensor;
+import java.io.IOException;
 import java.util.Iterator;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -27,9 +28,14 @@ public interface BatchSource extends AutoCloseable {
      */
     void reset() throws Exception;
 
-    /** Frees what the source holds. Called once, when the reader is closed. */
+    /**
+     * Frees what the source holds. Called once, when the reader is closed.
+     *
+     * @throws IOException
+     *             if that fails; it comes out of the reader's close
+     */
     @Override
-    default void close() throws Exception {
+    default void close() throws IOException {
         // Most sources hold nothing but memory.
     }
 

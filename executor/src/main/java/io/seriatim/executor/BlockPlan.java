@@ -79,7 +79,7 @@ final class BlockPlan {
     }
 
     /** Runs an inner block on the variables around it. */
-    void run(BlockSession session) {
+    void run(BlockSession session, Cancellation cancellation) {
         @Nullable
         Object[] externals = new Object[accesses.externals().length];
         for (int i = 0; i < externals.length; i++) {
@@ -96,7 +96,7 @@ final class BlockPlan {
                 session.set(name, value);
             }
         };
-        run(new RunContext(externals, around, () -> session), frame -> {
+        run(new RunContext(externals, around, () -> session, cancellation), frame -> {
             for (int value : accesses.wanted()) {
                 Object result = frame.share(value);
                 if (result != null) {

@@ -32,11 +32,7 @@ final class Copies {
                 PreparedKernels.system().get(Copy.PLAIN, Place.CPU, dense.spec(), copy.spec()).run(new Tensor[]{dense, copy},
                         KernelContext.current());
             } else {
-                Stream stream = (dense.place().isHost() ? device : dense.buffer().device()).defaultStream();
-                synchronized (stream) {
-                    stream.copy("copy to " + device.place(), dense.access(false), copy.access(true));
-                    await(stream);
-                }
+                copy("copy to " + device.place(), dense, copy);
             }
         }
         return copy;
@@ -47,7 +43,19 @@ final class Copies {
         return tensor.place().isHost() ? tensor : to(Devices.system().host(), tensor);
     }
 
-    static void await(Stream stream) {
+    /** Between places. Any thread may use both afterwards. */
+    static void copy(String operation, Tensor from, Tensor to) {
+        Stream stream = (from.place().isHost() ? to : from).buffer().device().defaultStream();
+        // Another thread's failure must not come to this one.
+        synchronized (stream) {
+            stream.copy(operation, from.access(false), to.access(true));
+            await(stream);
+        }
+        from.buffer().settle();
+        to.buffer().settle();
+    }
+
+    private static void await(Stream stream) {
         try {
             stream.synchronize();
         } catch (InterruptedException e) {

@@ -47,6 +47,7 @@ final class Crew implements RunLoop {
         private final ReadyTasks ready = new ReadyTasks(urgency);
         private final AtomicInteger left = new AtomicInteger(plan.before().length);
         private final AtomicInteger inside = new AtomicInteger();
+        private final Thread leader = Thread.currentThread();
         private volatile @Nullable RuntimeException failure;
 
         Run(Frame frame) {
@@ -91,6 +92,7 @@ final class Crew implements RunLoop {
 
         private void work() {
             TaskRunner runner = new TaskRunner(frame);
+            Thread thread = Thread.currentThread();
             int idle = 0;
             while (left.get() > 0 && failure == null) {
                 int next = ready.take();
@@ -99,6 +101,9 @@ final class Crew implements RunLoop {
                     chain(runner, next);
                 } else if (++idle < SPINS) {
                     Thread.onSpinWait();
+                } else if (thread == leader && thread.isInterrupted()) {
+                    // Helpers are not interrupted, but what they do is for this thread.
+                    fail(TaskRunner.interrupted(plan, plan.tasks().size() - 1));
                 } else {
                     LockSupport.parkNanos(this, PAUSE_NANOS);
                 }
@@ -107,9 +112,10 @@ final class Crew implements RunLoop {
 
         private synchronized void fail(RuntimeException thrown) {
             RuntimeException first = failure;
+            frame.context().cancellation().cancel();
             if (first == null) {
                 failure = thrown;
-            } else if (first != thrown) {
+            } else if (first != thrown && !(thrown instanceof Cancellation.Signal)) {
                 first.addSuppressed(thrown);
             }
         }

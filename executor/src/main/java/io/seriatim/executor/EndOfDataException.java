@@ -2,11 +2,12 @@ package io.seriatim.executor;
 
 import java.io.Serial;
 
-/** A reader of a program has no more batches. This is no failure: the run has changed nothing, and the next one begins the data again. */
+/** A reader of a program has no more batches. This is no failure: the run has changed nothing, unless it reads in a loop, and the next one begins the data again. */
 public final class EndOfDataException extends RuntimeException {
     @Serial
     private static final long serialVersionUID = 1;
 
+    /** The name of the program's variable. */
     private final String reader;
 
     EndOfDataException(String reader) {

@@ -239,7 +239,7 @@ public final class Executor implements AutoCloseable {
          */
         public Executor build() {
             return new Executor(new Options(place, devices, threads, sequential, cachedPlans, specialisations, nanCheck, paddleRandom, inPlace,
-                    fusion, memoryPlan, collector, ignoreUnknownFeeds, engine, eager));
+                    fusion, memoryPlan, collector, ignoreUnknownFeeds, engine, eager, new StreamPool(devices)));
         }
     }
 
@@ -426,5 +426,6 @@ public final class Executor implements AutoCloseable {
             plans.forEach(Plan::close);
             plans.clear();
         }
+        options.streams().close();
     }
 }

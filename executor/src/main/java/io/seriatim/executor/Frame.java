@@ -3,6 +3,7 @@ package io.seriatim.executor;
 import io.seriatim.device.Buffer;
 import io.seriatim.device.Device;
 import io.seriatim.device.Place;
+import io.seriatim.device.Stream;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
@@ -23,6 +24,8 @@ import org.jspecify.annotations.Nullable;
  * afterwards is bound anew, and only if it is another tensor than the last time. Of one run at a time, whose threads work on different tasks.
  */
 final class Frame implements AutoCloseable {
+    private static final int[] NONE = {};
+
     private final Specialisation plan;
     private final ValueTable values;
     private final Options options;
@@ -86,7 +89,7 @@ final class Frame implements AutoCloseable {
         this.begun = begun();
         this.uses = new AtomicIntegerArray(plan.releases().counts());
         this.interpretation = new Interpretation(plan, this);
-        this.queues = plan.streams().isHostOnly() ? null : new DeviceQueues(plan, this, options.devices());
+        this.queues = plan.streams().isHostOnly() ? null : new DeviceQueues(plan, this, options.streams());
         this.isPlain = new boolean[works.length];
         for (int i = 0; i < isPlain.length; i++) {
             isPlain[i] = plan.tasks().get(i) instanceof Task.Compute && begun[i].length == 0 && plan.releases().after()[i].length == 0
@@ -95,20 +98,18 @@ final class Frame implements AutoCloseable {
     }
 
     private int[][] sharing() {
-        List<List<Integer>> lists = new ArrayList<>();
-        int[][] all = new int[values.size()][];
-        for (int i = 0; i < all.length; i++) {
-            lists.add(List.of());
+        int[] counts = new int[values.size()];
+        for (int i = 0; i < counts.length; i++) {
+            counts[values.memory(i)] += values.memory(i) == i ? 0 : 1;
         }
-        for (int i = 0; i < all.length; i++) {
+        int[][] all = new int[counts.length][];
+        Arrays.setAll(all, i -> counts[i] == 0 ? NONE : new int[counts[i]]);
+        for (int i = counts.length - 1; i >= 0; i--) {
             int memory = values.memory(i);
             if (memory != i) {
-                List<Integer> more = new ArrayList<>(lists.get(memory));
-                more.add(i);
-                lists.set(memory, more);
+                all[memory][--counts[memory]] = i;
             }
         }
-        Arrays.setAll(all, i -> lists.get(i).stream().mapToInt(Integer::intValue).toArray());
         return all;
     }
 
@@ -376,7 +377,7 @@ final class Frame implements AutoCloseable {
         } else {
             for (Work work : works[task]) {
                 if (queues != null) {
-                    work.accesses().forEach(access -> access.buffer().hostAccess(work.stage().name(), access.offset(), access.bytes(),
+                    work.accesses().forEach(access -> access.buffer().hostCheck(work.stage().name(), access.offset(), access.bytes(),
                             access.write()));
                 }
                 work.run(kernels);
@@ -398,6 +399,19 @@ final class Frame implements AutoCloseable {
         }
     }
 
+    /** As for a task of the host, but in such a way that the stream can have the memory back as soon as it has been told of the last use. */
+    void allocate(int task, Stream stream) {
+        for (int memory : begun[task]) {
+            TensorSpec spec = Objects.requireNonNull(values.spec(memory));
+            Device device = device(place(memory));
+            if (plan.releases().counts()[memory] > 0 && device.place().equals(stream.device().place())) {
+                bind(memory, new Tensor(device.allocate(spec.bytes(), stream), 0, spec));
+            } else if (!values.isPersistable(memory) || isAbsent[memory]) {
+                bind(memory, Tensor.allocate(device, spec));
+            }
+        }
+    }
+
     /** What outlives the run is set when it is complete. */
     void handOver(int task) {
         for (int memory : begun[task]) {
@@ -409,7 +423,7 @@ final class Frame implements AutoCloseable {
     }
 
     /** Lets memory go that no one needs any more. */
-    void release(int task, io.seriatim.device.@Nullable Stream stream) {
+    void release(int task, @Nullable Stream stream) {
         for (int memory : plan.releases().after()[task]) {
             if (uses.decrementAndGet(memory) == 0 && options.collector() != Collector.NONE) {
                 if (stream != null && options.collector() == Collector.EVENT) {
@@ -457,7 +471,20 @@ final class Frame implements AutoCloseable {
                 forget(memory);
             }
         }
+        if (queues != null) {
+            settle();
+        }
         context = null;
+    }
+
+    /** Whichever thread uses this memory next, all that was done with it is over. */
+    private void settle() {
+        arenas.values().forEach(Buffer::settle);
+        for (Object value : present) {
+            if (value instanceof Tensor tensor) {
+                tensor.buffer().settle();
+            }
+        }
     }
 
     /** What is wanted of a run; it belongs to the caller. Null if nothing has computed it. */

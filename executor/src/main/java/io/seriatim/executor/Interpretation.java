@@ -1,5 +1,6 @@
 package io.seriatim.executor;
 
+import io.seriatim.graph.Block;
 import io.seriatim.graph.BlockSession;
 import io.seriatim.graph.VarDesc;
 import io.seriatim.tensor.Tensor;
@@ -16,8 +17,12 @@ final class Interpretation {
         this.frame = frame;
     }
 
-    synchronized void run(Task.Interpreted task) {
+    synchronized void run(Task.Interpreted task) throws Exception {
         Access access = task.access();
+        if (access.op().type().equals(ReadInstruction.TYPE)) {
+            read(task);
+            return;
+        }
         BlockSession session = frame.context().sessions().get();
         List<Tensor> given = new ArrayList<>();
         for (int i = 0; i < access.reads().length; i++) {
@@ -28,6 +33,8 @@ final class Interpretation {
                 Object give = constant ? Copies.to(frame.host(), (Tensor) value) : value;
                 session.set(values.name(access.reads()[i]), give);
                 if (give instanceof Tensor tensor && !constant) {
+                    // Lists and inner blocks hand it to other threads.
+                    tensor.buffer().settle();
                     given.add(tensor);
                 }
             }
@@ -53,6 +60,18 @@ final class Interpretation {
         VarDesc desc = session.block().var(name);
         if (session.block().index() == 0 || (desc != null && !desc.isPersistable())) {
             session.remove(name);
+        }
+    }
+
+    /** In the block of a loop: what the first block reads was read before the run. */
+    private void read(Task.Interpreted task) throws Exception {
+        Access access = task.access();
+        Block block = frame.context().sessions().get().block();
+        int reader = access.read(access.op().input("Reader").getFirst());
+        List<Tensor> batch = ReadInstruction.next(access.op(), block, frame.value(reader));
+        List<String> outputs = access.op().output("Out");
+        for (int i = 0; i < access.writes().length; i++) {
+            frame.value(task.writes()[i], batch.get(outputs.indexOf(values.name(access.writes()[i]))));
         }
     }
 

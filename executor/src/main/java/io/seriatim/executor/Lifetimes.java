@@ -14,6 +14,7 @@ import java.util.List;
 @SuppressWarnings("ArrayRecordComponent") // Never compared.
 record Lifetimes(int[] first, int[][] users) {
     private static final int[] NONE = {};
+    private static final int MOST_COMPARED = 64;
 
     static Lifetimes of(List<Task> tasks, ValueTable values) {
         int n = values.size();
@@ -65,14 +66,14 @@ record Lifetimes(int[] first, int[][] users) {
         return users[memory].length == 0 ? -1 : users[memory][users[memory].length - 1];
     }
 
-    /** The tasks after which it is free: those that come before no other user. The fewest that must be counted. */
+    /** The tasks after which it is free: those that come before no other user. As few as can be found by looking at the latest. */
     int[] lastUsers(int memory, Ancestors ancestors) {
         int[] all = users[memory];
         int[] last = new int[all.length];
         int count = 0;
         for (int i = 0; i < all.length; i++) {
             boolean followed = false;
-            for (int j = i + 1; j < all.length && !followed; j++) {
+            for (int j = all.length - 1; j > Math.max(i, all.length - 1 - MOST_COMPARED) && !followed; j--) {
                 followed = ancestors.precedes(all[i], all[j]);
             }
             if (!followed) {

@@ -7,9 +7,11 @@ import io.seriatim.tensor.kernel.Computation;
 import io.seriatim.tensor.kernel.NoKernelException;
 import io.seriatim.tensor.kernel.PreparedKernels;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.IntUnaryOperator;
 import org.jspecify.annotations.Nullable;
 
@@ -21,11 +23,14 @@ import org.jspecify.annotations.Nullable;
  * there. When it is written, its copies elsewhere are stale: later readers get a new transfer. What outlives the run is brought home at the end.
  */
 final class Placement {
+    /** In place of a copy: the value itself. */
+    private static final int SELF = -1;
+
     private final ValueTable values;
     private final Options options;
     private final PreparedKernels kernels;
     private final List<Task> placed = new ArrayList<>();
-    /** By value and place, the copy that holds its present content. */
+    /** By the value whose memory it is, and place, the copy that holds its present content. */
     private final Map<Integer, Map<Place, Integer>> copies = new HashMap<>();
 
     private Placement(ValueTable values, Options options, PreparedKernels kernels) {
@@ -67,7 +72,7 @@ final class Placement {
             stages = prepared(task, place);
         } catch (NoKernelException e) {
             if (place.isHost()) {
-                throw Failures.of(task.operations().getFirst(), value -> values.spec(value) == null ? null : Failures.shape(java.util.Objects.requireNonNull(values.spec(value))), e);
+                throw Failures.of(task.operations().getFirst(), value -> values.spec(value) == null ? null : Failures.shape(Objects.requireNonNull(values.spec(value))), e);
             }
             place = Place.CPU;
             stages = prepared(task, place);
@@ -99,26 +104,27 @@ final class Placement {
         return options.place();
     }
 
-    /** What is outside lives where it is written first, else where it is read first. */
+    /** Memory lives where it is written first, else where it is read first. */
     private void homes(List<Task> tasks) {
         for (Task task : tasks) {
             for (int value : task.writes()) {
-                if (values.place(value) == null) {
-                    values.place(value, values.place(values.memory(value)) == null ? task.place() : values.place(values.memory(value)));
-                }
+                settle(value, task.place());
             }
         }
         for (Task task : tasks) {
             for (int value : task.reads()) {
-                if (values.place(value) == null) {
-                    values.place(value, task.place());
-                }
+                settle(value, task.place());
             }
         }
         for (int i = 0; i < values.size(); i++) {
-            if (values.place(i) == null) {
-                values.place(i, Place.CPU);
-            }
+            settle(i, Place.CPU);
+            values.place(i, home(values.memory(i)));
+        }
+    }
+
+    private void settle(int value, Place place) {
+        if (values.place(values.memory(value)) == null) {
+            values.place(values.memory(value), place);
         }
     }
 
@@ -128,47 +134,37 @@ final class Placement {
     }
 
     private void place(Task task) {
-        if (task instanceof Task.Interpreted interpreted) {
-            int[] reads = java.util.Arrays.stream(task.reads()).map(value -> read(value, Place.CPU)).toArray();
-            int[] writes = java.util.Arrays.stream(task.writes()).map(value -> target(value, Place.CPU)).toArray();
-            placed.add(new Task.Interpreted(interpreted.access(), interpreted.because(), reads, writes));
-            for (int i = 0; i < writes.length; i++) {
-                written(task.writes()[i], Place.CPU, writes[i]);
-            }
-            return;
-        }
-        Task.Compute compute = (Task.Compute) task;
-        Map<Integer, Integer> read = new HashMap<>();
-        for (int value : task.reads()) {
-            read.put(value, read(value, task.place()));
-        }
-        Map<Integer, Integer> written = new HashMap<>();
+        Place place = task.place();
+        // What is changed in place must be there, even if no kernel reads it.
         for (int value : task.writes()) {
-            int copy = read.containsKey(value) ? located(value, task.place()) : target(value, task.place());
-            written.put(value, copy);
-            if (values.memory(value) != value && !read.isEmpty()) {
-                Integer changed = read.get(inPlaceOf(value, task.reads()));
-                if (changed != null && changed != copy) {
-                    values.sameMemory(copy, changed);
-                }
+            if (isChanged(task, value)) {
+                read(value, place);
             }
         }
-        placed.add(renamed(compute, value -> read.getOrDefault(value, value), value -> written.getOrDefault(value, value)));
-        written.forEach((value, copy) -> written(value, task.place(), copy));
-    }
-
-    private int inPlaceOf(int value, int[] reads) {
-        for (int read : reads) {
-            if (values.memory(read) == values.memory(value)) {
-                return read;
-            }
+        Map<Integer, Integer> names = new HashMap<>();
+        for (int value : task.reads()) {
+            names.put(value, read(value, place));
         }
-        return -1;
+        for (int value : task.writes()) {
+            names.put(value, isChanged(task, value) ? read(value, place) : target(value, place));
+        }
+        IntUnaryOperator renaming = value -> names.getOrDefault(value, value);
+        placed.add(switch (task) {
+            case Task.Interpreted interpreted -> new Task.Interpreted(interpreted.access(), interpreted.because(), renamed(task.reads(), renaming),
+                    renamed(task.writes(), renaming));
+            case Task.Compute compute -> renamed(compute, renaming);
+            case Task.Transfer transfer -> transfer;
+        });
+        for (int value : task.writes()) {
+            Map<Place, Integer> only = new HashMap<>();
+            only.put(place, names.getOrDefault(value, value) == value ? SELF : names.getOrDefault(value, value));
+            copies.put(values.memory(value), only);
+        }
     }
 
-    private int located(int value, Place place) {
-        Integer copy = copies.getOrDefault(value, Map.of()).get(place);
-        return copy == null ? value : copy;
+    private boolean isChanged(Task task, int value) {
+        return values.memory(value) != value
+                || task.operations().stream().anyMatch(access -> Arrays.stream(access.reads()).anyMatch(read -> read == value));
     }
 
     /** The value, or a copy of it at a place, where its next content goes. */
@@ -176,28 +172,23 @@ final class Placement {
         return home(value).equals(place) ? value : values.addCopy(value, home(value), place);
     }
 
-    private void written(int value, Place place, int copy) {
-        Map<Place, Integer> only = new HashMap<>();
-        only.put(place, copy);
-        copies.put(value, only);
-    }
-
-    /** A value's present content at a place, brought there if it is not. */
+    /** A value's present content at a place, brought there if it is not. All values of one memory are found where that is. */
     private int read(int value, Place place) {
-        Map<Place, Integer> there = copies.computeIfAbsent(value, _ -> new HashMap<>(Map.of(home(value), value)));
+        Map<Place, Integer> there = copies.computeIfAbsent(values.memory(value), _ -> new HashMap<>(Map.of(home(value), SELF)));
         Integer copy = there.get(place);
         if (copy != null) {
-            return copy;
+            return copy == SELF ? value : copy;
         }
         Place source = there.containsKey(Place.CPU) ? Place.CPU : there.keySet().iterator().next();
         if (!source.isHost() && !place.isHost()) {
             read(value, Place.CPU);
             source = Place.CPU;
         }
-        int from = java.util.Objects.requireNonNull(there.get(source));
-        int to = home(value).equals(place) ? value : values.addCopy(value, source, place);
-        placed.add(new Task.Transfer(from, to, source, place));
-        there.put(place, to);
+        int from = Objects.requireNonNull(there.get(source));
+        boolean isHome = home(value).equals(place);
+        int to = isHome ? value : values.addCopy(value, source, place);
+        placed.add(new Task.Transfer(from == SELF ? value : from, to, source, place));
+        there.put(place, isHome ? SELF : to);
         return to;
     }
 
@@ -205,7 +196,7 @@ final class Placement {
     private void bringHome() {
         int count = values.size();
         for (int value = 0; value < count; value++) {
-            if (!copies.containsKey(value) || values.spec(value) == null) {
+            if (!copies.containsKey(values.memory(value)) || values.spec(value) == null) {
                 continue;
             }
             if (values.isPersistable(value) || values.origin(value) == Accesses.Origin.OUTSIDE) {
@@ -217,13 +208,13 @@ final class Placement {
         }
     }
 
-    private Task.Compute renamed(Task.Compute task, IntUnaryOperator reads, IntUnaryOperator writes) {
+    private static Task.Compute renamed(Task.Compute task, IntUnaryOperator names) {
         List<Stage> stages = new ArrayList<>(task.stages().size());
         for (Stage stage : task.stages()) {
-            stages.add(stage.with(renamed(stage.inputs(), reads), renamed(stage.outputs(), writes)));
+            stages.add(stage.with(renamed(stage.inputs(), names), renamed(stage.outputs(), names)));
         }
-        return new Task.Compute(task.operations(), stages, task.temporaries(), task.place(), renamed(task.reads(), reads),
-                renamed(task.writes(), writes));
+        return new Task.Compute(task.operations(), stages, task.temporaries(), task.place(), renamed(task.reads(), names),
+                renamed(task.writes(), names));
     }
 
     private static List<@Nullable Arg> renamed(List<@Nullable Arg> args, IntUnaryOperator names) {
@@ -235,6 +226,6 @@ final class Placement {
     }
 
     private static int[] renamed(int[] numbers, IntUnaryOperator names) {
-        return java.util.Arrays.stream(numbers).map(names).toArray();
+        return Arrays.stream(numbers).map(names).toArray();
     }
 }

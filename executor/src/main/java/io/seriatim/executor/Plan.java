@@ -35,6 +35,7 @@ public final class Plan {
     private final Reads reads;
     private final boolean once;
     private final boolean writesScope;
+    private @Nullable Map<String, Set<Integer>> mentions;
     /** By the variables that are kept. */
     private final Map<Set<String>, BlockPlan> global = new ConcurrentHashMap<>();
     private final Map<Integer, BlockPlan> inner = new ConcurrentHashMap<>();
@@ -205,8 +206,9 @@ public final class Plan {
         BlockPlan plan = global(kept);
         Accesses accesses = plan.accesses();
         Map<String, Tensor> results = LinkedHashMap.newLinkedHashMap(fetches.names().size());
+        Cancellation cancellation = new Cancellation();
         RunContext context = new RunContext(externals(accesses, root, fed), root.bindings(), new RunContext.Lazy(executor.interpreter(),
-                program.global(), fed, executor.nextRun(), this::inner));
+                program.global(), fed, executor.nextRun(), session -> inner(session, cancellation)), cancellation);
         plan.run(context, frame -> {
             for (int value : accesses.wanted()) {
                 String name = accesses.values().get(value).name();
@@ -259,8 +261,17 @@ public final class Plan {
         }
     }
 
-    private void inner(BlockSession session) {
-        inner.computeIfAbsent(session.block().index(), _ -> new BlockPlan(executor, Accesses.inner(session.block()), false)).run(session);
+    private void inner(BlockSession session, Cancellation cancellation) {
+        inner.computeIfAbsent(session.block().index(), _ -> new BlockPlan(executor, Accesses.inner(session.block(), mentions()), false)).run(session, cancellation);
+    }
+
+    private synchronized Map<String, Set<Integer>> mentions() {
+        Map<String, Set<Integer>> known = mentions;
+        if (known == null) {
+            known = Accesses.mentions(program);
+            mentions = known;
+        }
+        return known;
     }
 
     /** The plan for some values, to look at. */

@@ -35,7 +35,7 @@ public final class PlanProbe implements AutoCloseable {
             fed.put(plan.feeds().names().get(i), feeds[i]);
         }
         this.context = new RunContext(plan.externals(this.plan.accesses(), scope, fed), scope.bindings(),
-                new RunContext.Lazy(executor.interpreter(), plan.program().global(), fed, 0, NO_BLOCKS));
+                new RunContext.Lazy(executor.interpreter(), plan.program().global(), fed, 0, NO_BLOCKS), new Cancellation());
         this.frame = new Frame(this.plan, executor.options());
         frame.begin(context);
         List<Work> all = new ArrayList<>();

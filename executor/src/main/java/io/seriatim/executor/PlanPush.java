@@ -5,9 +5,8 @@ import io.seriatim.tensor.NDArray;
 import io.seriatim.tensor.NDArrays;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.kernel.Copy;
-import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
-import io.seriatim.tensor.kernel.Kernels;
+import io.seriatim.tensor.kernel.PreparedKernels;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -93,8 +92,6 @@ record PlanPush(Plan plan, List<String> feeds, List<String> fetches) {
     }
 
     private static void copy(Tensor from, Tensor to) {
-        try (Kernel kernel = Kernels.system().prepare(Copy.PLAIN, to.place(), from.spec(), to.spec())) {
-            kernel.run(new Tensor[]{from, to}, KernelContext.current());
-        }
+        PreparedKernels.system().get(Copy.PLAIN, to.place(), from.spec(), to.spec()).run(new Tensor[]{from, to}, KernelContext.current());
     }
 }

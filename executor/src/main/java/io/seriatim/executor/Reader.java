@@ -5,6 +5,7 @@ import io.seriatim.engine.Engine;
 import io.seriatim.engine.Lane;
 import io.seriatim.engine.Var;
 import io.seriatim.tensor.Tensor;
+import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -38,7 +39,7 @@ public final class Reader implements AutoCloseable {
      * begin a new epoch, unless another has: whoever comes first discards the queue. The source is reset by the first operation of the new epoch, in the order of the variable, so after all that the old one
      * had begun.
      *
-     * Runs that read from several readers claim from all at once, holding all locks, taken in the order of the readers' numbers: the k-th claims of two threads belong together for each reader.
+     * Runs that read from several readers claim from all at once, and begin all anew at once, holding all locks, taken in the order of the readers' numbers: the k-th claims of an epoch belong together.
      *
      * Closing looks at another lock, that of the source: it must get through while an engine without threads asks the source under the lock of the queue. Neither is taken while the other is wanted:
      * the queue's comes first, and closing has left the source's when it takes the queue's.
@@ -253,7 +254,7 @@ public final class Reader implements AutoCloseable {
             if (!outcomes.contains(Outcome.Sign.END) && !outcomes.contains(Outcome.Sign.VOID)) {
                 return outcomes;
             }
-            slots.forEach(slot -> slot.reader().begin(slot.of));
+            locked(readers, () -> slots.forEach(slot -> slot.reader().begin(slot.of)));
             if (!cameLate(slots, outcomes)) {
                 return outcomes;
             }
@@ -275,17 +276,27 @@ public final class Reader implements AutoCloseable {
     }
 
     private static List<Slot> claim(List<Reader> readers) {
-        List<Reader> inOrder = readers.stream().distinct().sorted(Comparator.comparingLong(reader -> reader.number)).toList();
         List<Slot> slots = new ArrayList<>();
+        locked(readers, () -> {
+            readers.forEach(Reader::requireOpen);
+            try {
+                readers.forEach(reader -> slots.add(reader.claim()));
+            } finally {
+                if (slots.size() < readers.size()) {
+                    giveBack(slots);
+                }
+            }
+        });
+        return slots;
+    }
+
+    /** What is done to several readers is done to all of them before anyone claims from one. */
+    private static void locked(List<Reader> readers, Runnable action) {
+        List<Reader> inOrder = readers.stream().distinct().sorted(Comparator.comparingLong(reader -> reader.number)).toList();
         inOrder.forEach(reader -> reader.lock.lock());
         try {
-            inOrder.forEach(Reader::requireOpen);
-            readers.forEach(reader -> slots.add(reader.claim()));
-            return slots;
+            action.run();
         } finally {
-            if (slots.size() < readers.size()) {
-                giveBack(slots);
-            }
             inOrder.forEach(reader -> reader.lock.unlock());
         }
     }
@@ -308,7 +319,7 @@ public final class Reader implements AutoCloseable {
 
     /** A run that does not get all that it has claimed takes nothing. */
     private static void giveBack(List<Slot> slots) {
-        slots.reversed().forEach(slot -> slot.reader().giveBack(slot));
+        locked(slots.stream().map(Slot::reader).toList(), () -> slots.reversed().forEach(slot -> slot.reader().giveBack(slot)));
     }
 
     private void giveBack(Slot slot) {
@@ -415,7 +426,7 @@ public final class Reader implements AutoCloseable {
         awaitSource();
         try {
             source.close();
-        } catch (Exception e) {
+        } catch (IOException | RuntimeException e) {
             throw new IllegalStateException("The source of a reader could not be closed: " + e.getMessage(), e);
         } finally {
             begin();

@@ -14,9 +14,11 @@ import org.jspecify.annotations.Nullable;
  *            what is fed or outside, as {@link Accesses#externals} counts it
  * @param bindings
  *            where variables are set that are known outside
+ * @param cancellation
+ *            of the whole run
  */
 @SuppressWarnings("ArrayRecordComponent") // Never compared.
-record RunContext(@Nullable Object[] externals, Bindings bindings, Sessions sessions) {
+record RunContext(@Nullable Object[] externals, Bindings bindings, Sessions sessions, Cancellation cancellation) {
     /** Makes the session when it is needed: most runs need none. */
     interface Sessions {
         /** The session of this run. */

@@ -85,10 +85,10 @@ public final class Scope {
      *
      * @param name
      *            its name
-     * @return null if there is none, or it holds no tensor
+     * @return the variable's own tensor, which later runs may change in place; of one that lives on a device a copy on the host; null if there is none, or it holds no tensor
      */
     public @Nullable Tensor find(String name) {
-        return value(name) instanceof Tensor tensor ? tensor : null;
+        return value(name) instanceof Tensor tensor ? Copies.toHost(tensor) : null;
     }
 
     /**
@@ -96,7 +96,7 @@ public final class Scope {
      *
      * @param name
      *            its name
-     * @return its value
+     * @return the variable's own tensor, which later runs may change in place; of one that lives on a device a copy on the host
      * @throws IllegalArgumentException
      *             if there is none
      */

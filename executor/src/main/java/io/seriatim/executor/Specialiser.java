@@ -25,7 +25,9 @@ final class Specialiser {
     Specialisation specialise(Accesses accesses, @Nullable Object[] externals, boolean once) {
         ValueTable values = new ValueTable(accesses);
         List<Task> lowered = new Lowerer(accesses, values, interpreter, options.paddleRandom()).lower(externals);
-        List<Task> fused = options.fusion() && !once ? Fusion.of(lowered, values) : lowered;
+        // A check of every operation's results needs every operation.
+        boolean joins = options.fusion() && !once && !options.nanCheck();
+        List<Task> fused = joins ? Fusion.of(Simplification.of(lowered, values), values, kernels) : lowered;
         List<Task> tasks = Placement.of(fused, values, options, kernels, accesses.block().index() > 0);
         Map<Streams.Key, Integer> keys = new LinkedHashMap<>();
         int[] stream = Streams.assign(tasks, keys);

@@ -7,6 +7,7 @@ import io.seriatim.tensor.kernel.Kernel;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.function.IntUnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -57,6 +58,20 @@ record Stage(Access access, Step.Work work, List<@Nullable Arg> inputs, List<@Nu
 
     Stage with(List<@Nullable Arg> in, List<@Nullable Arg> out) {
         return new Stage(access, work, in, out, kernel);
+    }
+
+    Stage withTemporaries(IntUnaryOperator numbers) {
+        return with(renumbered(inputs, numbers), renumbered(outputs, numbers));
+    }
+
+    private static List<@Nullable Arg> renumbered(List<@Nullable Arg> args, IntUnaryOperator numbers) {
+        List<@Nullable Arg> all = new ArrayList<>(args.size());
+        for (Arg arg : args) {
+            all.add(arg != null && arg.source() instanceof Arg.Temporary(int number)
+                    ? new Arg(new Arg.Temporary(numbers.applyAsInt(number)), arg.offset(), arg.spec())
+                    : arg);
+        }
+        return all;
     }
 
     /** What messages and traces call it. */

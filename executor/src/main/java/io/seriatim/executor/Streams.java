@@ -23,11 +23,13 @@ import org.jspecify.annotations.Nullable;
  *            for each task on a device the tasks whose events its stream waits for before it
  * @param hostWaits
  *            for each task on the host the tasks whose events the host waits for before it
+ * @param passed
+ *            for each task the latest tasks of each stream whose events tasks of the host before it have waited for: its thread need not wait again, but must know that it may go on
  * @param recorded
  *            for each task whether an event is recorded after it
  */
 @SuppressWarnings("ArrayRecordComponent") // Never compared.
-record Streams(List<Key> streams, int[] stream, int[][] waits, int[][] hostWaits, boolean[] recorded) {
+record Streams(List<Key> streams, int[] stream, int[][] waits, int[][] hostWaits, int[][] passed, boolean[] recorded) {
     /** What a stream is for. */
     enum Purpose {
         COMPUTE, COPY_IN, COPY_OUT
@@ -102,11 +104,12 @@ record Streams(List<Key> streams, int[] stream, int[][] waits, int[][] hostWaits
         if (count == 0) {
             int[][] nothing = new int[n][];
             Arrays.fill(nothing, NONE);
-            return new Streams(List.of(), stream, nothing, nothing, new boolean[n]);
+            return new Streams(List.of(), stream, nothing, nothing, nothing, new boolean[n]);
         }
         boolean[] recorded = new boolean[n];
         int[][] waits = new int[n][];
         int[][] hostWaits = new int[n][];
+        int[][] passed = new int[n][];
         // For each task, of each stream the last task that has surely ended when it begins, or that is itself.
         int[][] clocks = new int[n][];
         int[] lastOn = new int[count];
@@ -123,6 +126,7 @@ record Streams(List<Key> streams, int[] stream, int[][] waits, int[][] hostWaits
                     others.add(other);
                 }
             }
+            passed[i] = Arrays.stream(clock).filter(task -> task >= 0).toArray();
             if (stream[i] >= 0 && lastOn[stream[i]] >= 0) {
                 join(clock, clocks[lastOn[stream[i]]]);
             }
@@ -144,7 +148,7 @@ record Streams(List<Key> streams, int[] stream, int[][] waits, int[][] hostWaits
             waits[i] = stream[i] < 0 ? NONE : array;
             hostWaits[i] = stream[i] < 0 ? array : NONE;
         }
-        return new Streams(List.copyOf(numbers.keySet()), stream, waits, hostWaits, recorded);
+        return new Streams(List.copyOf(numbers.keySet()), stream, waits, hostWaits, passed, recorded);
     }
 
     private static void join(int[] clock, int[] other) {

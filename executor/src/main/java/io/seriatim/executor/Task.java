@@ -38,7 +38,35 @@ sealed interface Task {
     @SuppressWarnings("ArrayRecordComponent") // Never compared.
     record Compute(List<Access> operations, List<Stage> stages, List<TensorSpec> temporaries, Place place, int[] reads,
             int[] writes) implements Task {
-        static Compute of(List<Access> operations, List<Stage> stages, List<TensorSpec> temporaries, Place place) {
+        /** Temporaries that no stage uses are left out. */
+        static Compute of(List<Access> operations, List<Stage> all, List<TensorSpec> allTemporaries, Place place) {
+            int[] numbers = new int[allTemporaries.size()];
+            List<TensorSpec> temporaries = new ArrayList<>();
+            List<Stage> stages = all;
+            if (numbers.length > 0) {
+                all.stream().flatMap(stage -> stage.args().stream()).forEach(arg -> {
+                    if (arg != null && arg.source() instanceof Arg.Temporary(int number)) {
+                        numbers[number] = 1;
+                    }
+                });
+                for (int i = 0; i < numbers.length; i++) {
+                    if (numbers[i] == 1) {
+                        numbers[i] = temporaries.size();
+                        temporaries.add(allTemporaries.get(i));
+                    }
+                }
+                stages = all.stream().map(stage -> stage.withTemporaries(number -> numbers[number])).toList();
+            }
+            return of(operations, place, stages, temporaries);
+        }
+
+        /** With its temporaries counted from another number than 0. */
+        Compute withTemporariesFrom(int first) {
+            return new Compute(operations, stages.stream().map(stage -> stage.withTemporaries(number -> first + number)).toList(), temporaries, place,
+                    reads, writes);
+        }
+
+        private static Compute of(List<Access> operations, Place place, List<Stage> stages, List<TensorSpec> temporaries) {
             Set<Integer> written = new HashSet<>();
             Set<Integer> read = new HashSet<>();
             List<Integer> reads = new ArrayList<>();

@@ -17,9 +17,10 @@ final class TaskRunner {
     /** Runs a task of the host, or launches one of a device. */
     void run(int task) {
         if (thread.isInterrupted()) {
-            throw new ProgramFailedException(frame.plan().tasks().get(task).name(), "Interrupted before " + frame.plan().tasks().get(task).name()
-                    + " (task " + task + " of " + frame.plan().tasks().size() + "); what outlives the run is whole: run it again",
-                    new InterruptedException());
+            throw interrupted(frame.plan(), task);
+        }
+        if (frame.context().cancellation().isCancelled()) {
+            throw new Cancellation.Signal();
         }
         try {
             if (frame.isOnDevice(task)) {
@@ -27,7 +28,7 @@ final class TaskRunner {
             } else {
                 frame.execute(task, kernels);
             }
-        } catch (ProgramFailedException e) {
+        } catch (ProgramFailedException | Cancellation.Signal | EndOfDataException e) {
             throw e;
         } catch (InterruptedException e) {
             thread.interrupt();
@@ -47,5 +48,11 @@ final class TaskRunner {
 
     private @Nullable String shape(int value) {
         return frame.value(value) instanceof Tensor tensor ? Failures.shape(tensor.spec()) : null;
+    }
+
+    static ProgramFailedException interrupted(Specialisation plan, int task) {
+        String name = plan.tasks().get(task).name();
+        return new ProgramFailedException(name, "Interrupted before " + name + " (task " + task + " of " + plan.tasks().size()
+                + "); what outlives the run is whole: run it again", new InterruptedException());
     }
 }

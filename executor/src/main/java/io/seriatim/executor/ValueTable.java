@@ -108,7 +108,7 @@ final class ValueTable {
     /** A value is another one, changed in place. */
     void sameMemory(int value, int as) {
         if (memory(as) != value) {
-            entries.get(value).memory = as;
+            entries.get(value).memory = memory(as);
         }
     }
 

@@ -56,6 +56,11 @@ final class Bits {
         return copy;
     }
 
+    /** The tensor, or what it holds if it is on a device. */
+    static Tensor onHost(Tensor tensor) {
+        return Copies.toHost(tensor);
+    }
+
     static boolean same(Tensor a, Tensor b) {
         return a.spec().equals(b.spec()) && Arrays.equals(of(a), of(b));
     }

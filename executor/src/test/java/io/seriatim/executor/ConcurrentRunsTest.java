@@ -13,6 +13,7 @@ import io.seriatim.graph.Adam;
 import io.seriatim.graph.Network;
 import io.seriatim.graph.OpDesc;
 import io.seriatim.graph.Outputs;
+import io.seriatim.graph.ParameterSpec;
 import io.seriatim.graph.Program;
 import io.seriatim.graph.Value;
 import io.seriatim.graph.VarDesc;
@@ -121,7 +122,9 @@ class ConcurrentRunsTest {
             if (inside.incrementAndGet() > 1) {
                 together.incrementAndGet();
             }
-            Thread.yield();
+            for (int i = 0; i < 200; i++) {
+                Thread.onSpinWait();
+            }
             inside.decrementAndGet();
         });
         try (Executor executor = Executor.builder().threads(threads).eager().build()) {
@@ -209,6 +212,46 @@ class ConcurrentRunsTest {
                 }
             });
             assertEquals(5, meeting.held());
+        }
+    }
+
+    /** What loops, branches and dynamic shapes read is that of their own root. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 3})
+    void runsOnDifferentRootsDoNotMix(int threads) throws InterruptedException {
+        Network network = Network.define(2, g -> {
+            Value x = g.data("x", FLOAT32, -1, 4);
+            Value w = g.parameter(ParameterSpec.DEFAULT, FLOAT32, 4, 4);
+            Value count = g.data("count", INT64, 1);
+            Value list = g.op("write_to_array").in("X", x.matmul(w)).in("I", g.full(INT64, 0, 1)).one("Out");
+            g.whileLoop(v -> List.of(v.getFirst().lessThan(count)), v -> {
+                Value before = g.op("read_from_array").in("X", list).in("I", v.getFirst()).one("Out");
+                Value next = v.getFirst().plus(1);
+                Value h = g.ifElse(before.sum().greaterThan(0), () -> before.matmul(w).tanh(), () -> before.times(0.5).plus(w.mean()));
+                g.op("write_to_array").in("X", h).in("I", next).to("Out", list).append();
+                return List.of(next);
+            }, g.full(INT64, 0, 1));
+            return Outputs.of("y", g.op("read_from_array").in("X", list).in("I", count).one("Out"));
+        });
+        String y = network.outputs().get("y").name();
+        String w = network.main().persistables().getFirst().name();
+        try (Executor executor = Executor.builder().threads(threads).eager().build()) {
+            Plan plan = executor.compile(network.main(), feeds("x", "count"), fetches(y));
+            List<Scope> roots = new ArrayList<>();
+            List<Tensor> expected = new ArrayList<>();
+            for (int i = 0; i < 4; i++) {
+                roots.add(new Scope().set(w, Bits.normal(i, 4, 4)));
+                expected.add(plan.run(roots.get(i), Bits.normal(9, 2, 4), Bits.longs(3)).get(y));
+            }
+            onThreads(4, thread -> {
+                for (int run = 0; run < 40; run++) {
+                    Tensor found = plan.run(roots.get(thread), Bits.normal(9, 2, 4), Bits.longs(3)).get(y);
+                    Bits.assertSame(expected.get(thread), found, "root " + thread + ", run " + run);
+                }
+            });
+            for (int i = 0; i < 4; i++) {
+                Bits.assertSame(Bits.normal(i, 4, 4), roots.get(i).get(w), "w of root " + i);
+            }
         }
     }
 

@@ -186,7 +186,7 @@ class FaultsTest {
             ProgramFailedException failure = assertInstanceOf(ProgramFailedException.class, thrown.get());
             assertInstanceOf(InterruptedException.class, failure.getCause());
             assertTrue(message(failure).toLowerCase(Locale.ROOT).contains("interrupt"), message(failure));
-            if (inside == runner) {
+            if (inside.equals(runner)) {
                 assertEquals(1, kept.get(), "the thread is still interrupted");
             }
             Probes.allOff();

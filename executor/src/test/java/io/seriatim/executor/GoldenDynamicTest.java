@@ -5,7 +5,6 @@ import io.seriatim.graph.Program;
 import io.seriatim.tensor.Tensor;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -28,29 +27,29 @@ class GoldenDynamicTest {
         List<String> fetches = MODELS.text(name + "/fetches").lines().toList();
         try (Executor executor = Executor.builder().threads(threads).eager().build()) {
             Plan plan = executor.compile(main, new Feeds(feeds), new Fetches(fetches));
-            List<Map<String, Tensor>> first = runs(name, main, plan, feeds);
+            List<Results> first = runs(name, main, plan, feeds);
             for (int k = 0; k < first.size(); k++) {
                 for (int i = 0; i < fetches.size(); i++) {
                     String entry = name + "/" + k + "/out/" + i;
                     GoldenModels.assertClose(MODELS.get(entry), first.get(k).get(fetches.get(i)), TOLERANCE, entry);
                 }
             }
-            List<Map<String, Tensor>> again = runs(name, main, plan, feeds);
+            List<Results> again = runs(name, main, plan, feeds);
             for (int k = 0; k < first.size(); k++) {
-                GoldenModels.assertSame(first.get(k), again.get(k), name + ", run " + k + ", again");
+                GoldenModels.assertSame(first.get(k).all(), again.get(k).all(), name + ", run " + k + ", again");
             }
         }
     }
 
     /** All runs, one after the other, in a scope of their own. */
-    private static List<Map<String, Tensor>> runs(String name, Program main, Plan plan, List<String> feeds) {
+    private static List<Results> runs(String name, Program main, Plan plan, List<String> feeds) {
         try (Executor starter = Executor.on(Place.CPU)) {
             starter.run(MODELS.program(name + "/startup"));
             GoldenModels.setParameters(main, starter.scope());
-            List<Map<String, Tensor>> results = new ArrayList<>();
+            List<Results> results = new ArrayList<>();
             for (int k = 0; k < MODELS.groups(name); k++) {
                 String run = name + "/" + k + "/in/";
-                results.add(plan.run(starter.scope(), feeds.stream().map(feed -> MODELS.get(run + feed)).toArray(Tensor[]::new)).all());
+                results.add(plan.run(starter.scope(), feeds.stream().map(feed -> MODELS.get(run + feed)).toArray(Tensor[]::new)));
             }
             return results;
         }

@@ -105,7 +105,8 @@ final class GoldenModels {
         GoldenFormula.Parameters formula = new GoldenFormula.Parameters(program);
         List<VarDesc> marked = program.parameters();
         for (VarDesc desc : marked.isEmpty() ? program.persistables() : marked) {
-            if (desc.type().tensorType() instanceof VarType.TensorType type && type.dtype() == DType.FLOAT32) {
+            VarType.TensorType type = desc.type().tensorType();
+            if (type != null && type.dtype() == DType.FLOAT32) {
                 scope.set(desc.name(), formula.value(desc.name(), type.shape()));
             }
         }

@@ -1,12 +1,12 @@
 package io.seriatim.executor;
 
-import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.seriatim.device.Place;
 import io.seriatim.graph.Program;
 import io.seriatim.graph.VarDesc;
 import io.seriatim.tensor.Tensor;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -24,9 +24,9 @@ class GoldenTrainingTest {
     private static final GoldenModels MODELS = GoldenModels.read("training.npz");
 
     /** The losses of ten steps, and the parameters after them. */
-    private record Trained(double[] losses, Map<String, Tensor> parameters) {
-        double[] norms() {
-            return parameters.values().stream().mapToDouble(Trained::norm).toArray();
+    private record Trained(List<Double> losses, Map<String, Tensor> parameters) {
+        List<Double> norms() {
+            return parameters.values().stream().map(Trained::norm).toList();
         }
 
         private static double norm(Tensor tensor) {
@@ -65,7 +65,7 @@ class GoldenTrainingTest {
             assertNear(model + "/norms", trained.norms());
             if (!random) {
                 Trained again = train(model, main, plan, feeds, loss);
-                assertArrayEquals(trained.losses(), again.losses(), model);
+                assertEquals(trained.losses(), again.losses(), model);
                 GoldenModels.assertSame(trained.parameters(), again.parameters(), model + ", trained again");
             }
         }
@@ -76,11 +76,11 @@ class GoldenTrainingTest {
             Scope scope = starter.scope();
             starter.run(MODELS.program(model + "/startup"));
             GoldenModels.setParameters(main, scope);
-            double[] losses = new double[STEPS];
+            List<Double> losses = new ArrayList<>();
             for (int i = 0; i < STEPS; i++) {
                 int step = i;
                 Tensor[] batch = feeds.stream().map(feed -> batch(model, feed, step)).toArray(Tensor[]::new);
-                losses[i] = plan.run(scope, batch).scalar(loss.names().getFirst());
+                losses.add(plan.run(scope, batch).scalar(loss.names().getFirst()));
             }
             Map<String, Tensor> parameters = new TreeMap<>();
             main.parameters().stream().map(VarDesc::name).forEach(name -> parameters.put(name, scope.get(name)));
@@ -94,11 +94,11 @@ class GoldenTrainingTest {
         return MODELS.batch(model, feed, feed + "/" + step % 2, dims);
     }
 
-    private static void assertNear(String entry, double[] found) {
+    private static void assertNear(String entry, List<Double> found) {
         double[] expected = MODELS.get(entry).toDoubleArray();
-        assertEquals(expected.length, found.length, entry);
+        assertEquals(expected.length, found.size(), entry);
         for (int i = 0; i < expected.length; i++) {
-            assertEquals(expected[i], found[i], TOLERANCE * expected[i], entry + ", " + i);
+            assertEquals(expected[i], found.get(i), TOLERANCE * expected[i], entry + ", " + i);
         }
     }
 }

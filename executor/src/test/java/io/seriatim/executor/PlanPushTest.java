@@ -34,7 +34,6 @@ import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -48,16 +47,18 @@ class PlanPushTest {
 
     /** The engines. */
     enum Kind {
-        CREATE(Engine::create), NAIVE(() -> Engine.builder().naive().build()), POOLED_1(() -> Engine.builder().pooled(1).build()), POOLED_3(
-                () -> Engine.builder().pooled(3).checked(true).build()), PER_DEVICE(
-                        () -> Engine.builder().perDevice().workers(Lane.CPU, 2).checked(true).build()), SHUFFLED_1(
-                                () -> Engine.builder().shuffled(SEED).build()), SHUFFLED_2(
-                                        () -> Engine.builder().shuffled(SEED + 1).checked(true).build());
+        CREATE, NAIVE, POOLED_1, POOLED_3, PER_DEVICE, SHUFFLED_1, SHUFFLED_2;
 
-        final Supplier<Engine> open;
-
-        Kind(Supplier<Engine> open) {
-            this.open = open;
+        Engine open() {
+            return switch (this) {
+                case CREATE -> Engine.create();
+                case NAIVE -> Engine.builder().naive().build();
+                case POOLED_1 -> Engine.builder().pooled(1).build();
+                case POOLED_3 -> Engine.builder().pooled(3).checked(true).build();
+                case PER_DEVICE -> Engine.builder().perDevice().workers(Lane.CPU, 2).checked(true).build();
+                case SHUFFLED_1 -> Engine.builder().shuffled(SEED).build();
+                case SHUFFLED_2 -> Engine.builder().shuffled(SEED + 1).checked(true).build();
+            };
         }
     }
 
@@ -104,7 +105,7 @@ class PlanPushTest {
         Network network = training();
         String loss = network.outputs().get("loss").name();
         for (int threads : new int[]{1, 2}) {
-            try (Engine engine = kind.open.get(); Executor executor = Executor.builder().threads(threads).eager().build()) {
+            try (Engine engine = kind.open(); Executor executor = Executor.builder().threads(threads).eager().build()) {
                 executor.run(network.startup());
                 Plan plan = executor.compile(network.main(), feeds("x", "y"), fetches(loss, WEIGHTS));
                 Scope pushed = copy(executor.scope());
@@ -156,7 +157,7 @@ class PlanPushTest {
     @ParameterizedTest
     @EnumSource
     void runsOfOneScopeKeepPushOrder(Kind kind) throws InterruptedException {
-        try (Engine engine = kind.open.get(); Executor executor = Executor.builder().build()) {
+        try (Engine engine = kind.open(); Executor executor = Executor.builder().build()) {
             Plan plus = executor.compile(changing(1, 1), feeds(), fetches());
             Plan times = executor.compile(changing(2, 0), feeds(), fetches("n"));
             Scope scope = new Scope().set("n", Tensor.of(new float[]{1}, 1));
@@ -199,7 +200,7 @@ class PlanPushTest {
         String rows = network.outputs().get("rows").name();
         network.main().global().put(VarDesc.of("n", VarType.dense(FLOAT32, 1)).persistent());
         network.main().global().add(OpDesc.of("scale").in("X", "n").out("Out", "n").attr("scale", 2f).build());
-        try (Engine engine = kind.open.get(); Executor executor = Executor.builder().build()) {
+        try (Engine engine = kind.open(); Executor executor = Executor.builder().build()) {
             Plan plan = executor.compile(network.main(), feeds("table", "which"), fetches(rows));
             Scope scope = new Scope().set("n", Tensor.of(new float[]{1}, 1));
             NDArrays nd = NDArrays.on(engine);
@@ -231,7 +232,7 @@ class PlanPushTest {
     @ParameterizedTest
     @EnumSource
     void afterAFailedArrayOperationThePlanIsSkipped(Kind kind) throws InterruptedException {
-        try (Engine engine = kind.open.get(); Executor executor = Executor.builder().build()) {
+        try (Engine engine = kind.open(); Executor executor = Executor.builder().build()) {
             Network network = looking();
             String rows = network.outputs().get("rows").name();
             Plan plan = executor.compile(network.main(), feeds("table", "which"), fetches(rows));
@@ -250,7 +251,7 @@ class PlanPushTest {
     void whatDoesNotFitFailsTheRun(Kind kind) throws InterruptedException {
         Network network = training();
         String loss = network.outputs().get("loss").name();
-        try (Engine engine = kind.open.get(); Executor executor = Executor.builder().build()) {
+        try (Engine engine = kind.open(); Executor executor = Executor.builder().build()) {
             executor.run(network.startup());
             Plan plan = executor.compile(network.main(), feeds("x", "y"), fetches(loss));
             NDArrays nd = NDArrays.on(engine);
@@ -293,7 +294,7 @@ class PlanPushTest {
     void feedsAndOutputsMayBeViewsOfOneArray(Kind kind) throws InterruptedException {
         Network network = looking();
         String rows = network.outputs().get("rows").name();
-        try (Engine engine = kind.open.get(); Executor executor = Executor.builder().build()) {
+        try (Engine engine = kind.open(); Executor executor = Executor.builder().build()) {
             Plan plan = executor.compile(network.main(), feeds("table", "which"), fetches(rows));
             NDArrays nd = NDArrays.on(engine);
             NDArray base = nd.of(new float[]{1, 2, 3, 4, 5, 6}, 2, 3);
@@ -336,7 +337,7 @@ class PlanPushTest {
         Network network = Network.define(
                 g -> Outputs.of("y", g.reader("data", Map.of("x", VarType.TensorType.of(FLOAT32, -1))).getFirst().times(2)));
         String y = network.outputs().get("y").name();
-        try (Engine engine = kind.open.get();
+        try (Engine engine = kind.open();
                 Executor executor = Executor.builder().build();
                 Reader reader = Reader.builder(new NumberSource(2)).engine(engine).build()) {
             Plan plan = executor.compile(network.main(), feeds(), fetches(y));

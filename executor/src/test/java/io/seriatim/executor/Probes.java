@@ -15,9 +15,11 @@ import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
 import io.seriatim.tensor.kernel.Kernels;
 import java.util.EnumSet;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
@@ -124,11 +126,25 @@ public final class Probes implements Operations.Provider {
         Program copy = program.copy();
         Block block = copy.global();
         OpDesc op = block.ops().get(index);
-        List<String> there = op.inputNames().stream().filter(name -> isDense(block, name)).toList();
+        Set<String> constants = constants(block.ops().subList(0, index));
+        List<String> there = op.inputNames().stream().filter(name -> isDense(block, name) && !constants.contains(name)).toList();
         String variable = there.isEmpty() ? "x" : there.getFirst();
         OpDesc probe = of(type, variable, key);
         block.add(index, callstack.length == 0 ? probe : probe.with("op_callstack", callstack));
         return copy;
+    }
+
+    /** What follows from nothing that is fed or in a scope: plans compute it beforehand, and a probe of it is not run. */
+    private static Set<String> constants(List<OpDesc> ops) {
+        Set<String> constants = new HashSet<>();
+        for (OpDesc op : ops) {
+            if (constants.containsAll(op.inputNames())) {
+                constants.addAll(op.outputNames());
+            } else {
+                op.outputNames().forEach(constants::remove);
+            }
+        }
+        return constants;
     }
 
     private static boolean isDense(Block block, String name) {

@@ -12,10 +12,13 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.seriatim.graph.Adam;
+import io.seriatim.graph.Block;
 import io.seriatim.graph.Graph;
 import io.seriatim.graph.Network;
+import io.seriatim.graph.OpDesc;
 import io.seriatim.graph.Outputs;
 import io.seriatim.graph.Value;
+import io.seriatim.graph.VarDesc;
 import io.seriatim.graph.VarType;
 import io.seriatim.tensor.Tensor;
 import java.io.IOException;
@@ -68,7 +71,7 @@ class ReadProgramTest {
                 x[j] = (float) Math.sin(i * 31 + j);
             }
             for (int j = 0; j < rows; j++) {
-                labels[j] = (i + j) % 3;
+                labels[j] = Math.floorMod(i + j, 3);
             }
             return List.of(Tensor.of(x, rows, 4), Tensor.of(labels, rows, 1));
         }).toList();
@@ -318,11 +321,8 @@ class ReadProgramTest {
                     seen.add(Thread.currentThread().isInterrupted());
                 });
                 entered.await();
-                if (closing) {
-                    reader.close();
-                } else {
-                    running.interrupt();
-                }
+                Runnable ending = closing ? reader::close : running::interrupt;
+                ending.run();
                 running.join();
                 String message = String.valueOf(assertInstanceOf(ProgramFailedException.class, seen.getFirst()).getMessage());
                 assertTrue(message.contains(closing ? "was closed while a run waited" : "was interrupted"), message);
@@ -347,6 +347,52 @@ class ReadProgramTest {
             plan.run();
             reader.reset();
             assertEquals(200, plan.run().scalar(y));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void loopsReadABatchEachTime(int threads) {
+        Network network = Network.define(g -> {
+            Value x = reader(g, "data", "x").getFirst();
+            Value last = g.full(INT64, 3, 1);
+            List<Value> loop = g.whileLoop(v -> List.of(v.get(0).lessThan(last)), v -> List.of(v.get(0).plus(1), v.get(1).plus(x)),
+                    g.full(INT64, 0, 1), g.full(FLOAT32, 0, 1));
+            return Outputs.of("sum", loop.get(1));
+        });
+        // Into the loop.
+        Block global = network.main().global();
+        OpDesc read = global.ops().stream().filter(op -> op.type().equals("read")).findFirst().orElseThrow();
+        global.setOps(global.ops().stream().filter(op -> !op.type().equals("read")).toList());
+        network.main().block(1).add(0, read);
+        String sum = network.outputs().get("sum").name();
+        try (Executor executor = Executor.builder().threads(threads).build(); Reader reader = Reader.of(new NumberSource(7))) {
+            Plan plan = executor.compile(network.main(), feeds(), fetches(sum));
+            assertThrows(ProgramFailedException.class, plan::run, "there is no reader yet");
+            executor.scope().set("data", reader);
+            assertEquals(0 + 1 + 2, plan.run().scalar(sum));
+            assertEquals(3 + 4 + 5, plan.run().scalar(sum));
+            assertEquals("data", assertThrows(EndOfDataException.class, plan::run).reader());
+            assertEquals(100 + 101 + 102, plan.run().scalar(sum));
+        }
+    }
+
+    @Test
+    void readersThatProgramsOfPaddleMakeAreGivenByTheScope() {
+        Network network = doubling();
+        String y = network.outputs().get("y").name();
+        Block global = network.main().global();
+        global.put(new VarDesc("inner", new VarType.Reader(List.of()), true, null, null, null));
+        // Paddle says what a batch is of its variables only.
+        global.put(global.get("data").with(new VarType.Reader(List.of())));
+        global.add(0, OpDesc.of("create_py_reader").in("blocking_queue", "queue").out("Out", "inner").build());
+        global.add(1, OpDesc.of("create_double_buffer_reader").in("UnderlyingReader", "inner").out("Out", "data").build());
+        try (Executor executor = Executor.builder().build(); Reader reader = Reader.of(new NumberSource(2))) {
+            executor.scope().set("data", reader);
+            Plan plan = executor.compile(network.main(), feeds(), fetches(y));
+            assertEquals(0, plan.run().scalar(y));
+            assertEquals(2, plan.run().scalar(y));
+            assertThrows(EndOfDataException.class, plan::run);
         }
     }
 

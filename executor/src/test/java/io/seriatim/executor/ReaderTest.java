@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.seriatim.engine.Engine;
 import io.seriatim.engine.Lane;
 import io.seriatim.tensor.Tensor;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -16,7 +17,6 @@ import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -31,14 +31,16 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ReaderTest {
     /** The engines that a reader may be on. */
     enum Kind {
-        NAIVE(() -> Engine.builder().naive().build()), POOLED_1(() -> Engine.builder().pooled(1).build()), PER_DEVICE(
-                Engine::create), SHUFFLED(() -> Engine.builder().shuffled(3).build()), CHECKED(
-                        () -> Engine.builder().checked(true).workers(Lane.CPU, 2).build());
+        NAIVE, POOLED_1, PER_DEVICE, SHUFFLED, CHECKED;
 
-        final Supplier<Engine> open;
-
-        Kind(Supplier<Engine> open) {
-            this.open = open;
+        Engine open() {
+            return switch (this) {
+                case NAIVE -> Engine.builder().naive().build();
+                case POOLED_1 -> Engine.builder().pooled(1).build();
+                case PER_DEVICE -> Engine.create();
+                case SHUFFLED -> Engine.builder().shuffled(3).build();
+                case CHECKED -> Engine.builder().checked(true).workers(Lane.CPU, 2).build();
+            };
         }
     }
 
@@ -90,7 +92,7 @@ class ReaderTest {
     @MethodSource("rulesAndEngines")
     void keepsTheContract(ReaderContract rule, Kind kind) throws Exception {
         rule.check((source, ahead) -> {
-            Engine engine = kind.open.get();
+            Engine engine = kind.open();
             return new OnEngine(Reader.builder(source).ahead(ahead).engine(engine).build(), engine);
         });
     }
@@ -100,7 +102,7 @@ class ReaderTest {
     void everyThreadGetsBatchesOfItsOwnAndEachEndComesOnce(Kind kind) throws Exception {
         int count = 7;
         int passages = 40;
-        try (Engine engine = kind.open.get(); Reader reader = Reader.builder(new NumberSource(count)).ahead(3).engine(engine).build()) {
+        try (Engine engine = kind.open(); Reader reader = Reader.builder(new NumberSource(count)).ahead(3).engine(engine).build()) {
             AtomicInteger left = new AtomicInteger((count + 1) * passages);
             List<Integer> seen = Collections.synchronizedList(new ArrayList<>());
             inThreads(4, _ -> {
@@ -124,10 +126,10 @@ class ReaderTest {
     @EnumSource
     void severalReadersStayInStep(Kind kind) throws Exception {
         // One is shorter: its end is the end of both.
-        try (Engine engine = kind.open.get();
+        try (Engine engine = kind.open();
                 Reader shorter = Reader.builder(new NumberSource(5)).engine(engine).build();
                 Reader longer = Reader.builder(new NumberSource(9)).ahead(4).engine(engine).build()) {
-            AtomicInteger left = new AtomicInteger(6 * 30);
+            AtomicInteger left = new AtomicInteger(6 * 600);
             List<Integer> seen = Collections.synchronizedList(new ArrayList<>());
             inThreads(3, thread -> {
                 List<Reader> readers = thread == 0 ? List.of(longer, shorter) : List.of(shorter, longer);
@@ -141,8 +143,8 @@ class ReaderTest {
                     }
                 }
             });
-            List<Integer> expected = new ArrayList<>(Collections.nCopies(30, -1));
-            IntStream.range(0, 30).forEach(passage -> IntStream.range(0, 5).forEach(i -> expected.add(passage * 100 + i)));
+            List<Integer> expected = new ArrayList<>(Collections.nCopies(600, -1));
+            IntStream.range(0, 600).forEach(passage -> IntStream.range(0, 5).forEach(i -> expected.add(passage * 100 + i)));
             assertEquals(expected, seen.stream().sorted().toList());
         }
     }
@@ -197,7 +199,7 @@ class ReaderTest {
                 return super.next();
             }
         };
-        try (Engine engine = kind.open.get()) {
+        try (Engine engine = kind.open()) {
             Reader reader = Reader.builder(source).engine(engine).build();
             List<Reader.Outcome> got = Collections.synchronizedList(new ArrayList<>());
             List<Boolean> interrupted = Collections.synchronizedList(new ArrayList<>());
@@ -328,8 +330,8 @@ class ReaderTest {
             }
 
             @Override
-            public void close() throws Exception {
-                throw new java.io.IOException("planted");
+            public void close() throws IOException {
+                throw new IOException("planted");
             }
         });
         next(failing);

@@ -5,6 +5,7 @@ import static io.seriatim.executor.Executor.fetches;
 import static io.seriatim.tensor.DType.FLOAT32;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -18,6 +19,7 @@ import io.seriatim.graph.Value;
 import io.seriatim.graph.VarDesc;
 import io.seriatim.graph.VarType;
 import io.seriatim.tensor.Tensor;
+import java.lang.ref.WeakReference;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -140,6 +142,40 @@ class ReferenceCacheTest {
                 run(executor, times(2, "many"), 1 + i % 3);
             }
             assertEquals(3, Probes.inferred("many"));
+        }
+    }
+
+    /** Runs a program of its own, and gives something that only this program and its plans hold. */
+    private static WeakReference<OpDesc> ran(Executor executor, float by, boolean once) {
+        Program program = new Program();
+        program.global().put(VarDesc.of("w", VarType.dense(FLOAT32, 1)).persistent())
+                .add(OpDesc.of("fill_constant").out("Out", "w").attr("shape", new long[]{1}).attr("dtype", 5).attr("value", by).build());
+        if (once) {
+            executor.run(program);
+        } else {
+            executor.run(program, Map.of(), fetches("w"));
+        }
+        assertEquals(by, executor.scope().get("w").getDouble(0));
+        return new WeakReference<>(program.global().ops().getFirst());
+    }
+
+    private static boolean isForgotten(WeakReference<?> reference) {
+        for (int i = 0; i < 20 && reference.get() != null; i++) {
+            System.gc();
+        }
+        return reference.get() == null;
+    }
+
+    @Test
+    void whatIsNotKeptIsForgotten() {
+        try (Executor executor = Executor.builder().cachedPlans(1).build()) {
+            WeakReference<OpDesc> once = ran(executor, 1, true);
+            WeakReference<OpDesc> kept = ran(executor, 2, false);
+            assertFalse(isForgotten(kept), "the plan that was used last is kept");
+            assertTrue(isForgotten(once), "a program that was run once");
+            WeakReference<OpDesc> next = ran(executor, 3, false);
+            assertTrue(isForgotten(kept), "a plan that went from the cache");
+            assertFalse(isForgotten(next), "the plan that was used last is kept");
         }
     }
 

@@ -240,6 +240,16 @@ class ReferenceControlFlowTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 3})
+    void aBranchGivesSomethingThatNeedsNoGradient(int threads) {
+        trains(threads, (g, x) -> {
+            Value h = g.linear(x, 4);
+            List<Value> both = g.ifElseAll(x.sum().greaterThan(0), () -> List.of(h.tanh(), x.times(2)), () -> List.of(h.sin(), h.cos()));
+            return both.getFirst().plus(both.getLast()).mean();
+        }, Tensor.of(new float[]{1, 2, 3, 4}, 1, 4), Tensor.of(new float[]{-1, -2, -3, -4}, 1, 4));
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 3})
     void aFailureInsideOfALoopNamesTheOperationInside(int threads) {
         Network network = Network.define(g -> {
             Value x = g.data("x", FLOAT32, -1);

@@ -64,6 +64,24 @@ class ReferenceFeedsTest {
     }
 
     @Test
+    void aVariableOfTheScopeThatNoOperationTouchesIsFetched() {
+        Program program = DOUBLED.copy();
+        program.global().put(VarDesc.of("w", VarType.dense(FLOAT32, 2)).persistent()).put(VarDesc.of("idle", VarType.dense(FLOAT32, 2)));
+        try (Executor executor = Executor.on(Place.CPU)) {
+            Map<String, Tensor> x = Map.of("x", Bits.normal(1, 2, 3));
+            String none = message(assertThrows(IllegalArgumentException.class, () -> executor.run(program, x, fetches("y", "w"))));
+            assertTrue(none.contains("'w'"), none);
+            executor.scope().set("w", Bits.floats(4, 5));
+            Tensor w = executor.run(program, x, fetches("y", "w")).get("w");
+            assertArrayEquals(new float[]{4, 5}, w.toFloatArray());
+            w.memory().fill((byte) 0);
+            assertArrayEquals(new float[]{4, 5}, executor.scope().get("w").toFloatArray(), "what is fetched is a copy");
+            String idle = message(assertThrows(IllegalArgumentException.class, () -> executor.run(program, x, fetches("idle", "y"))));
+            assertTrue(idle.contains("'idle'"), idle);
+        }
+    }
+
+    @Test
     void oneVariableIsFetchedTwice() {
         try (Executor executor = Executor.on(Place.CPU)) {
             Results results = executor.compile(DOUBLED, feeds("x"), fetches("y", "y")).run(Tensor.of(new float[]{1, 2, 3}, 1, 3));
@@ -139,6 +157,33 @@ class ReferenceFeedsTest {
             assertTrue(message(thrown).contains("'x'"), message(thrown));
             Tensor x = Tensor.of(new float[]{1, 2, 3}, 1, 3);
             assertEquals(2, executor.run(program, Map.of("x", x), fetches("y")).get("y").getDouble(0, 0), "the next run works");
+        }
+    }
+
+    @Test
+    void anUnknownFeedIsAnErrorUnlessThatIsAskedFor() {
+        Map<String, Tensor> fed = Map.of("x", Tensor.of(new float[]{1, 2, 3}, 1, 3), "nobody", Bits.floats(1));
+        try (Executor executor = Executor.on(Place.CPU); Executor lenient = Executor.builder().ignoreUnknownFeeds().build()) {
+            String run = message(assertThrows(IllegalArgumentException.class, () -> executor.run(DOUBLED, fed, fetches("y"))));
+            assertTrue(run.contains("'nobody'"), run);
+            String compiled = message(assertThrows(IllegalArgumentException.class,
+                    () -> executor.compile(DOUBLED, feeds("nobody"), fetches("y")).run(Bits.floats(1))));
+            assertTrue(compiled.contains("'nobody'"), compiled);
+            assertArrayEquals(new float[]{2, 4, 6}, lenient.run(DOUBLED, fed, fetches("y")).get("y").toFloatArray());
+            String missing = message(
+                    assertThrows(RuntimeException.class, () -> lenient.run(DOUBLED, Map.of("nobody", Bits.floats(1)), fetches("y"))));
+            assertTrue(missing.contains("'x'"), missing);
+        }
+    }
+
+    /** What the program has and does not need may be fed. */
+    @Test
+    void aFeedThatNothingReadsIsIgnored() {
+        Program program = DOUBLED.copy();
+        program.global().put(VarDesc.of("fake", VarType.dense(FLOAT32, 1)));
+        try (Executor executor = Executor.on(Place.CPU)) {
+            Map<String, Tensor> fed = Map.of("x", Tensor.of(new float[]{1, 2, 3}, 1, 3), "fake", Bits.floats(1));
+            assertArrayEquals(new float[]{2, 4, 6}, executor.run(program, fed, fetches("y")).get("y").toFloatArray());
         }
     }
 

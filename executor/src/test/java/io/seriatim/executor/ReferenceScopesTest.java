@@ -163,6 +163,78 @@ class ReferenceScopesTest {
         }
     }
 
+    /** A chain x → t0 → t1 → … → t9, each twice the one before, so that memory is used again. */
+    private static Program chain() {
+        Program program = new Program();
+        program.global().put(passing("x", -1));
+        String last = "x";
+        for (int i = 0; i < 10; i++) {
+            program.global().put(passing("t" + i, -1)).add(scale(last, "t" + i, 2));
+            last = "t" + i;
+        }
+        return program;
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 3})
+    void whatIsKeptStaysAndWhatIsNotDoesNot(int threads) {
+        try (Executor executor = Executor.builder().threads(threads).eager().build()) {
+            Scope scope = executor.scope().keep("t1", "t4", "no such variable");
+            Plan plan = executor.compile(chain(), feeds("x"), fetches("t9"));
+            Tensor before = null;
+            for (int run = 1; run <= 2; run++) {
+                assertEquals(1024 * run, plan.run(Bits.floats(run)).scalar("t9"));
+                assertEquals(List.of("t1", "t4"), scope.names(), "run " + run);
+                assertEquals(4 * run, scope.get("t1").getDouble(0), "run " + run);
+                assertEquals(32 * run, scope.get("t4").getDouble(0), "run " + run);
+                if (before != null) {
+                    assertEquals(4, before.getDouble(0), "what one run has left, the next one does not touch");
+                }
+                before = scope.get("t1");
+            }
+            Scope other = new Scope();
+            plan.run(other, Bits.floats(1));
+            assertEquals(List.of(), other.names(), "another scope keeps nothing");
+        }
+    }
+
+    @Test
+    void whatIsKeptLater() {
+        try (Executor executor = Executor.on(Place.CPU)) {
+            Plan plan = executor.compile(chain(), feeds("x"), fetches("t9"));
+            plan.run(Bits.floats(1, 2));
+            assertNull(executor.scope().find("t3"));
+            executor.scope().keep("t3");
+            assertArrayEquals(new float[]{1024, 2048}, plan.run(Bits.floats(1, 2)).get("t9").toFloatArray());
+            assertArrayEquals(new float[]{16, 32}, executor.scope().get("t3").toFloatArray());
+        }
+    }
+
+    @Test
+    void whatIsKeptOfALoop() {
+        Network network = Network.define(g -> {
+            Value x = g.data("x", FLOAT32, -1);
+            Value three = g.full(INT64, 3, 1);
+            Value h = x.times(2);
+            List<Value> loop = g.whileLoop(v -> List.of(v.getFirst().lessThan(three)),
+                    v -> List.of(v.getFirst().plus(1), v.get(1).times(2)),
+                    g.full(INT64, 0, 1), h);
+            return Outputs.of("h", loop.get(1), "y", loop.get(1).plus(1), "i", loop.getFirst());
+        });
+        String h = network.outputs().get("h").name();
+        String i = network.outputs().get("i").name();
+        String y = network.outputs().get("y").name();
+        try (Executor executor = Executor.on(Place.CPU)) {
+            executor.scope().keep(h, i);
+            Plan plan = executor.compile(network.main(), feeds("x"), fetches(y));
+            for (int run = 1; run <= 2; run++) {
+                assertEquals(16 * run + 1, plan.run(Bits.floats(run)).scalar(y));
+                assertEquals(16 * run, executor.scope().get(h).getDouble(0));
+                assertEquals(3, executor.scope().get(i).getLong(0));
+            }
+        }
+    }
+
     private static Network recurrent() {
         return Network.define(5, g -> {
             Value x = g.data("x", FLOAT32, 4, -1, 3);
@@ -254,7 +326,7 @@ class ReferenceScopesTest {
         String all = network.outputs().get("all").name();
         try (Executor executor = Executor.on(Place.CPU)) {
             Plan plan = executor.compile(network.main(), feeds("count"), fetches(length, all));
-            for (long count : new long[]{4, 2, 1, 3}) {
+            for (int count : new int[]{4, 2, 1, 3}) {
                 Results results = plan.run(Bits.longs(count));
                 assertEquals(count, results.scalar(length));
                 float[] values = results.get(all).toFloatArray();

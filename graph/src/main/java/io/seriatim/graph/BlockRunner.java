@@ -1,6 +1,7 @@
 package io.seriatim.graph;
 
 import io.seriatim.graph.op.Effect;
+import io.seriatim.graph.op.GradientRule;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.tensor.Tensor;
@@ -30,6 +31,9 @@ final class BlockRunner {
     void run(Block block, int index, Environment environment) {
         OpDesc op = block.ops().get(index);
         Operation schema = Operations.system().get(op.type());
+        if (isGradientOfNothing(op, environment)) {
+            return;
+        }
         try {
             if (schema.isLowered() && !TensorListInstructions.isFor(op, environment)) {
                 state.runner().run(op, schema, environment, state, randomKey(block, index));
@@ -40,6 +44,12 @@ final class BlockRunner {
             throw new IllegalArgumentException(
                     "Block " + block.index() + ", operation " + index + " (" + op.type() + "): " + e.getMessage(), e);
         }
+    }
+
+    /** What a branch would have computed that was not taken has no gradient either, not even zeros. */
+    private static boolean isGradientOfNothing(OpDesc op, Environment environment) {
+        return op.type().equals("fill_any_like") && op.outputNames().stream().allMatch(name -> name.contains(GradientRule.SUFFIX))
+                && op.inputNames().stream().allMatch(name -> environment.find(name) == null);
     }
 
     Tensor randomKey(Block block, int index) {

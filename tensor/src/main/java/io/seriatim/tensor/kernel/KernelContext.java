@@ -9,12 +9,13 @@ public final class KernelContext implements AutoCloseable {
     /** The elements of a tile: what plain Java kernels move between memory and arrays at once. Three float tiles fit a first-level cache. */
     public static final int TILE = 1024;
 
+    private static final int SLOTS = Chain.MOST_VALUES;
     private static final ThreadLocal<KernelContext> CURRENT = ThreadLocal.withInitial(() -> new KernelContext(1));
 
     private final int threads;
-    private final float[][] floats = new float[8][];
-    private final double[][] doubles = new double[8][];
-    private final long[][] longs = new long[8][];
+    private final float[][] floats = new float[SLOTS][];
+    private final double[][] doubles = new double[SLOTS][];
+    private final long[][] longs = new long[SLOTS][];
     private final int[] ints = new int[TILE];
     private float[] largeFloats = new float[0];
     private double[] largeDoubles = new double[0];
@@ -55,7 +56,7 @@ public final class KernelContext implements AutoCloseable {
      * A tile.
      *
      * @param slot
-     *            which, from 0 to 7
+     *            which, from 0 to 31
      * @return an array of {@link #TILE} values that holds anything
      */
     public float[] floats(int slot) {
@@ -71,7 +72,7 @@ public final class KernelContext implements AutoCloseable {
      * A tile.
      *
      * @param slot
-     *            which, from 0 to 7
+     *            which, from 0 to 31
      * @return an array of {@link #TILE} values that holds anything
      */
     public double[] doubles(int slot) {
@@ -87,7 +88,7 @@ public final class KernelContext implements AutoCloseable {
      * A tile.
      *
      * @param slot
-     *            which, from 0 to 7
+     *            which, from 0 to 31
      * @return an array of {@link #TILE} values that holds anything
      */
     public long[] longs(int slot) {

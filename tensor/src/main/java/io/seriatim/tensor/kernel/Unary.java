@@ -111,7 +111,7 @@ public record Unary(Function function, float alpha, float beta) implements Compu
      *
      * @param dtype
      *            the type of x
-     * @return whether they do, for all numbers; of what is not a number only that it is not is sure
+     * @return whether they do, for all numbers; only the payload of a NaN may differ, and the sign of a 0 that {@link Function#LINEAR} underflows to
      */
     public boolean isExact(DType dtype) {
         boolean alone = dtype.arithmetic() != DType.FLOAT32;

@@ -182,4 +182,24 @@ class KernelsTest {
         assertArrayEquals(new float[]{0, 0, 0, 4, 0, 0, 7, 8, 0},
                 KernelRun.run(kernels, new Triangle(false, -1), square)[0].toFloatArray());
     }
+
+    @Test
+    void fillsViewsOfEveryType() {
+        for (DType dtype : DType.values()) {
+            for (double value : new double[]{0, -0.0, 1, 2.75, -3}) {
+                for (Tensor whole : List.of(Tensor.of(dtype, new double[0], 0, 3), Tensor.of(dtype, new double[]{5}),
+                        Tensor.of(dtype, new double[3000], 3000), Tensor.of(dtype, new double[6], 2, 3))) {
+                    KernelRun.into(Kernels.system(), new Fill(value), new Tensor[]{whole});
+                    double[] expected = new double[(int) whole.shape().size()];
+                    java.util.Arrays.fill(expected, value);
+                    String what = value + " in " + whole.spec();
+                    assertArrayEquals(Tensor.of(dtype, expected, whole.shape().dims()).toDoubleArray(), whole.toDoubleArray(), what);
+                }
+                Tensor grid = Tensor.of(dtype, new double[]{1, 1, 1, 1, 1, 1}, 2, 3);
+                KernelRun.into(Kernels.system(), new Fill(value), new Tensor[]{grid.slice(1, 1, 2)});
+                double stored = Tensor.of(dtype, new double[]{value}).toDoubleArray()[0];
+                assertArrayEquals(new double[]{1, stored, 1, 1, stored, 1}, grid.toDoubleArray(), value + " in a column of " + dtype);
+            }
+        }
+    }
 }

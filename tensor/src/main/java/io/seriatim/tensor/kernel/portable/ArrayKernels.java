@@ -4,6 +4,7 @@ import io.seriatim.tensor.DType;
 import io.seriatim.tensor.kernel.ArgReduction;
 import io.seriatim.tensor.kernel.Binary;
 import io.seriatim.tensor.kernel.BinaryGrad;
+import io.seriatim.tensor.kernel.Chain;
 import io.seriatim.tensor.kernel.Computation;
 import io.seriatim.tensor.kernel.Copy;
 import io.seriatim.tensor.kernel.Fill;
@@ -32,6 +33,7 @@ final class ArrayKernels {
         register(kernels, "unary_grad", UnaryGrad.class, FLOATS, PortableElementwise::unaryGrad);
         register(kernels, "binary", Binary.class, ALL, PortableElementwise::binary);
         register(kernels, "binary_grad", BinaryGrad.class, FLOATS, PortableBinaryGrad::of);
+        register(kernels, "chain", Chain.class, ALL, PortableChain::of);
         register(kernels, "where", Where.class, ALL, PortableElementwise::where);
         register(kernels, "reduction", Reduction.class, ALL, PortableReduction::forwardOfAny);
         register(kernels, "reduction_grad", ReductionGrad.class, FLOATS, PortableReduction::grad);

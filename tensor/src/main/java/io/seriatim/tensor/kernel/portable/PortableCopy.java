@@ -37,7 +37,7 @@ final class PortableCopy {
             if (!dense && rank >= 2 && from.shape().equals(to.shape()) && from.strides()[rank - 2] == 1 && to.strides()[rank - 1] == 1) {
                 return transposed(from, to);
             }
-            return PortableKernel.of((all, _) -> move(nest, all.get(0), all.get(1), dense));
+            return PortableKernel.of((in, out, _) -> move(nest, in, out, dense));
         }
         DType arithmetic = from.dtype().arithmetic() == DType.INT64 ? DType.INT64 : from.dtype().arithmetic();
         // From float32 to int64 and back nothing is lost on the way through double.
@@ -96,19 +96,19 @@ final class PortableCopy {
         Nest outer = Nest.of(to.shape().slice(0, rank - 2), Arrays.copyOf(read, rank - 2),
                 Arrays.copyOf(write, rank - 2));
         int bytes = from.dtype().bytes();
-        return PortableKernel.of((all, _) -> {
-            MemorySegment source = all.get(0).memory();
-            MemorySegment target = all.get(1).memory();
+        return PortableKernel.of((source, target, _) -> {
+            MemorySegment memory = source.memory();
+            MemorySegment result = target.memory();
             for (long part = 0; part < outer.rows() * outer.rowLength(); part++) {
-                long in = all.get(0).offset()
+                long in = source.offset()
                         + (outer.offset(0, part / outer.rowLength()) + part % outer.rowLength() * outer.rowStride(0)) * bytes;
-                long out = all.get(1).offset()
+                long out = target.offset()
                         + (outer.offset(1, part / outer.rowLength()) + part % outer.rowLength() * outer.rowStride(1)) * bytes;
                 for (long i = 0; i < rows; i += BLOCK) {
                     for (long j = 0; j < columns; j += BLOCK) {
                         for (long r = i; r < Math.min(rows, i + BLOCK); r++) {
                             for (long c = j; c < Math.min(columns, j + BLOCK); c++) {
-                                element(source, in + (r * read[rank - 2] + c * read[rank - 1]) * bytes, target,
+                                element(memory, in + (r * read[rank - 2] + c * read[rank - 1]) * bytes, result,
                                         out + (r * write[rank - 2] + c * write[rank - 1]) * bytes, bytes);
                             }
                         }
@@ -123,11 +123,10 @@ final class PortableCopy {
         Nest nest = Nest.of(out.shape(), out.strides());
         // All bits of a positive zero are 0, in each type.
         if (Double.doubleToRawLongBits(fill.value()) == 0 && (nest.rowStride(0) == 1 || nest.rowLength() == 1)) {
-            return PortableKernel.of((all, _) -> clear(nest, all.get(0)));
+            return PortableKernel.of((_, to, _) -> clear(nest, to));
         }
         long whole = out.dtype() == DType.BOOL && fill.value() != 0 ? 1 : (long) fill.value();
-        return PortableKernel.of((all, context) -> {
-            Tensor to = all.get(0);
+        return PortableKernel.of((_, to, context) -> {
             int tile = (int) Math.min(KernelContext.TILE, nest.rowLength());
             switch (to.dtype().arithmetic()) {
                 case FLOAT32 -> Arrays.fill(context.floats(0), 0, tile, (float) fill.value());

@@ -83,30 +83,30 @@ final class PortableElementwise {
         return Elementwise.of(arithmetic, dx, arguments[0], arguments[1], arguments[2]).kernel(new Elementwise.Tile() {
             @Override
             public void floats(KernelContext context, int count) {
-                float[] x = context.floats(0);
-                float[] y = context.floats(1);
-                float[] dy = context.floats(2);
-                float[] to = context.floats(3);
-                if (grad.function() == Unary.Function.RELU && (hasX || hasY)) {
-                    FloatLoops.reluGrad(hasX ? x : y, dy, to, count);
-                    return;
-                }
-                for (int i = 0; i < count; i++) {
-                    to[i] = (float) (dy[i] * derivative(grad, hasX, hasY, x[i], y[i]));
-                }
+                grad(grad, hasX, hasY, context.floats(0), context.floats(1), context.floats(2), context.floats(3), count);
             }
 
             @Override
             public void doubles(KernelContext context, int count) {
-                double[] x = context.doubles(0);
-                double[] y = context.doubles(1);
-                double[] dy = context.doubles(2);
-                double[] to = context.doubles(3);
-                for (int i = 0; i < count; i++) {
-                    to[i] = dy[i] * derivative(grad, hasX, hasY, x[i], y[i]);
-                }
+                grad(grad, hasX, hasY, context.doubles(0), context.doubles(1), context.doubles(2), context.doubles(3), count);
             }
         });
+    }
+
+    static void grad(UnaryGrad grad, boolean hasX, boolean hasY, float[] x, float[] y, float[] dy, float[] dx, int count) {
+        if (grad.function() == Unary.Function.RELU && (hasX || hasY)) {
+            FloatLoops.reluGrad(hasX ? x : y, dy, dx, count);
+            return;
+        }
+        for (int i = 0; i < count; i++) {
+            dx[i] = (float) (dy[i] * derivative(grad, hasX, hasY, x[i], y[i]));
+        }
+    }
+
+    static void grad(UnaryGrad grad, boolean hasX, boolean hasY, double[] x, double[] y, double[] dy, double[] dx, int count) {
+        for (int i = 0; i < count; i++) {
+            dx[i] = dy[i] * derivative(grad, hasX, hasY, x[i], y[i]);
+        }
     }
 
     /** From x, or from y alone where that tells enough. */

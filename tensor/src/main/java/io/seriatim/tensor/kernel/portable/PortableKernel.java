@@ -27,6 +27,21 @@ abstract class PortableKernel implements Kernel {
         }
     }
 
+    /** What runs on one or two tensors, the first and the last argument: what is called as often as a copy must not make an object for that. */
+    @FunctionalInterface
+    interface Move {
+        void run(Tensor from, Tensor to, KernelContext context);
+    }
+
+    static Kernel of(Move move) {
+        return new PortableKernel() {
+            @Override
+            public void run(@Nullable Tensor[] arguments, KernelContext context) {
+                move.run(Objects.requireNonNull(arguments[0]), Objects.requireNonNull(arguments[arguments.length - 1]), context);
+            }
+        };
+    }
+
     static Kernel of(Body body) {
         return new PortableKernel() {
             @Override

@@ -1,0 +1,147 @@
+package io.seriatim.tensor.kernel.portable;
+
+import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Shape;
+import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.kernel.Chain;
+import io.seriatim.tensor.kernel.Kernel;
+import io.seriatim.tensor.kernel.KernelContext;
+import java.util.Arrays;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Chains of elementwise functions, tile by tile: a tile of each input is loaded, all steps are computed from array to array, the outputs are stored. Arrays are used again as soon as no later step
+ * needs what they hold; with many of them tiles are shorter, so that all stay in the first-level cache.
+ */
+final class PortableChain extends PortableKernel {
+    private static final int CACHED = 6 * KernelContext.TILE;
+
+    private final Elements[] operands;
+    private final boolean[] wide;
+    private final int[] slots;
+    private final int inputs;
+    private final int[] outputs;
+    private final ChainStep[] steps;
+    private final long size;
+    private final int tile;
+
+    private PortableChain(Chain chain, TensorSpec[] values, @Nullable TensorSpec[] arguments) {
+        inputs = chain.inputs();
+        outputs = chain.outputs().stream().mapToInt(Integer::intValue).toArray();
+        Shape shape = Objects.requireNonNull(arguments[inputs]).shape();
+        size = shape.size();
+        operands = new Elements[arguments.length];
+        for (int i = 0; i < operands.length; i++) {
+            operands[i] = Elements.of(Objects.requireNonNull(arguments[i]), shape);
+        }
+        wide = new boolean[values.length];
+        for (int i = 0; i < wide.length; i++) {
+            wide[i] = values[i].dtype() == DType.FLOAT64;
+        }
+        slots = new int[values.length];
+        int arrays = place(chain);
+        tile = Math.clamp(CACHED / arrays & -FloatLoops.LEAST, 4 * FloatLoops.LEAST, KernelContext.TILE);
+        DType[] dtypes = Arrays.stream(values).map(TensorSpec::dtype).toArray(DType[]::new);
+        steps = new ChainStep[chain.steps().size()];
+        for (int i = 0; i < steps.length; i++) {
+            steps[i] = ChainStep.of(chain.steps().get(i), inputs + i, dtypes, slots);
+        }
+    }
+
+    static Kernel of(Chain chain, @Nullable TensorSpec[] arguments) {
+        return new PortableChain(chain, chain.values(arguments), arguments);
+    }
+
+    /** Gives each value an array, of floats or of doubles, that no value which is still needed has. */
+    private int place(Chain chain) {
+        int[] lastUse = new int[slots.length];
+        for (int i = 0; i < chain.steps().size(); i++) {
+            for (int operand : chain.steps().get(i).operands()) {
+                if (operand != Chain.ABSENT) {
+                    lastUse[operand] = i;
+                }
+            }
+        }
+        for (int output : outputs) {
+            lastUse[output] = Integer.MAX_VALUE;
+        }
+        boolean[][] taken = new boolean[2][Chain.MOST_VALUES];
+        for (int i = 0; i < inputs; i++) {
+            // What is loaded once must stay as it is.
+            lastUse[i] = operands[i].isRepeated() ? Integer.MAX_VALUE : lastUse[i];
+            slots[i] = take(taken[wide[i] ? 1 : 0]);
+        }
+        int most = inputs;
+        for (int i = 0; i < chain.steps().size(); i++) {
+            for (int operand : chain.steps().get(i).operands()) {
+                if (operand != Chain.ABSENT && lastUse[operand] == i) {
+                    taken[wide[operand] ? 1 : 0][slots[operand]] = false;
+                }
+            }
+            slots[inputs + i] = take(taken[wide[inputs + i] ? 1 : 0]);
+            most = Math.max(most, count(taken[0]) + 2 * count(taken[1]));
+        }
+        return most;
+    }
+
+    private static int take(boolean[] taken) {
+        int slot = 0;
+        while (taken[slot]) {
+            slot++;
+        }
+        taken[slot] = true;
+        return slot;
+    }
+
+    private static int count(boolean[] taken) {
+        int count = 0;
+        for (boolean one : taken) {
+            count += one ? 1 : 0;
+        }
+        return count;
+    }
+
+    @Override
+    public void run(@Nullable Tensor[] arguments, KernelContext context) {
+        for (int i = 0; i < inputs && size > 0; i++) {
+            if (operands[i].isRepeated()) {
+                load(i, arguments, 0, (int) Math.min(tile, size), context);
+            }
+        }
+        for (long first = 0; first < size; first += tile) {
+            int count = (int) Math.min(tile, size - first);
+            for (int i = 0; i < inputs; i++) {
+                if (!operands[i].isRepeated()) {
+                    load(i, arguments, first, count, context);
+                }
+            }
+            for (ChainStep step : steps) {
+                step.run(context, count);
+            }
+            for (int i = 0; i < outputs.length; i++) {
+                store(i, arguments, first, count, context);
+            }
+        }
+    }
+
+    private void load(int input, @Nullable Tensor[] arguments, long first, int count, KernelContext context) {
+        Tensor tensor = Objects.requireNonNull(arguments[input]);
+        if (wide[input]) {
+            operands[input].load(tensor, first, context.doubles(slots[input]), count);
+        } else {
+            operands[input].load(tensor, first, context.floats(slots[input]), count);
+        }
+    }
+
+    private void store(int output, @Nullable Tensor[] arguments, long first, int count, KernelContext context) {
+        Tensor tensor = Objects.requireNonNull(arguments[inputs + output]);
+        int value = outputs[output];
+        if (wide[value]) {
+            operands[inputs + output].store(tensor, first, context.doubles(slots[value]), count);
+        } else {
+            operands[inputs + output].store(tensor, first, context.floats(slots[value]), count);
+        }
+    }
+}
