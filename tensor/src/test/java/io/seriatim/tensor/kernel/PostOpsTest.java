@@ -29,7 +29,7 @@ class PostOpsTest {
 
     /** A product or convolution, and shapes of what it takes. */
     @SuppressWarnings("ArrayRecordComponent") // Never compared.
-    private record Main(String name, Computation plain, long[]... shapes) {
+    record Main(String name, Computation plain, long[]... shapes) {
         Computation with(boolean bias, List<PostOp> postOps) {
             return switch (plain) {
                 case MatMul m -> new MatMul(m.transposeX(), m.transposeY(), bias, postOps);
