@@ -5,12 +5,14 @@ module io.seriatim.cli {
     requires io.seriatim.executor;
     requires io.seriatim.graph;
     requires io.seriatim.tensor;
+    requires jdk.management;
     requires static transitive org.jspecify;
 
     exports io.seriatim.cli.bench;
 
     opens io.seriatim.cli to info.picocli;
     opens io.seriatim.cli.bench to info.picocli;
+    opens io.seriatim.cli.bench.executor to info.picocli;
     opens io.seriatim.cli.bench.kernels to info.picocli;
     opens io.seriatim.cli.demo to info.picocli;
     opens io.seriatim.cli.demo.devices to info.picocli;

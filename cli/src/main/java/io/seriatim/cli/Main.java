@@ -1,6 +1,7 @@
 package io.seriatim.cli;
 
 import io.seriatim.cli.bench.BenchEngineCommand;
+import io.seriatim.cli.bench.executor.BenchExecutorCommand;
 import io.seriatim.cli.bench.kernels.BenchKernelsCommand;
 import io.seriatim.cli.demo.SerialToParallelCommand;
 import io.seriatim.cli.demo.devices.TwoDevicesCommand;
@@ -25,7 +26,7 @@ final class Main {
 
     /** The commands that measure something. */
     @Command(name = "bench", description = "Measure, against others in the same run.", subcommands = {BenchEngineCommand.class,
-            BenchKernelsCommand.class})
+            BenchExecutorCommand.class, BenchKernelsCommand.class})
     static final class Bench {
         // Only a name for its subcommands.
     }

@@ -55,4 +55,14 @@ final class AccessHistory implements Shadow {
     public void hostCheck(String operation, long offset, long bytes, boolean write) {
         detector.hostCheck(this, operation, offset, bytes, write);
     }
+
+    @Override
+    public void settle() {
+        detector.settle(this);
+    }
+
+    /** Forgets what a party has heard of. */
+    void forget(RaceDetector.Party party) {
+        entries.removeIf(entry -> entry.time <= party.clock.time(entry.party.id));
+    }
 }

@@ -130,6 +130,17 @@ public final class Buffer implements AutoCloseable {
     }
 
     /**
+     * Makes the race detector, if this memory has ever been used by a device that has one, forget the accesses that the calling thread has waited for: other threads that get the buffer from this one need
+     * not wait for the same events again. For callers who hand memory from thread to thread, as at the end of a run.
+     */
+    public void settle() {
+        Shadow shadow = block.shadow;
+        if (shadow != null) {
+            shadow.settle();
+        }
+    }
+
+    /**
      * Says that work on a stream uses it, so that closing it waits for that work. {@link Stream#launch} and {@link Stream#copy} do this.
      *
      * @param stream

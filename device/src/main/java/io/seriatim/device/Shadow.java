@@ -5,4 +5,6 @@ interface Shadow {
     void hostAccess(String operation, long offset, long bytes, boolean write);
 
     void hostCheck(String operation, long offset, long bytes, boolean write);
+
+    void settle();
 }

@@ -12,127 +12,186 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Predicate;
+import java.util.stream.IntStream;
 
 /**
- * The first step of a plan: which values the operations of a program read and write. A value is what a variable holds between two writes that do not need the old value: a temporary variable that is written
- * anew is another value, with memory of its own, so that only true dependencies order the two. Variables that outlive runs, and those that are changed in place, stay one value.
+ * The first step of a plan: which values a block's operations read and write. A variable that is written again gets a new value, so that only true dependencies are left; persistable variables, and those
+ * that operations with blocks overwrite, keep theirs.
  *
+ * @param block
+ *            whose operations
  * @param values
  *            by number
  * @param operations
- *            in the order of the program, without feed and fetch
- * @param fetched
- *            the values that are wanted, in order
+ *            in order, without those that feed and fetch
+ * @param wanted
+ *            values that are wanted afterwards: those that are fetched or kept; of an inner block those that are known outside of it
+ * @param externals
+ *            values that a run is given: what is fed, and what is outside
  */
-record Accesses(List<Value> values, List<Access> operations, List<Integer> fetched) {
+@SuppressWarnings("ArrayRecordComponent") // Never compared.
+record Accesses(Block block, List<Value> values, List<Access> operations, List<Integer> wanted, int[] externals) {
+    /** What is done before and after a run. */
+    private static final Set<String> AROUND = Set.of("feed", "fetch", "fetch_v2", "create_py_reader", "create_double_buffer_reader");
+
     /** Where a value comes from. */
     enum Origin {
-        /** An operation computes it. */
-        COMPUTED,
-        /** The caller gives it. */
+        /** From the caller of the run. */
         FED,
-        /** It is in a scope. */
-        SCOPE
+        /** From the scope, or from around the block. */
+        OUTSIDE,
+        /** From an operation. */
+        COMPUTED
     }
 
     /**
-     * What a variable holds.
+     * A value.
      *
      * @param name
      *            the variable's
      * @param origin
      *            where it comes from
      * @param persistable
-     *            whether it goes back into the scope
+     *            whether it outlives the run
      */
     record Value(String name, Origin origin, boolean persistable) {
     }
 
-    /**
-     * What an operation touches.
-     *
-     * @param index
-     *            its place in the program's first block
-     * @param op
-     *            the operation
-     * @param reads
-     *            by variable, the value it reads
-     * @param writes
-     *            by variable, the value it writes
-     */
-    record Access(int index, OpDesc op, Map<String, Integer> reads, Map<String, Integer> writes) {
-        /** Whether a value is changed in place. */
-        boolean mutates(String name) {
-            Integer read = reads.get(name);
-            return read != null && read.equals(writes.get(name));
+    /** Of a program's first block. */
+    static Accesses of(Block block, List<String> feeds, List<String> wanted) {
+        return new Numbering(block, feeds).of(wanted);
+    }
+
+    /** Which variables each block of a program names, in operations or in their attributes. */
+    static Map<String, Set<Integer>> mentions(Program program) {
+        Map<String, Set<Integer>> mentions = new HashMap<>();
+        for (Block block : program.blocks()) {
+            for (OpDesc op : block.ops()) {
+                op.inputNames().forEach(name -> mentions.computeIfAbsent(name, _ -> new HashSet<>(2)).add(block.index()));
+                op.outputNames().forEach(name -> mentions.computeIfAbsent(name, _ -> new HashSet<>(2)).add(block.index()));
+                op.attributes().forEach(each -> names(each.value())
+                        .forEach(name -> mentions.computeIfAbsent(name, _ -> new HashSet<>(2)).add(block.index())));
+            }
         }
+        return mentions;
     }
 
-    static Accesses of(Program program, List<String> feeds, List<String> fetches) {
-        return new Builder(program, feeds).build(fetches);
+    /** Of an inner block: what it writes of the variables around it is wanted, and what other blocks, such as that of its gradient, read. */
+    static Accesses inner(Block block, Map<String, Set<Integer>> mentions) {
+        Predicate<String> isKnownElsewhere = name -> {
+            Set<Integer> blocks = mentions.getOrDefault(name, Set.of());
+            return block.var(name) == null || blocks.size() > 1 || !blocks.contains(block.index());
+        };
+        // Some operations name variables of their block in attributes.
+        List<String> wanted = new ArrayList<>();
+        Set<String> seen = new HashSet<>();
+        for (OpDesc op : block.ops()) {
+            for (String name : op.outputNames()) {
+                if (isKnownElsewhere.test(name) && seen.add(name)) {
+                    wanted.add(name);
+                }
+            }
+            op.attributes().forEach(each -> each.value().blocks().forEach(index -> {
+                Set<String> written = new LinkedHashSet<>();
+                Numbering.outside(block, block.program().block(index), new HashSet<>(), written);
+                written.stream().filter(isKnownElsewhere).filter(seen::add).forEach(wanted::add);
+            }));
+        }
+        wanted.remove(GradientRule.EMPTY);
+        return new Numbering(block, List.of()).of(wanted);
     }
 
-    private static final class Builder {
+    private static List<String> names(io.seriatim.graph.Attribute attribute) {
+        return switch (attribute) {
+            case io.seriatim.graph.Attribute.Texts(List<String> texts) -> texts;
+            case io.seriatim.graph.Attribute.Text(String text) -> List.of(text);
+            default -> List.of();
+        };
+    }
+
+    private static final class Numbering {
         private final Block block;
         private final Set<String> fed;
         private final List<Value> values = new ArrayList<>();
         private final Map<String, Integer> current = new HashMap<>();
         private final List<Access> operations = new ArrayList<>();
 
-        Builder(Program program, List<String> feeds) {
-            this.block = program.global();
+        Numbering(Block block, List<String> feeds) {
+            this.block = block;
             this.fed = new HashSet<>(feeds);
         }
 
-        Accesses build(List<String> fetches) {
+        Accesses of(List<String> wanted) {
             for (int i = 0; i < block.ops().size(); i++) {
                 OpDesc op = block.ops().get(i);
-                if (!op.type().equals("feed") && !op.type().equals("fetch") && !op.type().equals("fetch_v2")) {
+                if (op.type().equals(ReadInstruction.TYPE) && block.index() == 0) {
+                    op.outputNames().forEach(name -> add(name, Origin.FED));
+                } else if (!AROUND.contains(op.type())) {
                     operations.add(access(i, op));
                 }
             }
-            List<Integer> fetched = fetches.stream().map(this::read).toList();
-            return new Accesses(List.copyOf(values), List.copyOf(operations), fetched);
+            List<Integer> last = wanted.stream().map(this::read).toList();
+            int[] externals = IntStream.range(0, values.size()).filter(i -> values.get(i).origin() != Origin.COMPUTED).toArray();
+            return new Accesses(block, List.copyOf(values), List.copyOf(operations), last, externals);
         }
 
         private Access access(int index, OpDesc op) {
             Set<String> readNames = new LinkedHashSet<>(op.inputNames());
             Set<String> writtenNames = new LinkedHashSet<>(op.outputNames());
-            op.attributes().forEach(each -> each.value().blocks().forEach(inner -> outside(block.program().block(inner), readNames, writtenNames)));
-            readNames.remove(GradientRule.EMPTY);
-            writtenNames.remove(GradientRule.EMPTY);
-            Map<String, Integer> reads = HashMap.newHashMap(readNames.size());
-            boolean runsBlocks = op.attributes().stream().anyMatch(each -> !each.value().blocks().isEmpty());
-            for (String name : readNames) {
-                // A loop names what it is about to write among what it reads.
-                if (!runsBlocks || current.containsKey(name) || fed.contains(name) || isPersistable(name) || !writtenNames.contains(name)) {
-                    reads.put(name, read(name));
+            boolean runsBlocks = false;
+            for (var each : op.attributes()) {
+                for (int inner : each.value().blocks()) {
+                    runsBlocks = true;
+                    outside(block, block.program().block(inner), readNames, writtenNames);
                 }
             }
-            Map<String, Integer> writes = HashMap.newHashMap(writtenNames.size());
-            for (String name : writtenNames) {
-                writes.put(name, write(name, reads.containsKey(name) || runsBlocks));
+            readNames.remove(GradientRule.EMPTY);
+            writtenNames.remove(GradientRule.EMPTY);
+            // A list of tensors is written element by element, and the gradient of writing takes elements out.
+            boolean changesList = op.type().equals("write_to_array") || (op.type().equals("read_from_array") && !op.input("X_W").isEmpty());
+            if (changesList) {
+                readNames.addAll(op.outputNames());
+                writtenNames.addAll(op.type().equals("read_from_array") ? op.input("X") : List.of());
             }
-            return new Access(index, op, reads, writes);
+            if (runsBlocks || changesList) {
+                // A loop names what it is about to write among what it reads.
+                readNames.removeIf(name -> !isKnown(name) && writtenNames.contains(name));
+            }
+            String[] reading = readNames.toArray(String[]::new);
+            int[] reads = new int[reading.length];
+            for (int i = 0; i < reads.length; i++) {
+                reads[i] = read(reading[i]);
+            }
+            String[] writing = writtenNames.toArray(String[]::new);
+            int[] writes = new int[writing.length];
+            for (int i = 0; i < writes.length; i++) {
+                writes[i] = write(writing[i], runsBlocks || changesList);
+            }
+            return new Access(index, op, reading, reads, writing, writes, runsBlocks);
         }
 
         /** What a block reads and writes of the variables outside of it. */
-        private void outside(Block inner, Set<String> reads, Set<String> writes) {
+        static void outside(Block around, Block inner, Set<String> reads, Set<String> writes) {
             for (OpDesc op : inner.ops()) {
-                op.inputNames().stream().filter(name -> isOutside(inner, name)).forEach(reads::add);
-                op.outputNames().stream().filter(name -> isOutside(inner, name)).forEach(writes::add);
+                op.inputNames().stream().filter(name -> isOutside(around, inner, name)).forEach(reads::add);
+                op.outputNames().stream().filter(name -> isOutside(around, inner, name)).forEach(writes::add);
                 op.attributes().forEach(each -> each.value().blocks().forEach(index -> {
                     Set<String> innerReads = new LinkedHashSet<>();
                     Set<String> innerWrites = new LinkedHashSet<>();
-                    outside(inner.program().block(index), innerReads, innerWrites);
-                    innerReads.stream().filter(name -> isOutside(inner, name)).forEach(reads::add);
-                    innerWrites.stream().filter(name -> isOutside(inner, name)).forEach(writes::add);
+                    outside(around, inner.program().block(index), innerReads, innerWrites);
+                    innerReads.stream().filter(name -> isOutside(around, inner, name)).forEach(reads::add);
+                    innerWrites.stream().filter(name -> isOutside(around, inner, name)).forEach(writes::add);
                 }));
             }
         }
 
-        private boolean isOutside(Block inner, String name) {
-            return inner.var(name) == null && block.var(name) != null;
+        private static boolean isOutside(Block around, Block inner, String name) {
+            return inner.var(name) == null && around.find(name) != null;
+        }
+
+        private boolean isKnown(String name) {
+            return current.containsKey(name) || fed.contains(name) || isPersistable(name) || (block.index() > 0 && block.var(name) == null);
         }
 
         private boolean isPersistable(String name) {
@@ -141,22 +200,23 @@ record Accesses(List<Value> values, List<Access> operations, List<Integer> fetch
         }
 
         private int read(String name) {
-            return current.computeIfAbsent(name, missing -> add(missing, fed.contains(missing) ? Origin.FED : Origin.SCOPE));
+            Integer known = current.get(name);
+            return known != null ? known : add(name, fed.contains(name) ? Origin.FED : Origin.OUTSIDE);
         }
 
-        private int write(String name, boolean inPlace) {
+        private int write(String name, boolean keeps) {
             Integer known = current.get(name);
-            if (known != null && (inPlace || values.get(known).persistable())) {
-                return known;
+            if (known == null && keeps && isKnown(name)) {
+                return read(name);
             }
-            int fresh = add(name, Origin.COMPUTED);
-            current.put(name, fresh);
-            return fresh;
+            return known != null && (keeps || values.get(known).persistable()) ? known : add(name, Origin.COMPUTED);
         }
 
         private int add(String name, Origin origin) {
             values.add(new Value(name, origin, isPersistable(name)));
-            return values.size() - 1;
+            int number = values.size() - 1;
+            current.put(name, number);
+            return number;
         }
     }
 }

@@ -2,19 +2,18 @@ package io.seriatim.executor;
 
 import io.seriatim.engine.Engine;
 import java.util.Objects;
-import java.util.PriorityQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Several threads on one run: the caller's, and workers of an engine's compute lane that come to help.
  *
  * <p>
- * An operation is ready when as many of those that it waits for have ended as {@link Dependencies} says; whoever brings the count to 0 has it. A thread goes on with the most urgent one that it has made ready
- * and puts the others into a queue, from which idle threads take the most urgent: that with the longest way to the end. The first failure closes the queue; others are suppressed in it.
+ * A task is ready when as many of those that it waits for have ended as the plan says; whoever brings the count to 0 has it. A thread goes on with the most urgent one that it has made ready and puts the
+ * others into a queue, from which idle threads take the most urgent: that with the longest way to the end. A task of a device counts as ended for tasks of devices when it is launched, since events order
+ * these; for tasks of the host when its event says so. The first failure ends the run; others are suppressed in it.
  *
  * <p>
  * A helper may come late, when all is done: it enters by raising {@code inside}, which the caller sets to {@link #CLOSED} when it is 0 at the end. So the caller waits only for those that are in, and one
@@ -25,49 +24,39 @@ final class Crew implements RunLoop {
     private static final int SPINS = 2_000;
     private static final long PAUSE_NANOS = 20_000;
 
-    private final Dependencies dependencies;
-    private final int[] urgency;
+    private final Specialisation plan;
+    private final Urgency urgency;
     private final Engine engine;
     private final int threads;
 
-    Crew(Dependencies dependencies, Engine engine, int threads) {
-        this.dependencies = dependencies;
-        this.urgency = urgency(dependencies);
+    Crew(Specialisation plan, Urgency urgency, Engine engine, int threads) {
+        this.plan = plan;
+        this.urgency = urgency;
         this.engine = engine;
         this.threads = threads;
     }
 
-    /** For each operation how many follow one another from it to the end. */
-    private static int[] urgency(Dependencies dependencies) {
-        int[] urgency = new int[dependencies.after().length];
-        for (int i = urgency.length - 1; i >= 0; i--) {
-            for (int successor : dependencies.after()[i]) {
-                urgency[i] = Math.max(urgency[i], urgency[successor] + 1);
-            }
-        }
-        return urgency;
-    }
-
     @Override
-    public void run(IntConsumer operation) {
-        new Run(operation).lead();
+    public void run(Frame frame) {
+        new Run(frame).lead();
     }
 
     private final class Run {
-        private final IntConsumer operation;
-        private final AtomicIntegerArray waiting = new AtomicIntegerArray(dependencies.before().length);
-        private final PriorityQueue<Integer> ready = new PriorityQueue<>((a, b) -> Integer.compare(urgency[b], urgency[a]));
-        private final AtomicInteger left = new AtomicInteger(dependencies.before().length);
+        private final Frame frame;
+        private final AtomicIntegerArray waiting = new AtomicIntegerArray(plan.before().length);
+        private final ReadyTasks ready = new ReadyTasks(urgency);
+        private final AtomicInteger left = new AtomicInteger(plan.before().length);
         private final AtomicInteger inside = new AtomicInteger();
-        private volatile @Nullable Throwable failure;
+        private final Thread leader = Thread.currentThread();
+        private volatile @Nullable RuntimeException failure;
 
-        Run(IntConsumer operation) {
-            this.operation = operation;
+        Run(Frame frame) {
+            this.frame = frame;
             for (int i = 0; i < waiting.length(); i++) {
-                int count = dependencies.before()[i].length;
+                int count = plan.before()[i].length;
                 waiting.setPlain(i, count);
                 if (count == 0) {
-                    ready.add(i);
+                    ready.put(i);
                 }
             }
         }
@@ -81,12 +70,9 @@ final class Crew implements RunLoop {
             while (!inside.compareAndSet(0, CLOSED)) {
                 Thread.onSpinWait();
             }
-            Throwable thrown = failure;
-            if (thrown instanceof RuntimeException e) {
-                throw e;
-            }
-            if (thrown instanceof Error e) {
-                throw e;
+            RuntimeException thrown = failure;
+            if (thrown != null) {
+                throw thrown;
             }
         }
 
@@ -105,62 +91,89 @@ final class Crew implements RunLoop {
         }
 
         private void work() {
+            TaskRunner runner = new TaskRunner(frame);
+            Thread thread = Thread.currentThread();
             int idle = 0;
             while (left.get() > 0 && failure == null) {
-                int next = take();
+                int next = ready.take();
                 if (next >= 0) {
                     idle = 0;
-                    chain(next);
+                    chain(runner, next);
                 } else if (++idle < SPINS) {
                     Thread.onSpinWait();
+                } else if (thread.equals(leader) && thread.isInterrupted()) {
+                    // Helpers are not interrupted, but what they do is for this thread.
+                    fail(TaskRunner.interrupted(plan, plan.tasks().size() - 1));
                 } else {
                     LockSupport.parkNanos(this, PAUSE_NANOS);
                 }
             }
         }
 
-        private synchronized int take() {
-            Integer next = ready.poll();
-            return next == null ? -1 : next;
-        }
-
-        private synchronized void put(int index) {
-            ready.add(index);
-        }
-
-        private synchronized void fail(Throwable thrown) {
-            Throwable first = failure;
+        private synchronized void fail(RuntimeException thrown) {
+            RuntimeException first = failure;
+            frame.context().cancellation().cancel();
             if (first == null) {
                 failure = thrown;
-            } else if (first != thrown) {
+            } else if (!first.equals(thrown) && !(thrown instanceof Cancellation.Signal)) {
                 first.addSuppressed(thrown);
             }
         }
 
-        private void chain(int first) {
+        private void chain(TaskRunner runner, int first) {
             int current = first;
             while (current >= 0 && failure == null) {
                 try {
-                    operation.accept(current);
-                } catch (RuntimeException | Error e) {
+                    runner.run(current);
+                } catch (RuntimeException e) {
                     fail(Objects.requireNonNull(e));
                     return;
                 }
                 int next = -1;
-                for (int successor : dependencies.after()[current]) {
-                    if (waiting.decrementAndGet(successor) == 0) {
-                        if (next < 0) {
-                            next = successor;
-                        } else if (urgency[successor] > urgency[next]) {
-                            put(next);
-                            next = successor;
-                        } else {
-                            put(successor);
-                        }
+                boolean launched = frame.isOnDevice(current);
+                for (int successor : plan.after()[current]) {
+                    if (launched && !frame.isOnDevice(successor)) {
+                        continue;
                     }
+                    if (waiting.decrementAndGet(successor) == 0) {
+                        next = urgent(next, successor);
+                    }
+                }
+                if (launched) {
+                    releaseHost(current);
                 }
                 left.decrementAndGet();
                 current = next;
+            }
+        }
+
+        /** Keeps the more urgent of two; the other goes into the queue. */
+        private int urgent(int kept, int other) {
+            if (kept < 0) {
+                return other;
+            }
+            boolean exchanged = urgency.of(other) > urgency.of(kept);
+            ready.put(exchanged ? kept : other);
+            return exchanged ? other : kept;
+        }
+
+        /** Tasks of the host go on when the device has come that far. */
+        private void releaseHost(int launched) {
+            for (int successor : plan.after()[launched]) {
+                if (!frame.isOnDevice(successor)) {
+                    // A wait that another one implies has no event of its own.
+                    if (plan.streams().recorded()[launched]) {
+                        frame.queues().event(launched).onDone(_ -> arrived(successor));
+                    } else {
+                        arrived(successor);
+                    }
+                }
+            }
+        }
+
+        private void arrived(int task) {
+            if (waiting.decrementAndGet(task) == 0) {
+                ready.put(task);
             }
         }
     }

@@ -1,113 +1,54 @@
 package io.seriatim.executor;
 
+import io.seriatim.graph.Block;
+import io.seriatim.graph.OpDesc;
+import io.seriatim.graph.Program;
 import io.seriatim.graph.op.Effect;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumMap;
-import java.util.HashMap;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.SortedSet;
 import java.util.TreeSet;
 
 /**
- * Which operations wait for which: a reader for the last writer of a value, a writer for the last writer and all readers since; and one after the other all that share an effect. An edge that follows from
- * others is left out.
+ * Which tasks wait for which: a reader for the last writer of a value (read after write), a writer for the last writer and all readers since (write after write, write after read); one after the other all that
+ * share an effect; every task for the reader before it, so that at the end of the data nothing has been changed. An edge that follows from others is left out.
  *
  * @param before
- *            for each operation those that it waits for, ascending
- * @param after
- *            for each operation those that wait for it, ascending
+ *            for each task those that it waits for, ascending
  * @param found
  *            how many edges there were before those that follow from others were left out
+ * @param examined
+ *            how much was looked at to leave them out
  */
 @SuppressWarnings("ArrayRecordComponent") // Never compared.
-record Dependencies(int[][] before, int[][] after, int found) {
-    /** How far back an edge that follows from others is looked for: work stays linear in the number of operations. */
-    private static final int REACH = 64;
+record Dependencies(int[][] before, long found, long examined) {
+    private static final int[] NONE = {};
+    private static final int MOST_COMPARED = 64;
 
-    static Dependencies of(Accesses accesses, boolean sequential, boolean statefulRandom) {
-        int n = accesses.operations().size();
-        List<TreeSet<Integer>> before = new ArrayList<>(n);
-        Map<Integer, Integer> writer = new HashMap<>();
-        Map<Integer, List<Integer>> readers = new HashMap<>();
-        EnumMap<Effect, Integer> last = new EnumMap<>(Effect.class);
-        int found = 0;
-        for (int i = 0; i < n; i++) {
-            Accesses.Access access = accesses.operations().get(i);
-            TreeSet<Integer> waits = new TreeSet<>();
-            for (int value : access.reads().values()) {
-                add(waits, writer.get(value), i);
-            }
-            for (int value : access.writes().values()) {
-                add(waits, writer.get(value), i);
-                for (int reader : readers.getOrDefault(value, List.of())) {
-                    add(waits, reader, i);
-                }
-            }
-            for (Effect effect : effects(access, statefulRandom)) {
-                add(waits, last.put(effect, i), i);
-            }
-            if (sequential && i > 0) {
-                waits.add(i - 1);
-            }
-            for (int value : access.reads().values()) {
-                readers.computeIfAbsent(value, _ -> new ArrayList<>()).add(i);
-            }
-            for (int value : access.writes().values()) {
-                writer.put(value, i);
-                readers.remove(value);
-            }
-            found += waits.size();
-            reduce(waits, before);
-            before.add(waits);
-        }
-        int[][] ahead = before.stream().map(Dependencies::array).toArray(int[][]::new);
-        return new Dependencies(ahead, reversed(ahead), found);
+    static Dependencies of(List<Task> tasks, ValueTable values, Block block, Options options) {
+        return new Search(tasks, values, block.program(), options.paddleRandom() != null).search(options.sequential());
     }
 
-    private static void add(TreeSet<Integer> waits, @org.jspecify.annotations.Nullable Integer other, int self) {
-        if (other != null && other != self) {
-            waits.add(other);
-        }
+    /** For tasks that run one after the other, once. */
+    static Dependencies none(int tasks) {
+        int[][] before = new int[tasks][];
+        Arrays.fill(before, NONE);
+        return new Dependencies(before, 0, 0);
     }
 
-    private static List<Effect> effects(Accesses.Access access, boolean statefulRandom) {
-        Operation schema = Operations.system().find(access.op().type());
-        return schema == null
-                ? List.of(Effect.HOST)
-                : schema.effects().stream().filter(effect -> effect != Effect.CONTROL && (effect != Effect.RANDOM || statefulRandom)).toList();
+    /** How many edges are left. */
+    long kept() {
+        return Arrays.stream(before).mapToLong(each -> each.length).sum();
     }
 
-    /** Leaves out what one of the others waits for, directly or through a few. */
-    private static void reduce(TreeSet<Integer> waits, List<TreeSet<Integer>> before) {
-        if (waits.size() < 2) {
-            return;
-        }
-        int least = waits.first();
-        TreeSet<Integer> reached = new TreeSet<>();
-        int steps = 0;
-        for (int latest : waits.descendingSet().toArray(Integer[]::new)) {
-            if (reached.contains(latest)) {
-                waits.remove(latest);
-            }
-            TreeSet<Integer> open = new TreeSet<>(before.get(latest));
-            while (!open.isEmpty() && steps++ < REACH) {
-                int next = open.pollLast();
-                if (next >= least && reached.add(next)) {
-                    open.addAll(before.get(next));
-                }
-            }
-        }
-        waits.removeAll(reached);
-    }
-
-    private static int[] array(TreeSet<Integer> set) {
-        return set.stream().mapToInt(Integer::intValue).toArray();
-    }
-
-    private static int[][] reversed(int[][] before) {
+    /** For each task those that wait for it, ascending. */
+    static int[][] after(int[][] before) {
         int[] counts = new int[before.length];
         for (int[] waits : before) {
             for (int other : waits) {
@@ -115,7 +56,7 @@ record Dependencies(int[][] before, int[][] after, int found) {
             }
         }
         int[][] after = new int[before.length][];
-        Arrays.setAll(after, i -> new int[counts[i]]);
+        Arrays.setAll(after, i -> counts[i] == 0 ? NONE : new int[counts[i]]);
         int[] filled = new int[before.length];
         for (int i = 0; i < before.length; i++) {
             for (int other : before[i]) {
@@ -123,5 +64,129 @@ record Dependencies(int[][] before, int[][] after, int found) {
             }
         }
         return after;
+    }
+
+    private static final class Search {
+        private final List<Task> tasks;
+        private final ValueTable values;
+        private final Program program;
+        private final boolean statefulRandom;
+        private final int[] writer;
+        private final int[][] readers;
+        private final int[] readerCounts;
+        private final Map<Effect, Integer> last = new EnumMap<>(Effect.class);
+
+        Search(List<Task> tasks, ValueTable values, Program program, boolean statefulRandom) {
+            this.tasks = tasks;
+            this.values = values;
+            this.program = program;
+            this.statefulRandom = statefulRandom;
+            this.writer = new int[values.size()];
+            this.readers = new int[values.size()][];
+            this.readerCounts = new int[values.size()];
+            Arrays.fill(writer, -1);
+        }
+
+        Dependencies search(boolean sequential) {
+            int[][] before = new int[tasks.size()][];
+            Ancestors ancestors = new Ancestors(tasks.size());
+            long found = 0;
+            for (int i = 0; i < before.length; i++) {
+                TreeSet<Integer> waits = new TreeSet<>();
+                data(i, tasks.get(i), waits);
+                for (Effect effect : effects(tasks.get(i))) {
+                    add(waits, last.getOrDefault(effect, -1), i);
+                    last.put(effect, i);
+                }
+                add(waits, last.getOrDefault(Effect.READER, -1), i);
+                if (sequential && i > 0) {
+                    waits.add(i - 1);
+                }
+                found += waits.size();
+                before[i] = reduced(waits, ancestors);
+                ancestors.set(i, before[i]);
+            }
+            return new Dependencies(before, found, ancestors.examined());
+        }
+
+        private void data(int index, Task task, SortedSet<Integer> waits) {
+            for (int read : task.reads()) {
+                add(waits, writer[values.memory(read)], index);
+            }
+            for (int written : task.writes()) {
+                int value = values.memory(written);
+                add(waits, writer[value], index);
+                for (int i = 0; i < readerCounts[value]; i++) {
+                    add(waits, readers[value][i], index);
+                }
+            }
+            for (int read : task.reads()) {
+                addReader(values.memory(read), index);
+            }
+            for (int written : task.writes()) {
+                int value = values.memory(written);
+                writer[value] = index;
+                readerCounts[value] = 0;
+            }
+        }
+
+        private void addReader(int value, int index) {
+            int count = readerCounts[value];
+            if (readers[value] == null) {
+                readers[value] = new int[2];
+            } else if (count == readers[value].length) {
+                readers[value] = Arrays.copyOf(readers[value], 2 * count);
+            }
+            readers[value][count] = index;
+            readerCounts[value]++;
+        }
+
+        private static void add(SortedSet<Integer> waits, int other, int self) {
+            if (other >= 0 && other != self) {
+                waits.add(other);
+            }
+        }
+
+        private Set<Effect> effects(Task task) {
+            EnumSet<Effect> effects = EnumSet.noneOf(Effect.class);
+            for (Access access : task.operations()) {
+                collect(access.op(), effects);
+            }
+            effects.remove(Effect.CONTROL);
+            if (!statefulRandom) {
+                effects.remove(Effect.RANDOM);
+            }
+            return effects;
+        }
+
+        private void collect(OpDesc op, Set<Effect> effects) {
+            Operation schema = Operations.system().find(op.type());
+            if (schema == null) {
+                effects.add(Effect.HOST);
+                return;
+            }
+            effects.addAll(schema.effects());
+            op.attributes().forEach(
+                    each -> each.value().blocks().forEach(block -> program.block(block).ops().forEach(inner -> collect(inner, effects))));
+        }
+
+        private static int[] reduced(SortedSet<Integer> waits, Ancestors ancestors) {
+            if (waits.isEmpty()) {
+                return NONE;
+            }
+            int[] all = waits.stream().mapToInt(Integer::intValue).toArray();
+            int kept = 0;
+            for (int i = 0; i < all.length; i++) {
+                boolean implied = false;
+                // The latest ones are the most likely to follow it.
+                for (int j = all.length - 1; j > Math.max(i, all.length - 1 - MOST_COMPARED) && !implied; j--) {
+                    implied = ancestors.precedes(all[i], all[j]);
+                }
+                if (!implied) {
+                    all[kept++] = all[i];
+                }
+            }
+            return kept == all.length ? all : Arrays.copyOf(all, kept);
+        }
     }
 }

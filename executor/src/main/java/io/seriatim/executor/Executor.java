@@ -1,5 +1,6 @@
 package io.seriatim.executor;
 
+import io.seriatim.device.Devices;
 import io.seriatim.device.Place;
 import io.seriatim.engine.Engine;
 import io.seriatim.engine.Lane;
@@ -8,31 +9,31 @@ import io.seriatim.graph.Program;
 import io.seriatim.graph.format.ProgramFiles;
 import io.seriatim.graph.op.PaddleRandom;
 import io.seriatim.tensor.Tensor;
-import io.seriatim.tensor.kernel.Kernels;
+import io.seriatim.tensor.kernel.PreparedKernels;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.TreeSet;
+import java.util.WeakHashMap;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /** Compiles programs into plans and runs them, on one place and on variables of a scope. For many threads. */
 public final class Executor implements AutoCloseable {
     private final Options options;
     private final Scope scope = new Scope();
-    private final PreparedKernels kernels;
     private final Interpreter interpreter;
-
+    private final Specialiser specialiser;
     private final @Nullable Engine engine;
-    private final Map<Key, Plan> plans = new LinkedHashMap<>(8, 0.75f, true);
+    private final Map<Key, Plan> cached = new LinkedHashMap<>(8, 0.75f, true);
+    private final Set<Plan> plans = Collections.newSetFromMap(new WeakHashMap<>());
+    private final AtomicLong runs = new AtomicLong();
 
-    /** What a plan depends on: the program's content, and what is asked of it. */
-    private record Key(long hash, Feeds feeds, Fetches fetches) {
-    }
-
-    /** How plans are made and run. */
-    record Options(Place place, int threads, boolean sequential, int cachedPlans, int specialisations, boolean nanCheck,
-            @Nullable PaddleRandom paddleRandom) {
+    /** What a plan depends on: the program's content, and what is asked of it. Place and options are the executor's. */
+    private record Key(long hash, int blocks, int operations, Feeds feeds, Fetches fetches) {
     }
 
     /** Collects options. */
@@ -44,22 +45,115 @@ public final class Executor implements AutoCloseable {
         private int specialisations = 8;
         private boolean nanCheck;
         private @Nullable PaddleRandom paddleRandom;
+        private Devices devices = Devices.system();
+        private boolean inPlace = true;
+        private boolean fusion = true;
+        private boolean memoryPlan = true;
+        private Collector collector = Collector.FAST;
+        private boolean ignoreUnknownFeeds;
+        private @Nullable Engine engine;
+        private boolean eager;
 
         private Builder() {
         }
 
         /**
-         * Where programs run.
+         * Where programs run: operations that do not say otherwise ({@code op_device}), and for which there is a kernel there.
          *
          * @param value
-         *            the processor
+         *            the host, which is the default, or a device
          * @return this
          */
         public Builder place(Place value) {
-            if (!value.equals(Place.CPU)) {
-                throw new IllegalArgumentException("Programs run on cpu, but the place is " + value);
-            }
             place = value;
+            return this;
+        }
+
+        /**
+         * From where devices come.
+         *
+         * @param value
+         *            those of the process unless set
+         * @return this
+         */
+        public Builder devices(Devices value) {
+            devices = value;
+            return this;
+        }
+
+        /**
+         * Whether results may take over the memory of inputs that no one needs any more.
+         *
+         * @param value
+         *            true unless set
+         * @return this
+         */
+        public Builder inPlace(boolean value) {
+            inPlace = value;
+            return this;
+        }
+
+        /**
+         * Whether several operations may become one kernel: bias, activation and residual in matrix products and convolutions, and chains of elementwise operations.
+         *
+         * @param value
+         *            true unless set
+         * @return this
+         */
+        public Builder fusion(boolean value) {
+            fusion = value;
+            return this;
+        }
+
+        /**
+         * Whether temporaries get their places in one piece of memory before anything runs; else they come from the allocator during runs, and the collector decides when they go back.
+         *
+         * @param value
+         *            true unless set
+         * @return this
+         */
+        public Builder memoryPlan(boolean value) {
+            memoryPlan = value;
+            return this;
+        }
+
+        /**
+         * When memory comes back that is in no plan.
+         *
+         * @param value
+         *            {@link Collector#FAST} unless set
+         * @return this
+         */
+        public Builder collector(Collector value) {
+            collector = value;
+            return this;
+        }
+
+        /**
+         * Feeds that the program does not have are left out, as Paddle does; else they are errors.
+         *
+         * @return this
+         */
+        public Builder ignoreUnknownFeeds() {
+            ignoreUnknownFeeds = true;
+            return this;
+        }
+
+        /**
+         * Pushes every operation of a plan on an engine, so that its recorder, its checks and its order apply. For tests and tools: threads of an executor's own are faster.
+         *
+         * @param value
+         *            the engine, which the caller closes after the executor
+         * @return this
+         */
+        public Builder engine(Engine value) {
+            engine = value;
+            return this;
+        }
+
+        /** Runs in parallel also what is too small to gain by it. */
+        Builder eager() {
+            eager = true;
             return this;
         }
 
@@ -144,19 +238,25 @@ public final class Executor implements AutoCloseable {
          * @return with a scope of its own
          */
         public Executor build() {
-            return new Executor(new Options(place, threads, sequential, cachedPlans, specialisations, nanCheck, paddleRandom));
+            return new Executor(
+                    new Options(place, devices, threads, sequential, cachedPlans, specialisations, nanCheck, paddleRandom, inPlace,
+                            fusion, memoryPlan, collector, ignoreUnknownFeeds, engine, eager, new StreamPool(devices)));
         }
     }
 
     private Executor(Options options) {
         this.options = options;
-        this.interpreter = Interpreter.of(Kernels.system());
-        this.kernels = new PreparedKernels(Kernels.system(), options.place());
+        PreparedKernels kernels = PreparedKernels.system();
+        this.interpreter = Interpreter.of(kernels);
+        this.specialiser = new Specialiser(options, kernels, interpreter);
         PaddleRandom random = options.paddleRandom();
         if (random != null) {
             interpreter.paddleRandom(random);
         }
-        this.engine = options.threads() == 1 ? null : Engine.builder().workers(Lane.CPU, options.threads() - 1).name("executor").build();
+        this.engine = options.threads() == 1 || options.engine() != null
+                ? null
+                : Engine.builder().workers(Lane.CPU, options.threads() - 1).name("executor").build();
+        options.devices().get(options.place());
     }
 
     /**
@@ -179,9 +279,19 @@ public final class Executor implements AutoCloseable {
         return new Builder();
     }
 
-    RunLoop loop(Dependencies dependencies) {
-        Engine lanes = engine;
-        return lanes == null ? new RunLoop.Serial(dependencies.before().length) : new Crew(dependencies, lanes, options.threads());
+    RunLoop loop(Specialisation plan) {
+        Engine pushed = options.engine();
+        if (pushed != null) {
+            return new Pushed(pushed);
+        }
+        Engine helpers = engine;
+        if (helpers == null || options.sequential()) {
+            return new RunLoop.Serial();
+        }
+        Urgency urgency = Urgency.of(plan);
+        return options.eager() || urgency.isWorthwhile(options.threads())
+                ? new Crew(plan, urgency, helpers, options.threads())
+                : new RunLoop.Serial();
     }
 
     /**
@@ -210,8 +320,13 @@ public final class Executor implements AutoCloseable {
         return options;
     }
 
-    PreparedKernels kernels() {
-        return kernels;
+    Specialiser specialiser() {
+        return specialiser;
+    }
+
+    /** Runs are counted, since random numbers depend on it. */
+    long nextRun() {
+        return runs.getAndIncrement();
     }
 
     Interpreter interpreter() {
@@ -239,17 +354,30 @@ public final class Executor implements AutoCloseable {
      * @return a plan
      */
     public Plan compile(Program program, Feeds feeds, Fetches fetches) {
-        return new Plan(this, program, feeds, fetches);
+        return compile(program, feeds, fetches, false);
+    }
+
+    private Plan compile(Program program, Feeds feeds, Fetches fetches, boolean once) {
+        Plan plan = new Plan(this, program, feeds, fetches, once);
+        synchronized (plans) {
+            plans.add(plan);
+        }
+        return plan;
     }
 
     /**
-     * Runs a program once, as a startup program is.
+     * Runs a program once, as a startup program is: in the order of the program, with no more analysis than that takes.
      *
      * @param program
      *            without feeds
      */
     public void run(Program program) {
-        run(program, Map.of(), fetches());
+        Plan plan = compile(program, feeds(), fetches(), true);
+        try {
+            plan.run();
+        } finally {
+            plan.close();
+        }
     }
 
     /**
@@ -262,29 +390,46 @@ public final class Executor implements AutoCloseable {
      * @param fetches
      *            what is wanted
      * @return what was fetched
+     * @throws IllegalArgumentException
+     *             if a feed or fetch is unknown, missing or does not fit
+     * @throws ProgramFailedException
+     *             if an operation fails
      */
     public Results run(Program program, Map<String, Tensor> feeds, Fetches fetches) {
-        Feeds names = new Feeds(List.copyOf(new TreeSet<>(feeds.keySet())));
-        Tensor[] values = names.names().stream().map(name -> Objects.requireNonNull(feeds.get(name))).toArray(Tensor[]::new);
+        Set<String> known = new TreeSet<>(feeds.keySet());
+        if (options.ignoreUnknownFeeds()) {
+            known.removeIf(name -> program.global().var(name) == null);
+        }
+        Feeds names = new Feeds(List.copyOf(known));
+        Tensor[] values = names.names().stream().map(name -> Objects.requireNonNull(feeds.get(name), "feed " + name))
+                .toArray(Tensor[]::new);
         return cached(program, names, fetches).run(values);
     }
 
     private Plan cached(Program program, Feeds feeds, Fetches fetches) {
-        Key key = new Key(ProgramFiles.hash(program), feeds, fetches);
-        synchronized (plans) {
-            Plan plan = plans.computeIfAbsent(key, _ -> compile(program, feeds, fetches));
-            while (plans.size() > options.cachedPlans()) {
-                plans.remove(plans.keySet().iterator().next());
+        Key key = new Key(ProgramFiles.hash(program), program.blocks().size(), program.global().ops().size(), feeds, fetches);
+        synchronized (cached) {
+            Plan plan = cached.computeIfAbsent(key, _ -> compile(program, feeds, fetches));
+            while (cached.size() > options.cachedPlans()) {
+                Plan oldest = cached.remove(cached.keySet().iterator().next());
+                if (oldest != null) {
+                    oldest.close();
+                }
             }
             return plan;
         }
     }
 
-    /** Lets the threads go. Memory comes back when no one can reach it. */
+    /** Lets threads, streams and the memory of plans go; runs that are under way end first. The scope keeps its variables. */
     @Override
     public void close() {
         if (engine != null) {
             engine.close();
         }
+        synchronized (plans) {
+            plans.forEach(Plan::close);
+            plans.clear();
+        }
+        options.streams().close();
     }
 }

@@ -2,252 +2,529 @@ package io.seriatim.executor;
 
 import io.seriatim.device.Buffer;
 import io.seriatim.device.Device;
-import io.seriatim.graph.Interpreter;
-import io.seriatim.graph.op.Operand;
-import io.seriatim.graph.op.Step;
+import io.seriatim.device.Place;
+import io.seriatim.device.Stream;
+import io.seriatim.graph.op.Operations;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
-import io.seriatim.tensor.kernel.Copy;
-import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The memory of one run of a specialisation: an arena, the tensors in it, and the arguments of every kernel. Frames are used again by later runs; only what is fed and what lies in scopes is bound
- * anew, and only if it is another tensor than the last time. Of one run at a time, whose threads work on different instructions.
+ * The memory of one run of a specialisation: an arena for each place, the tensors in it, and the arguments of every kernel. Later runs use it again; only what is fed, what lies in scopes, and what is handed out
+ * afterwards is bound anew, and only if it is another tensor than the last time. Of one run at a time, whose threads work on different tasks.
  */
-final class Frame {
-    private final Specialisation specialisation;
-    private final Accesses accesses;
-    private final Device device;
-    private final @Nullable Buffer arena;
+final class Frame implements AutoCloseable {
+    private static final int[] NONE = {};
+
+    private final Specialisation plan;
+    private final ValueTable values;
+    private final Options options;
+    private final Map<Place, Buffer> arenas = new HashMap<>();
     private final @Nullable Object[] initial;
-    final @Nullable Object[] values;
+    private final @Nullable Object[] present;
+    private final @Nullable Tensor[] bound;
+    private final List<@Nullable List<Patch>> patches;
+    private final int[][] sharing;
     private final Work[][] works;
-    private final List<List<Patch>> patches = new ArrayList<>();
-    private final Map<Integer, Tensor> keys = new HashMap<>();
-    private @Nullable Scope scope;
-    private Interpreter.@Nullable Session session;
+    private final List<RandomKey> keys = new ArrayList<>();
+    private final int[] outliving;
+    private final int[] changing;
+    private final int[] released;
+    private final boolean[] isClosable;
+    private final int[][] begun;
+    private final boolean[] isPlain;
+    private final boolean[] isAbsent;
+    private final boolean[] isFedAndWritten;
+    private final AtomicIntegerArray uses;
+    private final Interpretation interpretation;
+    private final @Nullable DeviceQueues queues;
+    private @Nullable RunContext context;
 
-    /** A step, ready to run. */
+    /** An argument that is bound when its memory is known. */
     @SuppressWarnings("ArrayRecordComponent") // Never compared.
-    private record Work(@Nullable Kernel kernel, Step.@Nullable HostFunction call, @Nullable Tensor[] arguments, int inputs) {
-        void run(KernelContext context) throws Exception {
-            if (kernel != null) {
-                kernel.run(arguments, context);
-            } else if (call != null) {
-                List<@Nullable Tensor> all = java.util.Arrays.asList(arguments);
-                call.run(all.subList(0, inputs), all.subList(inputs, all.size()));
-            }
-        }
+    private record Patch(@Nullable Tensor[] arguments, int index, Arg arg) {
     }
 
-    /** An argument that depends on what is fed or in a scope. */
-    @SuppressWarnings("ArrayRecordComponent") // Never compared.
-    private record Patch(@Nullable Tensor[] arguments, int index, Operand operand) {
+    /** Where the key of an operation's random numbers lies, on the host and where it is read. */
+    record RandomKey(Access access, Tensor host, Tensor there) {
     }
 
-    Frame(Specialisation specialisation, Accesses accesses, Device device, PreparedKernels kernels) {
-        this.specialisation = specialisation;
-        this.accesses = accesses;
-        this.device = device;
-        this.arena = specialisation.arenaBytes() == 0 ? null : device.allocate(specialisation.arenaBytes()).label("arena of a plan");
-        int n = accesses.values().size();
+    Frame(Specialisation plan, Options options) {
+        this.plan = plan;
+        this.values = plan.values();
+        this.options = options;
+        int n = values.size();
         this.initial = new Object[n];
-        this.values = new Object[n];
+        this.present = new Object[n];
+        this.bound = new Tensor[n];
+        this.patches = new ArrayList<>(java.util.Collections.nCopies(n, null));
+        this.sharing = sharing();
+        plan.memory().arenas().forEach((place, bytes) -> arenas.put(place, device(place).allocate(bytes).label("arena of a plan")));
         for (int i = 0; i < n; i++) {
-            patches.add(new ArrayList<>());
-            TensorSpec spec = specialisation.specs()[i];
-            if (specialisation.offsets()[i] >= 0 && spec != null) {
-                initial[i] = at(specialisation.offsets()[i], spec);
-            }
+            initial[i] = initially(i);
         }
-        this.works = new Work[specialisation.instructions().size()][];
+        this.works = new Work[plan.tasks().size()][];
         for (int i = 0; i < works.length; i++) {
-            works[i] = specialisation.instructions().get(i) instanceof Specialisation.Compiled compiled
-                    ? works(i, compiled, kernels)
-                    : new Work[0];
+            works[i] = plan.tasks().get(i) instanceof Task.Compute compute ? works(i, compute) : new Work[0];
         }
-        System.arraycopy(initial, 0, values, 0, n);
+        System.arraycopy(initial, 0, present, 0, n);
+        this.isAbsent = new boolean[n];
+        this.isFedAndWritten = fedAndWritten();
+        this.outliving = IntStream.range(0, n)
+                .filter(i -> values.memory(i) == i && values.origin(i) == Accesses.Origin.COMPUTED && values.isPersistable(i)).toArray();
+        boolean[] interpreted = interpreted();
+        this.changing = IntStream.range(0, n).filter(i -> initial[i] == null || interpreted[i]).toArray();
+        this.released = Arrays.stream(plan.releases().after()).flatMapToInt(Arrays::stream).distinct().toArray();
+        this.isClosable = closable();
+        this.begun = begun();
+        this.uses = new AtomicIntegerArray(plan.releases().counts());
+        this.interpretation = new Interpretation(plan, this);
+        this.queues = plan.streams().isHostOnly() ? null : new DeviceQueues(plan, this, options.streams());
+        this.isPlain = new boolean[works.length];
+        for (int i = 0; i < isPlain.length; i++) {
+            isPlain[i] = plan.tasks().get(i) instanceof Task.Compute && begun[i].length == 0 && plan.releases().after()[i].length == 0
+                    && !options.nanCheck() && queues == null;
+        }
     }
 
-    private Tensor at(long offset, TensorSpec spec) {
-        return new Tensor(java.util.Objects.requireNonNull(arena), offset, spec);
+    private int[][] sharing() {
+        int[] counts = new int[values.size()];
+        for (int i = 0; i < counts.length; i++) {
+            counts[values.memory(i)] += values.memory(i) == i ? 0 : 1;
+        }
+        int[][] all = new int[counts.length][];
+        Arrays.setAll(all, i -> counts[i] == 0 ? NONE : new int[counts[i]]);
+        for (int i = counts.length - 1; i >= 0; i--) {
+            int memory = values.memory(i);
+            if (memory != i) {
+                all[memory][--counts[memory]] = i;
+            }
+        }
+        return all;
     }
 
-    private Work[] works(int index, Specialisation.Compiled compiled, PreparedKernels kernels) {
-        List<Work> list = new ArrayList<>();
-        List<Step> steps = compiled.lowered().steps();
-        for (int i = 0; i < steps.size(); i++) {
-            Step step = steps.get(i);
-            List<@Nullable Operand> operands = new ArrayList<>(step.inputs());
-            operands.addAll(step.outputs());
-            @Nullable
-            Tensor[] arguments = new Tensor[operands.size()];
-            for (int j = 0; j < arguments.length; j++) {
-                Operand operand = operands.get(j);
-                if (operand != null) {
-                    resolve(index, compiled, operand, arguments, j);
+    /** What a value is at the start of every run; null if only the run knows. */
+    private @Nullable Object initially(int value) {
+        TensorSpec spec = values.spec(value);
+        long offset = plan.memory().offsets()[value];
+        if (values.constant(value) != null) {
+            return values.constant(value);
+        }
+        return offset < 0 || spec == null ? null : new Tensor(Objects.requireNonNull(arenas.get(place(value))), offset, spec);
+    }
+
+    private boolean[] interpreted() {
+        boolean[] written = new boolean[values.size()];
+        for (Task task : plan.tasks()) {
+            if (task instanceof Task.Interpreted) {
+                for (int value : task.writes()) {
+                    written[value] = true;
                 }
             }
-            Step.HostFunction call = step.work() instanceof Step.Work.Call(String _, var function) ? function : null;
-            list.add(new Work(compiled.kernels().get(i), call, arguments, step.inputs().size()));
         }
-        compiled.copies().forEach((output, number) -> list.add(copy(index, compiled, output, number, kernels)));
-        return list.toArray(Work[]::new);
+        return written;
     }
 
-    /** Brings what was computed beside its old value into its place. */
-    private Work copy(int index, Specialisation.Compiled compiled, Operand.Source.Output output, int number, PreparedKernels kernels) {
-        int value = value(compiled.access(), output);
-        TensorSpec spec = java.util.Objects.requireNonNull(specialisation.specs()[value]);
-        @Nullable
-        Tensor[] arguments = new Tensor[]{at(specialisation.temporaries()[index][number], spec), null};
-        bind(value, new Operand(output, 0, spec), arguments, 1);
-        return new Work(kernels.get(Copy.PLAIN, spec, spec), null, arguments, 1);
+    /** Memory that only this run knows: instructions of the interpreter may keep what they are given, operations do not. */
+    private boolean[] closable() {
+        boolean[] closable = new boolean[values.size()];
+        Arrays.fill(closable, true);
+        for (Task task : plan.tasks()) {
+            boolean keeps = task instanceof Task.Interpreted(Access access, String _, int[] _, int[] _)
+                    && !Operations.system().get(access.op().type()).isLowered();
+            if (keeps) {
+                for (int value : task.reads()) {
+                    closable[values.memory(value)] = false;
+                }
+                for (int value : task.writes()) {
+                    closable[values.memory(value)] = false;
+                }
+            }
+        }
+        return closable;
     }
 
-    private static int value(Accesses.Access access, Operand.Source.Output output) {
-        return access.writes().getOrDefault(access.op().output(output.slot()).get(output.index()), -1);
+    private boolean[] fedAndWritten() {
+        boolean[] written = new boolean[values.size()];
+        for (Task task : plan.tasks()) {
+            for (int value : task.writes()) {
+                int memory = values.memory(value);
+                written[memory] |= values.origin(memory) == Accesses.Origin.FED;
+            }
+        }
+        return written;
     }
 
-    private void resolve(int index, Specialisation.Compiled compiled, Operand operand, @Nullable Tensor[] arguments, int place) {
-        Accesses.Access access = compiled.access();
-        switch (operand.source()) {
-            case Operand.Source.Input(String slot, int i) ->
-                bind(access.reads().getOrDefault(access.op().input(slot).get(i), -1), operand, arguments, place);
-            case Operand.Source.Output output -> {
-                Integer beside = compiled.copies().get(output);
-                if (beside == null) {
-                    bind(value(access, output), operand, arguments, place);
+    /** For each task the memory of its own that it begins. */
+    private int[][] begun() {
+        int[][] begun = new int[plan.tasks().size()][];
+        boolean[] seen = new boolean[values.size()];
+        for (int i = 0; i < begun.length; i++) {
+            List<Integer> list = new ArrayList<>();
+            if (!(plan.tasks().get(i) instanceof Task.Interpreted)) {
+                for (int value : plan.tasks().get(i).writes()) {
+                    int memory = values.memory(value);
+                    boolean own = values.origin(memory) == Accesses.Origin.COMPUTED && initial[memory] == null;
+                    if (own && !seen[memory]) {
+                        seen[memory] = true;
+                        list.add(memory);
+                    }
+                }
+            }
+            begun[i] = list.stream().mapToInt(Integer::intValue).toArray();
+        }
+        return begun;
+    }
+
+    private Place place(int value) {
+        Place place = values.place(values.memory(value));
+        return place == null ? Place.CPU : place;
+    }
+
+    private Device device(Place place) {
+        return options.devices().get(place);
+    }
+
+    private Work[] works(int index, Task.Compute task) {
+        Work[] all = new Work[task.stages().size()];
+        for (int i = 0; i < all.length; i++) {
+            all[i] = new Work(task.stages().get(i));
+            List<@Nullable Arg> args = task.stages().get(i).args();
+            for (int j = 0; j < args.size(); j++) {
+                Arg arg = args.get(j);
+                if (arg != null) {
+                    resolve(index, task, arg, all[i].arguments(), j);
+                }
+            }
+        }
+        return all;
+    }
+
+    private void resolve(int index, Task.Compute task, Arg arg, @Nullable Tensor[] arguments, int at) {
+        switch (arg.source()) {
+            case Arg.Value(int number) -> {
+                if (initial[number] instanceof Tensor tensor) {
+                    arguments[at] = view(tensor, arg);
                 } else {
-                    arguments[place] = at(specialisation.temporaries()[index][beside] + operand.offset(), operand.spec());
+                    int memory = values.memory(number);
+                    List<Patch> list = patches.get(memory);
+                    if (list == null) {
+                        list = new ArrayList<>(2);
+                        patches.set(memory, list);
+                    }
+                    list.add(new Patch(arguments, at, arg));
                 }
             }
-            case Operand.Source.Temporary(int number) ->
-                arguments[place] = at(specialisation.temporaries()[index][number] + operand.offset(), operand.spec());
-            case Operand.Source.Constant(Tensor tensor) -> arguments[place] = new Tensor(tensor.buffer(), operand.offset(), operand.spec());
-            case Operand.Source.RandomKey _ ->
-                arguments[place] = keys.computeIfAbsent(index, _ -> Tensor.allocate(device, TensorSpec.of(DType.INT64, 2)));
-            case Operand.Source.RowIndexes _, Operand.Source.OutputRowIndexes _ ->
-                throw new IllegalStateException("Operation '" + access.op().type() + "' works on rows, which are interpreted");
+            case Arg.Temporary(int number) -> arguments[at] = new Tensor(Objects.requireNonNull(arenas.get(task.place())),
+                    plan.memory().temporaries()[index][number] + arg.offset(), arg.spec());
+            case Arg.Constant(Tensor tensor) -> {
+                Tensor there = task.place().isHost() ? tensor : Copies.to(device(task.place()), tensor);
+                arguments[at] = new Tensor(there.buffer(), (task.place().isHost() ? 0 : there.offset()) + arg.offset(), arg.spec());
+            }
+            case Arg.Key(Access access) -> arguments[at] = key(access, task.place());
         }
     }
 
-    private void bind(int value, Operand operand, @Nullable Tensor[] arguments, int place) {
-        if (initial[value] instanceof Tensor tensor) {
-            arguments[place] = view(tensor, operand);
-        } else {
-            patches.get(value).add(new Patch(arguments, place, operand));
+    private Tensor key(Access access, Place place) {
+        for (RandomKey key : keys) {
+            if (key.access() == access) {
+                return key.there();
+            }
         }
+        TensorSpec spec = TensorSpec.of(DType.INT64, 2);
+        Tensor host = Tensor.allocate(device(Place.CPU), spec);
+        keys.add(new RandomKey(access, host, place.isHost() ? host : Tensor.allocate(device(place), spec)));
+        return keys.getLast().there();
     }
 
-    private static Tensor view(Tensor base, Operand operand) {
-        return operand.offset() == 0 && operand.spec().equals(base.spec())
+    private static Tensor view(Tensor base, Arg arg) {
+        return arg.offset() == 0 && arg.spec().equals(base.spec())
                 ? base
-                : new Tensor(base.buffer(), base.offset() + operand.offset(), operand.spec());
+                : new Tensor(base.buffer(), base.offset() + arg.offset(), arg.spec());
     }
 
-    /** Binds what is fed and what lies in the scope. */
-    void begin(Map<String, Tensor> feeds, Scope root, Interpreter interpreter, io.seriatim.graph.Program program, long run) {
-        scope = root;
-        session = null;
-        for (int i = 0; i < values.length; i++) {
-            Accesses.Value value = accesses.values().get(i);
-            if (value.origin() == Accesses.Origin.FED) {
-                rebind(i, feeds.get(value.name()));
-            } else if (value.origin() == Accesses.Origin.SCOPE || value.persistable()) {
-                rebind(i, persistent(i, value, root));
-            } else {
-                values[i] = initial[i];
-            }
+    /** Binds what a run is given. */
+    void begin(RunContext run) {
+        context = run;
+        for (int value : changing) {
+            present[value] = initial[value];
         }
-        keys.forEach((index, key) -> RandomKeys.write(key, program, specialisation.instructions().get(index).access(), run));
-        this.feeds = feeds;
-        this.interpreter = interpreter;
-        this.program = program;
-        this.run = run;
-    }
-
-    private Map<String, Tensor> feeds = Map.of();
-    private @Nullable Interpreter interpreter;
-    private io.seriatim.graph.@Nullable Program program;
-    private long run;
-
-    private @Nullable Object persistent(int index, Accesses.Value value, Scope root) {
-        Object there = root.value(value.name());
-        TensorSpec spec = specialisation.specs()[index];
-        boolean fits = there instanceof Tensor tensor && spec != null && tensor.spec().equals(spec);
-        if (fits || spec == null || (there != null && !(there instanceof Tensor)) || value.origin() == Accesses.Origin.SCOPE) {
-            return there;
+        int[] counts = plan.releases().counts();
+        for (int memory : released) {
+            uses.setPlain(memory, counts[memory]);
         }
-        Tensor fresh = Tensor.allocate(device, spec);
-        root.put(value.name(), fresh);
-        return fresh;
-    }
-
-    private void rebind(int index, @Nullable Object now) {
-        if (now != values[index] || now == null) {
-            values[index] = now;
-            if (now instanceof Tensor tensor) {
-                patches.get(index).forEach(patch -> patch.arguments()[patch.index()] = view(tensor, patch.operand()));
-            }
+        int[] given = plan.accesses().externals();
+        for (int i = 0; i < given.length; i++) {
+            bindExternal(given[i], run, run.externals()[i]);
+        }
+        for (int value : outliving) {
+            bindExternal(value, run, run.bindings().find(values.name(value)));
+        }
+        for (RandomKey key : keys) {
+            long[] numbers = run.sessions().get().randomKey(key.access().index()).toLongArray();
+            Copies.store(key.host(), numbers);
+        }
+        if (queues != null) {
+            queues.begin(keys);
         }
     }
 
-    void execute(int index, KernelContext context) throws Exception {
-        if (specialisation.instructions().get(index) instanceof Specialisation.Interpreted(Accesses.Access access)) {
-            interpret(access);
+    private void bindExternal(int value, RunContext run, @Nullable Object there) {
+        boolean fed = values.origin(value) == Accesses.Origin.FED;
+        TensorSpec spec = values.spec(value);
+        if (!(there instanceof Tensor tensor) || spec == null) {
+            isAbsent[value] = values.origin(value) == Accesses.Origin.COMPUTED;
+            present[value] = isAbsent[value] ? null : there;
             return;
         }
-        for (Work work : works[index]) {
-            work.run(context);
+        Tensor use = tensor;
+        if (!tensor.spec().equals(spec)) {
+            if (values.origin(value) == Accesses.Origin.COMPUTED) {
+                // The run gives the variable another shape, with its first complete value.
+                isAbsent[value] = true;
+                present[value] = null;
+                return;
+            }
+            use = Copies.to(device(place(value)), tensor);
+        } else if (!tensor.place().equals(place(value)) || (fed && isFedAndWritten[value])) {
+            use = Copies.to(device(place(value)), tensor);
+        }
+        if (use != tensor && !fed) {
+            run.bindings().set(values.name(value), use);
+        }
+        isAbsent[value] = false;
+        bind(value, use);
+    }
+
+    /** Memory gets a tensor. */
+    private void bind(int memory, Tensor tensor) {
+        present[memory] = tensor;
+        for (int other : sharing[memory]) {
+            present[other] = tensor;
+        }
+        if (bound[memory] != tensor) {
+            bound[memory] = tensor;
+            List<Patch> list = patches.get(memory);
+            if (list != null) {
+                for (Patch patch : list) {
+                    patch.arguments()[patch.index()] = view(tensor, patch.arg());
+                }
+            }
         }
     }
 
-    /** Looks for NaN and infinities in what an operation has computed. */
-    void requireFinite(int index) {
-        for (Map.Entry<String, Integer> write : specialisation.instructions().get(index).access().writes().entrySet()) {
-            if (values[write.getValue()] instanceof Tensor tensor && tensor.dtype().isFloating()) {
-                for (double element : tensor.toDoubleArray()) {
+    Specialisation plan() {
+        return plan;
+    }
+
+    Device host() {
+        return options.devices().host();
+    }
+
+    Work[] works(int task) {
+        return works[task];
+    }
+
+    @Nullable
+    Object value(int value) {
+        return present[value];
+    }
+
+    void value(int value, @Nullable Object now) {
+        present[value] = now;
+    }
+
+    RunContext context() {
+        return Objects.requireNonNull(context);
+    }
+
+    /** Whether a tensor lies where later tasks or runs will write. */
+    boolean isInArena(Tensor tensor) {
+        return arenas.containsValue(tensor.buffer());
+    }
+
+    boolean isOnDevice(int task) {
+        return plan.streams().stream()[task] >= 0;
+    }
+
+    DeviceQueues queues() {
+        return Objects.requireNonNull(queues);
+    }
+
+    /** Carries out a task of the host. */
+    void execute(int task, KernelContext kernels) throws Exception {
+        if (isPlain[task]) {
+            for (Work work : works[task]) {
+                work.run(kernels);
+            }
+            return;
+        }
+        if (queues != null) {
+            queues.awaitFor(task);
+        }
+        allocate(task);
+        if (plan.tasks().get(task) instanceof Task.Interpreted interpreted) {
+            interpretation.run(interpreted);
+        } else {
+            for (Work work : works[task]) {
+                if (queues != null) {
+                    work.accesses().forEach(access -> access.buffer().hostCheck(work.stage().name(), access.offset(), access.bytes(),
+                            access.write()));
+                }
+                work.run(kernels);
+            }
+        }
+        handOver(task);
+        if (options.nanCheck()) {
+            requireFinite(task);
+        }
+        release(task, null);
+    }
+
+    /** Gives the task's results memory, if they have none. */
+    void allocate(int task) {
+        for (int memory : begun[task]) {
+            if (!values.isPersistable(memory) || isAbsent[memory]) {
+                bind(memory, Tensor.allocate(device(place(memory)), Objects.requireNonNull(values.spec(memory))));
+            }
+        }
+    }
+
+    /** As for a task of the host, but in such a way that the stream can have the memory back as soon as it has been told of the last use. */
+    void allocate(int task, Stream stream) {
+        for (int memory : begun[task]) {
+            TensorSpec spec = Objects.requireNonNull(values.spec(memory));
+            Device device = device(place(memory));
+            if (plan.releases().counts()[memory] > 0 && device.place().equals(stream.device().place())) {
+                bind(memory, new Tensor(device.allocate(spec.bytes(), stream), 0, spec));
+            } else if (!values.isPersistable(memory) || isAbsent[memory]) {
+                bind(memory, Tensor.allocate(device, spec));
+            }
+        }
+    }
+
+    /** What outlives the run is set when it is complete. */
+    void handOver(int task) {
+        for (int memory : begun[task]) {
+            if (isAbsent[memory] && values.isPersistable(memory)) {
+                isAbsent[memory] = false;
+                context().bindings().set(values.name(memory), Objects.requireNonNull(present[memory]));
+            }
+        }
+    }
+
+    /** Lets memory go that no one needs any more. */
+    void release(int task, @Nullable Stream stream) {
+        for (int memory : plan.releases().after()[task]) {
+            if (uses.decrementAndGet(memory) == 0 && options.collector() != Collector.NONE) {
+                if (stream != null && options.collector() == Collector.EVENT) {
+                    Object value = present[memory];
+                    stream.mark().onDone(_ -> close(memory, value));
+                } else {
+                    close(memory, present[memory]);
+                }
+                forget(memory);
+            }
+        }
+    }
+
+    private void forget(int memory) {
+        present[memory] = null;
+        bound[memory] = null;
+        for (int other : sharing[memory]) {
+            present[other] = null;
+        }
+    }
+
+    private void close(int memory, @Nullable Object value) {
+        if (isClosable[memory] && value instanceof Tensor tensor && tensor.buffer().isOpen()) {
+            tensor.close();
+        }
+    }
+
+    private void requireFinite(int task) {
+        for (int value : plan.tasks().get(task).writes()) {
+            if (present[value] instanceof Tensor tensor && tensor.dtype().isFloating()) {
+                for (double element : Copies.toHost(tensor).toDoubleArray()) {
                     if (Double.isNaN(element) || Double.isInfinite(element)) {
-                        throw new IllegalStateException("'" + write.getKey() + "' holds " + element);
+                        throw new IllegalStateException("'" + values.name(value) + "' holds " + element);
                     }
                 }
             }
         }
     }
 
-    private synchronized void interpret(Accesses.Access access) {
-        Interpreter.Session current = session;
-        if (current == null) {
-            current = java.util.Objects.requireNonNull(interpreter).session(java.util.Objects.requireNonNull(program), feeds, run);
-            session = current;
-        }
-        for (Map.Entry<String, Integer> read : access.reads().entrySet()) {
-            Object value = values[read.getValue()];
-            if (value != null) {
-                current.set(read.getKey(), value);
+    /** Ends a run, whether it has failed or not: what no one has taken is let go. */
+    void end() {
+        for (int memory : released) {
+            if (present[memory] != null) {
+                close(memory, present[memory]);
+                forget(memory);
             }
         }
-        current.run(access.index());
-        for (Map.Entry<String, Integer> write : access.writes().entrySet()) {
-            Object value = current.find(write.getKey());
-            values[write.getValue()] = value;
-            if (value != null && accesses.values().get(write.getValue()).persistable()) {
-                java.util.Objects.requireNonNull(scope).put(write.getKey(), value);
+        if (queues != null) {
+            settle();
+        }
+        context = null;
+    }
+
+    /** Whichever thread uses this memory next, all that was done with it is over. */
+    private void settle() {
+        arenas.values().forEach(Buffer::settle);
+        for (Object value : present) {
+            if (value instanceof Tensor tensor) {
+                tensor.buffer().settle();
             }
         }
     }
 
-    void close() {
-        if (arena != null) {
-            arena.close();
+    /** What is wanted of a run; it belongs to the caller. Null if nothing has computed it. */
+    @Nullable
+    Object take(int wanted) {
+        int value = values.result(wanted);
+        Object there = present[value];
+        int memory = values.memory(value);
+        boolean own = values.origin(memory) == Accesses.Origin.COMPUTED && !values.isPersistable(memory) && values.spec(value) != null
+                && initial[memory] == null;
+        if (own && there != null) {
+            bound[memory] = null;
+            return there;
         }
+        return there instanceof Tensor tensor ? Copies.to(options.devices().host(), tensor) : there;
+    }
+
+    /** What is wanted of an inner block, for the variables around it: memory of its own, or what it was given. */
+    @Nullable
+    Object share(int wanted) {
+        int memory = values.memory(wanted);
+        boolean given = values.origin(memory) != Accesses.Origin.COMPUTED
+                || (values.spec(wanted) == null && !(present[wanted] instanceof Tensor tensor && isInArena(tensor)));
+        return given ? present[values.result(wanted)] : take(wanted);
+    }
+
+    /** Waits for devices, and throws what has failed there. */
+    void drain() {
+        if (queues != null) {
+            queues.drain();
+        }
+    }
+
+    /** The arenas' memory comes back. */
+    @Override
+    public void close() {
+        if (queues != null) {
+            queues.close();
+        }
+        arenas.values().forEach(Buffer::close);
     }
 }

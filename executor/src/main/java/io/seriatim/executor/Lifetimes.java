@@ -1,36 +1,85 @@
 package io.seriatim.executor;
 
 import java.util.Arrays;
+import java.util.List;
 
 /**
- * From which operation to which a value lives, in the order of the program.
+ * When memory is needed: from the task that first writes it to its last uses. All by the value whose memory it is.
  *
  * @param first
- *            for each value the operation that computes it; −1 for what is there before
- * @param last
- *            for each value the last operation that touches it; the number of operations for what is wanted after the run
+ *            the first task that writes it, in the order of the program; −1 for what is there before
+ * @param users
+ *            all tasks that touch it, ascending
  */
 @SuppressWarnings("ArrayRecordComponent") // Never compared.
-record Lifetimes(int[] first, int[] last) {
-    static Lifetimes of(Accesses accesses) {
-        int n = accesses.values().size();
+record Lifetimes(int[] first, int[][] users) {
+    private static final int[] NONE = {};
+    private static final int MOST_COMPARED = 64;
+
+    static Lifetimes of(List<Task> tasks, ValueTable values) {
+        int n = values.size();
+        int[] counts = new int[n];
+        int[] seen = new int[n];
+        Arrays.fill(seen, -1);
+        for (int i = 0; i < tasks.size(); i++) {
+            count(tasks.get(i).reads(), values, i, seen, counts);
+            count(tasks.get(i).writes(), values, i, seen, counts);
+        }
+        int[][] users = new int[n][];
+        Arrays.setAll(users, i -> counts[i] == 0 ? NONE : new int[counts[i]]);
         int[] first = new int[n];
-        int[] last = new int[n];
         Arrays.fill(first, -1);
-        Arrays.fill(last, -1);
-        for (int i = 0; i < accesses.operations().size(); i++) {
-            Accesses.Access access = accesses.operations().get(i);
-            for (int value : access.reads().values()) {
-                last[value] = i;
+        int[] filled = new int[n];
+        for (int i = 0; i < tasks.size(); i++) {
+            for (int value : tasks.get(i).reads()) {
+                fill(values.memory(value), i, users, filled);
             }
-            for (int value : access.writes().values()) {
-                if (first[value] < 0 && accesses.values().get(value).origin() == Accesses.Origin.COMPUTED) {
-                    first[value] = i;
+            for (int value : tasks.get(i).writes()) {
+                int memory = values.memory(value);
+                fill(memory, i, users, filled);
+                if (first[memory] < 0 && values.origin(memory) == Accesses.Origin.COMPUTED) {
+                    first[memory] = i;
                 }
-                last[value] = i;
             }
         }
-        accesses.fetched().forEach(value -> last[value] = accesses.operations().size());
-        return new Lifetimes(first, last);
+        return new Lifetimes(first, users);
+    }
+
+    private static void count(int[] touched, ValueTable values, int task, int[] seen, int[] counts) {
+        for (int value : touched) {
+            int memory = values.memory(value);
+            if (seen[memory] != task) {
+                seen[memory] = task;
+                counts[memory]++;
+            }
+        }
+    }
+
+    private static void fill(int memory, int task, int[][] users, int[] filled) {
+        if (filled[memory] == 0 || users[memory][filled[memory] - 1] != task) {
+            users[memory][filled[memory]++] = task;
+        }
+    }
+
+    /** The last task that touches it in the order of the program; −1 if none does. */
+    int last(int memory) {
+        return users[memory].length == 0 ? -1 : users[memory][users[memory].length - 1];
+    }
+
+    /** The tasks after which it is free: those that come before no other user. As few as can be found by looking at the latest. */
+    int[] lastUsers(int memory, Ancestors ancestors) {
+        int[] all = users[memory];
+        int[] last = new int[all.length];
+        int count = 0;
+        for (int i = 0; i < all.length; i++) {
+            boolean followed = false;
+            for (int j = all.length - 1; j > Math.max(i, all.length - 1 - MOST_COMPARED) && !followed; j--) {
+                followed = ancestors.precedes(all[i], all[j]);
+            }
+            if (!followed) {
+                last[count++] = all[i];
+            }
+        }
+        return Arrays.copyOf(last, count);
     }
 }

@@ -1,26 +1,26 @@
 package io.seriatim.executor;
 
-import io.seriatim.device.Device;
-import io.seriatim.device.Devices;
-import io.seriatim.graph.Attribute;
-import io.seriatim.graph.Interpreter;
+import io.seriatim.engine.Engine;
+import io.seriatim.graph.Block;
+import io.seriatim.graph.BlockSession;
+import io.seriatim.graph.OpDesc;
 import io.seriatim.graph.Program;
+import io.seriatim.graph.SelectedRows;
 import io.seriatim.graph.VarDesc;
 import io.seriatim.graph.VarType;
-import io.seriatim.graph.op.PaddleRandom;
+import io.seriatim.graph.op.Operation;
+import io.seriatim.graph.op.Operations;
+import io.seriatim.tensor.NDArray;
 import io.seriatim.tensor.Tensor;
-import io.seriatim.tensor.TensorSpec;
-import io.seriatim.tensor.kernel.Copy;
-import io.seriatim.tensor.kernel.Kernel;
-import io.seriatim.tensor.kernel.KernelContext;
-import io.seriatim.tensor.kernel.Kernels;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.locks.ReentrantReadWriteLock;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.Lock;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,30 +32,57 @@ public final class Plan {
     private final Program program;
     private final Feeds feeds;
     private final Fetches fetches;
-    private final Accesses accesses;
-    private final Dependencies dependencies;
-    private final Lifetimes lifetimes;
-    private final RunLoop loop;
+    private final Reads reads;
+    private final boolean once;
     private final boolean writesScope;
-    private final AtomicLong runs = new AtomicLong();
-    private final Map<List<TensorSpec>, Specialised> specialisations = new LinkedHashMap<>(8, 0.75f, true);
-    private final ReentrantReadWriteLock order = new ReentrantReadWriteLock(true);
+    private @Nullable Map<String, Set<Integer>> mentions;
+    /** By the variables that are kept. */
+    private final Map<Set<String>, BlockPlan> global = new ConcurrentHashMap<>();
+    private final Map<Integer, BlockPlan> inner = new ConcurrentHashMap<>();
 
-    /** A specialisation and the frames of its past runs. */
-    private record Specialised(Specialisation specialisation, ArrayDeque<Frame> free) {
-    }
-
-    Plan(Executor executor, Program program, Feeds feeds, Fetches fetches) {
+    Plan(Executor executor, Program program, Feeds feeds, Fetches fetches, boolean once) {
         this.executor = executor;
         this.program = program.copy();
         this.feeds = feeds;
         this.fetches = fetches;
-        this.accesses = Accesses.of(this.program, feeds.names(), fetches.names());
-        this.dependencies = Dependencies.of(accesses, executor.options().sequential(), executor.options().paddleRandom() != null);
-        this.lifetimes = Lifetimes.of(accesses);
-        this.loop = executor.loop(dependencies);
-        this.writesScope = accesses.operations().stream().flatMap(access -> access.writes().values().stream())
-                .anyMatch(value -> accesses.values().get(value).persistable());
+        this.once = once;
+        Block block = this.program.global();
+        feeds.names().forEach(name -> require(block, name, "feed"));
+        fetches.names().forEach(name -> require(block, name, "fetch"));
+        this.reads = Reads.of(block, feeds.names());
+        Accesses accesses = global(Set.of()).accesses();
+        this.writesScope = accesses.operations().stream()
+                .anyMatch(access -> java.util.Arrays.stream(access.writes()).anyMatch(value -> accesses.values().get(value).persistable()));
+    }
+
+    private static void require(Block block, String name, String what) {
+        if (block.var(name) == null) {
+            throw new IllegalArgumentException("The program has no variable '" + name + "' to " + what);
+        }
+    }
+
+    private BlockPlan global(Set<String> kept) {
+        return global.computeIfAbsent(kept, names -> {
+            Set<String> wanted = new LinkedHashSet<>(fetches.names());
+            names.stream().filter(name -> program.global().var(name) != null).forEach(wanted::add);
+            return new BlockPlan(executor, Accesses.of(program.global(), feeds.names(), List.copyOf(wanted)), once);
+        });
+    }
+
+    Program program() {
+        return program;
+    }
+
+    Executor executor() {
+        return executor;
+    }
+
+    Feeds feeds() {
+        return feeds;
+    }
+
+    Fetches fetches() {
+        return fetches;
     }
 
     /**
@@ -64,6 +91,12 @@ public final class Plan {
      * @param values
      *            one for each feed, in order
      * @return what was fetched
+     * @throws IllegalArgumentException
+     *             if a value is missing or does not fit its variable
+     * @throws ProgramFailedException
+     *             if an operation fails
+     * @throws EndOfDataException
+     *             if a reader of the program has no more batches; it begins again with the next run
      */
     public Results run(Tensor... values) {
         return run(executor.scope(), values);
@@ -77,8 +110,31 @@ public final class Plan {
      * @param values
      *            one for each feed, in order
      * @return what was fetched
+     * @throws IllegalArgumentException
+     *             if a value is missing or does not fit its variable
+     * @throws ProgramFailedException
+     *             if an operation fails
+     * @throws EndOfDataException
+     *             if a reader of the program has no more batches; it begins again with the next run
      */
     public Results run(Scope root, Tensor... values) {
+        Map<String, Tensor> fed = fed(values);
+        Lock lock = root.lock(writesScope);
+        try {
+            lock.lockInterruptibly();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new ProgramFailedException("plan", "Interrupted while another run was on the scope; nothing was changed", e);
+        }
+        try {
+            reads.take(root).forEach((name, tensor) -> fed.put(name, checked(name, tensor)));
+            return run(root, fed);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private Map<String, Tensor> fed(Tensor... values) {
         if (values.length != feeds.names().size()) {
             throw new IllegalArgumentException("The plan is fed " + feeds.names() + ", but is given " + values.length + " tensors");
         }
@@ -86,19 +142,53 @@ public final class Plan {
         for (int i = 0; i < values.length; i++) {
             fed.put(feeds.names().get(i), checked(feeds.names().get(i), values[i]));
         }
-        var lock = writesScope ? order.writeLock() : order.readLock();
-        lock.lock();
-        try {
-            return run(root, fed);
-        } finally {
-            lock.unlock();
-        }
+        return fed;
     }
 
-    private Tensor checked(String name, Tensor value) {
-        VarDesc desc = program.global().var(name);
-        VarType.TensorType type = desc == null ? null : desc.type().tensorType();
-        if (desc != null && type != null && Boolean.TRUE.equals(desc.needCheckFeed())) {
+    /**
+     * Pushes a run as one operation of an engine, next to operations on arrays: it reads the feeds' variables, overwrites the outputs' and mutates the scope's. Runs of one scope happen in push order. A run
+     * that fails, or finds a reader at its end, fails the outputs and the scope's variable.
+     *
+     * @param engine
+     *            runs the operation on its compute lane
+     * @param root
+     *            where variables are that outlive runs; to be touched from now on only in operations that declare {@link Scope#var()}, or after waiting for it
+     * @param inputs
+     *            an array for each feed; those on accelerators are copied to the host
+     * @param outputs
+     *            arrays of the fetches' types and shapes that get the results; fetches that are left out are not wanted
+     * @throws IllegalArgumentException
+     *             if a feed is missing or unknown, an output is no fetch, or an array or the scope belongs to another engine
+     */
+    public void push(Engine engine, Scope root, Map<String, NDArray> inputs, Map<String, NDArray> outputs) {
+        new PlanPush(this, feeds.names(), fetches.names()).push(engine, root, inputs, outputs);
+    }
+
+    /**
+     * As {@link #push(Engine, Scope, Map, Map)}, in order.
+     *
+     * @param engine
+     *            runs the operation on its compute lane
+     * @param root
+     *            where variables are that outlive runs
+     * @param inputs
+     *            an array for each feed
+     * @param outputs
+     *            an array for each fetch
+     * @throws IllegalArgumentException
+     *             if there are more or fewer, or an array or the scope belongs to another engine
+     */
+    public void push(Engine engine, Scope root, List<NDArray> inputs, List<NDArray> outputs) {
+        new PlanPush(this, feeds.names(), fetches.names()).push(engine, root, inputs, outputs);
+    }
+
+    private Tensor checked(String name, @Nullable Tensor value) {
+        if (value == null) {
+            throw new IllegalArgumentException("The value that is fed for '" + name + "' is null");
+        }
+        VarDesc desc = program.global().get(name);
+        VarType.TensorType type = desc.type().tensorType();
+        if (type != null && Boolean.TRUE.equals(desc.needCheckFeed())) {
             long[] dims = type.shape();
             boolean fits = type.dtype() == value.dtype() && dims.length == value.shape().rank();
             for (int i = 0; fits && i < dims.length; i++) {
@@ -108,101 +198,101 @@ public final class Plan {
                 throw new IllegalArgumentException("Feed '" + name + "' must be " + type + " (-1 matches any), but is " + value.spec());
             }
         }
-        return isWritten(name) || !value.spec().isRowMajor() ? copy(value, Devices.system().host()) : value;
-    }
-
-    private boolean isWritten(String name) {
-        return accesses.operations().stream().anyMatch(access -> access.mutates(name));
-    }
-
-    private static Tensor copy(Tensor tensor, Device device) {
-        Tensor copy = Tensor.allocate(device, tensor.spec().rowMajor());
-        try (Kernel kernel = Kernels.system().prepare(Copy.PLAIN, device.place(), tensor.spec(), copy.spec())) {
-            kernel.run(new Tensor[]{tensor, copy}, KernelContext.current());
-        }
-        return copy;
+        return value;
     }
 
     private Results run(Scope root, Map<String, Tensor> fed) {
-        Device host = Devices.system().host();
-        Specialised specialised = specialised(root, fed);
-        Frame frame = take(specialised, host);
-        try {
-            frame.begin(fed, root, executor.interpreter(), program, runs.getAndIncrement());
-            loop.run(index -> execute(frame, index));
-            Map<String, Tensor> results = new LinkedHashMap<>();
-            for (int i = 0; i < fetches.names().size(); i++) {
-                results.put(fetches.names().get(i), fetched(frame.values[accesses.fetched().get(i)], fetches.names().get(i), host));
-            }
-            return new Results(results);
-        } finally {
-            synchronized (specialisations) {
-                specialised.free().push(frame);
-            }
-        }
-    }
-
-    private static Tensor fetched(@Nullable Object value, String name, Device device) {
-        if (value instanceof Tensor tensor) {
-            return copy(tensor, device);
-        }
-        throw new IllegalArgumentException(
-                "Fetch '" + name + "' " + (value == null ? "has no value: nothing computes it" : "holds no tensor"));
-    }
-
-    private void execute(Frame frame, int index) {
-        try {
-            frame.execute(index, KernelContext.current());
-            if (executor.options().nanCheck()) {
-                frame.requireFinite(index);
-            }
-        } catch (ProgramFailedException e) {
-            throw e;
-        } catch (Exception e) {
-            throw failure(index, e);
-        }
-    }
-
-    private ProgramFailedException failure(int index, Exception e) {
-        Accesses.Access access = accesses.operations().get(index);
-        String built = access.op().attribute("op_callstack") instanceof Attribute.Texts(List<String> stack) && !stack.isEmpty()
-                ? "; built at " + stack.getLast()
-                : "";
-        return new ProgramFailedException(access.op().type(),
-                "Operation " + access.index() + " (" + access.op().type() + ", outputs " + access.op().outputNames() + ") failed: " + e.getMessage()
-                        + built,
-                e);
-    }
-
-    private Specialised specialised(Scope root, Map<String, Tensor> fed) {
-        List<TensorSpec> key = new ArrayList<>(fed.values().stream().map(tensor -> tensor.spec().rowMajor()).toList());
-        synchronized (specialisations) {
-            Specialised known = specialisations.get(key);
-            if (known == null) {
-                boolean reuses = executor.options().threads() == 1;
-                PaddleRandom random = executor.options().paddleRandom();
-                known = new Specialised(
-                        new Specialiser(accesses, lifetimes, executor.kernels(), reuses, random)
-                                .specialise(fed, root),
-                        new ArrayDeque<>());
-                specialisations.put(key, known);
-                while (specialisations.size() > executor.options().specialisations()) {
-                    var oldest = specialisations.entrySet().iterator();
-                    oldest.next().getValue().free().forEach(Frame::close);
-                    oldest.remove();
+        Set<String> kept = root.kept();
+        BlockPlan plan = global(kept);
+        Accesses accesses = plan.accesses();
+        Map<String, Tensor> results = LinkedHashMap.newLinkedHashMap(fetches.names().size());
+        Cancellation cancellation = new Cancellation();
+        RunContext context = new RunContext(externals(accesses, root, fed), root.bindings(), new RunContext.Lazy(executor.interpreter(),
+                program.global(), fed, executor.nextRun(), session -> inner(session, cancellation)), cancellation);
+        plan.run(context, frame -> {
+            for (int value : accesses.wanted()) {
+                String name = accesses.values().get(value).name();
+                Object result = frame.take(value);
+                if (fetches.names().contains(name)) {
+                    results.put(name, tensor(name, result));
+                }
+                if (kept.contains(name) && result != null) {
+                    root.put(name, result);
                 }
             }
-            return known;
+        });
+        return new Results(results);
+    }
+
+    private static Tensor tensor(String name, @Nullable Object value) {
+        return switch (value) {
+            case Tensor tensor -> tensor;
+            case SelectedRows rows -> rows.whole();
+            case null -> throw new IllegalArgumentException("Fetch '" + name + "' has no value: nothing computes it");
+            default ->
+                throw new IllegalArgumentException("Fetch '" + name + "' holds no tensor; fetch its elements, or join them in the program");
+        };
+    }
+
+    @Nullable
+    Object[] externals(Accesses accesses, Scope root, Map<String, Tensor> fed) {
+        @Nullable
+        Object[] externals = new Object[accesses.externals().length];
+        for (int i = 0; i < externals.length; i++) {
+            Accesses.Value value = accesses.values().get(accesses.externals()[i]);
+            externals[i] = value.origin() == Accesses.Origin.FED ? fed.get(value.name()) : root.value(value.name());
+            if (externals[i] == null) {
+                requireUnread(accesses, accesses.externals()[i]);
+            }
+        }
+        return externals;
+    }
+
+    /** What an operation computes with must be there. */
+    private void requireUnread(Accesses accesses, int value) {
+        for (Access access : accesses.operations()) {
+            Operation schema = Operations.system().find(access.op().type());
+            if (schema != null && schema.isLowered() && java.util.Arrays.stream(access.reads()).anyMatch(read -> read == value)) {
+                Accesses.Value missing = accesses.values().get(value);
+                OpDesc op = access.op();
+                throw new IllegalArgumentException(
+                        "Variable '" + missing.name() + "' has no value, but operation " + access.index() + " (" + op.type()
+                                + ") reads it: " + (missing.persistable()
+                                        ? "run the startup program first, or set it in the scope"
+                                        : "feed it; the plan is fed " + feeds.names()));
+            }
         }
     }
 
-    private Frame take(Specialised specialised, Device device) {
-        synchronized (specialisations) {
-            Frame free = specialised.free().poll();
-            if (free != null) {
-                return free;
-            }
+    private void inner(BlockSession session, Cancellation cancellation) {
+        inner.computeIfAbsent(session.block().index(), _ -> new BlockPlan(executor, Accesses.inner(session.block(), mentions()), false))
+                .run(session, cancellation);
+    }
+
+    private synchronized Map<String, Set<Integer>> mentions() {
+        Map<String, Set<Integer>> known = mentions;
+        if (known == null) {
+            known = Accesses.mentions(program);
+            mentions = known;
         }
-        return new Frame(specialised.specialisation(), accesses, device, executor.kernels());
+        return known;
+    }
+
+    /** The plan for some values, to look at. */
+    Specialisation specialisation(Scope root, Tensor... values) {
+        BlockPlan plan = global(root.kept());
+        return plan.specialised(externals(plan.accesses(), root, fed(values))).plan();
+    }
+
+    /** Lets memory and streams go that no run uses. */
+    void close() {
+        global.values().forEach(BlockPlan::close);
+        inner.values().forEach(BlockPlan::close);
+    }
+
+    @Override
+    public String toString() {
+        return "plan of " + program.global().ops().size() + " operations, fed " + feeds.names() + ", fetches "
+                + Objects.toString(fetches.names());
     }
 }

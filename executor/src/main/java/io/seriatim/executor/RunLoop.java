@@ -1,23 +1,18 @@
 package io.seriatim.executor;
 
-import java.util.function.IntConsumer;
-
-/** Runs operations when all that they wait for have ended. */
+/** Runs the tasks of a plan, each when all that it waits for have ended. */
 interface RunLoop {
-    /** Runs all, or throws what the first that fails throws. */
-    void run(IntConsumer operation);
+    /** Runs all, or throws what the first that fails throws; then nothing of the run goes on. */
+    void run(Frame frame);
 
-    /**
-     * In the order of the program, on the caller's thread.
-     *
-     * @param count
-     *            how many operations
-     */
-    record Serial(int count) implements RunLoop {
+    /** In the order of the program, on the caller's thread. */
+    final class Serial implements RunLoop {
         @Override
-        public void run(IntConsumer operation) {
+        public void run(Frame frame) {
+            TaskRunner runner = new TaskRunner(frame);
+            int count = frame.plan().tasks().size();
             for (int i = 0; i < count; i++) {
-                operation.accept(i);
+                runner.run(i);
             }
         }
     }

@@ -1,16 +1,29 @@
 package io.seriatim.executor;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.seriatim.engine.Engine;
+import io.seriatim.engine.Var;
 import io.seriatim.tensor.Tensor;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.jspecify.annotations.Nullable;
 
 /** Variables by name, in a tree: what is not here is looked for above. Parameters and what else outlives runs are in the root. For many threads. */
 public final class Scope {
     private final @Nullable Scope parent;
     private final Map<String, Object> values = new ConcurrentHashMap<>();
+    private final Set<String> kept = ConcurrentHashMap.newKeySet();
+    /** Fair: runs that write go in the order of their calls. */
+    private final ReentrantReadWriteLock order = new ReentrantReadWriteLock(true);
+    @GuardedBy("this")
+    private @Nullable Engine engine;
+    @GuardedBy("this")
+    private @Nullable Var var;
 
     /** A root. */
     public Scope() {
@@ -54,14 +67,17 @@ public final class Scope {
     }
 
     /**
-     * A variable here or above.
+     * Sets what programs read batches from.
      *
      * @param name
-     *            its name
-     * @return null if there is none, or it holds no tensor
+     *            of the reader in the programs
+     * @param reader
+     *            several plans, and scopes, may share it; the caller closes it
+     * @return this
      */
-    public @Nullable Tensor find(String name) {
-        return value(name) instanceof Tensor tensor ? tensor : null;
+    public Scope set(String name, Reader reader) {
+        values.put(name, reader);
+        return this;
     }
 
     /**
@@ -69,7 +85,18 @@ public final class Scope {
      *
      * @param name
      *            its name
-     * @return its value
+     * @return the variable's own tensor, which later runs may change in place; of one that lives on a device a copy on the host; null if there is none, or it holds no tensor
+     */
+    public @Nullable Tensor find(String name) {
+        return value(name) instanceof Tensor tensor ? Copies.toHost(tensor) : null;
+    }
+
+    /**
+     * A variable here or above.
+     *
+     * @param name
+     *            its name
+     * @return the variable's own tensor, which later runs may change in place; of one that lives on a device a copy on the host
      * @throws IllegalArgumentException
      *             if there is none
      */
@@ -89,6 +116,89 @@ public final class Scope {
      */
     public List<String> names() {
         return List.copyOf(new TreeSet<>(values.keySet()));
+    }
+
+    /**
+     * Variables that runs on this scope leave here, whatever they are: they are neither collected nor is their memory used again, so that they can be looked at.
+     *
+     * @param names
+     *            temporaries of programs
+     * @return this
+     */
+    public Scope keep(String... names) {
+        kept.addAll(List.of(names));
+        return this;
+    }
+
+    Set<String> kept() {
+        return kept.isEmpty() ? Set.of() : Set.copyOf(kept);
+    }
+
+    /** What a run holds while it lasts: alone if it writes what outlives it. One for the tree. */
+    Lock lock(boolean writes) {
+        return parent != null ? parent.lock(writes) : writes ? order.writeLock() : order.readLock();
+    }
+
+    /** For runs: what outlives them goes to where it is, else to the root. */
+    Bindings bindings() {
+        return new Bindings() {
+            @Override
+            public @Nullable Object find(String name) {
+                return value(name);
+            }
+
+            @Override
+            public void set(String name, Object value) {
+                Scope holder = Scope.this;
+                while (holder.parent != null && !holder.values.containsKey(name)) {
+                    holder = holder.parent;
+                }
+                holder.put(name, value);
+            }
+        };
+    }
+
+    /**
+     * What orders the plans that are pushed with this scope, or another of its tree, and operations of your own that touch its variables. It belongs to the first engine that it is asked for.
+     *
+     * @param on
+     *            the engine
+     * @return its variable, one for the whole tree
+     * @throws IllegalArgumentException
+     *             if it belongs to another engine
+     */
+    public Var var(Engine on) {
+        return parent == null ? own(on) : parent.var(on);
+    }
+
+    /**
+     * As {@link #var(Engine)}, of the engine that it belongs to.
+     *
+     * @return the engine's variable
+     * @throws IllegalStateException
+     *             if it belongs to none: no plan was pushed yet
+     */
+    public Var var() {
+        return parent == null ? own() : parent.var();
+    }
+
+    private synchronized Var own() {
+        if (var == null) {
+            throw new IllegalStateException("The scope belongs to no engine yet: push a plan with it first, or call var(engine)");
+        }
+        return var;
+    }
+
+    private synchronized Var own(Engine on) {
+        if (engine == null) {
+            engine = on;
+            var = on.newVar("scope");
+        } else if (!engine.equals(on)) {
+            throw new IllegalArgumentException(
+                    "A scope belongs to one engine, which orders what touches it, and this one is another's already: "
+                            + "push with the engine of the first push, or with another scope");
+        }
+        return own();
     }
 
     @Nullable

@@ -59,7 +59,7 @@ class ExecutorTest {
         String loss = network.outputs().get("loss").name();
         Interpreter interpreter = Interpreter.of(Kernels.system());
         interpreter.run(network.startup(), Map.of(), List.of());
-        try (Executor executor = Executor.builder().threads(threads).build()) {
+        try (Executor executor = Executor.builder().threads(threads).eager().build()) {
             executor.run(network.startup());
             Plan step = executor.compile(network.main(), feeds("x", "y"), fetches(loss));
             for (int i = 0; i < 12; i++) {

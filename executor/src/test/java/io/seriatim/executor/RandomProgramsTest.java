@@ -57,7 +57,7 @@ class RandomProgramsTest {
             Tensor x = Tensor.of(DType.FLOAT32, random.doubles(24, -1, 1).toArray(), 4, 6);
             Interpreter interpreter = Interpreter.of(Kernels.system());
             interpreter.run(network.startup(), Map.of(), List.of());
-            try (Executor executor = Executor.builder().threads(threads).build()) {
+            try (Executor executor = Executor.builder().threads(threads).eager().build()) {
                 executor.run(network.startup());
                 Plan plan = executor.compile(network.main(), Executor.feeds("x"), Executor.fetches(loss, last));
                 for (int i = 0; i < 3; i++) {

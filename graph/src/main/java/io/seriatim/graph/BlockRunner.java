@@ -1,6 +1,7 @@
 package io.seriatim.graph;
 
 import io.seriatim.graph.op.Effect;
+import io.seriatim.graph.op.GradientRule;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.tensor.Tensor;
@@ -17,6 +18,11 @@ final class BlockRunner {
 
     void run(Block block, Environment environment) {
         environment.enter(block);
+        BlockExecution execution = state.blocks();
+        if (execution != null && block.index() > 0) {
+            execution.run(new BlockSession(block, environment, this));
+            return;
+        }
         for (int i = 0; i < block.ops().size(); i++) {
             run(block, i, environment);
         }
@@ -25,9 +31,12 @@ final class BlockRunner {
     void run(Block block, int index, Environment environment) {
         OpDesc op = block.ops().get(index);
         Operation schema = Operations.system().get(op.type());
+        if (isGradientOfNothing(op, environment)) {
+            return;
+        }
         try {
             if (schema.isLowered() && !TensorListInstructions.isFor(op, environment)) {
-                state.runner().run(op, schema, environment, state, randomKey(block, index, op, schema));
+                state.runner().run(op, schema, environment, state, randomKey(block, index));
             } else {
                 instructions.run(op, block, environment);
             }
@@ -37,8 +46,15 @@ final class BlockRunner {
         }
     }
 
-    private Tensor randomKey(Block block, int index, OpDesc op, Operation schema) {
-        if (!schema.effects().contains(Effect.RANDOM)) {
+    /** What a branch would have computed that was not taken has no gradient either, not even zeros. */
+    private static boolean isGradientOfNothing(OpDesc op, Environment environment) {
+        return op.type().equals("fill_any_like") && op.outputNames().stream().allMatch(name -> name.contains(GradientRule.SUFFIX))
+                && op.inputNames().stream().allMatch(name -> environment.find(name) == null);
+    }
+
+    Tensor randomKey(Block block, int index) {
+        OpDesc op = block.ops().get(index);
+        if (!Operations.system().get(op.type()).effects().contains(Effect.RANDOM)) {
             return NO_KEY;
         }
         // Dropout's seed counts only where it says so.

@@ -148,6 +148,12 @@ final class Environment {
         values.remove(name);
     }
 
+    /** Forgets a variable that lives here or in the root. */
+    void remove(String name) {
+        values.remove(name);
+        root().values.remove(name);
+    }
+
     List<String> names() {
         return List.copyOf(new TreeSet<>(values.keySet()));
     }

@@ -3,6 +3,7 @@ package io.seriatim.graph;
 import io.seriatim.graph.op.PaddleRandom;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.kernel.Kernels;
+import io.seriatim.tensor.kernel.PreparedKernels;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -20,8 +21,8 @@ public final class Interpreter {
     private @Nullable PaddleRandom paddleRandom;
     private long runs;
 
-    private Interpreter(Kernels kernels) {
-        this.runner = new OpRunner(kernels);
+    private Interpreter(OpRunner runner) {
+        this.runner = runner;
     }
 
     /**
@@ -32,7 +33,18 @@ public final class Interpreter {
      * @return an interpreter without variables
      */
     public static Interpreter of(Kernels kernels) {
-        return new Interpreter(kernels);
+        return new Interpreter(new OpRunner(kernels));
+    }
+
+    /**
+     * With kernels that are shared with others.
+     *
+     * @param kernels
+     *            made once each
+     * @return an interpreter without variables
+     */
+    public static Interpreter of(PreparedKernels kernels) {
+        return new Interpreter(new OpRunner(kernels));
     }
 
     /**
@@ -146,67 +158,24 @@ public final class Interpreter {
     }
 
     /**
-     * Single operations of a program's first block, on variables that are set and read between them. For executors: what depends on values, and what runs blocks, they leave to the interpreter.
+     * A run whose operations someone else chooses. For executors: what depends on values, and what runs blocks, they leave to the interpreter.
      *
-     * @param program
+     * @param block
      *            whose operations
      * @param feeds
      *            what was fed, by name
      * @param run
      *            the number of the run, which random numbers depend on
-     * @return a session without variables
+     * @param blocks
+     *            runs the blocks that operations run
+     * @return the block, without variables
      */
-    public Session session(Program program, Map<String, Tensor> feeds, long run) {
-        Environment local = new Environment(root);
-        local.enter(program.global());
-        RunState state = new RunState(program, runner, root, local, feeds, run, paddleRandom);
-        return new Session(program, local, new BlockRunner(state));
-    }
-
-    /** Single operations of a program. Of one thread at a time. */
-    public static final class Session {
-        private final Program program;
-        private final Environment environment;
-        private final BlockRunner blocks;
-
-        private Session(Program program, Environment environment, BlockRunner blocks) {
-            this.program = program;
-            this.environment = environment;
-            this.blocks = blocks;
-        }
-
-        /**
-         * Sets a variable.
-         *
-         * @param name
-         *            its name
-         * @param value
-         *            a tensor, selected rows, or what {@link #find} gave
-         */
-        public void set(String name, Object value) {
-            environment.set(name, value);
-        }
-
-        /**
-         * A variable.
-         *
-         * @param name
-         *            its name
-         * @return null if it has no value
-         */
-        public @Nullable Object find(String name) {
-            return environment.find(name);
-        }
-
-        /**
-         * Runs an operation.
-         *
-         * @param index
-         *            its place in the first block
-         */
-        public void run(int index) {
-            blocks.run(program.global(), index, environment);
-        }
+    public BlockSession session(Block block, Map<String, Tensor> feeds, long run, BlockExecution blocks) {
+        Environment variables = new Environment(null);
+        Environment local = new Environment(variables);
+        local.enter(block);
+        RunState state = new RunState(block.program(), runner, variables, local, feeds, run, paddleRandom, blocks);
+        return new BlockSession(block, local, new BlockRunner(state));
     }
 
     private static Set<String> written(Program program) {

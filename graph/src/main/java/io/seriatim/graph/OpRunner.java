@@ -1,6 +1,7 @@
 package io.seriatim.graph;
 
 import io.seriatim.device.Devices;
+import io.seriatim.device.Place;
 import io.seriatim.graph.op.ArgType;
 import io.seriatim.graph.op.GradientRule;
 import io.seriatim.graph.op.Inference;
@@ -12,9 +13,9 @@ import io.seriatim.graph.op.Step;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
-import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
 import io.seriatim.tensor.kernel.Kernels;
+import io.seriatim.tensor.kernel.PreparedKernels;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -23,9 +24,13 @@ import org.jspecify.annotations.Nullable;
 
 /** Runs one operation that comes down to steps, on tensors of the host. */
 final class OpRunner {
-    private final Kernels kernels;
+    private final PreparedKernels kernels;
 
     OpRunner(Kernels kernels) {
+        this(new PreparedKernels(kernels, 1024));
+    }
+
+    OpRunner(PreparedKernels kernels) {
         this.kernels = kernels;
     }
 
@@ -48,9 +53,7 @@ final class OpRunner {
                 List<@Nullable Tensor> all = new ArrayList<>(in);
                 all.addAll(out);
                 TensorSpec[] specs = all.stream().map(tensor -> tensor == null ? null : tensor.spec()).toArray(TensorSpec[]::new);
-                try (Kernel kernel = kernels.prepare(computation, Devices.system().host().place(), specs)) {
-                    kernel.run(all.toArray(new Tensor[0]), KernelContext.current());
-                }
+                kernels.get(computation, Place.CPU, specs).run(all.toArray(new Tensor[0]), KernelContext.current());
             }
             case Step.Work.Call(String name, var function) -> {
                 try {

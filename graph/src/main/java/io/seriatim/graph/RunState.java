@@ -2,15 +2,20 @@ package io.seriatim.graph;
 
 import io.seriatim.graph.op.PaddleRandom;
 import io.seriatim.tensor.Tensor;
-import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /** What one run of a program knows: the program, where its persistable variables are, what was fed, from where random numbers come, and how often each operation has drawn some. */
 record RunState(Program program, OpRunner runner, Environment root, Environment global, Map<String, Tensor> feeds, long run,
-        @Nullable PaddleRandom paddleRandom, Map<Long, Integer> draws) {
+        @Nullable PaddleRandom paddleRandom, @Nullable BlockExecution blocks, Map<Long, Integer> draws) {
     RunState(Program program, OpRunner runner, Environment root, Environment global, Map<String, Tensor> feeds, long run,
             @Nullable PaddleRandom paddleRandom) {
-        this(program, runner, root, global, feeds, run, paddleRandom, new HashMap<>());
+        this(program, runner, root, global, feeds, run, paddleRandom, null);
+    }
+
+    RunState(Program program, OpRunner runner, Environment root, Environment global, Map<String, Tensor> feeds, long run,
+            @Nullable PaddleRandom paddleRandom, @Nullable BlockExecution blocks) {
+        this(program, runner, root, global, feeds, run, paddleRandom, blocks, new ConcurrentHashMap<>());
     }
 }

@@ -37,4 +37,13 @@ public record SelectedRows(Tensor rows, Tensor values, long height) {
     public Shape shape() {
         return values.shape().with(0, height);
     }
+
+    /**
+     * All rows, those that are not held as zeros.
+     *
+     * @return a tensor of its own
+     */
+    public Tensor whole() {
+        return VariableValues.whole(this);
+    }
 }

@@ -123,6 +123,10 @@ final class TargetPruning {
                 all.stream().filter(each -> blocksOf(each).contains(index)).forEach(each -> {
                     needed.addAll(each.inputNames());
                     needed.addAll(each.outputNames());
+                    if (each.attribute("states") instanceof Attribute.Texts(List<String> states)) {
+                        // What a recurrence hands from step to step is none of its variables.
+                        needed.addAll(states);
+                    }
                 });
                 copy(from.block(index), parent.index(), Set.of(), needed);
             }

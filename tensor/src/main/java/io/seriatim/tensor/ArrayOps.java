@@ -2,6 +2,7 @@ package io.seriatim.tensor;
 
 import io.seriatim.device.Access;
 import io.seriatim.device.Event;
+import io.seriatim.device.Place;
 import io.seriatim.device.Stream;
 import io.seriatim.engine.Completion;
 import io.seriatim.engine.OpBuilder;
@@ -10,6 +11,7 @@ import io.seriatim.engine.Var;
 import io.seriatim.tensor.kernel.Computation;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
+import io.seriatim.tensor.kernel.PreparedKernels;
 import java.lang.ref.Reference;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -98,7 +100,7 @@ final class ArrayOps {
         for (int i = 0; i < tensors.length; i++) {
             tensors[i] = all.get(i).tensor();
         }
-        Kernel kernel = KernelCache.INSTANCE.get(computation, placement.place(), specs(reads, writes));
+        Kernel kernel = PreparedKernels.system().get(computation, placement.place(), specs(reads, writes));
         Touched touched = Touched.of(reads, writes, computation);
         OpBuilder op = touched.declare(writes.getFirst().storage().engine().op(name), more).on(placement.lane());
         if (placement.place().isHost()) {
@@ -165,6 +167,58 @@ final class ArrayOps {
         OpBuilder op = touched.declare(to.storage().engine().op(name)).on((in ? target : source).lane())
                 .kind(in ? OpKind.COPY_IN : OpKind.COPY_OUT);
         op.pushAsync(done -> issue(stream, touched, done, () -> stream.copy(name, read.access(false), write.access(true))));
+    }
+
+    /** Pushes Java code that works on host memory. */
+    static void call(NDArrays arrays, String name, List<NDArray> reads, List<NDArray> writes, ArrayBody body, Var... more) {
+        List<NDArray> all = new ArrayList<>(reads);
+        all.addAll(writes);
+        for (NDArray array : all) {
+            array.storage().requireOpen();
+            if (!array.storage().engine().equals(arrays.engine())) {
+                throw new IllegalArgumentException(name + ": '" + array.name()
+                        + "' is on another engine than the operation, which cannot order it: copy the values over by hand");
+            }
+        }
+        requireApart(name, writes);
+        List<NDArray> copies = new ArrayList<>(0);
+        try {
+            List<NDArray> inputs = reads.stream()
+                    .map(array -> here(array, copies, array.place().isHost() ? array : array.copyTo(Place.CPU)))
+                    .toList();
+            List<NDArray> outputs = writes.stream().map(array -> here(array, copies,
+                    array.place().isHost() ? array : array.home().at(Place.CPU).empty(array.dtype(), array.shape().dims()))).toList();
+            pushCall(arrays.engine().op(name), name, inputs, outputs, body, more);
+            for (int i = 0; i < outputs.size(); i++) {
+                if (!writes.get(i).place().isHost()) {
+                    writes.get(i).copyFrom(outputs.get(i));
+                }
+            }
+        } finally {
+            copies.forEach(NDArray::close);
+        }
+    }
+
+    private static NDArray here(NDArray array, List<NDArray> copies, NDArray onHost) {
+        if (onHost != array) {
+            copies.add(onHost);
+        }
+        return onHost;
+    }
+
+    private static void pushCall(OpBuilder op, String name, List<NDArray> reads, List<NDArray> writes, ArrayBody body, Var... more) {
+        List<Tensor> inputs = reads.stream().map(NDArray::tensor).toList();
+        List<Tensor> outputs = writes.stream().map(NDArray::tensor).toList();
+        Touched touched = Touched.of(reads, writes, io.seriatim.tensor.kernel.Copy.PLAIN);
+        touched.declare(op, more).push(() -> {
+            touched.observe(name);
+            try {
+                body.run(inputs, outputs);
+            } finally {
+                Reference.reachabilityFence(inputs);
+                Reference.reachabilityFence(outputs);
+            }
+        });
     }
 
     /** The memory that an operation touches, each once, as read or written. */

@@ -2,6 +2,7 @@ package io.seriatim.tensor;
 
 import io.seriatim.device.DataRaceException;
 import io.seriatim.device.Place;
+import io.seriatim.engine.Engine;
 import io.seriatim.engine.Var;
 import io.seriatim.tensor.kernel.ArgReduction;
 import io.seriatim.tensor.kernel.Binary;
@@ -53,6 +54,11 @@ public final class NDArray implements AutoCloseable {
         this.targets = targets;
     }
 
+    /** What made it. */
+    NDArrays home() {
+        return home;
+    }
+
     Storage storage() {
         return storage;
     }
@@ -95,6 +101,15 @@ public final class NDArray implements AutoCloseable {
      */
     public Place place() {
         return storage.placement().place();
+    }
+
+    /**
+     * What runs the operations on it.
+     *
+     * @return the engine that it was made on
+     */
+    public Engine engine() {
+        return storage.engine();
     }
 
     /**

@@ -385,6 +385,28 @@ public final class NDArrays {
     }
 
     /**
+     * Pushes an operation of your own. Arrays at other places than the host are copied to it and from it.
+     *
+     * @param name
+     *            the operation's name in errors, snapshots and traces
+     * @param reads
+     *            arrays whose elements it needs
+     * @param writes
+     *            arrays whose elements it sets, all of them; they must not overlap one another, but may overlap what it reads: the memory is the same then
+     * @param body
+     *            what to do, on the engine's thread
+     * @param mutates
+     *            variables that it changes besides
+     * @throws IllegalArgumentException
+     *             if an array is on another engine, or two that are written overlap
+     * @throws IllegalStateException
+     *             if an array is closed
+     */
+    public void push(String name, List<NDArray> reads, List<NDArray> writes, ArrayBody body, Var... mutates) {
+        ArrayOps.call(this, name, reads, writes, body, mutates);
+    }
+
+    /**
      * Waits for everything that was pushed on the engine.
      *
      * @throws InterruptedException

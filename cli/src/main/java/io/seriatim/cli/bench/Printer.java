@@ -51,7 +51,14 @@ public record Printer(PrintWriter out, boolean markdown) {
         return String.format(Locale.ROOT, value < EXACT ? "%.2f" : "%.0f", value);
     }
 
-    static String count(long value) {
+    /**
+     * A whole number for a table.
+     *
+     * @param value
+     *            the number
+     * @return its digits in groups of three
+     */
+    public static String count(long value) {
         return String.format(Locale.ROOT, "%,d", value);
     }
 }

@@ -1,0 +1,50 @@
+package io.seriatim.executor;
+
+import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.TensorSpec;
+
+/**
+ * An operand of a {@link Stage}: a value or a part of it, seen in some layout.
+ *
+ * @param source
+ *            where its memory is
+ * @param offset
+ *            where its first element begins, in bytes from the start of the source
+ * @param spec
+ *            type, shape and layout
+ */
+record Arg(Source source, long offset, TensorSpec spec) {
+    /** Where memory is. */
+    sealed interface Source {
+    }
+
+    /** A value of the plan. */
+    record Value(int number) implements Source {
+    }
+
+    /** Memory for the time of the task. */
+    record Temporary(int number) implements Source {
+    }
+
+    /** A tensor of the host that is never written. */
+    record Constant(Tensor tensor) implements Source {
+    }
+
+    /** The key of an operation's random numbers in this run. */
+    record Key(Access access) implements Source {
+    }
+
+    /** The value that this is, or −1. */
+    int value() {
+        return source instanceof Value(int number) ? number : -1;
+    }
+
+    /** Whether this is all of a value, as it lies in memory. */
+    boolean isWhole(ValueTable values) {
+        return source instanceof Value(int number) && offset == 0 && spec.equals(values.spec(number));
+    }
+
+    Arg of(int number) {
+        return new Arg(new Value(number), offset, spec);
+    }
+}

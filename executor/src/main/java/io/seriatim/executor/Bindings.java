@@ -1,0 +1,13 @@
+package io.seriatim.executor;
+
+import org.jspecify.annotations.Nullable;
+
+/** The variables around a run of a block: what is fed and a scope, or the environment of an inner block. */
+interface Bindings {
+    /** A variable's value; null if it has none. */
+    @Nullable
+    Object find(String name);
+
+    /** Gives a variable its value. */
+    void set(String name, Object value);
+}

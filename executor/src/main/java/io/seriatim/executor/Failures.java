@@ -1,0 +1,40 @@
+package io.seriatim.executor;
+
+import io.seriatim.graph.Attribute;
+import io.seriatim.graph.OpDesc;
+import io.seriatim.tensor.TensorSpec;
+import java.util.List;
+import java.util.StringJoiner;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** What is said of an operation that has failed: which, its inputs' shapes, where it was built, and why. */
+final class Failures {
+    private Failures() {
+    }
+
+    static ProgramFailedException of(Access access, Function<Integer, @Nullable String> shapes, Throwable cause) {
+        OpDesc op = access.op();
+        StringJoiner inputs = new StringJoiner(", ");
+        op.inputs().forEach((slot, names) -> names.forEach(name -> {
+            int value = access.read(name);
+            String shape = value < 0 ? null : shapes.apply(value);
+            inputs.add(slot + "=" + name + (shape == null ? "" : " " + shape));
+        }));
+        String built = op.attribute("op_callstack") instanceof Attribute.Texts(List<String> stack) && !stack.isEmpty()
+                ? "; built at " + String.join(" ", stack).strip().replaceAll("\\s+", " ")
+                : "";
+        return new ProgramFailedException(op.type(), "Operation " + access.index() + " (" + op.type() + ", inputs " + inputs + ", outputs "
+                + op.outputNames() + ") failed: " + reason(cause) + built, cause);
+    }
+
+    private static String reason(Throwable cause) {
+        String message = cause.getMessage();
+        return message != null ? message : cause instanceof InterruptedException ? "its thread was interrupted" : cause.toString();
+    }
+
+    /** As a type is written: float32[2, 3]. */
+    static String shape(TensorSpec spec) {
+        return spec.dtype() + "" + spec.shape();
+    }
+}

@@ -1,0 +1,282 @@
+package io.seriatim.executor;
+
+import io.seriatim.device.Place;
+import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.kernel.Computation;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where each value lies in the arena of its place, so that what does not live at the same time may share memory.
+ *
+ * @param offsets
+ *            for each value where it lies, −1 where it has memory of its own
+ * @param temporaries
+ *            for each task where the temporary memory of its stages lies
+ * @param arenas
+ *            how large the arena of each place is
+ * @param before
+ *            for each task those that it waits for: some more than the data demands, where memory would else become too large
+ * @param inPlace
+ *            how many values have taken over the memory of an input
+ * @param sum
+ *            what all of this would need without sharing, in bytes
+ * @param live
+ *            the most that is needed at one time in the order of the program: no plan can do with less
+ */
+@SuppressWarnings("ArrayRecordComponent") // Never compared.
+record MemoryPlan(long[] offsets, long[][] temporaries, Map<Place, Long> arenas, int[][] before, int inPlace, long sum, long live) {
+    private static final long[] NONE = {};
+    /** How much more than in the order of the program memory may become for the sake of parallel runs. */
+    private static final double MOST_GROWTH = 1.5;
+    private static final long ALLOWANCE = 1 << 20;
+
+    /** Memory of its own for each value, from the allocator. */
+    static MemoryPlan none(List<Task> tasks, ValueTable values, Lifetimes lifetimes, int[][] before, boolean inOrder) {
+        long[] offsets = new long[values.size()];
+        Arrays.fill(offsets, -1);
+        Search search = new Search(tasks, values, lifetimes, before, null, false, Map.of());
+        search.plan();
+        Map<Place, Long> scratch = new LinkedHashMap<>();
+        long[][] temporaries = new long[tasks.size()][];
+        for (int i = 0; i < temporaries.length; i++) {
+            temporaries[i] = NONE;
+            if (tasks.get(i) instanceof Task.Compute compute && !compute.temporaries().isEmpty()) {
+                temporaries[i] = new long[compute.temporaries().size()];
+                long at = inOrder ? 0 : scratch.getOrDefault(compute.place(), 0L);
+                for (int j = 0; j < temporaries[i].length; j++) {
+                    temporaries[i][j] = at;
+                    at += Arena.aligned(compute.temporaries().get(j).bytes());
+                }
+                scratch.merge(compute.place(), at, Math::max);
+            }
+        }
+        return new MemoryPlan(offsets, temporaries, scratch, before, 0, search.sum, search.live);
+    }
+
+    static MemoryPlan of(List<Task> tasks, ValueTable values, Lifetimes lifetimes, int[][] before, boolean inOrder, boolean inPlace) {
+        MemoryPlan serial = new Search(tasks, values, lifetimes, before, null, inPlace, Map.of()).plan();
+        if (inOrder) {
+            return serial;
+        }
+        Map<Place, Long> limits = new HashMap<>();
+        serial.arenas().forEach((place, bytes) -> limits.put(place, (long) (bytes * MOST_GROWTH) + ALLOWANCE));
+        return new Search(tasks, values, lifetimes, before.clone(), new Ancestors(tasks.size()), inPlace, limits).plan();
+    }
+
+    long arenaBytes() {
+        return arenas.values().stream().mapToLong(Long::longValue).sum();
+    }
+
+    private static final class Search {
+        private final List<Task> tasks;
+        private final ValueTable values;
+        private final Lifetimes lifetimes;
+        private final int[][] before;
+        private final @Nullable Ancestors ancestors;
+        private final boolean inPlace;
+        private final Map<Place, Long> limits;
+        private final Map<Place, Arena> arenas = new LinkedHashMap<>();
+        private final long[] offsets;
+        private final long[][] temporaries;
+        private final List<@Nullable List<Integer>> ending;
+        private int taken;
+        private long sum;
+        private long now;
+        private long live;
+
+        Search(List<Task> tasks, ValueTable values, Lifetimes lifetimes, int[][] before, @Nullable Ancestors ancestors, boolean inPlace,
+                Map<Place, Long> limits) {
+            this.tasks = tasks;
+            this.values = values;
+            this.lifetimes = lifetimes;
+            this.before = before;
+            this.ancestors = ancestors;
+            this.inPlace = inPlace;
+            this.limits = limits;
+            this.offsets = new long[values.size()];
+            this.temporaries = new long[tasks.size()][];
+            this.ending = new ArrayList<>(java.util.Collections.nCopies(tasks.size() + 1, null));
+            Arrays.fill(offsets, -1);
+        }
+
+        MemoryPlan plan() {
+            boolean[] fits = isPlanned();
+            for (int i = 0; i < tasks.size(); i++) {
+                if (ancestors != null) {
+                    ancestors.set(i, before[i]);
+                }
+                List<Integer> ended = ending.get(i);
+                if (ended != null) {
+                    ended.forEach(this::free);
+                }
+                Task task = tasks.get(i);
+                for (int value : task.writes()) {
+                    int memory = values.memory(value);
+                    if (fits[memory] && offsets[memory] < 0 && lifetimes.first()[memory] == i) {
+                        begin(i, task, memory);
+                    }
+                }
+                temporaries[i] = temporaries(i, task);
+            }
+            Map<Place, Long> sizes = new LinkedHashMap<>();
+            arenas.forEach((place, arena) -> sizes.put(place, arena.bytes()));
+            long[] all = new long[offsets.length];
+            Arrays.setAll(all, i -> offsets[values.memory(i)]);
+            return new MemoryPlan(all, temporaries, sizes, before, taken, sum, live);
+        }
+
+        /** What lies in an arena: what a kernel computes and no one wants after the run. */
+        private boolean[] isPlanned() {
+            boolean[] planned = new boolean[offsets.length];
+            for (int i = 0; i < planned.length; i++) {
+                planned[i] = values.memory(i) == i && values.origin(i) == Accesses.Origin.COMPUTED && !values.isPersistable(i)
+                        && values.spec(i) != null && values.constant(i) == null && lifetimes.first()[i] >= 0
+                        && !(tasks.get(lifetimes.first()[i]) instanceof Task.Interpreted);
+            }
+            for (int i = 0; i < planned.length; i++) {
+                if (values.isWanted(i)) {
+                    planned[values.memory(i)] = false;
+                }
+            }
+            return planned;
+        }
+
+        private Arena arena(Place place) {
+            return arenas.computeIfAbsent(place, where -> new Arena(ancestors, limits.getOrDefault(where, Long.MAX_VALUE)));
+        }
+
+        private Place place(int memory) {
+            Place place = values.place(memory);
+            return place == null ? Place.CPU : place;
+        }
+
+        private long bytes(int memory) {
+            TensorSpec spec = values.spec(memory);
+            return spec == null ? 0 : spec.bytes();
+        }
+
+        private void begin(int index, Task task, int memory) {
+            sum += bytes(memory);
+            int given = inPlace && task instanceof Task.Compute compute ? replaced(index, compute, memory) : -1;
+            if (given >= 0) {
+                offsets[memory] = offsets[given];
+                java.util.Objects.requireNonNull(ending.get(index + 1)).removeIf(memoryAt -> memoryAt == given);
+                taken++;
+            } else {
+                offsets[memory] = arena(place(memory)).take(bytes(memory), index, users -> waitFor(index, users));
+                now += bytes(memory);
+            }
+            live = Math.max(live, now);
+            end(memory, lifetimes.last(memory) + 1);
+        }
+
+        private void end(int memory, int task) {
+            List<Integer> list = ending.get(task);
+            if (list == null) {
+                list = new ArrayList<>();
+                ending.set(task, list);
+            }
+            list.add(memory);
+        }
+
+        private void free(int memory) {
+            now -= bytes(memory);
+            Ancestors order = ancestors;
+            arena(place(memory)).give(offsets[memory], bytes(memory),
+                    order == null ? lifetimes.users()[memory] : lifetimes.lastUsers(memory, order));
+        }
+
+        private void waitFor(int index, int[] users) {
+            TreeSet<Integer> more = new TreeSet<>();
+            Arrays.stream(before[index]).forEach(more::add);
+            Arrays.stream(users).filter(user -> user != index).forEach(more::add);
+            before[index] = more.stream().mapToInt(Integer::intValue).toArray();
+            if (ancestors != null) {
+                ancestors.set(index, before[index]);
+            }
+        }
+
+        /** The input whose memory an output may have: it is as large, read for the last time, by a kernel that allows it. */
+        private int replaced(int index, Task.Compute task, int memory) {
+            int writing = -1;
+            for (int i = 0; i < task.stages().size() && writing < 0; i++) {
+                for (Arg arg : task.stages().get(i).outputs()) {
+                    writing = arg != null && arg.value() >= 0 && values.memory(arg.value()) == memory ? i : writing;
+                }
+            }
+            if (writing < 0) {
+                return -1;
+            }
+            Stage stage = task.stages().get(writing);
+            Computation computation = stage.computation();
+            Arg out = stage.outputs().getFirst();
+            if (computation == null || out == null || stage.outputs().size() != 1 || !out.isWhole(values)
+                    || values.memory(out.value()) != memory) {
+                return -1;
+            }
+            for (int k = 0; k < stage.inputs().size(); k++) {
+                Arg in = stage.inputs().get(k);
+                if (in != null && in.isWhole(values) && in.spec().equals(out.spec()) && isLastRead(index, task, writing, in.value())
+                        && isReadOnce(stage, in) && computation.inPlace(k, stage.specs())) {
+                    return values.memory(in.value());
+                }
+            }
+            return -1;
+        }
+
+        private boolean isReadOnce(Stage stage, Arg in) {
+            int memory = values.memory(in.value());
+            return stage.inputs().stream().filter(arg -> arg != null && arg.value() >= 0 && values.memory(arg.value()) == memory)
+                    .allMatch(in::equals);
+        }
+
+        private boolean isLastRead(int index, Task.Compute task, int stage, int value) {
+            int memory = values.memory(value);
+            if (offsets[memory] < 0 || lifetimes.last(memory) != index || lifetimes.first()[memory] == index) {
+                return false;
+            }
+            for (int i = stage + 1; i < task.stages().size(); i++) {
+                for (Arg arg : task.stages().get(i).inputs()) {
+                    if (arg != null && arg.value() >= 0 && values.memory(arg.value()) == memory) {
+                        return false;
+                    }
+                }
+            }
+            Ancestors order = ancestors;
+            if (order != null) {
+                for (int user : lifetimes.users()[memory]) {
+                    if (user != index && !order.precedes(user, index)) {
+                        return false;
+                    }
+                }
+            }
+            return true;
+        }
+
+        private long[] temporaries(int index, Task task) {
+            if (!(task instanceof Task.Compute compute) || compute.temporaries().isEmpty()) {
+                return NONE;
+            }
+            long[] places = new long[compute.temporaries().size()];
+            long bytes = 0;
+            for (int i = 0; i < places.length; i++) {
+                long size = compute.temporaries().get(i).bytes();
+                places[i] = arena(compute.place()).take(size, index, users -> waitFor(index, users));
+                bytes += size;
+            }
+            sum += bytes;
+            live = Math.max(live, now + bytes);
+            for (int i = 0; i < places.length; i++) {
+                arena(compute.place()).give(places[i], compute.temporaries().get(i).bytes(), new int[]{index});
+            }
+            return places;
+        }
+    }
+}

@@ -1,0 +1,26 @@
+package io.seriatim.executor;
+
+import io.seriatim.device.Devices;
+import io.seriatim.device.Place;
+import io.seriatim.engine.Engine;
+import io.seriatim.graph.op.PaddleRandom;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How plans are made and run; {@link Executor.Builder} says what each means.
+ *
+ * @param engine
+ *            on which every task is pushed; null if the executor's own threads run them
+ * @param eager
+ *            whether threads work also on what is too small to gain by it
+ * @param streams
+ *            where frames get streams of devices
+ */
+record Options(Place place, Devices devices, int threads, boolean sequential, int cachedPlans, int specialisations, boolean nanCheck,
+        @Nullable PaddleRandom paddleRandom, boolean inPlace, boolean fusion, boolean memoryPlan, Collector collector,
+        boolean ignoreUnknownFeeds, @Nullable Engine engine, boolean eager, StreamPool streams) {
+    /** Whether tasks run in the order of the program, one after the other. */
+    boolean inOrder() {
+        return engine == null && (sequential || threads == 1);
+    }
+}

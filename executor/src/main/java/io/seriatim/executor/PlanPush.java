@@ -1,0 +1,97 @@
+package io.seriatim.executor;
+
+import io.seriatim.engine.Engine;
+import io.seriatim.tensor.NDArray;
+import io.seriatim.tensor.NDArrays;
+import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.kernel.Copy;
+import io.seriatim.tensor.kernel.KernelContext;
+import io.seriatim.tensor.kernel.PreparedKernels;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Makes a run of a plan one operation of an engine.
+ *
+ * @param plan
+ *            what is run
+ * @param feeds
+ *            what it is fed
+ * @param fetches
+ *            what it computes
+ */
+record PlanPush(Plan plan, List<String> feeds, List<String> fetches) {
+    private static final String NAME = "run of a plan";
+
+    void push(Engine engine, Scope scope, Map<String, NDArray> inputs, Map<String, NDArray> outputs) {
+        List<NDArray> reads = new ArrayList<>();
+        for (String feed : feeds) {
+            NDArray array = inputs.get(feed);
+            if (array == null) {
+                throw new IllegalArgumentException("The plan is fed " + feeds + ", but no array is given for '" + feed + "'");
+            }
+            reads.add(array);
+        }
+        requireKnown("fed", feeds, inputs.keySet());
+        requireKnown("fetched", fetches, outputs.keySet());
+        List<String> wanted = List.copyOf(outputs.keySet());
+        push(engine, scope, reads, wanted, wanted.stream().map(outputs::get).toList());
+    }
+
+    void push(Engine engine, Scope scope, List<NDArray> inputs, List<NDArray> outputs) {
+        if (inputs.size() != feeds.size() || outputs.size() != fetches.size()) {
+            throw new IllegalArgumentException(
+                    "The plan is fed " + feeds + " and computes " + fetches + ", but is given " + inputs.size() + " and "
+                            + outputs.size() + " arrays");
+        }
+        push(engine, scope, inputs, fetches, outputs);
+    }
+
+    private void push(Engine engine, Scope scope, List<NDArray> reads, List<String> wanted, List<NDArray> writes) {
+        requireOn(engine, feeds, reads);
+        requireOn(engine, wanted, writes);
+        // Results are written when the run has ended, so outputs may be feeds.
+        NDArrays.on(engine).push(NAME, reads, writes, (in, out) -> {
+            Results results = plan.run(scope, in.toArray(Tensor[]::new));
+            for (int i = 0; i < out.size(); i++) {
+                requireFits(wanted.get(i), results.get(wanted.get(i)), out.get(i));
+            }
+            for (int i = 0; i < out.size(); i++) {
+                copy(results.get(wanted.get(i)), out.get(i));
+            }
+        }, scope.var(engine));
+    }
+
+    private static void requireKnown(String what, List<String> known, Set<String> given) {
+        Set<String> others = new HashSet<>(given);
+        known.forEach(others::remove);
+        if (!others.isEmpty()) {
+            throw new IllegalArgumentException("What is " + what + " by the plan is " + known + ", but an array is given for " + others
+                    + ": compile the plan with it");
+        }
+    }
+
+    private static void requireOn(Engine engine, List<String> names, List<NDArray> arrays) {
+        for (int i = 0; i < names.size(); i++) {
+            if (!arrays.get(i).engine().equals(engine)) {
+                throw new IllegalArgumentException("The array for '" + names.get(i) + "', " + arrays.get(i)
+                        + ", is on another engine than the plan is pushed on, which cannot order the two: push on the arrays' engine");
+            }
+        }
+    }
+
+    private static void requireFits(String name, Tensor result, Tensor array) {
+        if (result.dtype() != array.dtype() || !result.shape().equals(array.shape())) {
+            throw new IllegalArgumentException(
+                    "The result '" + name + "' is " + result.dtype() + " " + result.shape() + ", but the array that it goes to is "
+                            + array.dtype() + " " + array.shape() + ": give an array of the result's type and shape");
+        }
+    }
+
+    private static void copy(Tensor from, Tensor to) {
+        PreparedKernels.system().get(Copy.PLAIN, to.place(), from.spec(), to.spec()).run(new Tensor[]{from, to}, KernelContext.current());
+    }
+}

@@ -1,0 +1,125 @@
+package io.seriatim.executor;
+
+import io.seriatim.graph.Block;
+import io.seriatim.graph.OpDesc;
+import io.seriatim.graph.VarDesc;
+import io.seriatim.graph.VarType;
+import io.seriatim.tensor.Tensor;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An operation {@code read}: where it takes batches from, and what they must be.
+ *
+ * @param index
+ *            its place in its block
+ * @param name
+ *            the variable that holds the reader
+ * @param outputs
+ *            the variables that a batch is for
+ * @param types
+ *            of the tensors of a batch, null where anything goes
+ */
+record ReadInstruction(int index, String name, List<String> outputs, List<VarType.@Nullable TensorType> types) {
+    static final String TYPE = "read";
+
+    static ReadInstruction of(OpDesc op, int index, Block block) {
+        String name = op.input("Reader").getFirst();
+        List<String> outputs = op.output("Out");
+        List<VarType.@Nullable TensorType> types = new ArrayList<>();
+        VarDesc reader = block.find(name);
+        if (reader != null && reader.type() instanceof VarType.Reader(List<VarType.Dense> tensors) && tensors.size() == outputs.size()) {
+            tensors.forEach(tensor -> types.add(tensor.tensor()));
+        } else {
+            // A file may say it of the variables only.
+            for (String output : outputs) {
+                VarDesc desc = block.find(output);
+                types.add(desc == null ? null : desc.type().tensorType());
+            }
+        }
+        return new ReadInstruction(index, name, outputs, types);
+    }
+
+    /**
+     * A batch for a read that is met during a run, as in the block of a loop.
+     *
+     * @param value
+     *            what the scope holds under the name of the operation's reader
+     * @return a tensor for each variable of its slot Out
+     * @throws EndOfDataException
+     *             at the end; the reader has been reset
+     */
+    static List<Tensor> next(OpDesc read, Block block, @Nullable Object value) throws Exception {
+        ReadInstruction instruction = of(read, block.ops().indexOf(read), block);
+        List<Reader.Outcome> outcomes = Reader.take(List.of(instruction.reader(value)));
+        requireData(List.of(instruction), outcomes);
+        return instruction.batch(outcomes.getFirst());
+    }
+
+    /** Throws if one of the readers is at its end. */
+    static void requireData(List<ReadInstruction> reads, List<Reader.Outcome> outcomes) {
+        int end = outcomes.indexOf(Reader.Outcome.Sign.END);
+        if (end >= 0) {
+            EndOfDataException thrown = new EndOfDataException(reads.get(end).name());
+            for (Reader.Outcome outcome : outcomes) {
+                if (outcome instanceof Reader.Outcome.Failed(Throwable cause)) {
+                    thrown.addSuppressed(cause);
+                }
+            }
+            throw thrown;
+        }
+    }
+
+    Reader reader(@Nullable Object value) {
+        if (value instanceof Reader reader) {
+            return reader;
+        }
+        throw new IllegalArgumentException("Operation " + index + " (read, outputs " + outputs + ") takes batches from reader '" + name
+                + "', but the scope has " + (value == null ? "none" : "no reader of that name, but a " + value.getClass().getSimpleName())
+                + ": give it one with scope.set(\"" + name + "\", Reader.of(source)), or feed all of " + outputs);
+    }
+
+    /** The tensors, if they are what the program says. */
+    List<Tensor> batch(Reader.Outcome outcome) throws Exception {
+        return switch (outcome) {
+            case Reader.Outcome.Batch(List<Tensor> tensors) -> checked(tensors);
+            case Reader.Outcome.Failed(Exception e) -> throw e;
+            case Reader.Outcome.Failed(Error e) -> throw e;
+            case Reader.Outcome.Failed(Throwable e) -> throw new IllegalStateException("The source threw " + e, e);
+            case Reader.Outcome.Sign sign -> throw new IllegalStateException(
+                    "Reader '" + name + "' was closed while a run waited for its batch (" + sign + "): close readers after the runs");
+        };
+    }
+
+    private List<Tensor> checked(List<Tensor> batch) {
+        if (batch.size() != outputs.size()) {
+            throw new IllegalArgumentException("A batch of reader '" + name + "' must have " + outputs.size() + " tensors, for " + outputs
+                    + ", but has " + batch.size());
+        }
+        for (int i = 0; i < batch.size(); i++) {
+            VarType.TensorType type = types.get(i);
+            Tensor tensor = batch.get(i);
+            if (!tensor.place().isHost()) {
+                throw new IllegalArgumentException(
+                        "A batch of reader '" + name + "' must be in the host's memory, but tensor " + i + ", for '"
+                                + outputs.get(i) + "', is at " + tensor.place());
+            }
+            if (type != null && !fits(type, tensor)) {
+                throw new IllegalArgumentException(
+                        "Tensor " + i + " of a batch of reader '" + name + "', for '" + outputs.get(i) + "', must be "
+                                + type + " (-1 matches any), but is " + tensor.spec());
+            }
+        }
+        return batch;
+    }
+
+    private static boolean fits(VarType.TensorType type, Tensor tensor) {
+        long[] dims = type.shape();
+        boolean fits = type.dtype() == tensor.dtype() && dims.length == tensor.shape().rank();
+        for (int i = 0; fits && i < dims.length; i++) {
+            fits = dims[i] < 0 || dims[i] == tensor.shape().dim(i);
+        }
+        return fits;
+    }
+}

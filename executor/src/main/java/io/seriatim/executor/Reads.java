@@ -1,0 +1,100 @@
+package io.seriatim.executor;
+
+import io.seriatim.graph.Block;
+import io.seriatim.graph.OpDesc;
+import io.seriatim.tensor.Tensor;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * The read operations of a program's first block. A run takes all their batches before anything else, as if they were fed: then the shapes are known to the plan, a run that meets the end has changed nothing,
+ * and several readers stay in step.
+ *
+ * @param instructions
+ *            in the order of the program
+ */
+record Reads(List<ReadInstruction> instructions) {
+    /**
+     * The reads of a block.
+     *
+     * @param fed
+     *            what the caller feeds: an operation whose outputs are all fed reads nothing
+     */
+    static Reads of(Block block, Collection<String> fed) {
+        List<ReadInstruction> instructions = new ArrayList<>();
+        Set<String> written = new HashSet<>();
+        for (int i = 0; i < block.ops().size(); i++) {
+            OpDesc op = block.ops().get(i);
+            if (op.type().equals(ReadInstruction.TYPE) && !fed.containsAll(op.output("Out"))) {
+                for (String output : op.output("Out")) {
+                    if (fed.contains(output)) {
+                        throw new IllegalArgumentException("Operation " + i + " (read) writes " + op.output("Out") + ", of which '" + output
+                                + "' is fed: feed all of them, and nothing is read, or none");
+                    }
+                    if (!written.add(output)) {
+                        throw new IllegalArgumentException("Operation " + i + " (read) writes '" + output
+                                + "', which an earlier read writes too: give the outputs of each a name of their own");
+                    }
+                }
+                instructions.add(ReadInstruction.of(op, i, block));
+            }
+        }
+        return new Reads(List.copyOf(instructions));
+    }
+
+    /**
+     * Takes a batch for each.
+     *
+     * @return by variable
+     * @throws EndOfDataException
+     *             if a reader is at its end; all of them begin again with the next run
+     * @throws ProgramFailedException
+     *             if a source has failed, or gave what does not fit
+     */
+    Map<String, Tensor> take(Scope root) {
+        if (instructions.isEmpty()) {
+            return Map.of();
+        }
+        List<Reader> readers = instructions.stream().map(each -> each.reader(root.value(each.name()))).toList();
+        List<Reader.Outcome> outcomes;
+        try {
+            outcomes = Reader.take(readers);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw failure(instructions.getFirst(), "the thread was interrupted while it waited for a batch, which the next run gets", e);
+        } catch (IllegalStateException e) {
+            throw failure(instructions.getFirst(), String.valueOf(e.getMessage()), e);
+        }
+        ReadInstruction.requireData(instructions, outcomes);
+        Map<String, Tensor> batches = new LinkedHashMap<>();
+        for (int i = 0; i < outcomes.size(); i++) {
+            ReadInstruction instruction = instructions.get(i);
+            List<Tensor> batch = batch(instruction, outcomes.get(i));
+            for (int j = 0; j < batch.size(); j++) {
+                batches.put(instruction.outputs().get(j), batch.get(j));
+            }
+        }
+        return batches;
+    }
+
+    private static List<Tensor> batch(ReadInstruction instruction, Reader.Outcome outcome) {
+        try {
+            return instruction.batch(outcome);
+        } catch (Exception e) {
+            boolean source = outcome instanceof Reader.Outcome.Failed;
+            throw failure(instruction,
+                    source ? "the source of reader '" + instruction.name() + "' threw " + e : String.valueOf(e.getMessage()),
+                    e);
+        }
+    }
+
+    private static ProgramFailedException failure(ReadInstruction read, String why, Exception cause) {
+        return new ProgramFailedException(ReadInstruction.TYPE,
+                "Operation " + read.index() + " (read, outputs " + read.outputs() + ") failed: " + why, cause);
+    }
+}

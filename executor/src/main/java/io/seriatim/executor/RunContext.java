@@ -1,0 +1,55 @@
+package io.seriatim.executor;
+
+import io.seriatim.graph.BlockExecution;
+import io.seriatim.graph.BlockSession;
+import io.seriatim.graph.Interpreter;
+import io.seriatim.tensor.Tensor;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One run: what it is given, and the session in which the interpreter does its part. The frames of inner blocks have contexts of their own.
+ *
+ * @param externals
+ *            what is fed or outside, as {@link Accesses#externals} counts it
+ * @param bindings
+ *            where variables are set that are known outside
+ * @param cancellation
+ *            of the whole run
+ */
+@SuppressWarnings("ArrayRecordComponent") // Never compared.
+record RunContext(@Nullable Object[] externals, Bindings bindings, Sessions sessions, Cancellation cancellation) {
+    /** Makes the session when it is needed: most runs need none. */
+    interface Sessions {
+        /** The session of this run. */
+        BlockSession get();
+    }
+
+    /** Of a program's first block. */
+    static final class Lazy implements Sessions {
+        private final Interpreter interpreter;
+        private final io.seriatim.graph.Block block;
+        private final Map<String, Tensor> feeds;
+        private final long run;
+        private final BlockExecution blocks;
+        private @Nullable BlockSession session;
+
+        Lazy(Interpreter interpreter, io.seriatim.graph.Block block, Map<String, Tensor> feeds, long run, BlockExecution blocks) {
+            this.interpreter = interpreter;
+            this.block = block;
+            this.feeds = feeds;
+            this.run = run;
+            this.blocks = blocks;
+        }
+
+        @Override
+        public synchronized BlockSession get() {
+            BlockSession there = session;
+            if (there == null) {
+                there = interpreter.session(block, feeds, run, blocks);
+                session = there;
+            }
+            return there;
+        }
+    }
+}

@@ -1,0 +1,191 @@
+package io.seriatim.executor;
+
+import io.seriatim.tensor.kernel.Computation;
+import io.seriatim.tensor.kernel.Copy;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Leaves out what changes nothing: copies that only give a tensor another shape or name, whose readers may as well read the original, and stages whose results no one reads. Java functions stay: they may do
+ * more than compute.
+ */
+final class Simplification {
+    private final @Nullable Task[] tasks;
+    private final ValueTable values;
+    private final int[] groups;
+    private final List<List<Integer>> writers = new ArrayList<>();
+    private final List<List<Integer>> readers = new ArrayList<>();
+
+    private Simplification(List<Task> tasks, ValueTable values) {
+        this.tasks = tasks.toArray(Task[]::new);
+        this.values = values;
+        this.groups = new int[values.size()];
+        for (int i = 0; i < values.size(); i++) {
+            groups[values.memory(i)]++;
+            writers.add(List.of());
+            readers.add(List.of());
+        }
+        for (int i = 0; i < this.tasks.length; i++) {
+            note(i, tasks.get(i).reads(), readers);
+            note(i, tasks.get(i).writes(), writers);
+        }
+    }
+
+    private void note(int task, int[] touched, List<List<Integer>> lists) {
+        for (int value : touched) {
+            int memory = values.memory(value);
+            List<Integer> list = lists.get(memory);
+            if (list.isEmpty()) {
+                list = new ArrayList<>(2);
+                lists.set(memory, list);
+            }
+            list.add(task);
+        }
+    }
+
+    static List<Task> of(List<Task> tasks, ValueTable values) {
+        Simplification simplification = new Simplification(tasks, values);
+        simplification.passCopiesBy();
+        return simplification.withoutDead();
+    }
+
+    private void passCopiesBy() {
+        for (int i = 0; i < tasks.length; i++) {
+            if (tasks[i] instanceof Task.Compute compute) {
+                for (Stage stage : compute.stages()) {
+                    passBy(i, stage);
+                }
+            }
+        }
+    }
+
+    /** Lets the readers of a copy read what it is a copy of. */
+    private void passBy(int index, Stage stage) {
+        Arg in = stage.inputs().isEmpty() ? null : stage.inputs().getFirst();
+        Arg out = stage.outputs().size() == 1 ? stage.outputs().getFirst() : null;
+        if (!(stage.computation() instanceof Copy) || in == null || out == null || in.value() < 0 || !out.isWhole(values)
+                || !in.spec().isRowMajor()
+                || in.spec().dtype() != out.spec().dtype() || !isTemporary(out.value()) || writers.get(out.value()).size() != 1) {
+            return;
+        }
+        int original = in.value();
+        for (int reader : readers.get(out.value())) {
+            if (!(tasks[reader] instanceof Task.Compute) || reader == index || isWrittenBetween(original, index, reader)) {
+                return;
+            }
+        }
+        for (int reader : readers.get(out.value())) {
+            if (tasks[reader] instanceof Task.Compute compute) {
+                tasks[reader] = reading(compute, out.value(), in);
+            }
+        }
+        List<Integer> more = new ArrayList<>(readers.get(values.memory(original)));
+        more.addAll(readers.get(out.value()));
+        readers.set(values.memory(original), more);
+        readers.set(out.value(), List.of());
+    }
+
+    private boolean isTemporary(int value) {
+        return values.memory(value) == value && groups[value] == 1 && values.origin(value) == Accesses.Origin.COMPUTED
+                && !values.isPersistable(value)
+                && !values.isWanted(value);
+    }
+
+    private boolean isWrittenBetween(int value, int from, int to) {
+        for (int writer : writers.get(values.memory(value))) {
+            if (writer >= from && writer <= to) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static Task.Compute reading(Task.Compute task, int copy, Arg original) {
+        List<Stage> stages = new ArrayList<>(task.stages().size());
+        for (Stage stage : task.stages()) {
+            List<@Nullable Arg> inputs = new ArrayList<>(stage.inputs().size());
+            for (Arg arg : stage.inputs()) {
+                inputs.add(arg != null && arg.value() == copy
+                        ? new Arg(original.source(), original.offset() + arg.offset(), arg.spec())
+                        : arg);
+            }
+            stages.add(stage.with(inputs, stage.outputs()));
+        }
+        return Task.Compute.of(task.operations(), stages, task.temporaries(), task.place());
+    }
+
+    /** Backwards, so that what only the dead read is dead too. */
+    private List<Task> withoutDead() {
+        int[] reads = new int[values.size()];
+        for (Task task : tasks) {
+            count(task, reads, 1);
+        }
+        List<Task> left = new ArrayList<>(tasks.length);
+        for (int i = tasks.length - 1; i >= 0; i--) {
+            Task task = tasks[i];
+            if (task instanceof Task.Compute compute) {
+                count(task, reads, -1);
+                task = living(compute, reads);
+                count(task, reads, 1);
+            }
+            if (task != null) {
+                left.add(task);
+            }
+        }
+        return left.reversed();
+    }
+
+    private static void count(@Nullable Task task, int[] reads, int by) {
+        if (task != null) {
+            for (int value : task.reads()) {
+                reads[value] += by;
+            }
+        }
+    }
+
+    /** The task with what later tasks or its own later stages read; null if that is nothing. */
+    private @Nullable Task living(Task.Compute task, int[] reads) {
+        List<Stage> living = new ArrayList<>(task.stages().size());
+        Set<Arg.Source> wanted = new HashSet<>();
+        for (Stage stage : task.stages().reversed()) {
+            if (!isDead(stage, reads, wanted)) {
+                living.add(stage);
+                for (Arg arg : stage.inputs()) {
+                    if (arg != null) {
+                        wanted.add(arg.source());
+                    }
+                }
+            }
+        }
+        if (living.size() == task.stages().size()) {
+            return task;
+        }
+        boolean useless = living.isEmpty() && Arrays.stream(task.writes()).allMatch(value -> reads[value] == 0 && isTemporary(value));
+        return useless ? null : Task.Compute.of(task.operations(), living.reversed(), task.temporaries(), task.place());
+    }
+
+    private boolean isDead(Stage stage, int[] reads, Set<Arg.Source> wanted) {
+        Computation computation = stage.computation();
+        if (computation == null || stage.outputs().stream().allMatch(Objects::isNull)) {
+            return false;
+        }
+        for (int i = 0; i < stage.inputs().size(); i++) {
+            if (computation.mutates(i)) {
+                return false;
+            }
+        }
+        for (Arg out : stage.outputs()) {
+            boolean temporary = out == null || out.source() instanceof Arg.Temporary
+                    || (out.value() >= 0 && reads[out.value()] == 0 && isTemporary(out.value()));
+            if (!temporary || (out != null && wanted.contains(out.source()))) {
+                return false;
+            }
+        }
+        return true;
+    }
+}

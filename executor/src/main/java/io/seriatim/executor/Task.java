@@ -1,0 +1,180 @@
+package io.seriatim.executor;
+
+import io.seriatim.device.Place;
+import io.seriatim.tensor.TensorSpec;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/** What is scheduled: an operation or several that have become one, or a transfer. */
+sealed interface Task {
+    /** The values that it reads. Not to be changed. */
+    int[] reads();
+
+    /** The values that it writes. Not to be changed. */
+    int[] writes();
+
+    /** Where it runs. */
+    Place place();
+
+    /** The operations that it carries out; none for a transfer. */
+    List<Access> operations();
+
+    /** What messages and traces call it. */
+    String name();
+
+    /**
+     * Kernels.
+     *
+     * @param operations
+     *            what it carries out
+     * @param stages
+     *            in order
+     * @param temporaries
+     *            memory for the time of the task
+     */
+    @SuppressWarnings("ArrayRecordComponent") // Never compared.
+    record Compute(List<Access> operations, List<Stage> stages, List<TensorSpec> temporaries, Place place, int[] reads,
+            int[] writes) implements Task {
+        /** Temporaries that no stage uses are left out. */
+        static Compute of(List<Access> operations, List<Stage> all, List<TensorSpec> allTemporaries, Place place) {
+            int[] numbers = new int[allTemporaries.size()];
+            List<TensorSpec> temporaries = new ArrayList<>();
+            List<Stage> stages = all;
+            if (numbers.length > 0) {
+                all.stream().flatMap(stage -> stage.args().stream()).forEach(arg -> {
+                    if (arg != null && arg.source() instanceof Arg.Temporary(int number)) {
+                        numbers[number] = 1;
+                    }
+                });
+                for (int i = 0; i < numbers.length; i++) {
+                    if (numbers[i] == 1) {
+                        numbers[i] = temporaries.size();
+                        temporaries.add(allTemporaries.get(i));
+                    }
+                }
+                stages = all.stream().map(stage -> stage.withTemporaries(number -> numbers[number])).toList();
+            }
+            return of(operations, place, stages, temporaries);
+        }
+
+        /** With its temporaries counted from another number than 0. */
+        Compute withTemporariesFrom(int first) {
+            return new Compute(operations, stages.stream().map(stage -> stage.withTemporaries(number -> first + number)).toList(),
+                    temporaries, place,
+                    reads, writes);
+        }
+
+        private static Compute of(List<Access> operations, Place place, List<Stage> stages, List<TensorSpec> temporaries) {
+            Set<Integer> written = new HashSet<>();
+            Set<Integer> read = new HashSet<>();
+            List<Integer> reads = new ArrayList<>();
+            List<Integer> writes = new ArrayList<>();
+            for (Stage stage : stages) {
+                for (int i = 0; i < stage.inputs().size(); i++) {
+                    Arg arg = stage.inputs().get(i);
+                    if (arg != null && arg.value() >= 0) {
+                        if (read.add(arg.value())) {
+                            reads.add(arg.value());
+                        }
+                        var computation = stage.computation();
+                        if (computation != null && computation.mutates(i) && written.add(arg.value())) {
+                            writes.add(arg.value());
+                        }
+                    }
+                }
+                for (Arg arg : stage.outputs()) {
+                    if (arg != null && arg.value() >= 0 && written.add(arg.value())) {
+                        writes.add(arg.value());
+                    }
+                }
+            }
+            // Also what no stage writes, since it has no elements.
+            for (Access access : operations) {
+                for (int value : access.writes()) {
+                    if (written.add(value) && operations.size() == 1) {
+                        writes.add(value);
+                    }
+                }
+            }
+            return new Compute(List.copyOf(operations), List.copyOf(stages), List.copyOf(temporaries), place,
+                    reads.stream().mapToInt(Integer::intValue).toArray(), writes.stream().mapToInt(Integer::intValue).toArray());
+        }
+
+        @Override
+        public String name() {
+            return operations.stream().map(access -> access.op().type()).collect(Collectors.joining("+"));
+        }
+    }
+
+    /**
+     * A copy of a value at another place.
+     *
+     * @param from
+     *            the value
+     * @param to
+     *            its copy
+     * @param source
+     *            where the value is
+     * @param target
+     *            where the copy is
+     */
+    record Transfer(int from, int to, Place source, Place target) implements Task {
+        @Override
+        public int[] reads() {
+            return new int[]{from};
+        }
+
+        @Override
+        public int[] writes() {
+            return new int[]{to};
+        }
+
+        @Override
+        public Place place() {
+            return source.isHost() ? target : source;
+        }
+
+        @Override
+        public List<Access> operations() {
+            return List.of();
+        }
+
+        @Override
+        public String name() {
+            return source.isHost() ? "memcpy_h2d" : "memcpy_d2h";
+        }
+    }
+
+    /**
+     * What depends on values, runs blocks, or has effects: the interpreter does it, on the host.
+     *
+     * @param access
+     *            the operation
+     * @param because
+     *            why it has no kernels, for people
+     * @param reads
+     *            for each value that the operation reads, where its content is on the host
+     * @param writes
+     *            for each value that the operation writes, where its content goes on the host
+     */
+    @SuppressWarnings("ArrayRecordComponent") // Never compared.
+    record Interpreted(Access access, String because, int[] reads, int[] writes) implements Task {
+        @Override
+        public Place place() {
+            return Place.CPU;
+        }
+
+        @Override
+        public List<Access> operations() {
+            return List.of(access);
+        }
+
+        @Override
+        public String name() {
+            return access.op().type();
+        }
+    }
+}

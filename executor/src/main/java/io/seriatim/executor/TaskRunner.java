@@ -1,0 +1,60 @@
+package io.seriatim.executor;
+
+import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.kernel.KernelContext;
+import org.jspecify.annotations.Nullable;
+
+/** Runs tasks of a frame on one thread, and says of those that fail which they are. */
+final class TaskRunner {
+    private final Frame frame;
+    private final KernelContext kernels = KernelContext.current();
+    private final Thread thread = Thread.currentThread();
+
+    TaskRunner(Frame frame) {
+        this.frame = frame;
+    }
+
+    /** Runs a task of the host, or launches one of a device. */
+    void run(int task) {
+        if (thread.isInterrupted()) {
+            throw interrupted(frame.plan(), task);
+        }
+        if (frame.context().cancellation().isCancelled()) {
+            throw new Cancellation.Signal();
+        }
+        try {
+            if (frame.isOnDevice(task)) {
+                frame.queues().issue(task);
+            } else {
+                frame.execute(task, kernels);
+            }
+        } catch (ProgramFailedException | Cancellation.Signal | EndOfDataException e) {
+            throw e;
+        } catch (InterruptedException e) {
+            thread.interrupt();
+            throw failure(task, e);
+        } catch (Exception | OutOfMemoryError | StackOverflowError e) {
+            throw failure(task, e);
+        }
+    }
+
+    private RuntimeException failure(int index, Throwable e) {
+        Task task = frame.plan().tasks().get(index);
+        return task.operations().isEmpty()
+                ? new ProgramFailedException(task.name(),
+                        "The transfer of '" + frame.plan().values().name(task.reads()[0]) + "' (" + task.name()
+                                + ") failed: " + e.getMessage(),
+                        e)
+                : Failures.of(task.operations().getLast(), this::shape, e);
+    }
+
+    private @Nullable String shape(int value) {
+        return frame.value(value) instanceof Tensor tensor ? Failures.shape(tensor.spec()) : null;
+    }
+
+    static ProgramFailedException interrupted(Specialisation plan, int task) {
+        String name = plan.tasks().get(task).name();
+        return new ProgramFailedException(name, "Interrupted before " + name + " (task " + task + " of " + plan.tasks().size()
+                + "); what outlives the run is whole: run it again", new InterruptedException());
+    }
+}

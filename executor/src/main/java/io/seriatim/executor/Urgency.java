@@ -1,0 +1,102 @@
+package io.seriatim.executor;
+
+import io.seriatim.tensor.Shape;
+import io.seriatim.tensor.kernel.Computation;
+import io.seriatim.tensor.kernel.Convolution;
+import io.seriatim.tensor.kernel.ConvolutionGradInput;
+import io.seriatim.tensor.kernel.ConvolutionGradWeights;
+import io.seriatim.tensor.kernel.MatMul;
+
+/**
+ * What tasks cost, in bytes that could be moved in the time that they take: a guess that needs no run.
+ *
+ * @param ways
+ *            for each task the cost of the longest way from it to the end: how urgent it is
+ * @param longest
+ *            the cost of the longest way of all
+ * @param sum
+ *            the cost of all tasks
+ */
+@SuppressWarnings("ArrayRecordComponent") // Never compared.
+record Urgency(long[] ways, long longest, long sum) {
+    /** What a task costs whatever it does. */
+    private static final long LEAST = 512;
+    /** How many multiplications and additions take as long as moving a byte. */
+    private static final long OPERATIONS_A_BYTE = 6;
+    /** What an operation of the interpreter costs. */
+    private static final long INTERPRETED = 50_000;
+    /** What must be gained, to be worth waking threads: some 50 µs. */
+    private static final long LEAST_GAIN = 500_000;
+    /** What handing a task to another thread costs. */
+    private static final long HANDOVER = 1_000;
+
+    static Urgency of(Specialisation plan) {
+        long[] ways = new long[plan.tasks().size()];
+        long longest = 0;
+        long sum = 0;
+        for (int i = ways.length - 1; i >= 0; i--) {
+            long way = 0;
+            for (int successor : plan.after()[i]) {
+                way = Math.max(way, ways[successor]);
+            }
+            long cost = cost(plan.tasks().get(i), plan.values());
+            ways[i] = way + cost;
+            longest = Math.max(longest, ways[i]);
+            sum += cost;
+        }
+        return new Urgency(ways, longest, sum);
+    }
+
+    private static long cost(Task task, ValueTable values) {
+        long cost = task instanceof Task.Interpreted ? INTERPRETED : LEAST;
+        for (int value : task.reads()) {
+            cost += bytes(values, value);
+        }
+        for (int value : task.writes()) {
+            cost += bytes(values, value);
+        }
+        if (task instanceof Task.Compute compute) {
+            for (Stage stage : compute.stages()) {
+                cost += arithmetic(stage) / OPERATIONS_A_BYTE;
+            }
+        }
+        return cost;
+    }
+
+    private static long bytes(ValueTable values, int value) {
+        var spec = values.spec(value);
+        return spec == null ? 0 : spec.bytes();
+    }
+
+    private static long arithmetic(Stage stage) {
+        Computation computation = stage.computation();
+        return switch (computation) {
+            case MatMul matMul -> {
+                Shape x = shape(stage.inputs().getFirst());
+                long inner = x.rank() == 1 ? x.dim(0) : x.dim(matMul.transposeX() ? -2 : -1);
+                yield 2 * inner * shape(stage.outputs().getFirst()).size();
+            }
+            case Convolution _ -> convolution(shape(stage.inputs().get(1)), shape(stage.outputs().getFirst()));
+            case ConvolutionGradInput _ -> convolution(shape(stage.inputs().get(1)), shape(stage.inputs().getFirst()));
+            case ConvolutionGradWeights _ -> convolution(shape(stage.outputs().getFirst()), shape(stage.inputs().get(1)));
+            case null, default -> 0;
+        };
+    }
+
+    private static Shape shape(@org.jspecify.annotations.Nullable Arg arg) {
+        return arg == null ? Shape.of() : arg.spec().shape();
+    }
+
+    private static long convolution(Shape weights, Shape result) {
+        return weights.rank() == 0 ? 0 : 2 * result.size() * weights.size() / Math.max(1, weights.dim(0));
+    }
+
+    long of(int task) {
+        return ways[task];
+    }
+
+    /** Whether several threads gain enough. */
+    boolean isWorthwhile(int threads) {
+        return sum - Math.max(longest, sum / threads) > LEAST_GAIN + HANDOVER * ways.length;
+    }
+}

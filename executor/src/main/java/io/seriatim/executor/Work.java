@@ -1,0 +1,67 @@
+package io.seriatim.executor;
+
+import io.seriatim.device.Access;
+import io.seriatim.graph.op.Step;
+import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.kernel.Computation;
+import io.seriatim.tensor.kernel.Kernel;
+import io.seriatim.tensor.kernel.KernelContext;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** A stage of a task with its arguments, ready to run. Of one run at a time. */
+final class Work {
+    private final Stage stage;
+    private final @Nullable Kernel kernel;
+    private final Step.@Nullable HostFunction call;
+    private final @Nullable Tensor[] arguments;
+
+    Work(Stage stage) {
+        this.stage = stage;
+        this.kernel = stage.kernel();
+        this.call = stage.work() instanceof Step.Work.Call(String _, var function) ? function : null;
+        this.arguments = new Tensor[stage.inputs().size() + stage.outputs().size()];
+    }
+
+    Stage stage() {
+        return stage;
+    }
+
+    /** Null for a Java function. */
+    @Nullable
+    Kernel kernel() {
+        return kernel;
+    }
+
+    /** In the order of the kernel. To be filled, and filled anew when memory changes. */
+    @Nullable
+    Tensor[] arguments() {
+        return arguments;
+    }
+
+    void run(KernelContext context) throws Exception {
+        if (kernel != null) {
+            kernel.run(arguments, context);
+        } else if (call != null) {
+            List<@Nullable Tensor> all = Arrays.asList(arguments);
+            int inputs = stage.inputs().size();
+            call.run(all.subList(0, inputs), all.subList(inputs, all.size()));
+        }
+    }
+
+    /** What it touches, for a stream. */
+    List<Access> accesses() {
+        List<Access> accesses = new ArrayList<>(arguments.length);
+        Computation computation = stage.computation();
+        for (int i = 0; i < arguments.length; i++) {
+            Tensor tensor = arguments[i];
+            if (tensor != null && tensor.shape().size() > 0) {
+                boolean writes = i >= stage.inputs().size() || (computation != null && computation.mutates(i));
+                accesses.add(tensor.access(writes));
+            }
+        }
+        return accesses;
+    }
+}

@@ -1,0 +1,170 @@
+package io.seriatim.executor;
+
+import io.seriatim.device.Place;
+import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.kernel.Computation;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.BitSet;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+
+/** Compares all that lies in arenas with all: where two overlap, one must be done with before the other begins. Memory that is let go must not be used any more. */
+final class MemoryCheck {
+    private final Specialisation plan;
+    private final BitSet[] ancestors;
+    private final Map<Integer, BitSet> users = new HashMap<>();
+    private final List<String> violations = new ArrayList<>();
+
+    /** Part of an arena for some tasks; value is −1 for the temporary memory of a task. */
+    private record Part(String name, Place place, long offset, long bytes, BitSet users, int value) {
+        boolean overlaps(Part other) {
+            return place.equals(other.place) && offset < other.offset + other.bytes && other.offset < offset + bytes;
+        }
+    }
+
+    MemoryCheck(Specialisation plan, BitSet[] ancestors) {
+        this.plan = plan;
+        this.ancestors = ancestors;
+        for (int i = 0; i < plan.tasks().size(); i++) {
+            for (int[] touched : new int[][]{plan.tasks().get(i).reads(), plan.tasks().get(i).writes()}) {
+                for (int value : touched) {
+                    users.computeIfAbsent(plan.values().memory(value), _ -> new BitSet()).set(i);
+                }
+            }
+        }
+    }
+
+    List<String> violations() {
+        List<Part> parts = parts();
+        for (int i = 0; i < parts.size(); i++) {
+            for (int j = i + 1; j < parts.size(); j++) {
+                if (parts.get(i).overlaps(parts.get(j)) && !isOrdered(parts.get(i), parts.get(j))
+                        && !isOrdered(parts.get(j), parts.get(i))) {
+                    violations.add(parts.get(i) + " and " + parts.get(j) + " overlap, and none is done with before the other begins");
+                }
+            }
+        }
+        releases();
+        return violations;
+    }
+
+    private List<Part> parts() {
+        List<Part> parts = new ArrayList<>();
+        ValueTable values = plan.values();
+        for (int i = 0; i < values.size(); i++) {
+            TensorSpec spec = values.spec(i);
+            long offset = plan.memory().offsets()[i];
+            if (offset != plan.memory().offsets()[values.memory(i)]) {
+                violations.add("'" + values.name(i) + "' does not lie where the memory lies that it shares");
+            }
+            if (offset >= 0 && spec != null && values.memory(i) == i && users.containsKey(i)) {
+                parts.add(new Part("'" + values.name(i) + "'", Objects.requireNonNull(values.place(i)), offset, spec.bytes(), users.get(i),
+                        i));
+                if (values.isWanted(i) || values.isPersistable(i) || values.origin(i) != Accesses.Origin.COMPUTED) {
+                    violations.add("'" + values.name(i) + "' is known outside of the run, but lies in an arena");
+                }
+            }
+        }
+        for (int i = 0; i < plan.tasks().size(); i++) {
+            if (plan.tasks().get(i) instanceof Task.Compute task) {
+                BitSet only = new BitSet();
+                only.set(i);
+                for (int j = 0; j < task.temporaries().size(); j++) {
+                    parts.add(new Part("temporary " + j + " of task " + i, task.place(), plan.memory().temporaries()[i][j],
+                            task.temporaries().get(j).bytes(), only, -1));
+                }
+            }
+        }
+        for (Part part : parts) {
+            if (part.offset() < 0 || part.offset() % 64 != 0
+                    || part.offset() + part.bytes() > plan.memory().arenas().getOrDefault(part.place(), 0L)) {
+                violations.add(part + " is not within its arena, or not aligned");
+            }
+        }
+        return parts;
+    }
+
+    /** All users of one come before all of the other, or the last is the operation that changes it into the other. */
+    private boolean isOrdered(Part first, Part second) {
+        int begin = second.users().nextSetBit(0);
+        return second.users().stream().allMatch(task -> task == begin || ancestors[task].get(begin))
+                && first.users().stream()
+                        .allMatch(user -> ancestors[begin].get(user) || (user == begin && isTakenOver(begin, first, second)));
+    }
+
+    private boolean isTakenOver(int index, Part input, Part output) {
+        if (!(plan.tasks().get(index) instanceof Task.Compute task) || input.value() < 0 || output.value() < 0
+                || input.offset() != output.offset()) {
+            return false;
+        }
+        boolean written = false;
+        for (Stage stage : task.stages()) {
+            List<Integer> in = memories(stage.inputs());
+            List<Integer> out = memories(stage.outputs());
+            if (written && in.contains(input.value())) {
+                return false;
+            }
+            if (out.contains(output.value()) && !written) {
+                written = true;
+                Computation computation = stage.computation();
+                for (int i = 0; i < in.size(); i++) {
+                    if (in.get(i) == input.value() && (computation == null || !computation.inPlace(i, stage.specs()))) {
+                        return false;
+                    }
+                }
+                Set<Object> specs = new HashSet<>();
+                stage.inputs().stream().filter(arg -> arg != null && memories(List.of(arg)).contains(input.value()))
+                        .forEach(arg -> specs.add(arg.spec()));
+                stage.outputs().stream().filter(Objects::nonNull).forEach(arg -> specs.add(arg.spec()));
+                if (specs.size() > 1) {
+                    return false;
+                }
+            }
+        }
+        return written;
+    }
+
+    private List<Integer> memories(List<@org.jspecify.annotations.Nullable Arg> args) {
+        return args.stream().map(arg -> arg == null || arg.value() < 0 ? -1 : plan.values().memory(arg.value())).toList();
+    }
+
+    private void releases() {
+        Map<Integer, BitSet> after = new HashMap<>();
+        for (int i = 0; i < plan.tasks().size(); i++) {
+            for (int memory : plan.releases().after()[i]) {
+                after.computeIfAbsent(memory, _ -> new BitSet()).set(i);
+            }
+        }
+        after.forEach((memory, tasks) -> {
+            String name = "'" + plan.values().name(memory) + "'";
+            if (plan.releases().counts()[memory] != tasks.cardinality()) {
+                violations.add(name + " is let go after " + plan.releases().counts()[memory] + " tasks, but " + tasks + " count");
+            }
+            users.get(memory).stream().filter(user -> !tasks.get(user) && tasks.stream().noneMatch(task -> ancestors[task].get(user)))
+                    .forEach(user -> violations.add(name + " is let go after " + tasks + ", but task " + user + " may use it later"));
+            if (Arrays.stream(memory(memory)).anyMatch(value -> plan.values().isWanted(value) || plan.values().isPersistable(value))) {
+                violations.add(name + " is let go, but is known outside of the run");
+            }
+        });
+        for (int memory = 0; memory < plan.values().size(); memory++) {
+            boolean own = plan.values().memory(memory) == memory && plan.memory().offsets()[memory] < 0
+                    && plan.values().constant(memory) == null
+                    && plan.values().origin(memory) == Accesses.Origin.COMPUTED && users.containsKey(memory)
+                    && Arrays.stream(memory(memory))
+                            .noneMatch(value -> plan.values().isWanted(value) || plan.values().isPersistable(value));
+            if (own && !after.containsKey(memory)) {
+                violations.add("'" + plan.values().name(memory) + "' is never let go");
+            }
+        }
+    }
+
+    /** The values that share memory. */
+    private int[] memory(int memory) {
+        return java.util.stream.IntStream.range(0, plan.values().size()).filter(value -> plan.values().memory(value) == memory).toArray();
+    }
+}

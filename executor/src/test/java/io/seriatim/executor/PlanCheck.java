@@ -1,0 +1,253 @@
+package io.seriatim.executor;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.seriatim.graph.OpDesc;
+import io.seriatim.graph.op.Effect;
+import io.seriatim.graph.op.Operation;
+import io.seriatim.graph.op.Operations;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.BitSet;
+import java.util.EnumMap;
+import java.util.EnumSet;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Looks for mistakes in a plan by brute force: which task surely comes before which is found out exactly, from the final edges, and everything else by comparing all with all. Shares no code with the steps
+ * that make plans.
+ */
+final class PlanCheck {
+    private final Specialisation plan;
+    private final List<String> violations = new ArrayList<>();
+    private final BitSet[] ancestors;
+
+    private PlanCheck(Specialisation plan, boolean inOrder) {
+        this.plan = plan;
+        this.ancestors = new BitSet[plan.tasks().size()];
+        for (int i = 0; i < ancestors.length; i++) {
+            ancestors[i] = new BitSet();
+            for (int other : plan.before()[i]) {
+                if (other >= i) {
+                    violations.add("task " + i + " waits for task " + other + ", which comes later");
+                } else {
+                    ancestors[i].or(ancestors[other]);
+                    ancestors[i].set(other);
+                }
+            }
+            if (inOrder) {
+                ancestors[i].set(0, i);
+            }
+        }
+    }
+
+    /** In order: one thread runs the tasks one after the other. */
+    static List<String> violations(Specialisation plan, boolean inOrder) {
+        PlanCheck check = new PlanCheck(plan, inOrder);
+        check.edges();
+        check.data();
+        check.effects();
+        check.reduction();
+        check.contents();
+        check.violations.addAll(new MemoryCheck(plan, check.ancestors).violations());
+        check.violations.addAll(new StreamCheck(plan, check.ancestors).violations());
+        return check.violations;
+    }
+
+    static void assertRight(Specialisation plan, boolean inOrder, String where) {
+        assertEquals(List.of(), violations(plan, inOrder), where);
+    }
+
+    private String task(int index) {
+        return "task " + index + " (" + plan.tasks().get(index).name() + ")";
+    }
+
+    private void violated(String what) {
+        violations.add(what);
+    }
+
+    /** Both directions say the same. */
+    private void edges() {
+        for (int i = 0; i < ancestors.length; i++) {
+            for (int other : plan.before()[i]) {
+                int self = i;
+                if (Arrays.stream(plan.after()[other]).filter(each -> each == self).count() != 1) {
+                    violated(task(i) + " waits for " + task(other) + ", which does not know");
+                }
+            }
+        }
+        long before = Arrays.stream(plan.before()).mapToLong(each -> each.length).sum();
+        long after = Arrays.stream(plan.after()).mapToLong(each -> each.length).sum();
+        if (before != after) {
+            violated(before + " edges one way, " + after + " the other");
+        }
+    }
+
+    private void requireOrder(int first, int second, String why) {
+        if (first != second && !ancestors[second].get(first)) {
+            violated(task(first) + " need not come before " + task(second) + ": " + why);
+        }
+    }
+
+    /** Each reads after the write that it needs, and writes after all that needed the old content. */
+    private void data() {
+        Map<Integer, Integer> writer = new HashMap<>();
+        Map<Integer, List<Integer>> users = new HashMap<>();
+        for (int i = 0; i < ancestors.length; i++) {
+            Task task = plan.tasks().get(i);
+            for (int read : task.reads()) {
+                int memory = plan.values().memory(read);
+                requireOrder(writer.getOrDefault(memory, i), i, "it writes '" + plan.values().name(read) + "'");
+                users.computeIfAbsent(memory, _ -> new ArrayList<>()).add(i);
+            }
+            for (int written : task.writes()) {
+                int memory = plan.values().memory(written);
+                for (int user : users.getOrDefault(memory, List.of())) {
+                    requireOrder(user, i, "it uses '" + plan.values().name(written) + "', which is written again");
+                }
+                users.put(memory, new ArrayList<>(List.of(i)));
+                writer.put(memory, i);
+            }
+        }
+    }
+
+    private void effects() {
+        Map<Effect, Integer> last = new EnumMap<>(Effect.class);
+        for (int i = 0; i < ancestors.length; i++) {
+            Set<Effect> effects = EnumSet.noneOf(Effect.class);
+            for (Access access : plan.tasks().get(i).operations()) {
+                collect(access.op(), effects);
+            }
+            for (Effect effect : effects) {
+                Integer before = last.put(effect, i);
+                if (before != null && effect != Effect.CONTROL && effect != Effect.RANDOM) {
+                    requireOrder(before, i, "both " + effect);
+                }
+            }
+            if (last.containsKey(Effect.READER)) {
+                requireOrder(last.get(Effect.READER), i, "it may find the end of the data");
+            }
+        }
+    }
+
+    private void collect(OpDesc op, Set<Effect> effects) {
+        Operation schema = Operations.system().get(op.type());
+        effects.addAll(schema.effects());
+        op.attributes().forEach(each -> each.value().blocks()
+                .forEach(block -> plan.accesses().block().program().block(block).ops().forEach(inner -> collect(inner, effects))));
+    }
+
+    /** Of what the data demands nothing follows from the rest. */
+    private void reduction() {
+        int[][] kept = plan.dependencies().before();
+        BitSet[] known = new BitSet[kept.length];
+        for (int i = 0; i < kept.length; i++) {
+            known[i] = new BitSet();
+            for (int other : kept[i]) {
+                known[i].or(known[other]);
+            }
+            for (int other : kept[i]) {
+                if (known[i].get(other)) {
+                    violated("that " + task(i) + " waits for " + task(other) + " follows from the rest");
+                }
+            }
+            for (int other : kept[i]) {
+                known[i].set(other);
+            }
+        }
+    }
+
+    /** Each variable's content has a name, by how often the variable was written. Everything finds the content that the program's order means, wherever it lies. */
+    private void contents() {
+        ValueTable values = plan.values();
+        String[] content = new String[values.size()];
+        for (int value : plan.accesses().externals()) {
+            content[values.memory(value)] = values.name(value) + "@0";
+        }
+        for (int value = 0; value < content.length; value++) {
+            if (values.isPersistable(value)) {
+                content[values.memory(value)] = values.name(value) + "@0";
+            }
+        }
+        List<Access> operations = plan.accesses().operations();
+        Map<String, Integer> versions = new HashMap<>();
+        Map<Access, Set<String>> reads = new HashMap<>();
+        Map<Access, Map<String, String>> writes = new HashMap<>();
+        for (Access access : operations) {
+            Set<String> read = new java.util.HashSet<>();
+            for (int value : access.reads()) {
+                read.add(values.name(value) + "@" + versions.getOrDefault(values.name(value), 0));
+            }
+            reads.put(access, read);
+            Map<String, String> written = new HashMap<>();
+            for (int value : access.writes()) {
+                written.put(values.name(value), values.name(value) + "@" + versions.merge(values.name(value), 1, Integer::sum));
+            }
+            writes.put(access, written);
+        }
+        for (int i = 0; i < ancestors.length; i++) {
+            contents(i, content, reads, writes);
+        }
+        for (int value : plan.accesses().wanted()) {
+            int result = values.result(value);
+            if (values.constant(result) == null) {
+                requireContent(content[values.memory(result)], Set.of(last(versions, values.name(value))),
+                        "the result '" + values.name(value) + "'");
+            }
+        }
+        for (int value = 0; value < plan.accesses().values().size(); value++) {
+            if (values.isPersistable(value) && values.memory(value) == value && plan.accesses().block().index() == 0) {
+                requireContent(content[value], Set.of(last(versions, values.name(value))), "what is left in '" + values.name(value) + "'");
+            }
+        }
+    }
+
+    private static String last(Map<String, Integer> versions, String name) {
+        return name + "@" + versions.getOrDefault(name, 0);
+    }
+
+    private void contents(int index, String[] content, Map<Access, Set<String>> reads, Map<Access, Map<String, String>> writes) {
+        ValueTable values = plan.values();
+        Task task = plan.tasks().get(index);
+        if (task instanceof Task.Transfer(int from, int to, var source, var target)) {
+            content[values.memory(to)] = content[values.memory(from)];
+            if (!source.equals(values.place(values.memory(from))) || !target.equals(values.place(values.memory(to)))) {
+                violated(task(index) + " is from " + source + " to " + target + ", but its values are elsewhere");
+            }
+            return;
+        }
+        Set<String> expected = new java.util.HashSet<>();
+        Map<String, String> written = new HashMap<>();
+        for (Access access : task.operations()) {
+            expected.addAll(reads.get(access));
+            written.putAll(writes.get(access));
+        }
+        for (int read : task.reads()) {
+            if (values.constant(read) == null) {
+                requireContent(content[values.memory(read)], expected, "'" + values.name(read) + "', as " + task(index) + " reads it,");
+                requirePlace(index, read);
+            }
+        }
+        for (int write : task.writes()) {
+            content[values.memory(write)] = written.get(values.name(write).replaceFirst("_device_.*", ""));
+            requirePlace(index, write);
+        }
+    }
+
+    private void requirePlace(int index, int value) {
+        Object place = plan.values().place(plan.values().memory(value));
+        if (!plan.tasks().get(index).place().equals(place)) {
+            violated(task(index) + " is at " + plan.tasks().get(index).place() + ", but '" + plan.values().name(value) + "' at " + place);
+        }
+    }
+
+    private void requireContent(@org.jspecify.annotations.Nullable String content, Set<String> expected, String what) {
+        // What nothing has written, such as a list before its first element, holds nothing to be confused with.
+        if (content != null && !expected.contains(content)) {
+            violated(what + " holds " + content + ", not " + expected);
+        }
+    }
+}

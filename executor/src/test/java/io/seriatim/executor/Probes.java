@@ -1,0 +1,159 @@
+package io.seriatim.executor;
+
+import io.seriatim.graph.Block;
+import io.seriatim.graph.OpDesc;
+import io.seriatim.graph.Program;
+import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Operand;
+import io.seriatim.graph.op.Operation;
+import io.seriatim.graph.op.Operations;
+import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.kernel.Computation;
+import io.seriatim.tensor.kernel.Kernel;
+import io.seriatim.tensor.kernel.KernelContext;
+import io.seriatim.tensor.kernel.Kernels;
+import java.util.EnumSet;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Operations that tests look into runs with. Both pass X on to Out and call the hook of their attribute {@code key}, if there is one: {@code test_probe} from a Java function, {@code test_kernel} from a kernel.
+ */
+public final class Probes implements Operations.Provider {
+    static final String CALL = "test_probe";
+    static final String KERNEL = "test_kernel";
+
+    /** Made by the service loader. */
+    public Probes() {
+        // All is static.
+    }
+
+    private static final Map<String, Hook> HOOKS = new ConcurrentHashMap<>();
+    private static final Map<String, AtomicInteger> INFERRED = new ConcurrentHashMap<>();
+
+    /** What happens where a probe runs. */
+    @FunctionalInterface
+    interface Hook {
+        void run(Tensor value) throws Exception;
+    }
+
+    /** What {@link #KERNEL} comes down to. */
+    record Watched(String key) implements Computation {
+        @Override
+        public String operation() {
+            return KERNEL;
+        }
+
+        @Override
+        public TensorSpec[] infer(@Nullable TensorSpec... inputs) {
+            return new TensorSpec[0];
+        }
+    }
+
+    private record WatchedKernel(String key) implements Kernel {
+        @Override
+        public void run(@Nullable Tensor[] arguments, KernelContext context) {
+            try {
+                call(key, Objects.requireNonNull(arguments[0]));
+            } catch (RuntimeException e) {
+                throw e;
+            } catch (Exception e) {
+                throw new IllegalStateException(e);
+            }
+        }
+
+        @Override
+        public String provider() {
+            return "test";
+        }
+    }
+
+    @Override
+    public void register(Operations registry) {
+        Kernels.system().register("test", "cpu", KERNEL, Watched.class, EnumSet.allOf(DType.class),
+                (computation, _) -> new WatchedKernel(computation.key()));
+        define(CALL, (l, value) -> l.call(CALL, (in, _) -> call(l.attrs().getText("key"), Objects.requireNonNull(in.getFirst())),
+                List.of(value), List.of())).register(registry);
+        define(KERNEL, (l, value) -> l.into(new Watched(l.attrs().getText("key")), List.of(value), List.of())).register(registry);
+    }
+
+    private static Operation.Builder define(String type, java.util.function.BiConsumer<Lowering, Operand> watch) {
+        return Operation.define(type).in("X").out("Out").attr("key", "").infer(inference -> {
+            if (inference.isForRun()) {
+                INFERRED.computeIfAbsent(inference.attrs().getText("key"), _ -> new AtomicInteger()).incrementAndGet();
+            }
+            inference.same("X", "Out");
+        }).lower(l -> watch.accept(l, l.mutable("X", "Out")));
+    }
+
+    private static void call(String key, Tensor value) throws Exception {
+        Hook hook = HOOKS.get(key);
+        if (hook != null) {
+            hook.run(value);
+        }
+    }
+
+    /** From now on this happens where a probe of that key runs. */
+    static void on(String key, Hook hook) {
+        HOOKS.put(key, hook);
+    }
+
+    static void off(String key) {
+        HOOKS.remove(key);
+    }
+
+    static void allOff() {
+        HOOKS.clear();
+        INFERRED.clear();
+    }
+
+    /** How many times the shapes of a probe were inferred for a run: plans do it once for the shapes that are fed. */
+    static int inferred(String key) {
+        AtomicInteger count = INFERRED.get(key);
+        return count == null ? 0 : count.get();
+    }
+
+    /** A probe of a variable in place. */
+    static OpDesc of(String type, String variable, String key) {
+        return OpDesc.of(type).in("X", variable).out("Out", variable).attr("key", key).build();
+    }
+
+    /** A copy of a program with a probe before one of its operations, in place on something that the operation reads. */
+    static Program before(Program program, int index, String type, String key, String... callstack) {
+        Program copy = program.copy();
+        Block block = copy.global();
+        OpDesc op = block.ops().get(index);
+        Set<String> constants = constants(block.ops().subList(0, index));
+        List<String> there = op.inputNames().stream().filter(name -> isDense(block, name) && !constants.contains(name)).toList();
+        String variable = there.isEmpty() ? "x" : there.getFirst();
+        OpDesc probe = of(type, variable, key);
+        block.add(index, callstack.length == 0 ? probe : probe.with("op_callstack", callstack));
+        return copy;
+    }
+
+    /** What follows from nothing that is fed or in a scope: plans compute it beforehand, and a probe of it is not run. */
+    private static Set<String> constants(List<OpDesc> ops) {
+        Set<String> constants = new HashSet<>();
+        for (OpDesc op : ops) {
+            if (constants.containsAll(op.inputNames())) {
+                constants.addAll(op.outputNames());
+            } else {
+                op.outputNames().forEach(constants::remove);
+            }
+        }
+        return constants;
+    }
+
+    private static boolean isDense(Block block, String name) {
+        var desc = block.find(name);
+        return desc != null && desc.type().tensorType() != null;
+    }
+}

@@ -1,0 +1,70 @@
+package io.seriatim.executor;
+
+import static io.seriatim.executor.Executor.feeds;
+import static io.seriatim.executor.Executor.fetches;
+
+import io.seriatim.graph.Interpreter;
+import io.seriatim.graph.Network;
+import io.seriatim.graph.Value;
+import io.seriatim.graph.VarDesc;
+import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.kernel.Kernels;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Random programs with branches, loops, lists, and shapes that only the data determine give what the interpreter gives, to the bit. */
+class RandomControlFlowTest {
+    /** Rows of x, and n: the same again, and others. */
+    private static final int[][] FEEDS = {{3, 2}, {3, 0}, {5, 3}, {3, 2}, {1, 1}};
+
+    @ParameterizedTest
+    @CsvSource({"false,0", "true,1000"})
+    void equalTheInterpreter(boolean trains, long firstSeed) {
+        for (long seed = firstSeed; seed < firstSeed + 12; seed++) {
+            Network network = RandomControlFlow.of(seed, trains);
+            List<String> names = network.outputs().values().values().stream().map(Value::name).toList();
+            try {
+                Interpreter interpreter = Interpreter.of(Kernels.system());
+                interpreter.run(network.startup(), Map.of(), List.of());
+                List<Map<String, Tensor>> expected = new ArrayList<>();
+                for (int i = 0; i < FEEDS.length; i++) {
+                    expected.add(interpreter.run(network.main(), Map.of("x", x(i), "n", n(i)), names));
+                }
+                for (int threads : new int[]{1, 2, 4}) {
+                    compare(network, threads, names, expected, interpreter, "seed " + seed + ", threads " + threads);
+                }
+            } catch (RuntimeException e) {
+                throw new AssertionError("Seed " + seed + " fails: " + e.getMessage(), e);
+            }
+        }
+    }
+
+    private static Tensor x(int run) {
+        return Bits.normal(run % 3, FEEDS[run][0], RandomControlFlow.WIDTH);
+    }
+
+    private static Tensor n(int run) {
+        return Bits.longs(FEEDS[run][1]);
+    }
+
+    private static void compare(Network network, int threads, List<String> names, List<Map<String, Tensor>> expected,
+            Interpreter interpreter, String where) {
+        try (Executor executor = Executor.builder().threads(threads).eager().specialisations(2).build()) {
+            executor.run(network.startup());
+            Plan plan = executor.compile(network.main(), feeds("x", "n"), fetches(names.toArray(String[]::new)));
+            for (int i = 0; i < FEEDS.length; i++) {
+                Results found = plan.run(x(i), n(i));
+                for (String name : names) {
+                    Bits.assertSame(Objects.requireNonNull(expected.get(i).get(name)), found.get(name), where + ", run " + i + ", " + name);
+                }
+            }
+            for (VarDesc each : network.main().persistables()) {
+                Bits.assertSame(interpreter.get(each.name()), executor.scope().get(each.name()), where + ", " + each.name());
+            }
+        }
+    }
+}

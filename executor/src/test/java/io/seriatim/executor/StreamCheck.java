@@ -1,0 +1,109 @@
+package io.seriatim.executor;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.BitSet;
+import java.util.List;
+
+/**
+ * Finds out from streams and events alone what has ended when a task begins on its device, or on the host: what is before it on its stream, what its stream or the host waits for, and what tasks of the host
+ * that come before it have waited for.
+ */
+final class StreamCheck {
+    private final Specialisation plan;
+    private final Streams streams;
+    private final BitSet[] ancestors;
+    private final List<String> violations = new ArrayList<>();
+
+    StreamCheck(Specialisation plan, BitSet[] ancestors) {
+        this.plan = plan;
+        this.streams = plan.streams();
+        this.ancestors = ancestors;
+    }
+
+    List<String> violations() {
+        BitSet[] ended = ended(-1, -1);
+        boolean[] used = new boolean[ended.length];
+        for (int i = 0; i < ended.length; i++) {
+            for (int other : plan.before()[i]) {
+                // Without devices whoever runs the tasks waits for those of the host.
+                if (!ended[i].get(other) && !streams.isHostOnly()) {
+                    violations.add("task " + i + " may begin before task " + other + " has ended, on which it depends");
+                }
+            }
+            int[] waits = waits(i);
+            for (int other : waits) {
+                used[other] = true;
+                if (!streams.recorded()[other] || !ancestors[i].get(other)) {
+                    violations.add("task " + i + " waits for the event of task " + other + ", which may not be there");
+                }
+                if (streams.stream()[other] == streams.stream()[i] || ended(i, other)[i].get(other)) {
+                    violations.add("that task " + i + " waits for the event of task " + other + " is not needed");
+                }
+            }
+            passed(i, ended);
+        }
+        for (int i = 0; i < used.length; i++) {
+            if (streams.recorded()[i] && !used[i]) {
+                violations.add("nothing waits for the event of task " + i);
+            }
+        }
+        return violations;
+    }
+
+    private int[] waits(int task) {
+        return streams.stream()[task] < 0 ? streams.hostWaits()[task] : streams.waits()[task];
+    }
+
+    /** What has ended when each task begins, if one of the waits is left out. */
+    private BitSet[] ended(int without, int leftOut) {
+        int[] stream = streams.stream();
+        int[] last = new int[streams.streams().size()];
+        Arrays.fill(last, -1);
+        BitSet[] ended = new BitSet[stream.length];
+        for (int i = 0; i < stream.length; i++) {
+            ended[i] = host(i, ended);
+            for (int other : waits(i)) {
+                if (i != without || other != leftOut) {
+                    ended[i].or(ended[other]);
+                    ended[i].set(other);
+                }
+            }
+            if (stream[i] >= 0) {
+                if (last[stream[i]] >= 0) {
+                    ended[i].or(ended[last[stream[i]]]);
+                    ended[i].set(last[stream[i]]);
+                }
+                last[stream[i]] = i;
+            }
+        }
+        return ended;
+    }
+
+    /** What has ended since tasks of the host, which come before, have. */
+    private BitSet host(int task, BitSet[] ended) {
+        BitSet known = new BitSet();
+        for (int other : plan.before()[task]) {
+            if (streams.stream()[other] < 0) {
+                known.or(ended[other]);
+                known.set(other);
+            }
+        }
+        return known;
+    }
+
+    /** What tasks of the host have waited for is what a thread is told. */
+    private void passed(int task, BitSet[] ended) {
+        BitSet known = host(task, ended);
+        BitSet told = new BitSet();
+        for (int other : streams.passed()[task]) {
+            if (!known.get(other) || !streams.recorded()[other]) {
+                violations.add("task " + task + " takes it that task " + other + " has ended");
+            }
+            told.or(ended[other]);
+            told.set(other);
+        }
+        known.stream().filter(other -> streams.stream()[other] >= 0 && !told.get(other))
+                .forEach(other -> violations.add("the thread of task " + task + " does not hear that task " + other + " has ended"));
+    }
+}
