@@ -165,7 +165,8 @@ record Dependencies(int[][] before, long found, long examined) {
                 return;
             }
             effects.addAll(schema.effects());
-            op.attributes().forEach(each -> each.value().blocks().forEach(block -> program.block(block).ops().forEach(inner -> collect(inner, effects))));
+            op.attributes().forEach(
+                    each -> each.value().blocks().forEach(block -> program.block(block).ops().forEach(inner -> collect(inner, effects))));
         }
 
         private static int[] reduced(TreeSet<Integer> waits, Ancestors ancestors) {

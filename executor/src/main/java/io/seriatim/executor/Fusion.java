@@ -1,6 +1,7 @@
 package io.seriatim.executor;
 
 import io.seriatim.graph.Attribute;
+import io.seriatim.graph.OpDesc;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.tensor.TensorSpec;
@@ -9,6 +10,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -86,7 +88,8 @@ final class Fusion {
             return -1;
         }
         int value = task.writes()[0];
-        if (values.memory(value) != value || readers[value] != 1 || writers[value] != 1 || values.isWanted(value) || values.isPersistable(value)
+        if (values.memory(value) != value || readers[value] != 1 || writers[value] != 1 || values.isWanted(value)
+                || values.isPersistable(value)
                 || values.origin(value) != Accesses.Origin.COMPUTED) {
             return -1;
         }
@@ -104,8 +107,11 @@ final class Fusion {
         return reader;
     }
 
-    private static String place(Task.Compute task) {
-        return task.operations().getFirst().op().attribute("op_device") instanceof Attribute.Text(String text) ? text : "";
+    /** What the operation says of its device and stream. */
+    private static List<String> place(Task.Compute task) {
+        OpDesc op = task.operations().getFirst().op();
+        return Stream.of("op_device", "execution_stream").map(name -> op.attribute(name) instanceof Attribute.Text(String text) ? text : "")
+                .toList();
     }
 
     /** Whether it does nothing but compute. */
@@ -124,7 +130,8 @@ final class Fusion {
         Stage last = first.stages().getLast();
         Task.Compute behind = second.temporaries().isEmpty() ? second : second.withTemporariesFrom(first.temporaries().size());
         Stage next = behind.stages().getFirst();
-        if (last.outputs().size() != 1 || !isWhole(last.outputs().getFirst(), value) || isReadIn(second.stages().subList(1, second.stages().size()), value)
+        if (last.outputs().size() != 1 || !isWhole(last.outputs().getFirst(), value)
+                || isReadIn(second.stages().subList(1, second.stages().size()), value)
                 || isReadIn(first.stages(), value)) {
             return null;
         }

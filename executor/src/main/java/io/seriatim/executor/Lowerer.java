@@ -33,9 +33,12 @@ final class Lowerer {
     private static final long MOST_FOLDED = 64;
     private static final Set<String> OF_SHAPES = Set.of("shape", "size");
     /** What computes shapes. Others might do more than they say. */
-    private static final Set<String> FOLDED = Set.of("shape", "size", "fill_constant", "assign_value", "assign", "cast", "slice", "strided_slice", "concat", "stack",
-            "unstack", "split", "gather", "scale", "elementwise_add", "elementwise_sub", "elementwise_mul", "elementwise_div", "elementwise_mod",
-            "elementwise_floordiv", "elementwise_max", "elementwise_min", "squeeze2", "unsqueeze2", "reshape2", "squeeze", "unsqueeze", "reshape", "range",
+    private static final Set<String> FOLDED = Set.of("shape", "size", "fill_constant", "assign_value", "assign", "cast", "slice",
+            "strided_slice", "concat", "stack",
+            "unstack", "split", "gather", "scale", "elementwise_add", "elementwise_sub", "elementwise_mul", "elementwise_div",
+            "elementwise_mod",
+            "elementwise_floordiv", "elementwise_max", "elementwise_min", "squeeze2", "unsqueeze2", "reshape2", "squeeze", "unsqueeze",
+            "reshape", "range",
             "reduce_prod", "reduce_sum", "reduce_max", "reduce_min", "fill_any_like");
 
     private final Accesses accesses;
@@ -297,7 +300,7 @@ final class Lowerer {
                 case Operand.Source.Temporary(int number) -> new Arg.Temporary(number);
                 case Operand.Source.Constant(Tensor tensor) -> new Arg.Constant(tensor);
                 case Operand.Source.RandomKey _ -> new Arg.Key(access);
-                case Operand.Source.RowIndexes _, Operand.Source.OutputRowIndexes _ ->
+                case Operand.Source.RowIndexes _,Operand.Source.OutputRowIndexes _ ->
                     throw new IllegalStateException("Operation '" + access.op().type() + "' works on rows, which are interpreted");
             };
         }

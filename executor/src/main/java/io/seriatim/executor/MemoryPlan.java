@@ -217,7 +217,8 @@ record MemoryPlan(long[] offsets, long[][] temporaries, Map<Place, Long> arenas,
             Stage stage = task.stages().get(writing);
             Computation computation = stage.computation();
             Arg out = stage.outputs().getFirst();
-            if (computation == null || out == null || stage.outputs().size() != 1 || !out.isWhole(values) || values.memory(out.value()) != memory) {
+            if (computation == null || out == null || stage.outputs().size() != 1 || !out.isWhole(values)
+                    || values.memory(out.value()) != memory) {
                 return -1;
             }
             for (int k = 0; k < stage.inputs().size(); k++) {
@@ -232,7 +233,8 @@ record MemoryPlan(long[] offsets, long[][] temporaries, Map<Place, Long> arenas,
 
         private boolean isReadOnce(Stage stage, Arg in) {
             int memory = values.memory(in.value());
-            return stage.inputs().stream().filter(arg -> arg != null && arg.value() >= 0 && values.memory(arg.value()) == memory).allMatch(in::equals);
+            return stage.inputs().stream().filter(arg -> arg != null && arg.value() >= 0 && values.memory(arg.value()) == memory)
+                    .allMatch(in::equals);
         }
 
         private boolean isLastRead(int index, Task.Compute task, int stage, int value) {

@@ -68,7 +68,8 @@ final class Simplification {
     private void passBy(int index, Stage stage) {
         Arg in = stage.inputs().isEmpty() ? null : stage.inputs().getFirst();
         Arg out = stage.outputs().size() == 1 ? stage.outputs().getFirst() : null;
-        if (!(stage.computation() instanceof Copy) || in == null || out == null || in.value() < 0 || !out.isWhole(values) || !in.spec().isRowMajor()
+        if (!(stage.computation() instanceof Copy) || in == null || out == null || in.value() < 0 || !out.isWhole(values)
+                || !in.spec().isRowMajor()
                 || in.spec().dtype() != out.spec().dtype() || !isTemporary(out.value()) || writers.get(out.value()).size() != 1) {
             return;
         }
@@ -90,7 +91,8 @@ final class Simplification {
     }
 
     private boolean isTemporary(int value) {
-        return values.memory(value) == value && groups[value] == 1 && values.origin(value) == Accesses.Origin.COMPUTED && !values.isPersistable(value)
+        return values.memory(value) == value && groups[value] == 1 && values.origin(value) == Accesses.Origin.COMPUTED
+                && !values.isPersistable(value)
                 && !values.isWanted(value);
     }
 
@@ -108,7 +110,9 @@ final class Simplification {
         for (Stage stage : task.stages()) {
             List<@Nullable Arg> inputs = new ArrayList<>(stage.inputs().size());
             for (Arg arg : stage.inputs()) {
-                inputs.add(arg != null && arg.value() == copy ? new Arg(original.source(), original.offset() + arg.offset(), arg.spec()) : arg);
+                inputs.add(arg != null && arg.value() == copy
+                        ? new Arg(original.source(), original.offset() + arg.offset(), arg.spec())
+                        : arg);
             }
             stages.add(stage.with(inputs, stage.outputs()));
         }
@@ -158,7 +162,18 @@ final class Simplification {
             return task;
         }
         boolean useless = living.isEmpty() && Arrays.stream(task.writes()).allMatch(value -> reads[value] == 0 && isTemporary(value));
-        return useless ? null : Task.Compute.of(task.operations(), living.reversed(), task.temporaries(), task.place());
+        return useless ? null : without(Task.Compute.of(task.operations(), living.reversed(), task.temporaries(), task.place()), reads);
+    }
+
+    /** What is not computed any more needs no memory. */
+    private Task.Compute without(Task.Compute task, int[] reads) {
+        Set<Integer> computed = new HashSet<>();
+        for (Stage stage : task.stages()) {
+            stage.args().stream().filter(Objects::nonNull).forEach(arg -> computed.add(arg.value()));
+        }
+        int[] writes = Arrays.stream(task.writes()).filter(value -> computed.contains(value) || reads[value] > 0 || !isTemporary(value))
+                .toArray();
+        return new Task.Compute(task.operations(), task.stages(), task.temporaries(), task.place(), task.reads(), writes);
     }
 
     private boolean isDead(Stage stage, int[] reads, Set<Arg.Source> wanted) {

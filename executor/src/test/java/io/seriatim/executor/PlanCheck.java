@@ -6,12 +6,15 @@ import io.seriatim.graph.OpDesc;
 import io.seriatim.graph.op.Effect;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.EnumMap;
 import java.util.EnumSet;
 import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -174,10 +177,11 @@ final class PlanCheck {
         }
         List<Access> operations = plan.accesses().operations();
         Map<String, Integer> versions = new HashMap<>();
-        Map<Access, Set<String>> reads = new HashMap<>();
+        Map<String, Set<String>> sources = new HashMap<>();
+        Map<Access, Set<String>> reads = new LinkedHashMap<>();
         Map<Access, Map<String, String>> writes = new HashMap<>();
         for (Access access : operations) {
-            Set<String> read = new java.util.HashSet<>();
+            Set<String> read = new HashSet<>();
             for (int value : access.reads()) {
                 read.add(values.name(value) + "@" + versions.getOrDefault(values.name(value), 0));
             }
@@ -187,14 +191,21 @@ final class PlanCheck {
                 written.put(values.name(value), values.name(value) + "@" + versions.merge(values.name(value), 1, Integer::sum));
             }
             writes.put(access, written);
+            written.values().forEach(each -> sources.put(each, read));
         }
+        for (Task task : plan.tasks()) {
+            task.operations().forEach(
+                    access -> Arrays.stream(task.writes()).forEach(value -> sources.remove(writes.get(access).get(variable(value)))));
+        }
+        reads.values().forEach(read -> addSources(read, sources));
         for (int i = 0; i < ancestors.length; i++) {
             contents(i, content, reads, writes);
         }
         for (int value : plan.accesses().wanted()) {
             int result = values.result(value);
             if (values.constant(result) == null) {
-                requireContent(content[values.memory(result)], Set.of(last(versions, values.name(value))), "the result '" + values.name(value) + "'");
+                requireContent(content[values.memory(result)], Set.of(last(versions, values.name(value))),
+                        "the result '" + values.name(value) + "'");
             }
         }
         for (int value = 0; value < plan.accesses().values().size(); value++) {
@@ -202,6 +213,22 @@ final class PlanCheck {
                 requireContent(content[value], Set.of(last(versions, values.name(value))), "what is left in '" + values.name(value) + "'");
             }
         }
+    }
+
+    /** What no task writes was a copy: its readers read what it would have been copied from. */
+    private static void addSources(Set<String> contents, Map<String, Set<String>> sources) {
+        ArrayDeque<String> more = new ArrayDeque<>(contents);
+        while (!more.isEmpty()) {
+            for (String source : sources.getOrDefault(more.pop(), Set.of())) {
+                if (contents.add(source)) {
+                    more.add(source);
+                }
+            }
+        }
+    }
+
+    private String variable(int value) {
+        return plan.values().name(value).replaceFirst("_device_.*", "");
     }
 
     private static String last(Map<String, Integer> versions, String name) {
@@ -218,7 +245,7 @@ final class PlanCheck {
             }
             return;
         }
-        Set<String> expected = new java.util.HashSet<>();
+        Set<String> expected = new HashSet<>();
         Map<String, String> written = new HashMap<>();
         for (Access access : task.operations()) {
             expected.addAll(reads.get(access));
@@ -231,7 +258,7 @@ final class PlanCheck {
             }
         }
         for (int write : task.writes()) {
-            content[values.memory(write)] = written.get(values.name(write).replaceFirst("_device_.*", ""));
+            content[values.memory(write)] = written.get(variable(write));
             requirePlace(index, write);
         }
     }
