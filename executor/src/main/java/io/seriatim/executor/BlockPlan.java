@@ -69,7 +69,7 @@ final class BlockPlan {
             try {
                 frame.drain();
             } catch (RuntimeException later) {
-                if (later != e) {
+                if (!later.equals(e)) {
                     e.addSuppressed(later);
                 }
             }

@@ -62,13 +62,16 @@ final class ElementwiseChains implements Fusion.Rule {
                 : numbers.get(number) < 0 ? last : numbers.get(number))));
         Chain chain = new Chain(inputs.size(), steps, List.of(inputs.size() + steps.size() - 1));
         TensorSpec[] specs = inputs.stream().map(Arg::spec).toArray(TensorSpec[]::new);
-        return chain.isExact(specs) && chain.steps().stream().allMatch(Chain::isCheap) ? Stage.of(second.access(), chain, new ArrayList<>(inputs), out) : null;
+        return chain.isExact(specs) && chain.steps().stream().allMatch(Chain::isCheap)
+                ? Stage.of(second.access(), chain, new ArrayList<>(inputs), out)
+                : null;
     }
 
     /** Null for what is no chain. */
     private @Nullable Steps steps(Stage stage) {
         Arg out = stage.outputs().size() == 1 ? stage.outputs().getFirst() : null;
-        if (out == null || stage.inputs().contains(null) || !isFloating(out) || !stage.inputs().stream().allMatch(arg -> isDense(arg, out))) {
+        if (out == null || stage.inputs().contains(null) || !isFloating(out)
+                || !stage.inputs().stream().allMatch(arg -> isDense(arg, out))) {
             return null;
         }
         List<Arg> inputs = new ArrayList<>();
@@ -82,9 +85,10 @@ final class ElementwiseChains implements Fusion.Rule {
             }
         }
         if (stage.computation() instanceof Chain chain) {
-            return numbers.size() == inputs.size() && chain.outputs().size() == 1 && chain.outputs().getFirst() == chain.inputs() + chain.steps().size() - 1
-                    ? new Steps(chain.steps(), inputs)
-                    : null;
+            return numbers.size() == inputs.size() && chain.outputs().size() == 1
+                    && chain.outputs().getFirst() == chain.inputs() + chain.steps().size() - 1
+                            ? new Steps(chain.steps(), inputs)
+                            : null;
         }
         Chain.Step step = step(stage.computation(), numbers, out.spec().dtype());
         return step == null ? null : new Steps(List.of(step), inputs);
@@ -111,9 +115,11 @@ final class ElementwiseChains implements Fusion.Rule {
     private static Chain.Step renumbered(Chain.Step step, IntUnaryOperator numbers) {
         return switch (step) {
             case Chain.Apply(Unary function, int x) -> new Chain.Apply(function, numbers.applyAsInt(x));
-            case Chain.Combine(Binary.Function function, int x, int y) -> new Chain.Combine(function, numbers.applyAsInt(x), numbers.applyAsInt(y));
+            case Chain.Combine(Binary.Function function, int x, int y) ->
+                new Chain.Combine(function, numbers.applyAsInt(x), numbers.applyAsInt(y));
             case Chain.Cast(DType to, int x) -> new Chain.Cast(to, numbers.applyAsInt(x));
-            case Chain.Grad(UnaryGrad gradient, int x, int y, int dy) -> new Chain.Grad(gradient, absent(x, numbers), absent(y, numbers), numbers.applyAsInt(dy));
+            case Chain.Grad(UnaryGrad gradient, int x, int y, int dy) ->
+                new Chain.Grad(gradient, absent(x, numbers), absent(y, numbers), numbers.applyAsInt(dy));
             case Chain.Select(int condition, int x, int y) ->
                 new Chain.Select(numbers.applyAsInt(condition), numbers.applyAsInt(x), numbers.applyAsInt(y));
         };

@@ -35,13 +35,15 @@ final class Epilogue implements Fusion.Rule {
         List<PostOp> done = postOps(first.computation());
         Arg out = second.outputs().size() == 1 ? second.outputs().getFirst() : null;
         Arg result = first.outputs().getFirst();
-        if (done == null || out == null || result == null || done.size() == MOST_POST_OPS || !out.isWhole(values) || !out.spec().equals(result.spec())) {
+        if (done == null || out == null || result == null || done.size() == MOST_POST_OPS || !out.isWhole(values)
+                || !out.spec().equals(result.spec())) {
             return null;
         }
         List<@Nullable Arg> inputs = new ArrayList<>(first.inputs());
         List<PostOp> postOps = new ArrayList<>(done);
         switch (second.computation()) {
-            case Unary unary when APPLIED.contains(unary.function()) -> postOps.add(new PostOp.Apply(unary.function(), unary.alpha(), unary.beta()));
+            case Unary unary when APPLIED.contains(unary.function()) ->
+                postOps.add(new PostOp.Apply(unary.function(), unary.alpha(), unary.beta()));
             case Binary binary when binary.postOps().isEmpty() && COMBINED.contains(binary.function()) -> {
                 Arg other = second.inputs().get(1 - input);
                 if (other == null || !other.spec().isRowMajor() || other.spec().dtype() != out.spec().dtype()) {

@@ -238,8 +238,9 @@ public final class Executor implements AutoCloseable {
          * @return with a scope of its own
          */
         public Executor build() {
-            return new Executor(new Options(place, devices, threads, sequential, cachedPlans, specialisations, nanCheck, paddleRandom, inPlace,
-                    fusion, memoryPlan, collector, ignoreUnknownFeeds, engine, eager, new StreamPool(devices)));
+            return new Executor(
+                    new Options(place, devices, threads, sequential, cachedPlans, specialisations, nanCheck, paddleRandom, inPlace,
+                            fusion, memoryPlan, collector, ignoreUnknownFeeds, engine, eager, new StreamPool(devices)));
         }
     }
 
@@ -288,7 +289,9 @@ public final class Executor implements AutoCloseable {
             return new RunLoop.Serial();
         }
         Urgency urgency = Urgency.of(plan);
-        return options.eager() || urgency.isWorthwhile(options.threads()) ? new Crew(plan, urgency, helpers, options.threads()) : new RunLoop.Serial();
+        return options.eager() || urgency.isWorthwhile(options.threads())
+                ? new Crew(plan, urgency, helpers, options.threads())
+                : new RunLoop.Serial();
     }
 
     /**
@@ -398,7 +401,8 @@ public final class Executor implements AutoCloseable {
             known.removeIf(name -> program.global().var(name) == null);
         }
         Feeds names = new Feeds(List.copyOf(known));
-        Tensor[] values = names.names().stream().map(name -> Objects.requireNonNull(feeds.get(name), "feed " + name)).toArray(Tensor[]::new);
+        Tensor[] values = names.names().stream().map(name -> Objects.requireNonNull(feeds.get(name), "feed " + name))
+                .toArray(Tensor[]::new);
         return cached(program, names, fetches).run(values);
     }
 

@@ -140,7 +140,8 @@ final class Frame implements AutoCloseable {
         boolean[] closable = new boolean[values.size()];
         Arrays.fill(closable, true);
         for (Task task : plan.tasks()) {
-            boolean keeps = task instanceof Task.Interpreted(Access access, String _, int[] _, int[] _) && !Operations.system().get(access.op().type()).isLowered();
+            boolean keeps = task instanceof Task.Interpreted(Access access, String _, int[] _, int[] _)
+                    && !Operations.system().get(access.op().type()).isLowered();
             if (keeps) {
                 for (int value : task.reads()) {
                     closable[values.memory(value)] = false;
@@ -506,7 +507,8 @@ final class Frame implements AutoCloseable {
     @Nullable
     Object share(int wanted) {
         int memory = values.memory(wanted);
-        boolean given = values.origin(memory) != Accesses.Origin.COMPUTED || (values.spec(wanted) == null && !(present[wanted] instanceof Tensor tensor && isInArena(tensor)));
+        boolean given = values.origin(memory) != Accesses.Origin.COMPUTED
+                || (values.spec(wanted) == null && !(present[wanted] instanceof Tensor tensor && isInArena(tensor)));
         return given ? present[values.result(wanted)] : take(wanted);
     }
 

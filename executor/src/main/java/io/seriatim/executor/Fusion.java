@@ -86,7 +86,8 @@ final class Fusion {
             return -1;
         }
         int value = task.writes()[0];
-        if (values.memory(value) != value || readers[value] != 1 || writers[value] != 1 || values.isWanted(value) || values.isPersistable(value)
+        if (values.memory(value) != value || readers[value] != 1 || writers[value] != 1 || values.isWanted(value)
+                || values.isPersistable(value)
                 || values.origin(value) != Accesses.Origin.COMPUTED) {
             return -1;
         }
@@ -124,7 +125,8 @@ final class Fusion {
         Stage last = first.stages().getLast();
         Task.Compute behind = second.temporaries().isEmpty() ? second : second.withTemporariesFrom(first.temporaries().size());
         Stage next = behind.stages().getFirst();
-        if (last.outputs().size() != 1 || !isWhole(last.outputs().getFirst(), value) || isReadIn(second.stages().subList(1, second.stages().size()), value)
+        if (last.outputs().size() != 1 || !isWhole(last.outputs().getFirst(), value)
+                || isReadIn(second.stages().subList(1, second.stages().size()), value)
                 || isReadIn(first.stages(), value)) {
             return null;
         }

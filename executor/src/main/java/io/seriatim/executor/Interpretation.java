@@ -81,7 +81,8 @@ final class Interpretation {
         boolean changed = task.access().read(name) >= 0;
         Object own = value;
         // A gradient that only passes through is the memory of what came in.
-        if (value instanceof Tensor tensor && !changed && (frame.isInArena(tensor) || given.stream().anyMatch(each -> each.buffer() == tensor.buffer()))) {
+        if (value instanceof Tensor tensor && !changed
+                && (frame.isInArena(tensor) || given.stream().anyMatch(each -> each.buffer() == tensor.buffer()))) {
             own = Copies.to(frame.host(), tensor);
         }
         int target = task.writes()[index];

@@ -33,9 +33,12 @@ final class Lowerer {
     private static final long MOST_FOLDED = 64;
     private static final Set<String> OF_SHAPES = Set.of("shape", "size");
     /** What computes shapes. Others might do more than they say. */
-    private static final Set<String> FOLDED = Set.of("shape", "size", "fill_constant", "assign_value", "assign", "cast", "slice", "strided_slice", "concat", "stack",
-            "unstack", "split", "gather", "scale", "elementwise_add", "elementwise_sub", "elementwise_mul", "elementwise_div", "elementwise_mod",
-            "elementwise_floordiv", "elementwise_max", "elementwise_min", "squeeze2", "unsqueeze2", "reshape2", "squeeze", "unsqueeze", "reshape", "range",
+    private static final Set<String> FOLDED = Set.of("shape", "size", "fill_constant", "assign_value", "assign", "cast", "slice",
+            "strided_slice", "concat", "stack",
+            "unstack", "split", "gather", "scale", "elementwise_add", "elementwise_sub", "elementwise_mul", "elementwise_div",
+            "elementwise_mod",
+            "elementwise_floordiv", "elementwise_max", "elementwise_min", "squeeze2", "unsqueeze2", "reshape2", "squeeze", "unsqueeze",
+            "reshape", "range",
             "reduce_prod", "reduce_sum", "reduce_max", "reduce_min", "fill_any_like");
 
     private final Accesses accesses;
@@ -231,8 +234,7 @@ final class Lowerer {
                 }
             }
             for (Step step : lowered.steps()) {
-                stages.add(new Stage(access, step.work(), step.inputs().stream().map(this::arg).toList(),
-                        step.outputs().stream().map(this::arg).toList(), null));
+                stages.add(new Stage(access, step.work(), args(step.inputs()), args(step.outputs()), null));
             }
             stages.addAll(after);
             return Task.Compute.of(List.of(access), stages, temporaries, Place.CPU);
@@ -281,6 +283,14 @@ final class Lowerer {
             return null;
         }
 
+        private List<@Nullable Arg> args(List<@Nullable Operand> operands) {
+            List<@Nullable Arg> args = new ArrayList<>(operands.size());
+            for (Operand operand : operands) {
+                args.add(arg(operand));
+            }
+            return args;
+        }
+
         private @Nullable Arg arg(@Nullable Operand operand) {
             return operand == null ? null : new Arg(source(operand.source()), operand.offset(), operand.spec());
         }
@@ -297,7 +307,7 @@ final class Lowerer {
                 case Operand.Source.Temporary(int number) -> new Arg.Temporary(number);
                 case Operand.Source.Constant(Tensor tensor) -> new Arg.Constant(tensor);
                 case Operand.Source.RandomKey _ -> new Arg.Key(access);
-                case Operand.Source.RowIndexes _, Operand.Source.OutputRowIndexes _ ->
+                case Operand.Source.RowIndexes _,Operand.Source.OutputRowIndexes _ ->
                     throw new IllegalStateException("Operation '" + access.op().type() + "' works on rows, which are interpreted");
             };
         }

@@ -167,7 +167,7 @@ record MemoryPlan(long[] offsets, long[][] temporaries, Map<Place, Long> arenas,
             int given = inPlace && task instanceof Task.Compute compute ? replaced(index, compute, memory) : -1;
             if (given >= 0) {
                 offsets[memory] = offsets[given];
-                java.util.Objects.requireNonNull(ending.get(index + 1)).remove((Integer) given);
+                java.util.Objects.requireNonNull(ending.get(index + 1)).removeIf(memoryAt -> memoryAt == given);
                 taken++;
             } else {
                 offsets[memory] = arena(place(memory)).take(bytes(memory), index, users -> waitFor(index, users));
@@ -217,7 +217,8 @@ record MemoryPlan(long[] offsets, long[][] temporaries, Map<Place, Long> arenas,
             Stage stage = task.stages().get(writing);
             Computation computation = stage.computation();
             Arg out = stage.outputs().getFirst();
-            if (computation == null || out == null || stage.outputs().size() != 1 || !out.isWhole(values) || values.memory(out.value()) != memory) {
+            if (computation == null || out == null || stage.outputs().size() != 1 || !out.isWhole(values)
+                    || values.memory(out.value()) != memory) {
                 return -1;
             }
             for (int k = 0; k < stage.inputs().size(); k++) {
@@ -232,7 +233,8 @@ record MemoryPlan(long[] offsets, long[][] temporaries, Map<Place, Long> arenas,
 
         private boolean isReadOnce(Stage stage, Arg in) {
             int memory = values.memory(in.value());
-            return stage.inputs().stream().filter(arg -> arg != null && arg.value() >= 0 && values.memory(arg.value()) == memory).allMatch(in::equals);
+            return stage.inputs().stream().filter(arg -> arg != null && arg.value() >= 0 && values.memory(arg.value()) == memory)
+                    .allMatch(in::equals);
         }
 
         private boolean isLastRead(int index, Task.Compute task, int stage, int value) {

@@ -72,7 +72,8 @@ final class Placement {
             stages = prepared(task, place);
         } catch (NoKernelException e) {
             if (place.isHost()) {
-                throw Failures.of(task.operations().getFirst(), value -> values.spec(value) == null ? null : Failures.shape(Objects.requireNonNull(values.spec(value))), e);
+                throw Failures.of(task.operations().getFirst(),
+                        value -> values.spec(value) == null ? null : Failures.shape(Objects.requireNonNull(values.spec(value))), e);
             }
             place = Place.CPU;
             stages = prepared(task, place);
@@ -150,8 +151,9 @@ final class Placement {
         }
         IntUnaryOperator renaming = value -> names.getOrDefault(value, value);
         placed.add(switch (task) {
-            case Task.Interpreted interpreted -> new Task.Interpreted(interpreted.access(), interpreted.because(), renamed(task.reads(), renaming),
-                    renamed(task.writes(), renaming));
+            case Task.Interpreted interpreted ->
+                new Task.Interpreted(interpreted.access(), interpreted.because(), renamed(task.reads(), renaming),
+                        renamed(task.writes(), renaming));
             case Task.Compute compute -> renamed(compute, renaming);
             case Task.Transfer transfer -> transfer;
         });

@@ -229,7 +229,8 @@ public final class Plan {
             case Tensor tensor -> tensor;
             case SelectedRows rows -> rows.whole();
             case null -> throw new IllegalArgumentException("Fetch '" + name + "' has no value: nothing computes it");
-            default -> throw new IllegalArgumentException("Fetch '" + name + "' holds no tensor; fetch its elements, or join them in the program");
+            default ->
+                throw new IllegalArgumentException("Fetch '" + name + "' holds no tensor; fetch its elements, or join them in the program");
         };
     }
 
@@ -254,15 +255,18 @@ public final class Plan {
             if (schema != null && schema.isLowered() && java.util.Arrays.stream(access.reads()).anyMatch(read -> read == value)) {
                 Accesses.Value missing = accesses.values().get(value);
                 OpDesc op = access.op();
-                throw new IllegalArgumentException("Variable '" + missing.name() + "' has no value, but operation " + access.index() + " (" + op.type()
-                        + ") reads it: " + (missing.persistable() ? "run the startup program first, or set it in the scope"
-                                : "feed it; the plan is fed " + feeds.names()));
+                throw new IllegalArgumentException(
+                        "Variable '" + missing.name() + "' has no value, but operation " + access.index() + " (" + op.type()
+                                + ") reads it: " + (missing.persistable()
+                                        ? "run the startup program first, or set it in the scope"
+                                        : "feed it; the plan is fed " + feeds.names()));
             }
         }
     }
 
     private void inner(BlockSession session, Cancellation cancellation) {
-        inner.computeIfAbsent(session.block().index(), _ -> new BlockPlan(executor, Accesses.inner(session.block(), mentions()), false)).run(session, cancellation);
+        inner.computeIfAbsent(session.block().index(), _ -> new BlockPlan(executor, Accesses.inner(session.block(), mentions()), false))
+                .run(session, cancellation);
     }
 
     private synchronized Map<String, Set<Integer>> mentions() {
@@ -288,6 +292,7 @@ public final class Plan {
 
     @Override
     public String toString() {
-        return "plan of " + program.global().ops().size() + " operations, fed " + feeds.names() + ", fetches " + Objects.toString(fetches.names());
+        return "plan of " + program.global().ops().size() + " operations, fed " + feeds.names() + ", fetches "
+                + Objects.toString(fetches.names());
     }
 }

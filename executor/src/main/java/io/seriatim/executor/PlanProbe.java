@@ -18,7 +18,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class PlanProbe implements AutoCloseable {
     private static final BlockExecution NO_BLOCKS = session -> {
-        throw new IllegalStateException("Block " + session.block().index() + " has a plan of its own: a program that runs blocks has no bare loop");
+        throw new IllegalStateException(
+                "Block " + session.block().index() + " has a plan of its own: a program that runs blocks has no bare loop");
     };
 
     private final Specialisation plan;
@@ -97,7 +98,8 @@ public final class PlanProbe implements AutoCloseable {
 
     /** Whether all that there is are kernels, and all memory is known before a run. */
     private boolean isPlanned() {
-        return plan.tasks().stream().allMatch(Task.Compute.class::isInstance) && Arrays.stream(works).allMatch(work -> work.kernel() != null)
+        return plan.tasks().stream().allMatch(Task.Compute.class::isInstance)
+                && Arrays.stream(works).allMatch(work -> work.kernel() != null)
                 && Arrays.stream(plan.releases().after()).allMatch(after -> after.length == 0);
     }
 

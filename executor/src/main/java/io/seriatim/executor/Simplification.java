@@ -68,7 +68,8 @@ final class Simplification {
     private void passBy(int index, Stage stage) {
         Arg in = stage.inputs().isEmpty() ? null : stage.inputs().getFirst();
         Arg out = stage.outputs().size() == 1 ? stage.outputs().getFirst() : null;
-        if (!(stage.computation() instanceof Copy) || in == null || out == null || in.value() < 0 || !out.isWhole(values) || !in.spec().isRowMajor()
+        if (!(stage.computation() instanceof Copy) || in == null || out == null || in.value() < 0 || !out.isWhole(values)
+                || !in.spec().isRowMajor()
                 || in.spec().dtype() != out.spec().dtype() || !isTemporary(out.value()) || writers.get(out.value()).size() != 1) {
             return;
         }
@@ -90,7 +91,8 @@ final class Simplification {
     }
 
     private boolean isTemporary(int value) {
-        return values.memory(value) == value && groups[value] == 1 && values.origin(value) == Accesses.Origin.COMPUTED && !values.isPersistable(value)
+        return values.memory(value) == value && groups[value] == 1 && values.origin(value) == Accesses.Origin.COMPUTED
+                && !values.isPersistable(value)
                 && !values.isWanted(value);
     }
 
@@ -108,7 +110,9 @@ final class Simplification {
         for (Stage stage : task.stages()) {
             List<@Nullable Arg> inputs = new ArrayList<>(stage.inputs().size());
             for (Arg arg : stage.inputs()) {
-                inputs.add(arg != null && arg.value() == copy ? new Arg(original.source(), original.offset() + arg.offset(), arg.spec()) : arg);
+                inputs.add(arg != null && arg.value() == copy
+                        ? new Arg(original.source(), original.offset() + arg.offset(), arg.spec())
+                        : arg);
             }
             stages.add(stage.with(inputs, stage.outputs()));
         }
@@ -151,7 +155,11 @@ final class Simplification {
         for (Stage stage : task.stages().reversed()) {
             if (!isDead(stage, reads, wanted)) {
                 living.add(stage);
-                stage.inputs().stream().filter(Objects::nonNull).map(Arg::source).forEach(wanted::add);
+                for (Arg arg : stage.inputs()) {
+                    if (arg != null) {
+                        wanted.add(arg.source());
+                    }
+                }
             }
         }
         if (living.size() == task.stages().size()) {

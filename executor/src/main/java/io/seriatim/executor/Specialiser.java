@@ -33,7 +33,9 @@ final class Specialiser {
         int[] stream = Streams.assign(tasks, keys);
         boolean hostOnly = keys.isEmpty();
         boolean inOrder = hostOnly && (once || options.inOrder());
-        Dependencies dependencies = once && hostOnly ? Dependencies.none(tasks.size()) : Dependencies.of(tasks, values, accesses.block(), options);
+        Dependencies dependencies = once && hostOnly
+                ? Dependencies.none(tasks.size())
+                : Dependencies.of(tasks, values, accesses.block(), options);
         int[][] before = hostOnly ? dependencies.before() : Streams.chained(dependencies.before(), stream);
         Lifetimes lifetimes = Lifetimes.of(tasks, values);
         MemoryPlan memory = options.memoryPlan() && !once

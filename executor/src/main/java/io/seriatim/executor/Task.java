@@ -62,7 +62,8 @@ sealed interface Task {
 
         /** With its temporaries counted from another number than 0. */
         Compute withTemporariesFrom(int first) {
-            return new Compute(operations, stages.stream().map(stage -> stage.withTemporaries(number -> first + number)).toList(), temporaries, place,
+            return new Compute(operations, stages.stream().map(stage -> stage.withTemporaries(number -> first + number)).toList(),
+                    temporaries, place,
                     reads, writes);
         }
 

@@ -41,8 +41,10 @@ final class TaskRunner {
     private RuntimeException failure(int index, Throwable e) {
         Task task = frame.plan().tasks().get(index);
         return task.operations().isEmpty()
-                ? new ProgramFailedException(task.name(), "The transfer of '" + frame.plan().values().name(task.reads()[0]) + "' (" + task.name()
-                        + ") failed: " + e.getMessage(), e)
+                ? new ProgramFailedException(task.name(),
+                        "The transfer of '" + frame.plan().values().name(task.reads()[0]) + "' (" + task.name()
+                                + ") failed: " + e.getMessage(),
+                        e)
                 : Failures.of(task.operations().getLast(), this::shape, e);
     }
 

@@ -24,7 +24,8 @@ class ArenaTest {
             List<Place> places = new ArrayList<>();
             for (int i = 0; i < 200; i++) {
                 int task = i;
-                places.stream().filter(place -> place.until() == task - 1).forEach(place -> arena.give(place.offset(), place.bytes(), new int[]{task - 1}));
+                places.stream().filter(place -> place.until() == task - 1)
+                        .forEach(place -> arena.give(place.offset(), place.bytes(), new int[]{task - 1}));
                 long bytes = random.nextInt(10_000);
                 places.add(new Place(arena.take(bytes, i, _ -> {
                 }), bytes, i, i + random.nextInt(20)));
@@ -32,7 +33,7 @@ class ArenaTest {
             for (Place a : places) {
                 assertTrue(a.offset() % Arena.ALIGNMENT == 0 && a.offset() + a.bytes() <= arena.bytes(), "seed " + seed);
                 for (Place b : places) {
-                    assertTrue(a == b || !a.clashes(b), () -> a + " and " + b);
+                    assertTrue(a.equals(b) || !a.clashes(b), () -> a + " and " + b);
                 }
             }
         }

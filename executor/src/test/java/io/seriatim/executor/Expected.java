@@ -14,7 +14,8 @@ import java.util.Objects;
 import java.util.TreeMap;
 
 /** A program, what it is fed in each run, and what the interpreter makes of it: results, and what is left in variables. */
-record Expected(String what, Program startup, Program main, List<String> fetches, List<Map<String, Tensor>> fed, List<Map<String, Tensor>> results,
+record Expected(String what, Program startup, Program main, List<String> fetches, List<Map<String, Tensor>> fed,
+        List<Map<String, Tensor>> results,
         Map<String, Tensor> left) {
     static Expected of(String what, Program startup, Program main, List<String> fetches, List<Map<String, Tensor>> fed) {
         Interpreter interpreter = Interpreter.of(Kernels.system());

@@ -43,7 +43,8 @@ final class MemoryCheck {
         List<Part> parts = parts();
         for (int i = 0; i < parts.size(); i++) {
             for (int j = i + 1; j < parts.size(); j++) {
-                if (parts.get(i).overlaps(parts.get(j)) && !isOrdered(parts.get(i), parts.get(j)) && !isOrdered(parts.get(j), parts.get(i))) {
+                if (parts.get(i).overlaps(parts.get(j)) && !isOrdered(parts.get(i), parts.get(j))
+                        && !isOrdered(parts.get(j), parts.get(i))) {
                     violations.add(parts.get(i) + " and " + parts.get(j) + " overlap, and none is done with before the other begins");
                 }
             }
@@ -62,7 +63,8 @@ final class MemoryCheck {
                 violations.add("'" + values.name(i) + "' does not lie where the memory lies that it shares");
             }
             if (offset >= 0 && spec != null && values.memory(i) == i && users.containsKey(i)) {
-                parts.add(new Part("'" + values.name(i) + "'", Objects.requireNonNull(values.place(i)), offset, spec.bytes(), users.get(i), i));
+                parts.add(new Part("'" + values.name(i) + "'", Objects.requireNonNull(values.place(i)), offset, spec.bytes(), users.get(i),
+                        i));
                 if (values.isWanted(i) || values.isPersistable(i) || values.origin(i) != Accesses.Origin.COMPUTED) {
                     violations.add("'" + values.name(i) + "' is known outside of the run, but lies in an arena");
                 }
@@ -79,7 +81,8 @@ final class MemoryCheck {
             }
         }
         for (Part part : parts) {
-            if (part.offset() < 0 || part.offset() % 64 != 0 || part.offset() + part.bytes() > plan.memory().arenas().getOrDefault(part.place(), 0L)) {
+            if (part.offset() < 0 || part.offset() % 64 != 0
+                    || part.offset() + part.bytes() > plan.memory().arenas().getOrDefault(part.place(), 0L)) {
                 violations.add(part + " is not within its arena, or not aligned");
             }
         }
@@ -90,11 +93,13 @@ final class MemoryCheck {
     private boolean isOrdered(Part first, Part second) {
         int begin = second.users().nextSetBit(0);
         return second.users().stream().allMatch(task -> task == begin || ancestors[task].get(begin))
-                && first.users().stream().allMatch(user -> ancestors[begin].get(user) || (user == begin && isTakenOver(begin, first, second)));
+                && first.users().stream()
+                        .allMatch(user -> ancestors[begin].get(user) || (user == begin && isTakenOver(begin, first, second)));
     }
 
     private boolean isTakenOver(int index, Part input, Part output) {
-        if (!(plan.tasks().get(index) instanceof Task.Compute task) || input.value() < 0 || output.value() < 0 || input.offset() != output.offset()) {
+        if (!(plan.tasks().get(index) instanceof Task.Compute task) || input.value() < 0 || output.value() < 0
+                || input.offset() != output.offset()) {
             return false;
         }
         boolean written = false;
@@ -113,7 +118,8 @@ final class MemoryCheck {
                     }
                 }
                 Set<Object> specs = new HashSet<>();
-                stage.inputs().stream().filter(arg -> arg != null && memories(List.of(arg)).contains(input.value())).forEach(arg -> specs.add(arg.spec()));
+                stage.inputs().stream().filter(arg -> arg != null && memories(List.of(arg)).contains(input.value()))
+                        .forEach(arg -> specs.add(arg.spec()));
                 stage.outputs().stream().filter(Objects::nonNull).forEach(arg -> specs.add(arg.spec()));
                 if (specs.size() > 1) {
                     return false;
@@ -146,9 +152,11 @@ final class MemoryCheck {
             }
         });
         for (int memory = 0; memory < plan.values().size(); memory++) {
-            boolean own = plan.values().memory(memory) == memory && plan.memory().offsets()[memory] < 0 && plan.values().constant(memory) == null
+            boolean own = plan.values().memory(memory) == memory && plan.memory().offsets()[memory] < 0
+                    && plan.values().constant(memory) == null
                     && plan.values().origin(memory) == Accesses.Origin.COMPUTED && users.containsKey(memory)
-                    && Arrays.stream(memory(memory)).noneMatch(value -> plan.values().isWanted(value) || plan.values().isPersistable(value));
+                    && Arrays.stream(memory(memory))
+                            .noneMatch(value -> plan.values().isWanted(value) || plan.values().isPersistable(value));
             if (own && !after.containsKey(memory)) {
                 violations.add("'" + plan.values().name(memory) + "' is never let go");
             }

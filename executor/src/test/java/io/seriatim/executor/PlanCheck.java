@@ -194,7 +194,8 @@ final class PlanCheck {
         for (int value : plan.accesses().wanted()) {
             int result = values.result(value);
             if (values.constant(result) == null) {
-                requireContent(content[values.memory(result)], Set.of(last(versions, values.name(value))), "the result '" + values.name(value) + "'");
+                requireContent(content[values.memory(result)], Set.of(last(versions, values.name(value))),
+                        "the result '" + values.name(value) + "'");
             }
         }
         for (int value = 0; value < plan.accesses().values().size(); value++) {

@@ -75,7 +75,8 @@ class PlanCheckTest {
     void plansOfPaddlesModelsAreRight(String model) {
         Program main = INFERENCE.program(model + "/program");
         List<String> feeds = GoldenModels.columns(main, "feed");
-        Tensor[] batch = feeds.stream().map(feed -> INFERENCE.batch(model, feed, feed, INFERENCE.get(model + "/0/shape/" + feed).toLongArray()))
+        Tensor[] batch = feeds.stream()
+                .map(feed -> INFERENCE.batch(model, feed, feed, INFERENCE.get(model + "/0/shape/" + feed).toLongArray()))
                 .toArray(Tensor[]::new);
         try (Devices devices = Devices.builder().build();
                 Executor executor = Executor.builder().place(Place.sim(0)).devices(devices).threads(2).eager().build()) {

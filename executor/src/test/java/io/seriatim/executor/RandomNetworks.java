@@ -77,8 +77,9 @@ final class RandomNetworks {
         String from = alike.get(random.nextInt(alike.size()));
         return switch (random.nextInt(4)) {
             case 0 -> OpDesc.of("assign").in("X", from).out("Out", to).build();
-            case 1 -> OpDesc.of("scale").in("X", from).out("Out", to).attr("scale", 0.75f).attr("bias", 0.25f).attr("bias_after_scale", true)
-                    .build();
+            case 1 ->
+                OpDesc.of("scale").in("X", from).out("Out", to).attr("scale", 0.75f).attr("bias", 0.25f).attr("bias_after_scale", true)
+                        .build();
             case 2 -> OpDesc.of("elementwise_add").in("X", to).in("Y", from).out("Out", to).attr("axis", -1).build();
             default -> OpDesc.of("tanh").in("X", to).out("Out", to).build();
         };
@@ -86,12 +87,14 @@ final class RandomNetworks {
 
     /** The dense float32 variables that operations before one have touched. */
     private static List<String> known(Block block, int before) {
-        return block.ops().subList(0, before).stream().flatMap(op -> java.util.stream.Stream.concat(op.inputNames().stream(), op.outputNames().stream()))
+        return block.ops().subList(0, before).stream()
+                .flatMap(op -> java.util.stream.Stream.concat(op.inputNames().stream(), op.outputNames().stream()))
                 .distinct().filter(name -> isMatrix(block.var(name))).toList();
     }
 
     private static boolean isMatrix(@org.jspecify.annotations.Nullable VarDesc desc) {
-        return desc != null && desc.type() instanceof VarType.Dense && desc.tensor().dtype() == DType.FLOAT32 && desc.tensor().shape().length == 2
+        return desc != null && desc.type() instanceof VarType.Dense && desc.tensor().dtype() == DType.FLOAT32
+                && desc.tensor().shape().length == 2
                 && Arrays.stream(desc.tensor().shape()).allMatch(dim -> dim > 0);
     }
 

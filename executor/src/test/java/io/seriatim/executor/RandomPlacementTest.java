@@ -18,7 +18,8 @@ class RandomPlacementTest {
     static final String[] PLACES = {"cpu", "sim:0", "sim:1"};
     private static final SimOptions SLOW = SimOptions.DEFAULT.withLaunchLatency(Duration.ofNanos(20_000));
 
-    private static void check(long from, long count, LongFunction<Expected> programs, SimOptions sim, Supplier<Executor.Builder> options, String where) {
+    private static void check(long from, long count, LongFunction<Expected> programs, SimOptions sim, Supplier<Executor.Builder> options,
+            String where) {
         for (long seed = from; seed < from + Long.getLong("seeds", 1) * count; seed++) {
             try (Devices devices = Devices.builder().sim(sim).build(); Executor executor = options.get().devices(devices).build()) {
                 programs.apply(seed).check(executor, where);
@@ -33,13 +34,15 @@ class RandomPlacementTest {
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 4})
     void equalTheInterpreter(int threads) {
-        check(0, 60, RandomPlacementTest::program, SimOptions.DEFAULT, () -> Executor.builder().threads(threads).eager(), "threads " + threads);
+        check(0, 60, RandomPlacementTest::program, SimOptions.DEFAULT, () -> Executor.builder().threads(threads).eager(),
+                "threads " + threads);
     }
 
     @ParameterizedTest
     @CsvSource({"1,false", "1,true", "3,false", "3,true"})
     void equalTheInterpreterWithBranchesAndLoops(int threads, boolean trains) {
-        check(1000, 15, seed -> Expected.control(seed, trains, PLACES), SimOptions.DEFAULT, () -> Executor.builder().threads(threads).eager(),
+        check(1000, 15, seed -> Expected.control(seed, trains, PLACES), SimOptions.DEFAULT,
+                () -> Executor.builder().threads(threads).eager(),
                 "threads " + threads);
     }
 

@@ -32,7 +32,9 @@ final class Markup {
 
     /** At most so many characters. */
     static String shortened(String text, int most) {
-        return text.length() <= most ? text : text.substring(0, text.offsetByCodePoints(0, Math.min(text.codePointCount(0, text.length()), most) - 1)) + "…";
+        return text.length() <= most
+                ? text
+                : text.substring(0, text.offsetByCodePoints(0, Math.min(text.codePointCount(0, text.length()), most) - 1)) + "…";
     }
 
     static String format(String format, Object... values) {

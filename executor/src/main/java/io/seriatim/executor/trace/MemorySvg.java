@@ -47,7 +47,9 @@ final class MemorySvg {
         int reached = 0;
         for (int i = 0; i <= use.times().length; i++) {
             boolean last = i == use.times().length;
-            int column = last ? columns.length - 1 : Math.clamp((long) (COLUMNS * (axis.x(use.times()[i]) - TimeAxis.LEFT)), 0, columns.length - 1);
+            int column = last
+                    ? columns.length - 1
+                    : Math.clamp((long) (COLUMNS * (axis.x(use.times()[i]) - TimeAxis.LEFT)), 0, columns.length - 1);
             for (int j = reached; j <= column; j++) {
                 columns[j] = Math.max(columns[j], now);
             }
@@ -78,8 +80,10 @@ final class MemorySvg {
         if (use.peak() >= 0) {
             double x = axis.x(use.times()[use.peak()]);
             boolean right = x > TimeAxis.WIDTH - 120;
-            svg.append(Markup.format("<circle class=\"peak\" cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\"/><text class=\"note%s\" x=\"%.1f\" y=\"%.1f\">peak %s</text>",
-                    x, y(use.peakBytes()), right ? " end" : "", right ? x - 7 : x + 7, y(use.peakBytes()) + 14, Markup.bytes(use.peakBytes())));
+            svg.append(Markup.format(
+                    "<circle class=\"peak\" cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\"/><text class=\"note%s\" x=\"%.1f\" y=\"%.1f\">peak %s</text>",
+                    x, y(use.peakBytes()), right ? " end" : "", right ? x - 7 : x + 7, y(use.peakBytes()) + 14,
+                    Markup.bytes(use.peakBytes())));
         }
     }
 }

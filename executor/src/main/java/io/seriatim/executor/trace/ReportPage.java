@@ -94,7 +94,8 @@ final class ReportPage {
     private void subtitle(RunTrace.Run run) {
         long failed = run.spans().stream().filter(span -> !span.completed()).count();
         add("<p class=\"subtitle\">%s operations a run; %s recorded%s. The last run is drawn, costs are of all that are kept.</p>\n",
-                Markup.count(run.plan().instructions().size()), trace.runs().size() == 1 ? "1 run" : Markup.count(trace.runs().size()) + " runs",
+                Markup.count(run.plan().instructions().size()),
+                trace.runs().size() == 1 ? "1 run" : Markup.count(trace.runs().size()) + " runs",
                 trace.runsLeftOut() == 0 ? "" : ", the latest of " + Markup.count(trace.runs().size() + trace.runsLeftOut()));
         if (run.nestedLeftOut() > 0) {
             add("<p class=\"subtitle\">%s operations inside of blocks ran, but were not kept.</p>\n", Markup.count(run.nestedLeftOut()));
@@ -116,7 +117,8 @@ final class ReportPage {
         double possible = (double) run.duration() * Math.max(1, run.lanes().size());
         long[] durations = trace.runs().stream().mapToLong(RunTrace.Run::duration).sorted().toArray();
         add("<div class=\"tiles\">\n");
-        tile(Markup.time(run.duration()), "Last run", durations.length == 1 ? "one run" : "median of all " + Markup.time(durations[durations.length / 2]));
+        tile(Markup.time(run.duration()), "Last run",
+                durations.length == 1 ? "one run" : "median of all " + Markup.time(durations[durations.length / 2]));
         tile(Markup.percent(busy, possible), "Busy", lanes(run.lanes().size()) + ", " + Markup.time(work) + " of work");
         tile(Markup.time(path.length()), "Critical path", Markup.percent(path.length(), run.duration()) + " of the run");
         tile(Markup.bytes(memory.peakBytes()), "Peak memory of values", run.plan().arenaBytes() == 0
@@ -172,7 +174,8 @@ final class ReportPage {
             long all = run.duration();
             add("<tr><td class=\"l name\">%s</td><td class=\"l share\"><div class=\"meter\">%s%s</div></td><td>%s</td><td>%s</td><td>%s</td><td>%s</td></tr>\n",
                     Markup.text(lane(lane.lane())), part("b", lane.busy().length(), all), part("q", lane.queue().length(), all),
-                    timeAndShare(lane.busy().length(), all), timeAndShare(lane.dependency().length(), all), timeAndShare(lane.queue().length(), all),
+                    timeAndShare(lane.busy().length(), all), timeAndShare(lane.dependency().length(), all),
+                    timeAndShare(lane.queue().length(), all),
                     Markup.count(gaps.size() - before));
         }
         add("</tbody></table>\n");
@@ -196,7 +199,8 @@ final class ReportPage {
             String next = slices.stream().filter(slice -> slice.span().lane() == gap.lane() && slice.span().started() >= gap.to())
                     .min(Comparator.comparingLong(slice -> slice.span().started())).map(Slice::label).orElse("end of the run");
             add("<tr><td>%s</td><td>%s</td><td class=\"l\">%s</td><td class=\"l name\">%s</td><td class=\"l name\">%s</td></tr>\n",
-                    Markup.time(gap.from() - run.begun()), Markup.time(gap.length()), gap.queue() ? "queue" : "dependency", Markup.text(lane(gap.lane())),
+                    Markup.time(gap.from() - run.begun()), Markup.time(gap.length()), gap.queue() ? "queue" : "dependency",
+                    Markup.text(lane(gap.lane())),
                     Markup.text(next));
         }
         add("</tbody></table>\n");
@@ -253,7 +257,8 @@ final class ReportPage {
                 what);
         for (Cost cost : costs) {
             add("<tr><td class=\"l name\">%s <i>%s</i></td><td class=\"l\">%s</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td><td class=\"l share\"><div class=\"meter\">%s</div></td></tr>\n",
-                    Markup.text(cost.type()), Markup.text(cost.name()), Markup.text(cost.provider()), Markup.count(cost.count()), Markup.time(cost.nanos()),
+                    Markup.text(cost.type()), Markup.text(cost.name()), Markup.text(cost.provider()), Markup.count(cost.count()),
+                    Markup.time(cost.nanos()),
                     Markup.time(cost.nanos() / cost.count()), Markup.time(cost.longest()), Markup.percent(cost.nanos(), all),
                     part("c" + colours.of(cost.type()), cost.nanos(), all));
         }
@@ -262,9 +267,11 @@ final class ReportPage {
 
     private void chain(RunTrace.Run run, CriticalPath path, Colours colours) {
         add("<section>\n<h2>Critical path of the last run</h2>\n<p>The longest chain of operations of which each waits for the one before: %s operations, %s of the run's %s (%s). No number of threads makes the run shorter than that.</p>\n",
-                Markup.count(path.spans().size()), Markup.time(path.length()), Markup.time(run.duration()), Markup.percent(path.length(), run.duration()));
+                Markup.count(path.spans().size()), Markup.time(path.length()), Markup.time(run.duration()),
+                Markup.percent(path.length(), run.duration()));
         add("<table><thead><tr><th class=\"l\">Its longest operations</th><th class=\"l\">Kernel</th><th>At</th><th>Time</th><th>Share</th><th class=\"l\"></th></tr></thead><tbody>\n");
-        List<RunTrace.Span> longest = path.spans().stream().sorted(Comparator.comparingLong(RunTrace.Span::duration).reversed()).limit(LONGEST).toList();
+        List<RunTrace.Span> longest = path.spans().stream().sorted(Comparator.comparingLong(RunTrace.Span::duration).reversed())
+                .limit(LONGEST).toList();
         for (RunTrace.Span span : longest) {
             TracedPlan.Instruction instruction = run.plan().instructions().get(span.instruction());
             add("<tr><td class=\"l name\">%s <i>%s</i></td><td class=\"l\">%s</td><td>%s</td><td>%s</td><td>%s</td><td class=\"l share\"><div class=\"meter\">%s</div></td></tr>\n",
@@ -281,7 +288,8 @@ final class ReportPage {
             long[] durations = trace.runs().stream().mapToLong(RunTrace.Run::duration).toArray();
             long[] sorted = durations.clone();
             Arrays.sort(sorted);
-            add("<section>\n<h2>All runs</h2>\n<p>Shortest %s, median %s, longest %s.</p>\n", Markup.time(sorted[0]), Markup.time(sorted[n / 2]),
+            add("<section>\n<h2>All runs</h2>\n<p>Shortest %s, median %s, longest %s.</p>\n", Markup.time(sorted[0]),
+                    Markup.time(sorted[n / 2]),
                     Markup.time(sorted[n - 1]));
             page.append(RunsSvg.of(durations));
             add("</section>\n");

@@ -19,8 +19,10 @@ final class RunsSvg {
             most = Math.max(most, durations[i]);
         }
         double width = Math.min(40, (TimeAxis.WIDTH - TimeAxis.LEFT - TimeAxis.RIGHT) / (double) bars);
-        StringBuilder svg = new StringBuilder(Markup.format("<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"Length of each run\">", TimeAxis.WIDTH, HEIGHT + 4));
-        svg.append(Markup.format("<g class=\"axis bytes\"><path d=\"M%d %dH%d\"/><text x=\"%d\" y=\"14\">%s</text><text x=\"%d\" y=\"%d\">0</text></g>",
+        StringBuilder svg = new StringBuilder(
+                Markup.format("<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"Length of each run\">", TimeAxis.WIDTH, HEIGHT + 4));
+        svg.append(Markup.format(
+                "<g class=\"axis bytes\"><path d=\"M%d %dH%d\"/><text x=\"%d\" y=\"14\">%s</text><text x=\"%d\" y=\"%d\">0</text></g>",
                 TimeAxis.LEFT, HEIGHT, TimeAxis.WIDTH - TimeAxis.RIGHT, TimeAxis.LEFT - 8, Markup.time(most), TimeAxis.LEFT - 8, HEIGHT));
         for (int i = 0; i < bars; i++) {
             double height = heights[i] / (double) most * (HEIGHT - 8);

@@ -43,7 +43,8 @@ final class TimelineSvg {
     private record Row(int y, int height, List<Bar> bars) {
     }
 
-    TimelineSvg(RunTrace.Run run, List<Slice> slices, List<Idleness> idleness, CriticalPath path, List<RunTrace.Lane> lanes, Colours colours) {
+    TimelineSvg(RunTrace.Run run, List<Slice> slices, List<Idleness> idleness, CriticalPath path, List<RunTrace.Lane> lanes,
+            Colours colours) {
         this.run = run;
         this.lanes = lanes;
         this.colours = colours;
@@ -67,7 +68,8 @@ final class TimelineSvg {
         rows.add(new Row(y, BAR, waits));
         Map<Integer, List<Bar>> byDepth = new TreeMap<>();
         List<Bar> onPath = new ArrayList<>();
-        slices.stream().filter(slice -> slice.span().lane() == lane.lane()).sorted(Comparator.comparingLong(slice -> slice.span().started()))
+        slices.stream().filter(slice -> slice.span().lane() == lane.lane())
+                .sorted(Comparator.comparingLong(slice -> slice.span().started()))
                 .forEach(slice -> {
                     RunTrace.Span span = slice.span();
                     byDepth.computeIfAbsent(slice.depth(), _ -> new ArrayList<>()).add(new Bar(span.started(), span.ended(), label(slice)));
@@ -92,14 +94,17 @@ final class TimelineSvg {
 
     String svg() {
         int bottom = TOP + run.lanes().size() * ROW;
-        StringBuilder svg = new StringBuilder(Markup.format("<svg id=\"timeline\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"Timeline\">",
-                TimeAxis.WIDTH, bottom + 20));
-        svg.append(Markup.format("<defs><clipPath id=\"plot\"><rect x=\"%d\" y=\"0\" width=\"%d\" height=\"%d\"/></clipPath></defs>", TimeAxis.LEFT,
+        StringBuilder svg = new StringBuilder(
+                Markup.format("<svg id=\"timeline\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"Timeline\">",
+                        TimeAxis.WIDTH, bottom + 20));
+        svg.append(Markup.format("<defs><clipPath id=\"plot\"><rect x=\"%d\" y=\"0\" width=\"%d\" height=\"%d\"/></clipPath></defs>",
+                TimeAxis.LEFT,
                 TimeAxis.WIDTH - TimeAxis.LEFT - TimeAxis.RIGHT, bottom));
         for (int i = 0; i < run.lanes().size(); i++) {
             RunTrace.Lane lane = lanes.get(run.lanes().get(i));
             int y = TOP + i * ROW;
-            svg.append(Markup.format("<text class=\"lane\" x=\"4\" y=\"%d\">%s<title>%s</title></text><text class=\"place\" x=\"4\" y=\"%d\">%s</text>",
+            svg.append(Markup.format(
+                    "<text class=\"lane\" x=\"4\" y=\"%d\">%s<title>%s</title></text><text class=\"place\" x=\"4\" y=\"%d\">%s</text>",
                     y + 12, Markup.text(Markup.shortened(lane.name(), 23)), Markup.text(lane.name()), y + 25,
                     Markup.text(Markup.shortened(lane.place(), 23))));
             svg.append(Markup.format("<rect class=\"d\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/>", TimeAxis.LEFT, y,
@@ -160,8 +165,9 @@ final class TimelineSvg {
     }
 
     private void rect(StringBuilder svg, Row row, long from, long to, int style, String title) {
-        svg.append(Markup.format("<rect class=\"%s\" x=\"%.2f\" y=\"%d\" width=\"%.2f\" height=\"%d\"><title>%s</title></rect>", style(style),
-                axis.x(from), row.y(), Math.max(0.8, axis.x(to) - axis.x(from)), row.height(), Markup.text(title)));
+        svg.append(
+                Markup.format("<rect class=\"%s\" x=\"%.2f\" y=\"%d\" width=\"%.2f\" height=\"%d\"><title>%s</title></rect>", style(style),
+                        axis.x(from), row.y(), Math.max(0.8, axis.x(to) - axis.x(from)), row.height(), Markup.text(title)));
     }
 
     private static String style(int style) {
@@ -186,7 +192,8 @@ final class TimelineSvg {
             long reached = run.begun();
             for (int j = 0; j < row.bars().size(); j++) {
                 Bar bar = row.bars().get(j);
-                json.append(j == 0 ? "" : ",").append(bar.from() - reached).append(',').append(bar.to() - bar.from()).append(',').append(bar.label());
+                json.append(j == 0 ? "" : ",").append(bar.from() - reached).append(',').append(bar.to() - bar.from()).append(',')
+                        .append(bar.label());
                 reached = bar.to();
             }
             json.append("]}");
