@@ -101,7 +101,8 @@ class ReadmeTest {
     void theReadmeSaysTheSame() throws IOException {
         String section = Files.readString(Path.of("../README.md")).replaceFirst("(?s).*## Run and train programs\\s+(.*?)\n## .*", "$1");
         List<String> here = code(Files.readString(Path.of("src/test/java/io/seriatim/executor/ReadmeTest.java")));
-        List<String> missing = Stream.of(section.split("```java", -1)).skip(1).flatMap(block -> code(block.substring(0, block.indexOf("```"))).stream())
+        List<String> missing = Stream.of(section.split("```java", -1)).skip(1)
+                .flatMap(block -> code(block.substring(0, block.indexOf("```"))).stream())
                 .filter(line -> !here.contains(line)).toList();
         assertEquals(List.of("System.out.println(step.run(batch.images(), batch.labels()).scalar(loss));"), missing);
     }
