@@ -25,7 +25,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A program, analysed once and run many times, by many threads at once. Runs on one scope go in parallel if the program writes nothing that outlives them, else one after the other; runs on different scopes
- * always in parallel.
+ * always in parallel. For shapes that it has not met a run first completes the analysis, which the plan keeps.
+ *
+ * <p>
+ * If a run fails, each variable in the scope has a whole value, that of before the run or the one that the run has computed, and the next run works. A thread that is interrupted ends its run so, and stays
+ * interrupted.
  */
 public final class Plan {
     private final Executor executor;
@@ -89,7 +93,7 @@ public final class Plan {
      * Runs the program on the executor's scope.
      *
      * @param values
-     *            one for each feed, in order
+     *            one for each feed, in order; not changed, and not to be changed before the call returns
      * @return what was fetched
      * @throws IllegalArgumentException
      *             if a value is missing or does not fit its variable
@@ -106,9 +110,9 @@ public final class Plan {
      * Runs the program.
      *
      * @param root
-     *            where variables are that outlive runs
+     *            where variables are that outlive runs, here or above
      * @param values
-     *            one for each feed, in order
+     *            one for each feed, in order; not changed, and not to be changed before the call returns
      * @return what was fetched
      * @throws IllegalArgumentException
      *             if a value is missing or does not fit its variable
