@@ -420,6 +420,13 @@ public final class Executor implements AutoCloseable {
         }
     }
 
+    /** Lets the memory of past runs go. */
+    void closeIdle() {
+        synchronized (plans) {
+            plans.forEach(Plan::closeIdle);
+        }
+    }
+
     /** Lets threads, streams and the memory of plans go; runs that are under way end first. The scope keeps its variables. */
     @Override
     public void close() {
