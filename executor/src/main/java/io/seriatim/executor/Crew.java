@@ -101,7 +101,7 @@ final class Crew implements RunLoop {
                     chain(runner, next);
                 } else if (++idle < SPINS) {
                     Thread.onSpinWait();
-                } else if (thread == leader && thread.isInterrupted()) {
+                } else if (thread.equals(leader) && thread.isInterrupted()) {
                     // Helpers are not interrupted, but what they do is for this thread.
                     fail(TaskRunner.interrupted(plan, plan.tasks().size() - 1));
                 } else {
@@ -115,7 +115,7 @@ final class Crew implements RunLoop {
             frame.context().cancellation().cancel();
             if (first == null) {
                 failure = thrown;
-            } else if (first != thrown && !(thrown instanceof Cancellation.Signal)) {
+            } else if (!first.equals(thrown) && !(thrown instanceof Cancellation.Signal)) {
                 first.addSuppressed(thrown);
             }
         }

@@ -12,6 +12,7 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.SortedSet;
 import java.util.TreeSet;
 
 /**
@@ -108,7 +109,7 @@ record Dependencies(int[][] before, long found, long examined) {
             return new Dependencies(before, found, ancestors.examined());
         }
 
-        private void data(int index, Task task, TreeSet<Integer> waits) {
+        private void data(int index, Task task, SortedSet<Integer> waits) {
             for (int read : task.reads()) {
                 add(waits, writer[values.memory(read)], index);
             }
@@ -140,7 +141,7 @@ record Dependencies(int[][] before, long found, long examined) {
             readerCounts[value]++;
         }
 
-        private static void add(TreeSet<Integer> waits, int other, int self) {
+        private static void add(SortedSet<Integer> waits, int other, int self) {
             if (other >= 0 && other != self) {
                 waits.add(other);
             }
@@ -158,7 +159,7 @@ record Dependencies(int[][] before, long found, long examined) {
             return effects;
         }
 
-        private void collect(OpDesc op, EnumSet<Effect> effects) {
+        private void collect(OpDesc op, Set<Effect> effects) {
             Operation schema = Operations.system().find(op.type());
             if (schema == null) {
                 effects.add(Effect.HOST);
@@ -169,7 +170,7 @@ record Dependencies(int[][] before, long found, long examined) {
                     each -> each.value().blocks().forEach(block -> program.block(block).ops().forEach(inner -> collect(inner, effects))));
         }
 
-        private static int[] reduced(TreeSet<Integer> waits, Ancestors ancestors) {
+        private static int[] reduced(SortedSet<Integer> waits, Ancestors ancestors) {
             if (waits.isEmpty()) {
                 return NONE;
             }

@@ -234,8 +234,7 @@ final class Lowerer {
                 }
             }
             for (Step step : lowered.steps()) {
-                stages.add(new Stage(access, step.work(), step.inputs().stream().map(this::arg).toList(),
-                        step.outputs().stream().map(this::arg).toList(), null));
+                stages.add(new Stage(access, step.work(), args(step.inputs()), args(step.outputs()), null));
             }
             stages.addAll(after);
             return Task.Compute.of(List.of(access), stages, temporaries, Place.CPU);
@@ -282,6 +281,14 @@ final class Lowerer {
                 values.sameMemory(written, read);
             }
             return null;
+        }
+
+        private List<@Nullable Arg> args(List<@Nullable Operand> operands) {
+            List<@Nullable Arg> args = new ArrayList<>(operands.size());
+            for (Operand operand : operands) {
+                args.add(arg(operand));
+            }
+            return args;
         }
 
         private @Nullable Arg arg(@Nullable Operand operand) {

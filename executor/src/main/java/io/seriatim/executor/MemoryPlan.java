@@ -167,7 +167,7 @@ record MemoryPlan(long[] offsets, long[][] temporaries, Map<Place, Long> arenas,
             int given = inPlace && task instanceof Task.Compute compute ? replaced(index, compute, memory) : -1;
             if (given >= 0) {
                 offsets[memory] = offsets[given];
-                java.util.Objects.requireNonNull(ending.get(index + 1)).remove((Integer) given);
+                java.util.Objects.requireNonNull(ending.get(index + 1)).removeIf(memoryAt -> memoryAt == given);
                 taken++;
             } else {
                 offsets[memory] = arena(place(memory)).take(bytes(memory), index, users -> waitFor(index, users));

@@ -71,7 +71,7 @@ final class Pushed implements RunLoop {
             return true;
         } catch (RuntimeException e) {
             RuntimeException first = failure.compareAndExchange(null, e);
-            if (first != null && first != e) {
+            if (first != null && !first.equals(e)) {
                 first.addSuppressed(e);
             }
             return false;

@@ -155,7 +155,11 @@ final class Simplification {
         for (Stage stage : task.stages().reversed()) {
             if (!isDead(stage, reads, wanted)) {
                 living.add(stage);
-                stage.inputs().stream().filter(Objects::nonNull).map(Arg::source).forEach(wanted::add);
+                for (Arg arg : stage.inputs()) {
+                    if (arg != null) {
+                        wanted.add(arg.source());
+                    }
+                }
             }
         }
         if (living.size() == task.stages().size()) {

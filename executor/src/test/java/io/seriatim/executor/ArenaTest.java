@@ -33,7 +33,7 @@ class ArenaTest {
             for (Place a : places) {
                 assertTrue(a.offset() % Arena.ALIGNMENT == 0 && a.offset() + a.bytes() <= arena.bytes(), "seed " + seed);
                 for (Place b : places) {
-                    assertTrue(a == b || !a.clashes(b), () -> a + " and " + b);
+                    assertTrue(a.equals(b) || !a.clashes(b), () -> a + " and " + b);
                 }
             }
         }

@@ -31,6 +31,11 @@ public final class Probes implements Operations.Provider {
     static final String CALL = "test_probe";
     static final String KERNEL = "test_kernel";
 
+    /** Made by the service loader. */
+    public Probes() {
+        // All is static.
+    }
+
     private static final Map<String, Hook> HOOKS = new ConcurrentHashMap<>();
     private static final Map<String, AtomicInteger> INFERRED = new ConcurrentHashMap<>();
 

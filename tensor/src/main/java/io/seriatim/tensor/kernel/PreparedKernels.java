@@ -4,7 +4,6 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.seriatim.device.Place;
 import io.seriatim.tensor.TensorSpec;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -72,7 +71,11 @@ public final class PreparedKernels {
      *             if there is none for these types at this place
      */
     public Kernel get(Computation computation, Place place, @Nullable TensorSpec... arguments) {
-        Key key = new Key(computation, place.kind(), new ArrayList<>(Arrays.asList(arguments)));
+        List<@Nullable TensorSpec> specs = new ArrayList<>(arguments.length);
+        for (TensorSpec argument : arguments) {
+            specs.add(argument);
+        }
+        Key key = new Key(computation, place.kind(), specs);
         synchronized (this) {
             Kernel kernel = prepared.get(key);
             if (kernel != null) {

@@ -6,11 +6,9 @@ import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.internal.ffi.Dnnl;
 import io.seriatim.tensor.internal.ffi.DnnlConstants;
-import io.seriatim.tensor.kernel.Convolution;
 import io.seriatim.tensor.kernel.ConvolutionGradInput;
 import io.seriatim.tensor.kernel.ConvolutionGradWeights;
 import io.seriatim.tensor.kernel.Kernel;
-import io.seriatim.tensor.kernel.PostOp;
 import io.seriatim.tensor.kernel.Window;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -21,12 +19,12 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Convolutions and their gradients. The library chooses the layout of the weights, and those of the images where it would fall back to a slow implementation otherwise; what differs from
+ * Gradients of convolutions, and what they have in common with convolutions. The library chooses the layout of the weights, and those of the images where it would fall back to a slow implementation otherwise; what differs from
  * the given layout is reordered before or after.
  */
 final class ConvolutionRecipes {
     /** Whether images keep the layout that they are given. */
-    private enum Images {
+    enum Images {
         AS_GIVEN, ANY
     }
 
@@ -34,7 +32,7 @@ final class ConvolutionRecipes {
     }
 
     /** How a window is passed to C. */
-    private record Geometry(Window window, int groups) {
+    record Geometry(Window window, int groups) {
         MemorySegment values(Arena arena, java.util.function.IntToLongFunction value) {
             long[] values = new long[window.rank()];
             for (int i = 0; i < values.length; i++) {
@@ -74,95 +72,7 @@ final class ConvolutionRecipes {
     }
 
     /** The descriptions of one attempt. */
-    private record Descriptions(long image, long weights, long bias, long result) {
-    }
-
-    static @Nullable Kernel forward(Dnnl dnnl, Convolution convolution, @Nullable TensorSpec[] arguments) {
-        TensorSpec x = Objects.requireNonNull(arguments[0]);
-        TensorSpec w = Objects.requireNonNull(arguments[1]);
-        TensorSpec y = Objects.requireNonNull(arguments[arguments.length - 1]);
-        List<TensorSpec> extra = new ArrayList<>();
-        for (int i = 2; i < arguments.length - 1; i++) {
-            extra.add(Objects.requireNonNull(arguments[i]));
-        }
-        boolean accumulates = convolution.postOps().stream().anyMatch(PostOp.Accumulate.class::isInstance);
-        if (!isReadable(x, w, y) || !Specs.areDense(extra) || accumulates) {
-            return null;
-        }
-        Geometry geometry = new Geometry(convolution.window(), convolution.groups());
-        return DnnlKernel.of(dnnl, builder -> forward(builder, convolution, geometry, x, w, extra, y),
-                (builder, argument, given) -> argument == 1 ? preferredWeights(builder, geometry, x, w, y) : given);
-    }
-
-    private static boolean forward(SequenceBuilder builder, Convolution convolution, Geometry geometry, TensorSpec x, TensorSpec w,
-            List<TensorSpec> extra, TensorSpec y) {
-        Dnnl dnnl = builder.dnnl();
-        long bias = convolution.bias() ? builder.describe(extra.getFirst()) : 0;
-        if (convolution.bias() && bias == 0) {
-            return false;
-        }
-        List<Long> combined = new ArrayList<>();
-        for (TensorSpec spec : extra.subList(convolution.bias() ? 1 : 0, extra.size())) {
-            combined.add(paddedToImage(builder, spec, y));
-        }
-        for (Images images : Images.values()) {
-            Descriptions descriptions = new Descriptions(image(builder, x, images), weights(builder, geometry, w), bias,
-                    image(builder, y, images));
-            long attributes = builder.attributes(convolution.postOps(), combined);
-            long description = attributes == 0 ? 0 : forward(builder, geometry, descriptions, attributes, DnnlConstants.FORWARD_INFERENCE);
-            if (ElementwiseRecipes.isFast(dnnl, description)
-                    && (images == Images.ANY || !dnnl.implementation(description).startsWith("gemm"))) {
-                List<Operand> operands = new ArrayList<>();
-                operands.add(builder.input(DnnlConstants.SRC, 0, builder.describe(x), dnnl.query(description, DnnlConstants.QUERY_SRC)));
-                operands.add(builder.input(DnnlConstants.WEIGHTS, 1, givenWeights(builder, geometry, w),
-                        dnnl.query(description, DnnlConstants.QUERY_WEIGHTS)));
-                if (bias != 0) {
-                    operands.add(new Operand(DnnlConstants.BIAS, 2, bias));
-                }
-                int slot = bias == 0 ? 2 : 3;
-                int first = slot;
-                for (int i = 0; i < convolution.postOps().size(); i++) {
-                    if (convolution.postOps().get(i) instanceof PostOp.Combine) {
-                        operands.add(new Operand(DnnlConstants.POST_OP * (i + 1) | DnnlConstants.SRC_1, slot, combined.get(slot - first)));
-                        slot++;
-                    }
-                }
-                operands.add(
-                        builder.output(DnnlConstants.DST, slot, builder.describe(y), dnnl.query(description, DnnlConstants.QUERY_DST)));
-                builder.step(description, operands.toArray(Operand[]::new));
-                return true;
-            }
-        }
-        return false;
-    }
-
-    private static long paddedToImage(SequenceBuilder builder, TensorSpec spec, TensorSpec y) {
-        long[] dims = new long[y.shape().rank()];
-        java.util.Arrays.fill(dims, 1);
-        System.arraycopy(spec.shape().dims(), 0, dims, dims.length - spec.shape().rank(), spec.shape().rank());
-        return spec.shape().rank() == dims.length ? builder.describe(spec) : builder.describe(dims, spec.dtype(), Shape.of(dims).strides());
-    }
-
-    private static TensorSpec preferredWeights(SequenceBuilder builder, Geometry geometry, TensorSpec x,
-            TensorSpec w, TensorSpec y) {
-        Dnnl dnnl = builder.dnnl();
-        if (w.layout() instanceof Layout.Opaque || geometry.groups() != 1) {
-            return w;
-        }
-        for (Images images : Images.values()) {
-            Descriptions descriptions = new Descriptions(image(builder, x, images), weights(builder, geometry, w), 0,
-                    image(builder, y, images));
-            long description = forward(builder, geometry, descriptions, builder.attributes(), DnnlConstants.FORWARD_INFERENCE);
-            if (ElementwiseRecipes.isFast(dnnl, description)
-                    && (images == Images.ANY || !dnnl.implementation(description).startsWith("gemm"))) {
-                long wanted = dnnl.query(description, DnnlConstants.QUERY_WEIGHTS);
-                return dnnl.equal(wanted, builder.describe(w))
-                        ? w
-                        : new TensorSpec(w.dtype(), w.shape(),
-                                new Layout.Opaque(OneDnnKernels.PROVIDER, dnnl.blob(wanted), dnnl.size(wanted)));
-            }
-        }
-        return w;
+    record Descriptions(long image, long weights, long bias, long result) {
     }
 
     static @Nullable Kernel gradInput(Dnnl dnnl, ConvolutionGradInput grad, @Nullable TensorSpec[] arguments) {
@@ -233,7 +143,7 @@ final class ConvolutionRecipes {
         return 0;
     }
 
-    private static long forward(SequenceBuilder builder, Geometry geometry, Descriptions d, long attributes, int kind) {
+    static long forward(SequenceBuilder builder, Geometry geometry, Descriptions d, long attributes, int kind) {
         Dnnl dnnl = builder.dnnl();
         try (Arena arena = Arena.ofConfined()) {
             return builder.keep(Dnnl
@@ -274,24 +184,24 @@ final class ConvolutionRecipes {
         }
     }
 
-    private static boolean isReadable(TensorSpec image, TensorSpec weights, TensorSpec result) {
+    static boolean isReadable(TensorSpec image, TensorSpec weights, TensorSpec result) {
         boolean sizes = image.shape().size() > 0 && weights.shape().size() > 0 && result.shape().size() > 0;
         return sizes && Specs.areForward(image, result) && (weights.layout() instanceof Layout.Opaque || Specs.areForward(weights));
     }
 
-    private static long image(SequenceBuilder builder, TensorSpec spec, Images images) {
+    static long image(SequenceBuilder builder, TensorSpec spec, Images images) {
         return images == Images.ANY ? builder.describeAny(spec.shape().dims(), spec.dtype()) : builder.describe(spec);
     }
 
     /** As the library likes them, unless they have a layout of its own already. */
-    private static long weights(SequenceBuilder builder, Geometry geometry, TensorSpec spec) {
+    static long weights(SequenceBuilder builder, Geometry geometry, TensorSpec spec) {
         DType dtype = spec.dtype();
         return spec.layout() instanceof Layout.Opaque
                 ? builder.describe(spec)
                 : builder.describeAny(geometry.weightDims(spec.shape()), dtype);
     }
 
-    private static long givenWeights(SequenceBuilder builder, Geometry geometry, TensorSpec spec) {
+    static long givenWeights(SequenceBuilder builder, Geometry geometry, TensorSpec spec) {
         if (spec.layout() instanceof Layout.Opaque || geometry.groups() == 1) {
             return builder.describe(spec);
         }

@@ -6,6 +6,7 @@ import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.internal.ffi.Dnnl;
 import io.seriatim.tensor.internal.ffi.DnnlConstants;
+import io.seriatim.tensor.kernel.Binary;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.MatMul;
 import io.seriatim.tensor.kernel.PostOp;
@@ -17,8 +18,10 @@ import org.jspecify.annotations.Nullable;
 /** Matrix products. All operands get the same number of dimensions; where y has no batch, x's batch dimensions become rows of one large product. */
 final class MatMulRecipe {
     private static final int MOST_DIMENSIONS = 12;
+    private static final PostOp ADD = new PostOp.Combine(Binary.Function.ADD);
 
     private final MatMul computation;
+    private final boolean exchanged;
     private final TensorSpec y;
     private final TensorSpec out;
     private final List<TensorSpec> extra;
@@ -50,8 +53,9 @@ final class MatMulRecipe {
         }
     }
 
-    private MatMulRecipe(MatMul computation, TensorSpec x, TensorSpec y, List<TensorSpec> extra, TensorSpec out) {
+    private MatMulRecipe(MatMul computation, boolean exchanged, TensorSpec x, TensorSpec y, List<TensorSpec> extra, TensorSpec out) {
         this.computation = computation;
+        this.exchanged = exchanged;
         this.y = y;
         this.out = out;
         this.extra = extra;
@@ -68,21 +72,60 @@ final class MatMulRecipe {
     }
 
     static @Nullable Kernel kernel(Dnnl dnnl, MatMul computation, @Nullable TensorSpec[] arguments) {
-        TensorSpec x = Objects.requireNonNull(arguments[0]);
-        TensorSpec y = Objects.requireNonNull(arguments[1]);
+        MatMul likely = withBiasByColumn(computation, arguments);
+        Kernel fused = fused(dnnl, likely, false, arguments);
+        return fused != null
+                ? fused
+                : PostOpsApart.of(dnnl, likely.postOps(), new MatMul(likely.transposeX(), likely.transposeY(), likely.bias(), List.of()),
+                        arguments, (plain, operands) -> fused(dnnl, plain, false, operands));
+    }
+
+    /** One value for each column is cheapest as a bias, and all else is a post-op: the library has no other biases. */
+    private static MatMul withBiasByColumn(MatMul computation, @Nullable TensorSpec[] arguments) {
+        List<PostOp> postOps = new ArrayList<>(computation.postOps());
+        boolean first = !postOps.isEmpty() && postOps.getFirst().equals(ADD);
+        if (arguments.length == 3 || (!computation.bias() && !first)) {
+            return computation;
+        }
+        TensorSpec out = Objects.requireNonNull(arguments[arguments.length - 1]);
+        TensorSpec addend = Specs.collapsed(Objects.requireNonNull(arguments[2]));
+        boolean vectors = Objects.requireNonNull(arguments[0]).shape().rank() == 1
+                || Objects.requireNonNull(arguments[1]).shape().rank() == 1;
+        boolean byColumn = !vectors && addend.shape().rank() > 0 && addend.shape().dim(-1) == out.shape().dim(-1)
+                && addend.shape().size() == out.shape().dim(-1);
+        if (byColumn == computation.bias()) {
+            return computation;
+        }
+        if (byColumn) {
+            postOps.removeFirst();
+        } else {
+            postOps.addFirst(ADD);
+        }
+        return new MatMul(computation.transposeX(), computation.transposeY(), byColumn, postOps);
+    }
+
+    /**
+     * Null where the library has none, or one that would take longer than the post-ops on their own.
+     *
+     * @param exchanged
+     *            whether y comes before x among the arguments
+     */
+    static @Nullable Kernel fused(Dnnl dnnl, MatMul computation, boolean exchanged, @Nullable TensorSpec[] arguments) {
+        TensorSpec x = Objects.requireNonNull(arguments[exchanged ? 1 : 0]);
+        TensorSpec y = Objects.requireNonNull(arguments[exchanged ? 0 : 1]);
         TensorSpec out = Objects.requireNonNull(arguments[arguments.length - 1]);
         List<TensorSpec> extra = new ArrayList<>();
         for (int i = 2; i < arguments.length - 1; i++) {
-            extra.add(Objects.requireNonNull(arguments[i]));
+            extra.add(Specs.collapsed(Objects.requireNonNull(arguments[i])));
         }
         boolean weightsOpaque = y.layout() instanceof Layout.Opaque;
         if (out.shape().size() == 0 || x.shape().size() == 0 || !Specs.areForward(x, out) || (!weightsOpaque && !Specs.areForward(y))
-                || !Specs.areDense(extra)
+                || !Specs.areForward(extra.toArray(TensorSpec[]::new))
                 || Math.max(x.shape().rank(), y.shape().rank()) > MOST_DIMENSIONS || (weightsOpaque && y.shape().rank() != 2)) {
             return null;
         }
-        MatMulRecipe recipe = new MatMulRecipe(computation, x, y, extra, out);
-        return DnnlKernel.of(dnnl, recipe::build, recipe::preferred);
+        MatMulRecipe recipe = new MatMulRecipe(computation, exchanged, x, y, extra, out);
+        return recipe.hasSlowOperand() ? null : DnnlKernel.of(dnnl, recipe::build, recipe::preferred);
     }
 
     private static Matrix matrix(TensorSpec spec, int rank, boolean transposed, boolean isLeft) {
@@ -134,7 +177,7 @@ final class MatMulRecipe {
     private boolean isFlat(TensorSpec operand) {
         int rank = operand.shape().rank();
         boolean row = rank <= 1 || operand.shape().size() == operand.shape().dim(-1);
-        return row || operand.shape().equals(out.shape());
+        return row || (operand.isRowMajor() && operand.shape().equals(out.shape()));
     }
 
     /** An operand that broadcasts to the result. */
@@ -156,6 +199,22 @@ final class MatMulRecipe {
         return new Matrix(dims, strides, operand.dtype());
     }
 
+    /** With several batch dimensions, an operand that is repeated along some dimensions and not along others is read element by element. */
+    private boolean hasSlowOperand() {
+        int rank = result.dims().length;
+        if (rank < 4) {
+            return false;
+        }
+        for (TensorSpec operand : extra.subList(computation.bias() ? 1 : 0, extra.size())) {
+            long size = operand.shape().size();
+            boolean byColumn = operand.shape().rank() > 0 && size == operand.shape().dim(-1);
+            if (size != 1 && !byColumn && size != out.shape().size()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     private long describe(SequenceBuilder builder, Matrix matrix) {
         return builder.describe(matrix.dims(), matrix.dtype(), matrix.strides());
     }
@@ -164,15 +223,13 @@ final class MatMulRecipe {
         long src = describe(builder, left);
         long weights = right == null ? builder.describe(y) : describe(builder, right);
         long dst = describe(builder, result);
+        List<Matrix> given = new ArrayList<>();
         List<Long> others = new ArrayList<>();
         for (TensorSpec operand : extra) {
-            Matrix matrix = operand.shape().rank() > result.dims().length && !operand.shape().equals(out.shape())
-                    ? null
-                    : broadcast(squeezed(operand));
-            if (matrix == null) {
-                return false;
-            }
-            others.add(describe(builder, matrix));
+            Matrix matrix = broadcast(squeezed(operand));
+            given.add(matrix);
+            // The library passes over the strides of these: what is not dense is copied first.
+            others.add(builder.describe(matrix.dims(), matrix.dtype(), Shape.of(matrix.dims()).strides()));
         }
         long bias = computation.bias() ? others.getFirst() : 0;
         List<Long> combined = computation.bias() ? others.subList(1, others.size()) : others;
@@ -185,12 +242,12 @@ final class MatMulRecipe {
             return false;
         }
         List<Operand> operands = new ArrayList<>();
-        operands.add(new Operand(DnnlConstants.SRC, 0, src));
-        operands.add(new Operand(DnnlConstants.WEIGHTS, 1, weights));
+        operands.add(new Operand(DnnlConstants.SRC, exchanged ? 1 : 0, src));
+        operands.add(new Operand(DnnlConstants.WEIGHTS, exchanged ? 0 : 1, weights));
         if (bias != 0) {
-            operands.add(new Operand(DnnlConstants.BIAS, 2, bias));
+            operands.add(builder.input(DnnlConstants.BIAS, 2, describe(builder, given.getFirst()), bias));
         }
-        addCombined(operands, combined, 2 + (bias == 0 ? 0 : 1));
+        addCombined(builder, operands, given, others);
         operands.add(new Operand(DnnlConstants.DST, 2 + extra.size(), dst));
         builder.step(description, operands.toArray(Operand[]::new));
         return true;
@@ -208,12 +265,13 @@ final class MatMulRecipe {
                 Layout.strided(java.util.Arrays.copyOfRange(strides, more, strides.length)));
     }
 
-    private void addCombined(List<Operand> operands, List<Long> combined, int firstSlot) {
-        int slot = firstSlot;
+    private void addCombined(SequenceBuilder builder, List<Operand> operands, List<Matrix> given, List<Long> wanted) {
+        int next = computation.bias() ? 1 : 0;
         for (int i = 0; i < computation.postOps().size(); i++) {
             if (computation.postOps().get(i) instanceof PostOp.Combine) {
-                operands.add(new Operand(DnnlConstants.POST_OP * (i + 1) | DnnlConstants.SRC_1, slot, combined.get(slot - firstSlot)));
-                slot++;
+                operands.add(builder.input(DnnlConstants.POST_OP * (i + 1) | DnnlConstants.SRC_1, 2 + next,
+                        describe(builder, given.get(next)), wanted.get(next)));
+                next++;
             }
         }
     }
@@ -225,7 +283,8 @@ final class MatMulRecipe {
     }
 
     private TensorSpec preferred(SequenceBuilder builder, int argument, TensorSpec given) {
-        if (argument != 1 || right == null || right.dims().length != 2 || given.shape().rank() != 2 || computation.transposeY()) {
+        if (argument != 1 || exchanged || right == null || right.dims().length != 2 || given.shape().rank() != 2
+                || computation.transposeY()) {
             return given;
         }
         long any = builder.describeAny(right.dims(), right.dtype());

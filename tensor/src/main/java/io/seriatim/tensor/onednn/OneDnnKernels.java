@@ -49,7 +49,7 @@ public final class OneDnnKernels {
         kernels.register(PROVIDER, CPU, "matmul", MatMul.class, FLOATS,
                 (computation, arguments) -> MatMulRecipe.kernel(dnnl, computation, arguments));
         kernels.register(PROVIDER, CPU, "convolution", Convolution.class, FLOATS,
-                (c, arguments) -> ConvolutionRecipes.forward(dnnl, c, arguments));
+                (c, arguments) -> ConvolutionForward.kernel(dnnl, c, arguments));
         kernels.register(PROVIDER, CPU, "convolution_grad_input", ConvolutionGradInput.class, FLOATS,
                 (c, arguments) -> ConvolutionRecipes.gradInput(dnnl, c, arguments));
         kernels.register(PROVIDER, CPU, "convolution_grad_weights", ConvolutionGradWeights.class, FLOATS,

@@ -1,9 +1,9 @@
 package io.seriatim.tensor.onednn;
 
 import io.seriatim.tensor.Layout;
+import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.TensorSpec;
 import java.util.Arrays;
-import java.util.List;
 
 /** What the library can read. */
 final class Specs {
@@ -15,9 +15,17 @@ final class Specs {
         return Arrays.stream(specs).allMatch(Specs::isForward);
     }
 
-    /** What a bias or the operand of a post-op must be: the library passes over their strides. */
-    static boolean areDense(List<TensorSpec> specs) {
-        return specs.stream().allMatch(TensorSpec::isRowMajor);
+    /** What a view repeats by a stride of 0 as a dimension of length 1, which the library repeats by itself. */
+    static TensorSpec collapsed(TensorSpec spec) {
+        if (!(spec.layout() instanceof Layout.Strided strided)) {
+            return spec;
+        }
+        long[] strides = strided.strides();
+        long[] dims = spec.shape().dims();
+        for (int i = 0; i < dims.length; i++) {
+            dims[i] = strides[i] == 0 ? Math.min(1, dims[i]) : dims[i];
+        }
+        return new TensorSpec(spec.dtype(), Shape.of(dims), Layout.strided(strides));
     }
 
     private static boolean isForward(TensorSpec spec) {

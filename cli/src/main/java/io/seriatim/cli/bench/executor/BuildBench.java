@@ -31,7 +31,8 @@ final class BuildBench {
 
     void run(Printer printer, int... sizes) throws IOException, InterruptedException {
         Table table = new Table(
-                List.of("operations", "define, s", "compile, s", "first run, s", "plan and first run, s", "next run, ns per operation",
+                List.of("operations", "define, s", "compile, s", "first run, s", "plan and first run, s", "its CPU time, s",
+                        "next run, ns per operation",
                         "heap held, MiB", "seriatim run, s"));
         for (int size : sizes) {
             progress.stage("plan of " + Printer.count(size) + " operations");
@@ -58,7 +59,8 @@ final class BuildBench {
         Building building = buildings[buildings.length / 2];
         return List.of(Printer.count(building.operations()), seconds(building.define()), seconds(building.compile()),
                 seconds(building.first()),
-                seconds(building.plan()), String.format(Locale.ROOT, "%.0f", building.next() * 1e9 / building.operations()),
+                seconds(building.plan()), seconds(building.cpu()),
+                String.format(Locale.ROOT, "%.0f", building.next() * 1e9 / building.operations()),
                 String.format(Locale.ROOT, "%.0f", building.heap() / MEGABYTE), seconds(commands[commands.length / 2]));
     }
 

@@ -3,6 +3,8 @@ package io.seriatim.cli.bench.executor;
 import io.seriatim.executor.Executor;
 import io.seriatim.graph.Network;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -18,12 +20,15 @@ import java.util.stream.IntStream;
  *            analysing it
  * @param first
  *            the first run, which prepares kernels and memory
+ * @param cpu
+ *            the processor time of the thread that compiled and ran it first, which other programs on the machine do not lengthen much
  * @param next
  *            a later run
  * @param heap
  *            bytes that program and plan hold after that
  */
-record Building(int operations, double define, double compile, double first, double next, long heap) {
+record Building(int operations, double define, double compile, double first, double cpu, double next, long heap) {
+    private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
     private static final int RUNS = 5;
     private static final int LOOKS = 3;
 
@@ -32,12 +37,14 @@ record Building(int operations, double define, double compile, double first, dou
         long before = usedHeap();
         long start = System.nanoTime();
         Network network = TinyProgram.RANDOM.network(operations);
+        long cpuBefore = THREADS.getCurrentThreadCpuTime();
         long defined = System.nanoTime();
         try (PlanRun run = PlanRun.of(Executor.builder().build(), null, network.main(), List.of("x"), network.outputs().get("y").name(),
                 TinyProgram.feed())) {
             long compiled = System.nanoTime();
             run.run();
             long ran = System.nanoTime();
+            long cpuAfter = THREADS.getCurrentThreadCpuTime();
             double[] next = new double[RUNS];
             for (int i = 0; i < RUNS; i++) {
                 long from = System.nanoTime();
@@ -47,7 +54,9 @@ record Building(int operations, double define, double compile, double first, dou
             Arrays.sort(next);
             long heap = usedHeap() - before;
             int counted = network.main().global().ops().size();
-            return new Building(counted, seconds(start, defined), seconds(defined, compiled), seconds(compiled, ran), next[RUNS / 2],
+            return new Building(counted, seconds(start, defined), seconds(defined, compiled), seconds(compiled, ran),
+                    seconds(cpuBefore, cpuAfter),
+                    next[RUNS / 2],
                     Math.max(0, heap));
         }
     }
@@ -63,7 +72,7 @@ record Building(int operations, double define, double compile, double first, dou
     }
 
     String format() {
-        return operations + " " + define + " " + compile + " " + first + " " + next + " " + heap;
+        return operations + " " + define + " " + compile + " " + first + " " + cpu + " " + next + " " + heap;
     }
 
     /** From the last line that a process has printed. */
@@ -71,7 +80,7 @@ record Building(int operations, double define, double compile, double first, dou
         String[] parts = text.strip().lines().reduce("", (_, last) -> last).split(" ", -1);
         return new Building(Integer.parseInt(parts[0]), Double.parseDouble(parts[1]), Double.parseDouble(parts[2]),
                 Double.parseDouble(parts[3]),
-                Double.parseDouble(parts[4]), Long.parseLong(parts[5]));
+                Double.parseDouble(parts[4]), Double.parseDouble(parts[5]), Long.parseLong(parts[6]));
     }
 
     private static double seconds(long from, long to) {

@@ -411,9 +411,24 @@ public final class Dnnl {
      * @return a handle that lives as long as the primitive description; 0 if it has none
      */
     public long query(long primitiveDescription, int what) {
+        return query(primitiveDescription, what, 0);
+    }
+
+    /**
+     * A description that belongs to a primitive description.
+     *
+     * @param primitiveDescription
+     *            a handle
+     * @param what
+     *            a QUERY constant
+     * @param index
+     *            which of several
+     * @return a handle that lives as long as the primitive description; 0 if it has none
+     */
+    public long query(long primitiveDescription, int what, int index) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment out = arena.allocate(ValueLayout.JAVA_LONG);
-            int status = (int) query.invokeExact(primitiveDescription, what, 0, out.address());
+            int status = (int) query.invokeExact(primitiveDescription, what, index, out.address());
             return status == 0 ? out.get(ValueLayout.JAVA_LONG, 0) : 0;
         } catch (Throwable e) {
             throw new AssertionError(e);

@@ -105,6 +105,8 @@ public final class DnnlConstants {
     public static final int QUERY_WORKSPACE = 135;
     /** Scratch memory. */
     public static final int QUERY_SCRATCHPAD = 136;
+    /** dnnl_query_exec_arg_md: of the argument whose number is the index. */
+    public static final int QUERY_ARGUMENT = 255;
 
     private DnnlConstants() {
     }

@@ -1,0 +1,217 @@
+package io.seriatim.tensor.onednn;
+
+import io.seriatim.tensor.Layout;
+import io.seriatim.tensor.Shape;
+import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.internal.ffi.Dnnl;
+import io.seriatim.tensor.internal.ffi.DnnlConstants;
+import io.seriatim.tensor.kernel.Binary;
+import io.seriatim.tensor.kernel.Convolution;
+import io.seriatim.tensor.kernel.Kernel;
+import io.seriatim.tensor.kernel.MatMul;
+import io.seriatim.tensor.kernel.PostOp;
+import io.seriatim.tensor.onednn.ConvolutionRecipes.Descriptions;
+import io.seriatim.tensor.onednn.ConvolutionRecipes.Geometry;
+import io.seriatim.tensor.onednn.ConvolutionRecipes.Images;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Convolutions with post-ops. Whatever the library cannot vectorise it computes element by element, hundreds of times slower than the convolution: so an operand as large as the result gets the layout
+ * that the library gives the result, and what is neither that nor one value a channel nor a single one is left to kernels of its own.
+ */
+final class ConvolutionForward {
+    private final Convolution convolution;
+    private final Geometry geometry;
+    private final TensorSpec x;
+    private final TensorSpec w;
+    private final @Nullable TensorSpec bias;
+    private final List<TensorSpec> combined = new ArrayList<>();
+    private final TensorSpec y;
+
+    private ConvolutionForward(Convolution convolution, @Nullable TensorSpec[] arguments) {
+        this.convolution = convolution;
+        geometry = new Geometry(convolution.window(), convolution.groups());
+        x = Objects.requireNonNull(arguments[0]);
+        w = Objects.requireNonNull(arguments[1]);
+        bias = convolution.bias() ? Objects.requireNonNull(arguments[2]) : null;
+        y = Objects.requireNonNull(arguments[arguments.length - 1]);
+        for (int i = convolution.bias() ? 3 : 2; i < arguments.length - 1; i++) {
+            combined.add(padded(Specs.collapsed(Objects.requireNonNull(arguments[i])), y.shape().rank()));
+        }
+    }
+
+    static @Nullable Kernel kernel(Dnnl dnnl, Convolution convolution, @Nullable TensorSpec[] arguments) {
+        ConvolutionForward forward = new ConvolutionForward(convolution, arguments);
+        if (!forward.isReadable()) {
+            return null;
+        }
+        Kernel product = forward.isPointwise() ? forward.product(dnnl) : null;
+        if (product != null) {
+            return product;
+        }
+        Kernel fused = DnnlKernel.of(dnnl, forward::build,
+                (builder, argument, given) -> argument == 1 ? forward.preferredWeights(builder) : given);
+        return fused != null
+                ? fused
+                : PostOpsApart.of(dnnl, convolution.postOps(),
+                        new Convolution(convolution.window(), convolution.groups(), convolution.bias(),
+                                List.of()),
+                        arguments, (plain, operands) -> kernel(dnnl, plain, operands));
+    }
+
+    private boolean isReadable() {
+        return ConvolutionRecipes.isReadable(x, w, y) && (bias == null || Specs.areForward(bias))
+                && combined.stream().allMatch(Specs::areForward);
+    }
+
+    /** With dimensions of length 1 in front. */
+    private static TensorSpec padded(TensorSpec spec, int rank) {
+        int added = rank - spec.shape().rank();
+        if (added <= 0) {
+            return spec;
+        }
+        long[] dims = new long[rank];
+        long[] strides = new long[rank];
+        Arrays.fill(dims, 0, added, 1);
+        Arrays.fill(strides, 0, added, 1);
+        System.arraycopy(spec.shape().dims(), 0, dims, added, rank - added);
+        System.arraycopy(spec.strides(), 0, strides, added, rank - added);
+        return new TensorSpec(spec.dtype(), Shape.of(dims), Layout.strided(strides));
+    }
+
+    private boolean isPointwise() {
+        boolean pointwise = geometry.groups() == 1;
+        for (int i = 0; i < convolution.window().rank(); i++) {
+            pointwise &= w.shape().dim(2 + i) == 1 && convolution.window().stride(i) == 1 && convolution.window().padBegin(i) == 0
+                    && convolution.window().padEnd(i) == 0;
+        }
+        return pointwise && x.isRowMajor() && w.isRowMajor() && y.isRowMajor();
+    }
+
+    /** A kernel of one element is a product of matrices, for which the library has better post-ops: the weights, [outputs, channels], by the pixels of each image, [channels, pixels]. */
+    private @Nullable Kernel product(Dnnl dnnl) {
+        List<PostOp> postOps = new ArrayList<>(convolution.postOps());
+        List<TensorSpec> specs = new ArrayList<>(List.of(pixels(x), TensorSpec.of(w.dtype(), w.shape().dim(0), w.shape().dim(1))));
+        if (bias != null) {
+            postOps.addFirst(new PostOp.Combine(Binary.Function.ADD));
+            specs.add(new TensorSpec(bias.dtype(), Shape.of(bias.shape().dim(0), 1), Layout.strided(bias.strides()[0], 1)));
+        }
+        for (TensorSpec spec : combined) {
+            Shape spatial = spec.shape().slice(2, spec.shape().rank());
+            boolean whole = spec.isRowMajor() && spatial.equals(y.shape().slice(2, y.shape().rank()));
+            if (spatial.size() != 1 && !whole) {
+                return null;
+            }
+            specs.add(pixels(spec));
+        }
+        specs.add(pixels(y));
+        return MatMulRecipe.fused(dnnl, new MatMul(false, false, false, postOps), true, specs.toArray(TensorSpec[]::new));
+    }
+
+    private static TensorSpec pixels(TensorSpec images) {
+        Shape shape = images.shape();
+        Shape flat = Shape.of(shape.dim(0), shape.dim(1), shape.slice(2, shape.rank()).size());
+        long[] strides = images.strides();
+        return images.isRowMajor()
+                ? TensorSpec.of(images.dtype(), flat)
+                : new TensorSpec(images.dtype(), flat, Layout.strided(strides[0], strides[1], 1));
+    }
+
+    private boolean build(SequenceBuilder builder) {
+        if (!combined.stream().allMatch(spec -> isWhole(spec) || spec.shape().size() == 1 || spec.shape().size() == spec.shape().dim(1))) {
+            return false;
+        }
+        List<Long> wanted = new ArrayList<>();
+        for (TensorSpec spec : combined) {
+            wanted.add(isWhole(spec) ? builder.describeAny(spec.shape().dims(), spec.dtype()) : builder.describe(spec.rowMajor()));
+        }
+        long biasDescription = bias == null ? 0 : builder.describe(bias.rowMajor());
+        if (bias != null && biasDescription == 0) {
+            return false;
+        }
+        for (Images images : Images.values()) {
+            Descriptions descriptions = descriptions(builder, images, biasDescription);
+            long attributes = builder.attributes(convolution.postOps(), wanted);
+            long description = attributes == 0
+                    ? 0
+                    : ConvolutionRecipes.forward(builder, geometry, descriptions, attributes, DnnlConstants.FORWARD_INFERENCE);
+            if (isFast(builder.dnnl(), description, images)) {
+                add(builder, description, biasDescription);
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private Descriptions descriptions(SequenceBuilder builder, Images images, long biasDescription) {
+        return new Descriptions(ConvolutionRecipes.image(builder, x, images), ConvolutionRecipes.weights(builder, geometry, w),
+                biasDescription, ConvolutionRecipes.image(builder, y, images));
+    }
+
+    private boolean isWhole(TensorSpec spec) {
+        return spec.shape().equals(y.shape()) && y.shape().size() > y.shape().dim(1);
+    }
+
+    /** The library's convolution by matrix products computes post-ops with operands one element at a time. */
+    private boolean isFast(Dnnl dnnl, long description, Images images) {
+        return ElementwiseRecipes.isFast(dnnl, description)
+                && ((images == Images.ANY && combined.isEmpty()) || !dnnl.implementation(description).startsWith("gemm"));
+    }
+
+    private void add(SequenceBuilder builder, long description, long biasDescription) {
+        Dnnl dnnl = builder.dnnl();
+        List<Operand> operands = new ArrayList<>();
+        operands.add(builder.input(DnnlConstants.SRC, 0, builder.describe(x), dnnl.query(description, DnnlConstants.QUERY_SRC)));
+        operands.add(builder.input(DnnlConstants.WEIGHTS, 1, ConvolutionRecipes.givenWeights(builder, geometry, w),
+                dnnl.query(description, DnnlConstants.QUERY_WEIGHTS)));
+        int slot = 2;
+        if (bias != null) {
+            operands.add(builder.input(DnnlConstants.BIAS, slot++, builder.describe(bias), biasDescription));
+        }
+        boolean accumulates = false;
+        int next = 0;
+        for (int i = 0; i < convolution.postOps().size(); i++) {
+            PostOp postOp = convolution.postOps().get(i);
+            accumulates |= postOp instanceof PostOp.Accumulate;
+            if (postOp instanceof PostOp.Combine) {
+                int argument = DnnlConstants.POST_OP * (i + 1) | DnnlConstants.SRC_1;
+                TensorSpec spec = combined.get(next++);
+                long wanted = isWhole(spec)
+                        ? dnnl.query(description, DnnlConstants.QUERY_ARGUMENT, argument)
+                        : builder.describe(spec.rowMajor());
+                operands.add(builder.input(argument, slot++, builder.describe(spec), wanted));
+            }
+        }
+        long given = builder.describe(y);
+        Operand result = builder.output(DnnlConstants.DST, slot, given, dnnl.query(description, DnnlConstants.QUERY_DST));
+        if (accumulates && result.slot() != slot) {
+            builder.copy(new Operand(DnnlConstants.SRC, slot, given),
+                    new Operand(DnnlConstants.DST, result.slot(), result.description()));
+        }
+        operands.add(result);
+        builder.step(description, operands.toArray(Operand[]::new));
+    }
+
+    private TensorSpec preferredWeights(SequenceBuilder builder) {
+        Dnnl dnnl = builder.dnnl();
+        if (w.layout() instanceof Layout.Opaque || geometry.groups() != 1) {
+            return w;
+        }
+        for (Images images : Images.values()) {
+            long description = ConvolutionRecipes.forward(builder, geometry, descriptions(builder, images, 0), builder.attributes(),
+                    DnnlConstants.FORWARD_INFERENCE);
+            if (isFast(dnnl, description, images)) {
+                long wanted = dnnl.query(description, DnnlConstants.QUERY_WEIGHTS);
+                return dnnl.equal(wanted, builder.describe(w))
+                        ? w
+                        : new TensorSpec(w.dtype(), w.shape(),
+                                new Layout.Opaque(OneDnnKernels.PROVIDER, dnnl.blob(wanted), dnnl.size(wanted)));
+            }
+        }
+        return w;
+    }
+}
