@@ -4,6 +4,7 @@ import io.seriatim.device.Devices;
 import io.seriatim.device.Place;
 import io.seriatim.engine.Engine;
 import io.seriatim.engine.Lane;
+import io.seriatim.executor.trace.RunRecorder;
 import io.seriatim.graph.Interpreter;
 import io.seriatim.graph.Program;
 import io.seriatim.graph.format.ProgramFiles;
@@ -56,6 +57,7 @@ public final class Executor implements AutoCloseable {
         private boolean ignoreUnknownFeeds;
         private @Nullable Engine engine;
         private boolean eager;
+        private @Nullable RunRecorder recorder;
 
         private Builder() {
         }
@@ -154,6 +156,18 @@ public final class Executor implements AutoCloseable {
             return this;
         }
 
+        /**
+         * Records when each operation of each run started and ended, and where, for a trace or a report.
+         *
+         * @param value
+         *            the recorder
+         * @return this
+         */
+        public Builder recorder(RunRecorder value) {
+            recorder = value;
+            return this;
+        }
+
         /** Runs in parallel also what is too small to gain by it. */
         Builder eager() {
             eager = true;
@@ -243,7 +257,7 @@ public final class Executor implements AutoCloseable {
         public Executor build() {
             return new Executor(
                     new Options(place, devices, threads, sequential, cachedPlans, specialisations, nanCheck, paddleRandom, inPlace,
-                            fusion, memoryPlan, collector, ignoreUnknownFeeds, engine, eager, new StreamPool(devices)));
+                            fusion, memoryPlan, collector, ignoreUnknownFeeds, engine, eager, new StreamPool(devices), recorder));
         }
     }
 

@@ -1,6 +1,7 @@
 package io.seriatim.executor;
 
 import io.seriatim.engine.Engine;
+import io.seriatim.executor.trace.RunRecorder;
 import io.seriatim.graph.Block;
 import io.seriatim.graph.BlockSession;
 import io.seriatim.graph.OpDesc;
@@ -211,8 +212,10 @@ public final class Plan {
         Accesses accesses = plan.accesses();
         Map<String, Tensor> results = LinkedHashMap.newLinkedHashMap(fetches.names().size());
         Cancellation cancellation = new Cancellation();
+        RunRecorder recorder = executor.options().recorder();
+        Recording recording = recorder == null ? null : new Recording(recorder);
         RunContext context = new RunContext(externals(accesses, root, fed), root.bindings(), new RunContext.Lazy(executor.interpreter(),
-                program.global(), fed, executor.nextRun(), session -> inner(session, cancellation)), cancellation);
+                program.global(), fed, executor.nextRun(), session -> inner(session, cancellation, recording)), cancellation, recording);
         plan.run(context, frame -> {
             for (int value : accesses.wanted()) {
                 String name = accesses.values().get(value).name();
@@ -268,9 +271,10 @@ public final class Plan {
         }
     }
 
-    private void inner(BlockSession session, Cancellation cancellation) {
+    private void inner(BlockSession session, Cancellation cancellation, @Nullable Recording recording) {
         inner.computeIfAbsent(session.block().index(), _ -> new BlockPlan(executor, Accesses.inner(session.block(), mentions()), false))
-                .run(session, cancellation);
+                .run(session, cancellation,
+                recording);
     }
 
     private synchronized Map<String, Set<Integer>> mentions() {

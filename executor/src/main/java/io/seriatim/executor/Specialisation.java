@@ -43,12 +43,6 @@ record Specialisation(Accesses accesses, ValueTable values, List<Task> tasks, De
 
     private static boolean fits(@Nullable TensorSpec wanted, @Nullable Object given) {
         TensorSpec there = given instanceof io.seriatim.tensor.Tensor tensor ? tensor.spec() : null;
-<<<<<<< HEAD
         return wanted == null ? there == null : there != null && (wanted.equals(there) || wanted.equals(there.rowMajor()));
-=======
-        return wanted == null
-                ? there == null
-                : there != null && (wanted == there || wanted.equals(there) || wanted.equals(there.rowMajor()));
->>>>>>> 4fc83a18928b302d64244c8c6b4b4a2246211b43
     }
 }
