@@ -7,4 +7,5 @@ module io.seriatim.executor {
     requires transitive io.seriatim.graph;
 
     exports io.seriatim.executor;
+    exports io.seriatim.executor.trace;
 }

@@ -2,6 +2,8 @@ package io.seriatim.executor;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.seriatim.device.DeviceMemoryException;
+import io.seriatim.executor.trace.RunLog;
+import io.seriatim.executor.trace.TracedPlan;
 import io.seriatim.graph.BlockSession;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -27,6 +29,7 @@ final class BlockPlan {
         private final RunLoop loop;
         private final ArrayDeque<Frame> idle = new ArrayDeque<>();
         private boolean gone;
+        private @Nullable TracedPlan described;
 
         Specialised(Specialisation plan, RunLoop loop) {
             this.plan = plan;
@@ -35,6 +38,16 @@ final class BlockPlan {
 
         Specialisation plan() {
             return plan;
+        }
+
+        /** For recordings. */
+        synchronized TracedPlan described() {
+            TracedPlan known = described;
+            if (known == null) {
+                known = Recording.describe(plan);
+                described = known;
+            }
+            return known;
         }
     }
 
@@ -52,12 +65,17 @@ final class BlockPlan {
     void run(RunContext context, Consumer<Frame> results) {
         Specialised with = specialised(context.externals());
         Frame frame = take(with);
+        Recording recording = context.recording();
+        RunLog log = recording == null ? null : recording.begin(with.described());
         try {
-            frame.begin(context);
+            frame.begin(context, log);
             run(with, frame);
             results.accept(frame);
         } finally {
             frame.end();
+            if (log != null) {
+                log.end();
+            }
             giveBack(with, frame);
         }
     }
@@ -79,7 +97,7 @@ final class BlockPlan {
     }
 
     /** Runs an inner block on the variables around it. */
-    void run(BlockSession session, Cancellation cancellation) {
+    void run(BlockSession session, Cancellation cancellation, @Nullable Recording recording) {
         @Nullable
         Object[] externals = new Object[accesses.externals().length];
         for (int i = 0; i < externals.length; i++) {
@@ -96,7 +114,7 @@ final class BlockPlan {
                 session.set(name, value);
             }
         };
-        run(new RunContext(externals, around, () -> session, cancellation), frame -> {
+        run(new RunContext(externals, around, () -> session, cancellation, recording), frame -> {
             for (int value : accesses.wanted()) {
                 Object result = frame.share(value);
                 if (result != null) {

@@ -2,6 +2,7 @@ package io.seriatim.executor;
 
 import io.seriatim.device.Event;
 import io.seriatim.device.Stream;
+import io.seriatim.executor.trace.RunLog;
 import io.seriatim.device.StreamFailedException;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
@@ -55,6 +56,12 @@ final class DeviceQueues implements AutoCloseable {
             stream.waitFor(Objects.requireNonNull(events[other]));
         }
         frame.allocate(index, stream);
+        RunLog log = frame.log();
+        if (log != null) {
+            int number = plan.streams().stream()[index];
+            int lane = log.stream(task.place().toString(), number, plan.streams().streams().get(number).toString());
+            stream.launch("recorded", List.of(), () -> log.started(index, lane));
+        }
         if (task instanceof Task.Transfer(int from, int to, var _, var _)) {
             Tensor source = (Tensor) Objects.requireNonNull(frame.value(from));
             Tensor target = (Tensor) Objects.requireNonNull(frame.value(to));
@@ -68,6 +75,9 @@ final class DeviceQueues implements AutoCloseable {
             for (Work work : frame.works(index)) {
                 stream.launch(work.stage().name(), work.accesses(), () -> run(index, work));
             }
+        }
+        if (log != null) {
+            stream.launch("recorded", List.of(), () -> log.ended(index));
         }
         completed.add(index);
         frame.release(index, stream);

@@ -4,6 +4,7 @@ import io.seriatim.device.Devices;
 import io.seriatim.device.Place;
 import io.seriatim.engine.Engine;
 import io.seriatim.engine.Lane;
+import io.seriatim.executor.trace.RunRecorder;
 import io.seriatim.graph.Interpreter;
 import io.seriatim.graph.Program;
 import io.seriatim.graph.format.ProgramFiles;
@@ -21,7 +22,10 @@ import java.util.WeakHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
-/** Compiles programs into plans and runs them, on one place and on variables of a scope. For many threads. */
+/**
+ * Compiles programs into plans and runs them, on one place. A startup program is run once, with {@link #run(Program)}; it leaves the parameters in the executor's {@link #scope}, where later runs find them. For
+ * many threads.
+ */
 public final class Executor implements AutoCloseable {
     private final Options options;
     private final Scope scope = new Scope();
@@ -53,12 +57,13 @@ public final class Executor implements AutoCloseable {
         private boolean ignoreUnknownFeeds;
         private @Nullable Engine engine;
         private boolean eager;
+        private @Nullable RunRecorder recorder;
 
         private Builder() {
         }
 
         /**
-         * Where programs run: operations that do not say otherwise ({@code op_device}), and for which there is a kernel there.
+         * Where operations run that do not say otherwise ({@code op_device}). One that has no kernel there runs on the host.
          *
          * @param value
          *            the host, which is the default, or a device
@@ -73,7 +78,7 @@ public final class Executor implements AutoCloseable {
          * From where devices come.
          *
          * @param value
-         *            those of the process unless set
+         *            those of the process unless set; devices of the caller's own are closed after the executor
          * @return this
          */
         public Builder devices(Devices value) {
@@ -130,7 +135,7 @@ public final class Executor implements AutoCloseable {
         }
 
         /**
-         * Feeds that the program does not have are left out, as Paddle does; else they are errors.
+         * Values that {@link Executor#run(Program, Map, Fetches)} is given for variables that the program does not have are left out, as Paddle does; else they are errors.
          *
          * @return this
          */
@@ -151,6 +156,18 @@ public final class Executor implements AutoCloseable {
             return this;
         }
 
+        /**
+         * Records when each operation of each run started and ended, and where, for a trace or a report.
+         *
+         * @param value
+         *            the recorder
+         * @return this
+         */
+        public Builder recorder(RunRecorder value) {
+            recorder = value;
+            return this;
+        }
+
         /** Runs in parallel also what is too small to gain by it. */
         Builder eager() {
             eager = true;
@@ -158,7 +175,7 @@ public final class Executor implements AutoCloseable {
         }
 
         /**
-         * How many threads work on one run: the caller's and workers of an engine.
+         * How many threads work on one run: the caller's, and others that help. What is too small to gain by it is run by the caller alone. Results do not depend on it.
          *
          * @param value
          *            from 1, which is the default
@@ -180,7 +197,7 @@ public final class Executor implements AutoCloseable {
         }
 
         /**
-         * How many plans {@link Executor#run} keeps.
+         * How many plans {@link Executor#run(Program, Map, Fetches)} keeps: those used last.
          *
          * @param value
          *            from 1; 8 unless set
@@ -192,7 +209,7 @@ public final class Executor implements AutoCloseable {
         }
 
         /**
-         * For how many combinations of fed shapes a plan keeps kernels and memory.
+         * For how many combinations of fed shapes a plan keeps kernels and memory: those used last.
          *
          * @param value
          *            from 1; 8 unless set
@@ -204,7 +221,7 @@ public final class Executor implements AutoCloseable {
         }
 
         /**
-         * Fails at the first operation that computes NaN or infinity. Slow.
+         * Fails at the first operation that computes NaN or infinity. Slow: every result is looked at, and operations are not joined.
          *
          * @return this
          */
@@ -240,7 +257,7 @@ public final class Executor implements AutoCloseable {
         public Executor build() {
             return new Executor(
                     new Options(place, devices, threads, sequential, cachedPlans, specialisations, nanCheck, paddleRandom, inPlace,
-                            fusion, memoryPlan, collector, ignoreUnknownFeeds, engine, eager, new StreamPool(devices)));
+                            fusion, memoryPlan, collector, ignoreUnknownFeeds, engine, eager, new StreamPool(devices), recorder));
         }
     }
 
@@ -343,15 +360,17 @@ public final class Executor implements AutoCloseable {
     }
 
     /**
-     * Analyses a program.
+     * Analyses a program. Nothing of it is run.
      *
      * @param program
      *            copied; it may be changed afterwards
      * @param feeds
-     *            what will be fed
+     *            what will be fed: any of its variables
      * @param fetches
-     *            what is wanted
-     * @return a plan
+     *            what is wanted: any of its variables
+     * @return a plan, to be run many times
+     * @throws IllegalArgumentException
+     *             if the program has no such variable
      */
     public Plan compile(Program program, Feeds feeds, Fetches fetches) {
         return compile(program, feeds, fetches, false);
@@ -366,10 +385,12 @@ public final class Executor implements AutoCloseable {
     }
 
     /**
-     * Runs a program once, as a startup program is: in the order of the program, with no more analysis than that takes.
+     * Runs a program once on the executor's scope, as a startup program is: in the order of the program, with no more analysis than that takes.
      *
      * @param program
      *            without feeds
+     * @throws ProgramFailedException
+     *             if an operation fails
      */
     public void run(Program program) {
         Plan plan = compile(program, feeds(), fetches(), true);
@@ -381,12 +402,12 @@ public final class Executor implements AutoCloseable {
     }
 
     /**
-     * Runs a program. Its plan is kept for the next time.
+     * Runs a program on the executor's scope. Its plan is kept, and found again by the program's content; who runs the same program very often saves that search by {@link #compile}.
      *
      * @param program
      *            what is run
      * @param feeds
-     *            values by name
+     *            values by name; not changed, and not to be changed before the call returns
      * @param fetches
      *            what is wanted
      * @return what was fetched
@@ -394,6 +415,8 @@ public final class Executor implements AutoCloseable {
      *             if a feed or fetch is unknown, missing or does not fit
      * @throws ProgramFailedException
      *             if an operation fails
+     * @throws EndOfDataException
+     *             if a reader of the program has no more batches; it begins again with the next run
      */
     public Results run(Program program, Map<String, Tensor> feeds, Fetches fetches) {
         Set<String> known = new TreeSet<>(feeds.keySet());
@@ -420,7 +443,7 @@ public final class Executor implements AutoCloseable {
         }
     }
 
-    /** Lets threads, streams and the memory of plans go; runs that are under way end first. The scope keeps its variables. */
+    /** Lets threads, streams and the memory of plans go; of plans that are being run, when these runs end. No run may begin afterwards. The scope keeps its variables. */
     @Override
     public void close() {
         if (engine != null) {

@@ -3,7 +3,7 @@ package io.seriatim.executor;
 import java.util.List;
 
 /**
- * The variables that are wanted, in order.
+ * The variables that are wanted, in the order of the results. {@link Executor#fetches} makes it of names.
  *
  * @param names
  *            their names

@@ -3,6 +3,7 @@ package io.seriatim.executor;
 import io.seriatim.device.Buffer;
 import io.seriatim.device.Device;
 import io.seriatim.device.Place;
+import io.seriatim.executor.trace.RunLog;
 import io.seriatim.device.Stream;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.tensor.DType;
@@ -49,6 +50,7 @@ final class Frame implements AutoCloseable {
     private final Interpretation interpretation;
     private final @Nullable DeviceQueues queues;
     private @Nullable RunContext context;
+    private @Nullable RunLog log;
 
     /** An argument that is bound when its memory is known. */
     @SuppressWarnings("ArrayRecordComponent") // Never compared.
@@ -254,8 +256,9 @@ final class Frame implements AutoCloseable {
     }
 
     /** Binds what a run is given. */
-    void begin(RunContext run) {
+    void begin(RunContext run, @Nullable RunLog recorded) {
         context = run;
+        log = recorded;
         for (int value : changing) {
             present[value] = initial[value];
         }
@@ -344,6 +347,12 @@ final class Frame implements AutoCloseable {
         present[value] = now;
     }
 
+    /** Where this run is recorded; null if it is not. */
+    @Nullable
+    RunLog log() {
+        return log;
+    }
+
     RunContext context() {
         return Objects.requireNonNull(context);
     }
@@ -374,7 +383,7 @@ final class Frame implements AutoCloseable {
         }
         allocate(task);
         if (plan.tasks().get(task) instanceof Task.Interpreted interpreted) {
-            interpretation.run(interpreted);
+            interpretation.run(task, interpreted);
         } else {
             for (Work work : works[task]) {
                 if (queues != null) {

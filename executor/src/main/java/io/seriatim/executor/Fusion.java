@@ -1,6 +1,7 @@
 package io.seriatim.executor;
 
 import io.seriatim.graph.Attribute;
+import io.seriatim.graph.OpDesc;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.tensor.TensorSpec;
@@ -9,6 +10,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -105,8 +107,11 @@ final class Fusion {
         return reader;
     }
 
-    private static String place(Task.Compute task) {
-        return task.operations().getFirst().op().attribute("op_device") instanceof Attribute.Text(String text) ? text : "";
+    /** What the operation says of its device and stream. */
+    private static List<String> place(Task.Compute task) {
+        OpDesc op = task.operations().getFirst().op();
+        return Stream.of("op_device", "execution_stream").map(name -> op.attribute(name) instanceof Attribute.Text(String text) ? text : "")
+                .toList();
     }
 
     /** Whether it does nothing but compute. */

@@ -17,7 +17,7 @@ final class Interpretation {
         this.frame = frame;
     }
 
-    synchronized void run(Task.Interpreted task) throws Exception {
+    synchronized void run(int index, Task.Interpreted task) throws Exception {
         Access access = task.access();
         if (access.op().type().equals(ReadInstruction.TYPE)) {
             read(task);
@@ -39,7 +39,12 @@ final class Interpretation {
                 }
             }
         }
-        session.run(access.index());
+        Recording recording = frame.context().recording();
+        if (recording == null) {
+            session.run(access.index());
+        } else {
+            recording.inside(frame.log(), index, () -> session.run(access.index()));
+        }
         for (int i = 0; i < access.writes().length; i++) {
             String name = values.name(access.writes()[i]);
             Object value = session.find(name);

@@ -3,6 +3,7 @@ package io.seriatim.executor;
 import io.seriatim.device.Devices;
 import io.seriatim.device.Place;
 import io.seriatim.engine.Engine;
+import io.seriatim.executor.trace.RunRecorder;
 import io.seriatim.graph.op.PaddleRandom;
 import org.jspecify.annotations.Nullable;
 
@@ -15,10 +16,13 @@ import org.jspecify.annotations.Nullable;
  *            whether threads work also on what is too small to gain by it
  * @param streams
  *            where frames get streams of devices
+ * @param recorder
+ *            null if runs are not recorded
  */
 record Options(Place place, Devices devices, int threads, boolean sequential, int cachedPlans, int specialisations, boolean nanCheck,
         @Nullable PaddleRandom paddleRandom, boolean inPlace, boolean fusion, boolean memoryPlan, Collector collector,
-        boolean ignoreUnknownFeeds, @Nullable Engine engine, boolean eager, StreamPool streams) {
+        boolean ignoreUnknownFeeds, @Nullable Engine engine, boolean eager, StreamPool streams,
+        @Nullable RunRecorder recorder) {
     /** Whether tasks run in the order of the program, one after the other. */
     boolean inOrder() {
         return engine == null && (sequential || threads == 1);

@@ -1,6 +1,7 @@
 package io.seriatim.executor;
 
 import io.seriatim.engine.Engine;
+import io.seriatim.executor.trace.RunRecorder;
 import io.seriatim.graph.Block;
 import io.seriatim.graph.BlockSession;
 import io.seriatim.graph.OpDesc;
@@ -25,7 +26,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A program, analysed once and run many times, by many threads at once. Runs on one scope go in parallel if the program writes nothing that outlives them, else one after the other; runs on different scopes
- * always in parallel.
+ * always in parallel. For shapes that it has not met a run first completes the analysis, which the plan keeps.
+ *
+ * <p>
+ * If a run fails, each variable in the scope has a whole value, that of before the run or the one that the run has computed, and the next run works. A thread that is interrupted ends its run so, and stays
+ * interrupted.
  */
 public final class Plan {
     private final Executor executor;
@@ -89,7 +94,7 @@ public final class Plan {
      * Runs the program on the executor's scope.
      *
      * @param values
-     *            one for each feed, in order
+     *            one for each feed, in order; not changed, and not to be changed before the call returns
      * @return what was fetched
      * @throws IllegalArgumentException
      *             if a value is missing or does not fit its variable
@@ -106,9 +111,9 @@ public final class Plan {
      * Runs the program.
      *
      * @param root
-     *            where variables are that outlive runs
+     *            where variables are that outlive runs, here or above
      * @param values
-     *            one for each feed, in order
+     *            one for each feed, in order; not changed, and not to be changed before the call returns
      * @return what was fetched
      * @throws IllegalArgumentException
      *             if a value is missing or does not fit its variable
@@ -207,8 +212,10 @@ public final class Plan {
         Accesses accesses = plan.accesses();
         Map<String, Tensor> results = LinkedHashMap.newLinkedHashMap(fetches.names().size());
         Cancellation cancellation = new Cancellation();
+        RunRecorder recorder = executor.options().recorder();
+        Recording recording = recorder == null ? null : new Recording(recorder);
         RunContext context = new RunContext(externals(accesses, root, fed), root.bindings(), new RunContext.Lazy(executor.interpreter(),
-                program.global(), fed, executor.nextRun(), session -> inner(session, cancellation)), cancellation);
+                program.global(), fed, executor.nextRun(), session -> inner(session, cancellation, recording)), cancellation, recording);
         plan.run(context, frame -> {
             for (int value : accesses.wanted()) {
                 String name = accesses.values().get(value).name();
@@ -264,9 +271,10 @@ public final class Plan {
         }
     }
 
-    private void inner(BlockSession session, Cancellation cancellation) {
+    private void inner(BlockSession session, Cancellation cancellation, @Nullable Recording recording) {
         inner.computeIfAbsent(session.block().index(), _ -> new BlockPlan(executor, Accesses.inner(session.block(), mentions()), false))
-                .run(session, cancellation);
+                .run(session, cancellation,
+                recording);
     }
 
     private synchronized Map<String, Set<Integer>> mentions() {

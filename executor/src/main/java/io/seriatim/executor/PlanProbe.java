@@ -36,9 +36,9 @@ public final class PlanProbe implements AutoCloseable {
             fed.put(plan.feeds().names().get(i), feeds[i]);
         }
         this.context = new RunContext(plan.externals(this.plan.accesses(), scope, fed), scope.bindings(),
-                new RunContext.Lazy(executor.interpreter(), plan.program().global(), fed, 0, NO_BLOCKS), new Cancellation());
+                new RunContext.Lazy(executor.interpreter(), plan.program().global(), fed, 0, NO_BLOCKS), new Cancellation(), null);
         this.frame = new Frame(this.plan, executor.options());
-        frame.begin(context);
+        frame.begin(context, null);
         List<Work> all = new ArrayList<>();
         for (int i = 0; i < this.plan.tasks().size(); i++) {
             frame.allocate(i);
@@ -104,7 +104,7 @@ public final class PlanProbe implements AutoCloseable {
     }
 
     private void runAll(KernelContext kernels) {
-        frame.begin(context);
+        frame.begin(context, null);
         try {
             for (int i = 0; i < plan.tasks().size(); i++) {
                 frame.execute(i, kernels);

@@ -2,7 +2,7 @@ package io.seriatim.executor;
 
 import java.io.Serial;
 
-/** An operation of a program has failed. The cause is what it threw. */
+/** An operation of a program has failed. The message says which, with its inputs' shapes and where it was built, if the program says so; the cause is what it threw. */
 public final class ProgramFailedException extends RuntimeException {
     @Serial
     private static final long serialVersionUID = 1;
@@ -17,7 +17,7 @@ public final class ProgramFailedException extends RuntimeException {
     /**
      * The operation that failed.
      *
-     * @return its type
+     * @return its type; {@code memcpy_h2d} or {@code memcpy_d2h} for a copy between places, {@code plan} if it was none of them, as when there is no memory for temporaries
      */
     public String operation() {
         return operation;

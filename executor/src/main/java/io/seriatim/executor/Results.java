@@ -5,7 +5,7 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** What a run has computed. It belongs to the caller. */
+/** What a run has computed: tensors of the host, which belong to the caller. */
 public final class Results {
     private final Map<String, Tensor> tensors;
 
@@ -28,6 +28,8 @@ public final class Results {
      * @param name
      *            a variable that was fetched
      * @return its value
+     * @throws IllegalArgumentException
+     *             if it was not fetched
      */
     public Tensor get(String name) {
         Tensor tensor = tensors.get(name);
@@ -43,6 +45,8 @@ public final class Results {
      * @param name
      *            a variable that was fetched
      * @return its element
+     * @throws IllegalArgumentException
+     *             if it was not fetched, or has more elements or none
      */
     public double scalar(String name) {
         Tensor tensor = get(name);

@@ -16,9 +16,12 @@ import org.jspecify.annotations.Nullable;
  *            where variables are set that are known outside
  * @param cancellation
  *            of the whole run
+ * @param recording
+ *            null if no one records
  */
 @SuppressWarnings("ArrayRecordComponent") // Never compared.
-record RunContext(@Nullable Object[] externals, Bindings bindings, Sessions sessions, Cancellation cancellation) {
+record RunContext(@Nullable Object[] externals, Bindings bindings, Sessions sessions, Cancellation cancellation,
+        @Nullable Recording recording) {
     /** Makes the session when it is needed: most runs need none. */
     interface Sessions {
         /** The session of this run. */

@@ -13,7 +13,10 @@ import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.jspecify.annotations.Nullable;
 
-/** Variables by name, in a tree: what is not here is looked for above. Parameters and what else outlives runs are in the root. For many threads. */
+/**
+ * Variables by name, in a tree: what is not here is looked for above. Runs leave parameters and what else outlives them where they have found it, else in the root. For many threads; but what a tensor holds is not to
+ * be read while a run changes it.
+ */
 public final class Scope {
     private final @Nullable Scope parent;
     private final Map<String, Object> values = new ConcurrentHashMap<>();
@@ -58,7 +61,7 @@ public final class Scope {
      * @param name
      *            its name
      * @param value
-     *            its value; the scope keeps it, and runs may change it in place
+     *            its value; the scope keeps it, and runs may change it in place: scopes that are trained do not share it
      * @return this
      */
     public Scope set(String name, Tensor value) {
@@ -119,7 +122,7 @@ public final class Scope {
     }
 
     /**
-     * Variables that runs on this scope leave here, whatever they are: they are neither collected nor is their memory used again, so that they can be looked at.
+     * Has runs on this scope leave variables here that would not outlive them, so that they can be looked at afterwards, each time the latest value. Names that a program does not have are left alone.
      *
      * @param names
      *            temporaries of programs

@@ -166,7 +166,18 @@ final class Simplification {
             return task;
         }
         boolean useless = living.isEmpty() && Arrays.stream(task.writes()).allMatch(value -> reads[value] == 0 && isTemporary(value));
-        return useless ? null : Task.Compute.of(task.operations(), living.reversed(), task.temporaries(), task.place());
+        return useless ? null : without(Task.Compute.of(task.operations(), living.reversed(), task.temporaries(), task.place()), reads);
+    }
+
+    /** What is not computed any more needs no memory. */
+    private Task.Compute without(Task.Compute task, int[] reads) {
+        Set<Integer> computed = new HashSet<>();
+        for (Stage stage : task.stages()) {
+            stage.args().stream().filter(Objects::nonNull).forEach(arg -> computed.add(arg.value()));
+        }
+        int[] writes = Arrays.stream(task.writes()).filter(value -> computed.contains(value) || reads[value] > 0 || !isTemporary(value))
+                .toArray();
+        return new Task.Compute(task.operations(), task.stages(), task.temporaries(), task.place(), task.reads(), writes);
     }
 
     private boolean isDead(Stage stage, int[] reads, Set<Arg.Source> wanted) {

@@ -1,5 +1,7 @@
 package io.seriatim.executor;
 
+import io.seriatim.device.Place;
+import io.seriatim.executor.trace.RunLog;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.kernel.KernelContext;
 import org.jspecify.annotations.Nullable;
@@ -10,8 +12,13 @@ final class TaskRunner {
     private final KernelContext kernels = KernelContext.current();
     private final Thread thread = Thread.currentThread();
 
+    private final @Nullable RunLog log;
+    private final int lane;
+
     TaskRunner(Frame frame) {
         this.frame = frame;
+        this.log = frame.log();
+        this.lane = log == null ? 0 : log.thread(Place.CPU.toString());
     }
 
     /** Runs a task of the host, or launches one of a device. */
@@ -25,8 +32,12 @@ final class TaskRunner {
         try {
             if (frame.isOnDevice(task)) {
                 frame.queues().issue(task);
-            } else {
+            } else if (log == null) {
                 frame.execute(task, kernels);
+            } else {
+                log.started(task, lane);
+                frame.execute(task, kernels);
+                log.ended(task);
             }
         } catch (ProgramFailedException | Cancellation.Signal | EndOfDataException e) {
             throw e;

@@ -6,12 +6,15 @@ import io.seriatim.graph.OpDesc;
 import io.seriatim.graph.op.Effect;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.EnumMap;
 import java.util.EnumSet;
 import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -174,10 +177,11 @@ final class PlanCheck {
         }
         List<Access> operations = plan.accesses().operations();
         Map<String, Integer> versions = new HashMap<>();
-        Map<Access, Set<String>> reads = new HashMap<>();
+        Map<String, Set<String>> sources = new HashMap<>();
+        Map<Access, Set<String>> reads = new LinkedHashMap<>();
         Map<Access, Map<String, String>> writes = new HashMap<>();
         for (Access access : operations) {
-            Set<String> read = new java.util.HashSet<>();
+            Set<String> read = new HashSet<>();
             for (int value : access.reads()) {
                 read.add(values.name(value) + "@" + versions.getOrDefault(values.name(value), 0));
             }
@@ -187,7 +191,13 @@ final class PlanCheck {
                 written.put(values.name(value), values.name(value) + "@" + versions.merge(values.name(value), 1, Integer::sum));
             }
             writes.put(access, written);
+            written.values().forEach(each -> sources.put(each, read));
         }
+        for (Task task : plan.tasks()) {
+            task.operations().forEach(
+                    access -> Arrays.stream(task.writes()).forEach(value -> sources.remove(writes.get(access).get(variable(value)))));
+        }
+        reads.values().forEach(read -> addSources(read, sources));
         for (int i = 0; i < ancestors.length; i++) {
             contents(i, content, reads, writes);
         }
@@ -205,6 +215,22 @@ final class PlanCheck {
         }
     }
 
+    /** What no task writes was a copy: its readers read what it would have been copied from. */
+    private static void addSources(Set<String> contents, Map<String, Set<String>> sources) {
+        ArrayDeque<String> more = new ArrayDeque<>(contents);
+        while (!more.isEmpty()) {
+            for (String source : sources.getOrDefault(more.pop(), Set.of())) {
+                if (contents.add(source)) {
+                    more.add(source);
+                }
+            }
+        }
+    }
+
+    private String variable(int value) {
+        return plan.values().name(value).replaceFirst("_device_.*", "");
+    }
+
     private static String last(Map<String, Integer> versions, String name) {
         return name + "@" + versions.getOrDefault(name, 0);
     }
@@ -219,7 +245,7 @@ final class PlanCheck {
             }
             return;
         }
-        Set<String> expected = new java.util.HashSet<>();
+        Set<String> expected = new HashSet<>();
         Map<String, String> written = new HashMap<>();
         for (Access access : task.operations()) {
             expected.addAll(reads.get(access));
@@ -232,7 +258,7 @@ final class PlanCheck {
             }
         }
         for (int write : task.writes()) {
-            content[values.memory(write)] = written.get(values.name(write).replaceFirst("_device_.*", ""));
+            content[values.memory(write)] = written.get(variable(write));
             requirePlace(index, write);
         }
     }

@@ -75,7 +75,10 @@ final class RandomNetworks {
     private static OpDesc overwriting(Block block, Random random, List<String> known, String to) {
         List<String> alike = known.stream().filter(name -> Arrays.equals(dims(block, name), dims(block, to))).toList();
         String from = alike.get(random.nextInt(alike.size()));
-        return switch (random.nextInt(4)) {
+        return switch (random.nextInt(6)) {
+            case 4, 5 -> OpDesc.of("set_value").in("Input", to).out("Out", to).attr("axes", new long[]{0}).attr("starts", new long[]{0})
+                    .attr("ends", new long[]{1}).attr("steps", new long[]{1}).attr("decrease_axes", new long[0]).attr("none_axes", new long[0])
+                    .attr("shape", new long[]{1}).attr("dtype", 5).attr("fp32_values", new float[]{random.nextFloat()}).build();
             case 0 -> OpDesc.of("assign").in("X", from).out("Out", to).build();
             case 1 ->
                 OpDesc.of("scale").in("X", from).out("Out", to).attr("scale", 0.75f).attr("bias", 0.25f).attr("bias_after_scale", true)

@@ -97,14 +97,16 @@ public final class RunLog {
      * @param place
      *            the device
      * @param stream
-     *            its number, from 0
+     *            its number, from 0, as in {@link TracedPlan.Instruction#stream}
+     * @param name
+     *            what people call it
      * @return the lane for {@link #started}
      */
-    public int stream(String place, int stream) {
+    public int stream(String place, int stream, String name) {
         if (stream < 0) {
             throw new IllegalArgumentException("Streams are counted from 0, but this is " + stream);
         }
-        return lane(new RunTrace.Lane("stream " + stream, place, stream));
+        return lane(new RunTrace.Lane(name, place, stream));
     }
 
     private int lane(RunTrace.Lane lane) {

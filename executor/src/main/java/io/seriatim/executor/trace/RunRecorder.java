@@ -45,6 +45,11 @@ public final class RunRecorder {
             throw new IllegalArgumentException("A recorder keeps 1 span or more, but was asked for " + spans);
         }
         this.capacity = spans;
+        Runtime machine = Runtime.getRuntime();
+        note("Java", System.getProperty("java.vm.name") + " " + Runtime.version());
+        note("System", System.getProperty("os.name") + " " + System.getProperty("os.version") + ", " + System.getProperty("os.arch"));
+        note("Processors", Integer.toString(machine.availableProcessors()));
+        note("Heap", "up to " + Markup.bytes(machine.maxMemory()));
     }
 
     /**
