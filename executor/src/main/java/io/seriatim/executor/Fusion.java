@@ -63,8 +63,8 @@ final class Fusion {
         }
     }
 
-    static List<Task> of(List<Task> tasks, ValueTable values, PreparedKernels kernels) {
-        return new Fusion(tasks, values, List.of(new Epilogue(values, kernels), new ElementwiseChains(values))).joined();
+    static List<Task> of(List<Task> tasks, ValueTable values, PreparedKernels kernels, boolean relaxedNan) {
+        return new Fusion(tasks, values, List.of(new Epilogue(values, kernels, relaxedNan), new ElementwiseChains(values))).joined();
     }
 
     private List<Task> joined() {
