@@ -133,7 +133,9 @@ final class Simplification {
                 task = living(compute, reads);
                 count(task, reads, 1);
             }
-            if (task != null) {
+            if (task instanceof Task.Compute compute) {
+                left.addAll(compute.parts().reversed());
+            } else if (task != null) {
                 left.add(task);
             }
         }
