@@ -443,6 +443,13 @@ public final class Executor implements AutoCloseable {
         }
     }
 
+    /** Lets the memory of past runs go. */
+    void closeIdle() {
+        synchronized (plans) {
+            plans.forEach(Plan::closeIdle);
+        }
+    }
+
     /** Lets threads, streams and the memory of plans go; of plans that are being run, when these runs end. No run may begin afterwards. The scope keeps its variables. */
     @Override
     public void close() {

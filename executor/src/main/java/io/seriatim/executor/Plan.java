@@ -292,6 +292,12 @@ public final class Plan {
         return plan.specialised(externals(plan.accesses(), root, fed(values))).plan();
     }
 
+    /** Lets memory go that no run uses, until another one needs it. */
+    void closeIdle() {
+        global.values().forEach(BlockPlan::closeIdle);
+        inner.values().forEach(BlockPlan::closeIdle);
+    }
+
     /** Lets memory and streams go that no run uses. */
     void close() {
         global.values().forEach(BlockPlan::close);
