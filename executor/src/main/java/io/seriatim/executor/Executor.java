@@ -267,7 +267,8 @@ public final class Executor implements AutoCloseable {
          */
         public Executor build() {
             return new Executor(
-                    new Options(place, devices, threads, sequential, cachedPlans, specialisations, nanCheck, paddleRandom, inPlace, fusion, relaxedNan, memoryPlan, collector, ignoreUnknownFeeds, engine, eager, new StreamPool(devices), recorder));
+                    new Options(place, devices, threads, sequential, cachedPlans, specialisations, nanCheck, paddleRandom, inPlace, fusion,
+                            relaxedNan, memoryPlan, collector, ignoreUnknownFeeds, engine, eager, new StreamPool(devices), recorder));
         }
     }
 

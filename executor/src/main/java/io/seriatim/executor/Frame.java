@@ -437,7 +437,10 @@ final class Frame implements AutoCloseable {
             if (!values.isPersistable(memory) || isAbsent[memory]) {
                 TensorSpec spec = Objects.requireNonNull(values.spec(memory));
                 Device device = device(place(memory));
-                bind(memory, device.equals(stream.device()) ? new Tensor(device.allocate(spec.bytes(), stream), 0, spec) : Tensor.allocate(device, spec));
+                bind(memory,
+                        device.equals(stream.device())
+                                ? new Tensor(device.allocate(spec.bytes(), stream), 0, spec)
+                                : Tensor.allocate(device, spec));
             }
         }
     }

@@ -286,7 +286,7 @@ public final class Plan {
     private void inner(BlockSession session, Cancellation cancellation, @Nullable Recording recording) {
         inner.computeIfAbsent(session.block().index(), _ -> new BlockPlan(executor, Accesses.inner(session.block(), mentions()), false))
                 .run(session, cancellation,
-                recording);
+                        recording);
     }
 
     private synchronized Map<String, Set<Integer>> mentions() {

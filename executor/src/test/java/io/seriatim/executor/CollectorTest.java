@@ -31,9 +31,10 @@ class CollectorTest {
     private static final long ROUNDING = 1024;
 
     static Stream<Arguments> options() {
-        return Stream.of("cpu", "sim:0", "mixed").flatMap(place -> Stream.of(1, 3).flatMap(threads -> Stream.of(Arguments.of(place, threads, true, Collector.FAST),
-                Arguments.of(place, threads, false, Collector.FAST), Arguments.of(place, threads, false, Collector.EVENT),
-                Arguments.of(place, threads, false, Collector.NONE))));
+        return Stream.of("cpu", "sim:0", "mixed")
+                .flatMap(place -> Stream.of(1, 3).flatMap(threads -> Stream.of(Arguments.of(place, threads, true, Collector.FAST),
+                        Arguments.of(place, threads, false, Collector.FAST), Arguments.of(place, threads, false, Collector.EVENT),
+                        Arguments.of(place, threads, false, Collector.NONE))));
     }
 
     /** Trains; one of the feeds is written. */
@@ -44,7 +45,8 @@ class CollectorTest {
             Value loss = g.linear(hidden.times(0.5).tanh().plus(hidden), 3).square().mean();
             g.minimize(loss, Adam.of(0.01));
             Value last = x.tanh();
-            g.op("set_value").in("Input", x).in("ValueTensor", g.full(FLOAT32, 1, 1)).attr("axes", new long[]{0}).attr("starts", new long[]{0})
+            g.op("set_value").in("Input", x).in("ValueTensor", g.full(FLOAT32, 1, 1)).attr("axes", new long[]{0})
+                    .attr("starts", new long[]{0})
                     .attr("ends", new long[]{1}).attr("steps", new long[]{1}).attr("dtype", 5).to("Out", x).append();
             return Outputs.of("loss", loss, "last", x.plus(last));
         });
@@ -58,7 +60,8 @@ class CollectorTest {
             Value chosen = hidden.maskedSelect(hidden.greaterThan(0.2)).sum();
             Value branch = g.ifElse(chosen.greaterThan(1), () -> hidden.times(0.5).tanh(), () -> hidden.plus(1));
             Value last = g.full(INT64, 3, 1);
-            List<Value> loop = g.whileLoop(v -> List.of(v.getFirst().lessThan(last)), v -> List.of(v.getFirst().plus(1), v.getLast().times(0.5)),
+            List<Value> loop = g.whileLoop(v -> List.of(v.getFirst().lessThan(last)),
+                    v -> List.of(v.getFirst().plus(1), v.getLast().times(0.5)),
                     g.full(INT64, 0, 1), branch);
             Value loss = g.linear(loop.getLast(), 3).square().mean();
             g.minimize(loss, Adam.of(0.01));

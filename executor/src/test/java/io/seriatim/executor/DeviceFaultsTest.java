@@ -87,7 +87,8 @@ class DeviceFaultsTest {
     void aDeviceThatRunsOutOfMemorySaysSoAndGoesOnWithLess(boolean memoryPlan, int threads) {
         long limit = 64 << 10;
         try (Devices devices = Devices.builder().sim(SimOptions.DEFAULT.withMemory(limit)).build();
-                Executor executor = Executor.builder().place(Place.sim(0)).devices(devices).memoryPlan(memoryPlan).threads(threads).eager().build()) {
+                Executor executor = Executor.builder().place(Place.sim(0)).devices(devices).memoryPlan(memoryPlan).threads(threads).eager()
+                        .build()) {
             executor.run(NETWORK.startup());
             Plan plan = executor.compile(NETWORK.main(), feeds("x"), fetches(LOSS));
             plan.run(Bits.normal(1, 4, 8));
@@ -99,7 +100,8 @@ class DeviceFaultsTest {
                 ProgramFailedException failed = assertThrows(ProgramFailedException.class, () -> plan.run(Bits.normal(1, 5000, 8)));
                 DeviceMemoryException cause = assertInstanceOf(DeviceMemoryException.class, failed.getCause(), failed::toString);
                 String message = String.valueOf(failed.getMessage());
-                assertTrue(message.contains("sim:0 has not") && message.contains("65,536") && message.contains(String.valueOf(cause.getMessage())), message);
+                assertTrue(message.contains("sim:0 has not") && message.contains("65,536")
+                        && message.contains(String.valueOf(cause.getMessage())), message);
                 resources.assertMemoryGivenBack("after a run that found too little memory");
                 assertSameValues(before, values(executor.scope(), NETWORK.main()), "after too little memory");
 
@@ -130,7 +132,8 @@ class DeviceFaultsTest {
         try (Devices devices = Devices.builder().sim(SimOptions.DEFAULT.withMemory(1 << 10)).build();
                 Executor executor = Executor.builder().place(Place.sim(0)).devices(devices).build();
                 Executor host = Executor.on(Place.CPU)) {
-            assertInstanceOf(DeviceMemoryException.class, assertThrows(ProgramFailedException.class, () -> executor.run(NETWORK.startup())).getCause());
+            assertInstanceOf(DeviceMemoryException.class,
+                    assertThrows(ProgramFailedException.class, () -> executor.run(NETWORK.startup())).getCause());
             host.run(NETWORK.startup());
             Plan plan = executor.compile(NETWORK.main(), feeds("x"), fetches(LOSS));
             Map<String, Tensor> before = values(host.scope(), NETWORK.main());
@@ -235,11 +238,13 @@ class DeviceFaultsTest {
         program.global().add(last, Probes.of(Probes.KERNEL, ops.get(last).input("X").getFirst(), "fault").with("op_device", "sim:0"));
         program.global().set(last + 1, program.global().ops().get(last + 1).with("op_device", "sim:0"));
         // The host writes it first, so that is where it lives.
-        program.global().add(0, OpDesc.of("scale").in("X", "w").out("Out", "w").attr("scale", 1f).attr("bias", 0f).attr("bias_after_scale", true).build());
+        program.global().add(0,
+                OpDesc.of("scale").in("X", "w").out("Out", "w").attr("scale", 1f).attr("bias", 0f).attr("bias_after_scale", true).build());
         try (Devices devices = Devices.builder().build(); Executor executor = Executor.builder().devices(devices).build()) {
             executor.scope().set("w", Bits.floats(1, 2, 3, 4));
             Plan plan = executor.compile(program, feeds("x"), fetches("w"));
-            assertTrue(plan.specialisation(executor.scope(), Bits.floats(1, 1, 1, 1)).tasks().getLast().name().equals("memcpy_d2h"), "w comes back at last");
+            assertTrue(plan.specialisation(executor.scope(), Bits.floats(1, 1, 1, 1)).tasks().getLast().name().equals("memcpy_d2h"),
+                    "w comes back at last");
             Probes.on("fault", _ -> {
                 throw new Deliberate();
             });

@@ -68,7 +68,8 @@ class DeviceTrainingTest {
             Value x = g.data("x", FLOAT32, -1, 6);
             Value last = g.data("n", INT64, 1);
             List<Value> end = g.whileLoop(v -> List.of(v.getFirst().lessThan(last)),
-                    v -> List.of(v.getFirst().plus(1), g.ifElse(v.get(1).mean().greaterThan(0), () -> v.get(1).times(0.9), () -> v.get(1).plus(0.5)).tanh()),
+                    v -> List.of(v.getFirst().plus(1),
+                            g.ifElse(v.get(1).mean().greaterThan(0), () -> v.get(1).times(0.9), () -> v.get(1).plus(0.5)).tanh()),
                     g.full(INT64, 0, 1), g.linear(x, 6));
             Value chosen = end.get(1).maskedSelect(end.get(1).greaterThan(0.1)).sum();
             Value loss = end.get(1).square().mean().plus(chosen.times(0.01));
@@ -96,7 +97,8 @@ class DeviceTrainingTest {
         all.add(expected("embedding", embedding(false), words));
         all.add(expected("embedding of rows", embedding(true), words));
         all.add(expected("loop", recurrent(), numbers));
-        return all.stream().flatMap(each -> Stream.of("sim", "mixed", "mixed, 3 threads", "mixed, shuffled", "mixed, slow").map(how -> Arguments.of(each, how)));
+        return all.stream().flatMap(each -> Stream.of("sim", "mixed", "mixed, 3 threads", "mixed, shuffled", "mixed, slow")
+                .map(how -> Arguments.of(each, how)));
     }
 
     private static Program placed(Program program, String how, long seed) {
@@ -120,7 +122,8 @@ class DeviceTrainingTest {
     @MethodSource("networks")
     void networksTrainAsTheInterpreterTrainsThem(Expected network, String how) {
         for (long seed = 0; seed < (how.equals("sim") ? 1 : 3); seed++) {
-            Expected placed = new Expected(network.what(), placed(network.startup(), how, seed), placed(network.main(), how, seed), network.fetches(),
+            Expected placed = new Expected(network.what(), placed(network.startup(), how, seed), placed(network.main(), how, seed),
+                    network.fetches(),
                     network.fed(), network.results(), network.left());
             try (Devices devices = devices(how); Engine engine = engine(how); Executor executor = executor(how, devices, engine)) {
                 placed.check(executor, how + ", seed " + seed);
@@ -143,7 +146,8 @@ class DeviceTrainingTest {
         for (int i = 0; i < STEPS; i++) {
             int step = i;
             Tensor[] batch = feeds.stream()
-                    .map(feed -> TRAINING.batch(model, feed, feed + "/" + step, TRAINING.get(model + "/shape/" + feed).toLongArray())).toArray(Tensor[]::new);
+                    .map(feed -> TRAINING.batch(model, feed, feed + "/" + step, TRAINING.get(model + "/shape/" + feed).toLongArray()))
+                    .toArray(Tensor[]::new);
             values.put("loss " + i, plan.run(batch).get(loss));
         }
         main.persistables().forEach(each -> values.put(each.name(), executor.scope().get(each.name())));
@@ -158,7 +162,8 @@ class DeviceTrainingTest {
             Map<String, Tensor> expected = train(model, main, host);
             Map<String, Tensor> found = train(model, placed(main, how, model.hashCode()), executor);
             assertEquals(expected.keySet(), found.keySet());
-            expected.forEach((name, tensor) -> Bits.assertSame(tensor, Objects.requireNonNull(found.get(name)), model + ", " + how + ", " + name));
+            expected.forEach(
+                    (name, tensor) -> Bits.assertSame(tensor, Objects.requireNonNull(found.get(name)), model + ", " + how + ", " + name));
         }
     }
 
@@ -183,8 +188,9 @@ class DeviceTrainingTest {
                 int group = k;
                 Tensor[] batch = feeds.stream().map(feed -> DYNAMIC.get(name + "/" + group + "/in/" + feed)).toArray(Tensor[]::new);
                 Map<String, Tensor> there = found.run(batch).all();
-                expected.run(batch).all().forEach((fetch, tensor) -> Bits.assertSame(tensor, Objects.requireNonNull(there.get(fetch)), name + ", " + how
-                        + ", " + group + ", " + fetch));
+                expected.run(batch).all()
+                        .forEach((fetch, tensor) -> Bits.assertSame(tensor, Objects.requireNonNull(there.get(fetch)), name + ", " + how
+                                + ", " + group + ", " + fetch));
             }
         }
     }
