@@ -1,5 +1,10 @@
 package io.seriatim.cli.show;
 
+import io.seriatim.device.DeviceNotFoundException;
+import io.seriatim.device.Place;
+import io.seriatim.executor.Executor;
+import io.seriatim.executor.PlanView;
+import io.seriatim.executor.ProgramFailedException;
 import io.seriatim.graph.Program;
 import io.seriatim.graph.ProgramSummary;
 import io.seriatim.graph.format.ProgramFiles;
@@ -10,6 +15,7 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -22,8 +28,8 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** Prints, draws and summarises a program. */
-@Command(name = "show", description = "Print a program, draw it, and say what it amounts to. Operation types that are not known are marked with ?.")
+/** Prints, draws and summarises a program, or what the executor makes of it. */
+@Command(name = "show", description = "Print a program, draw it, and say what it amounts to; or, with --plan, what the executor makes of it. Operation types that are not known are marked with ?.")
 public final class ShowCommand implements Callable<Integer> {
     @Spec
     private @Nullable CommandSpec spec;
@@ -34,14 +40,26 @@ public final class ShowCommand implements Callable<Integer> {
     @Option(names = "--dot", paramLabel = "FILE", description = "Write it for Graphviz.")
     private @Nullable Path dot;
 
-    @Option(names = "--svg", paramLabel = "FILE", description = "Draw it.")
+    @Option(names = "--svg", paramLabel = "FILE", description = "Draw it; with --plan, draw the plan.")
     private @Nullable Path svg;
 
-    @Option(names = "--batch", defaultValue = "1", paramLabel = "N", description = "What stands for unknown dimensions in the estimates. Default: ${DEFAULT-VALUE}.")
+    @Option(names = "--batch", defaultValue = "1", paramLabel = "N", description = "What stands for unknown dimensions in the estimates and in the plan. Default: ${DEFAULT-VALUE}.")
     private long batch;
 
     @Option(names = "--summary", description = "Leave out the variables and operations.")
     private boolean summaryOnly;
+
+    @Option(names = "--plan", description = "Print the executor's plan step by step instead: variables, kernels, dependencies, streams, lifetimes, memory. Nothing is run, and no parameters are needed.")
+    private boolean plan;
+
+    @Option(names = "--place", defaultValue = "cpu", paramLabel = "PLACE", description = "Where the plan would run, such as cpu or sim:0. Default: ${DEFAULT-VALUE}.")
+    private String place = "cpu";
+
+    @Option(names = "--threads", defaultValue = "1", paramLabel = "N", description = "How many threads would run the plan. Default: ${DEFAULT-VALUE}.")
+    private int threads;
+
+    @Option(names = "--fetch", paramLabel = "NAME", description = "A variable that is wanted of the plan. Default: what the program fetches.")
+    private List<String> fetches = new ArrayList<>();
 
     /** Made by the command line. */
     public ShowCommand() {
@@ -54,17 +72,44 @@ public final class ShowCommand implements Callable<Integer> {
         if (batch < 1) {
             throw new ParameterException(command.commandLine(), "--batch must be 1 or more, but is " + batch);
         }
+        if (threads < 1) {
+            throw new ParameterException(command.commandLine(), "--threads must be 1 or more, but is " + threads);
+        }
         Program read = read(command, Objects.requireNonNull(program, "program"));
         PrintWriter out = command.commandLine().getOut();
         ProgramSummary summary = ProgramSummary.of(read, batch);
-        if (!summaryOnly) {
-            print(out, read, summary.unknown());
+        PlanView view = plan && summary.unknown().isEmpty() ? plan(command, read) : null;
+        if (view == null) {
+            if (!summaryOnly) {
+                print(out, read, summary.unknown());
+            }
+            summarise(out, summary);
+        } else {
+            out.print(view.text());
         }
-        summarise(out, summary);
         write(out, dot, read.toDot());
-        write(out, svg, read.toSvg());
+        write(out, svg, view == null ? read.toSvg() : view.svg());
         out.flush();
+        if (plan && view == null) {
+            PrintWriter err = command.commandLine().getErr();
+            err.println("There is no plan, since operation types are not known: " + String.join(", ", summary.unknown())
+                    + (svg == null ? "" : "; the picture is that of the program"));
+            err.flush();
+        }
         return 0;
+    }
+
+    private PlanView plan(CommandSpec command, Program read) {
+        List<String> wanted = fetches.isEmpty()
+                ? read.global().ops().stream().filter(op -> op.type().equals("fetch") || op.type().equals("fetch_v2"))
+                        .map(op -> op.input("X").getFirst()).toList()
+                : fetches;
+        try (Executor executor = Executor.builder().place(Place.parse(place)).threads(threads).build()) {
+            return PlanView.of(executor, read, batch, wanted);
+        } catch (IllegalArgumentException | DeviceNotFoundException | ProgramFailedException e) {
+            throw new ParameterException(command.commandLine(),
+                    "There is no plan for unknown dimensions of " + batch + " on " + place + ": " + e.getMessage(), e);
+        }
     }
 
     private static Program read(CommandSpec command, Path file) throws IOException {
