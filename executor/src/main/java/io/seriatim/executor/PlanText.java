@@ -80,7 +80,7 @@ final class PlanText {
         plan.accesses().operations().stream().filter(access -> !carriedOut.contains(access))
                 .forEach(access -> left.merge(access.op().type(), 1, Integer::sum));
         if (!left.isEmpty()) {
-            line("  done while planning, or with nothing left to do: %s",
+            line("  without a task, since planning has done them or no one needs more of them: %s",
                     left.entrySet().stream().map(entry -> entry.getValue() + " " + entry.getKey()).collect(Collectors.joining(", ")));
         }
     }

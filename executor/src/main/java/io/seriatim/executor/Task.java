@@ -41,6 +41,9 @@ sealed interface Task {
     @SuppressWarnings("ArrayRecordComponent") // Never compared.
     record Compute(List<Access> operations, List<Stage> stages, List<TensorSpec> temporaries, Place place, int[] reads,
             int[] writes) implements Task {
+        /** A sum of very many is left as it is. */
+        private static final int MOST_STAGES = 64;
+
         /** Temporaries that no stage uses are left out. */
         static Compute of(List<Access> operations, List<Stage> all, List<TensorSpec> allTemporaries, Place place) {
             Compute task = compact(operations, all, allTemporaries, place);
@@ -83,7 +86,7 @@ sealed interface Task {
 
         /** The parts of it that have nothing to do with one another, such as the gradients of a product's two operands: they may run side by side. */
         List<Compute> parts() {
-            if (operations.size() != 1 || stages.size() < 2) {
+            if (operations.size() != 1 || stages.size() < 2 || stages.size() > MOST_STAGES) {
                 return List.of(this);
             }
             int[] groups = new int[stages.size()];
