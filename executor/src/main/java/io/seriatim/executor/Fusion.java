@@ -97,7 +97,8 @@ final class Fusion {
             return -1;
         }
         int reader = lastReader[value];
-        if (!(tasks[reader] instanceof Task.Compute other) || other.stages().size() > MOST_STAGES || !isPure(other) || !place(task).equals(place(other))) {
+        if (!(tasks[reader] instanceof Task.Compute other) || other.stages().size() > MOST_STAGES || !isPure(other)
+                || !place(task).equals(place(other))) {
             return -1;
         }
         for (int read : task.reads()) {

@@ -76,7 +76,8 @@ final class Simplification {
         }
         int original = in.value();
         for (int reader : readers.get(out.value())) {
-            if (!(tasks[reader] instanceof Task.Compute other) || other.stages().size() > Fusion.MOST_STAGES || reader == index || isWrittenBetween(original, index, reader)) {
+            if (!(tasks[reader] instanceof Task.Compute other) || other.stages().size() > Fusion.MOST_STAGES || reader == index
+                    || isWrittenBetween(original, index, reader)) {
                 return;
             }
         }

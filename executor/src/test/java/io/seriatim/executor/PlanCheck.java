@@ -209,7 +209,8 @@ final class PlanCheck {
         }
         for (Task task : plan.tasks()) {
             task.operations().forEach(
-                    access -> Arrays.stream(task.writes()).forEach(value -> sources.remove(Objects.requireNonNull(writes.get(access)).get(variable(value)))));
+                    access -> Arrays.stream(task.writes())
+                            .forEach(value -> sources.remove(Objects.requireNonNull(writes.get(access)).get(variable(value)))));
         }
         reads.values().forEach(read -> addSources(read, sources));
         for (int i = 0; i < ancestors.length; i++) {

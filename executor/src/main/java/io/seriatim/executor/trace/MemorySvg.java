@@ -72,7 +72,8 @@ final class MemorySvg {
         long arena = run.plan().arenaBytes();
         if (arena > 0) {
             svg.append(Markup.format("<path class=\"reserved\" d=\"M%d %.1fH%d\"/><text class=\"note\" x=\"%d\" y=\"%.1f\">arena %s</text>",
-                    TimeAxis.LEFT, y((double) arena), TimeAxis.WIDTH - TimeAxis.RIGHT, TimeAxis.LEFT + 6, y((double) arena) - 5, Markup.bytes(arena)));
+                    TimeAxis.LEFT, y((double) arena), TimeAxis.WIDTH - TimeAxis.RIGHT, TimeAxis.LEFT + 6, y((double) arena) - 5,
+                    Markup.bytes(arena)));
         }
     }
 

@@ -23,7 +23,8 @@ class RunTraceTest {
     private static TracedPlan diamond(String name) {
         return new TracedPlan(name,
                 List.of(instruction("a"), instruction("b", 0), instruction("c", 0), instruction("d", 1, 2)),
-                List.of(new TracedPlan.Value("a", 1000, 0, List.of(1, 2), false), new TracedPlan.Value("b", 500, 1, List.of(3), false)), 1500, 10);
+                List.of(new TracedPlan.Value("a", 1000, 0, List.of(1, 2), false), new TracedPlan.Value("b", 500, 1, List.of(3), false)),
+                1500, 10);
     }
 
     private static TracedPlan.Instruction instruction(String name, Integer... dependencies) {
