@@ -71,6 +71,8 @@ final class BlockPlan {
             frame.begin(context, log);
             run(with, frame);
             results.accept(frame);
+        } catch (DeviceMemoryException e) {
+            throw new ProgramFailedException("plan", "There is no memory for what the run is given or what it gives: " + e.getMessage(), e);
         } finally {
             frame.end();
             if (log != null) {
@@ -156,10 +158,20 @@ final class BlockPlan {
             }
         }
         try {
-            return new Frame(with.plan, executor.options());
+            return frame(with);
         } catch (DeviceMemoryException e) {
             throw new ProgramFailedException("plan", "There is no memory for the plan's temporaries, " + with.plan.memory().arenas()
                     + " bytes (all together " + with.plan.memory().sum() + " without sharing): " + e.getMessage(), e);
+        }
+    }
+
+    private Frame frame(Specialised with) {
+        try {
+            return new Frame(with.plan, executor.options());
+        } catch (DeviceMemoryException e) {
+            // The frames of other shapes and programs can be made again.
+            executor.closeIdle();
+            return new Frame(with.plan, executor.options());
         }
     }
 
@@ -169,6 +181,11 @@ final class BlockPlan {
         } else {
             with.idle.push(frame);
         }
+    }
+
+    /** Lets the memory go that no run uses. */
+    synchronized void closeIdle() {
+        specialised.forEach(BlockPlan::close);
     }
 
     private static void close(Specialised specialised) {

@@ -18,16 +18,16 @@ import org.jspecify.annotations.Nullable;
 /** What comes after a matrix product or a convolution becomes part of it, if the kernel that does the whole comes from where the one that did the product came from: then the sums are the same. */
 final class Epilogue implements Fusion.Rule {
     private static final int MOST_POST_OPS = 4;
-    /** Those that give the same bits in a product's kernel as in one of their own. */
-    private static final Set<Unary.Function> APPLIED = EnumSet.of(Unary.Function.RELU);
     private static final Set<Binary.Function> COMBINED = EnumSet.of(Binary.Function.ADD, Binary.Function.MULTIPLY);
 
     private final ValueTable values;
     private final PreparedKernels kernels;
+    private final boolean relaxedNan;
 
-    Epilogue(ValueTable values, PreparedKernels kernels) {
+    Epilogue(ValueTable values, PreparedKernels kernels, boolean relaxedNan) {
         this.values = values;
         this.kernels = kernels;
+        this.relaxedNan = relaxedNan;
     }
 
     @Override
@@ -42,7 +42,7 @@ final class Epilogue implements Fusion.Rule {
         List<@Nullable Arg> inputs = new ArrayList<>(first.inputs());
         List<PostOp> postOps = new ArrayList<>(done);
         switch (second.computation()) {
-            case Unary unary when APPLIED.contains(unary.function()) ->
+            case Unary unary when isApplied(unary) ->
                 postOps.add(new PostOp.Apply(unary.function(), unary.alpha(), unary.beta()));
             case Binary binary when binary.postOps().isEmpty() && COMBINED.contains(binary.function()) -> {
                 Arg other = second.inputs().get(1 - input);
@@ -59,6 +59,11 @@ final class Epilogue implements Fusion.Rule {
         Computation whole = with(first.computation(), postOps);
         Stage stage = Stage.of(second.access(), whole, inputs, out);
         return isAsGood(first, stage) ? stage : null;
+    }
+
+    /** In a product's kernel some functions make a number of NaN. */
+    private boolean isApplied(Unary unary) {
+        return relaxedNan || new PostOp.Apply(unary.function(), unary.alpha(), unary.beta()).keepsNaN();
     }
 
     private static @Nullable List<PostOp> postOps(@Nullable Computation computation) {

@@ -52,6 +52,7 @@ public final class Executor implements AutoCloseable {
         private Devices devices = Devices.system();
         private boolean inPlace = true;
         private boolean fusion = true;
+        private boolean relaxedNan;
         private boolean memoryPlan = true;
         private Collector collector = Collector.FAST;
         private boolean ignoreUnknownFeeds;
@@ -107,6 +108,16 @@ public final class Executor implements AutoCloseable {
          */
         public Builder fusion(boolean value) {
             fusion = value;
+            return this;
+        }
+
+        /**
+         * Lets relu and the like become part of matrix products and convolutions although there NaN comes out of them as 0. Faster; for networks that are known to work.
+         *
+         * @return this
+         */
+        public Builder relaxedNan() {
+            relaxedNan = true;
             return this;
         }
 
@@ -256,8 +267,8 @@ public final class Executor implements AutoCloseable {
          */
         public Executor build() {
             return new Executor(
-                    new Options(place, devices, threads, sequential, cachedPlans, specialisations, nanCheck, paddleRandom, inPlace,
-                            fusion, memoryPlan, collector, ignoreUnknownFeeds, engine, eager, new StreamPool(devices), recorder));
+                    new Options(place, devices, threads, sequential, cachedPlans, specialisations, nanCheck, paddleRandom, inPlace, fusion,
+                            relaxedNan, memoryPlan, collector, ignoreUnknownFeeds, engine, eager, new StreamPool(devices), recorder));
         }
     }
 
@@ -440,6 +451,13 @@ public final class Executor implements AutoCloseable {
                 }
             }
             return plan;
+        }
+    }
+
+    /** Lets the memory of past runs go. */
+    void closeIdle() {
+        synchronized (plans) {
+            plans.forEach(Plan::closeIdle);
         }
     }
 

@@ -2,6 +2,7 @@ package io.seriatim.executor;
 
 import io.seriatim.device.Buffer;
 import io.seriatim.device.Device;
+import io.seriatim.device.DeviceMemoryException;
 import io.seriatim.device.Place;
 import io.seriatim.executor.trace.RunLog;
 import io.seriatim.device.Stream;
@@ -17,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -31,6 +33,9 @@ final class Frame implements AutoCloseable {
     private final ValueTable values;
     private final Options options;
     private final Map<Place, Buffer> arenas = new HashMap<>();
+    private final List<Tensor> owned = new ArrayList<>();
+    /** What is fed in the present run and cannot be used as it is. */
+    private final List<Integer> copied = new ArrayList<>();
     private final @Nullable Object[] initial;
     private final @Nullable Object[] present;
     private final @Nullable Tensor[] bound;
@@ -71,7 +76,8 @@ final class Frame implements AutoCloseable {
         this.bound = new Tensor[n];
         this.patches = new ArrayList<>(java.util.Collections.nCopies(n, null));
         this.sharing = sharing();
-        plan.memory().arenas().forEach((place, bytes) -> arenas.put(place, device(place).allocate(bytes).label("arena of a plan")));
+        plan.memory().arenas().forEach((place, bytes) -> arenas.put(place,
+                own(() -> Tensor.allocate(device(place), TensorSpec.of(DType.UINT8, bytes))).buffer().label("arena of a plan")));
         for (int i = 0; i < n; i++) {
             initial[i] = initially(i);
         }
@@ -96,6 +102,20 @@ final class Frame implements AutoCloseable {
         for (int i = 0; i < isPlain.length; i++) {
             isPlain[i] = plan.tasks().get(i) instanceof Task.Compute && begun[i].length == 0 && plan.releases().after()[i].length == 0
                     && !options.nanCheck() && queues == null;
+        }
+    }
+
+    /** Memory that comes back when the frame is closed, or cannot be made. */
+    private Tensor own(Supplier<Tensor> allocation) {
+        try {
+            Tensor tensor = allocation.get();
+            // What the memory was before is over: this thread has seen that, those of the runs have not.
+            tensor.buffer().settle();
+            owned.add(tensor);
+            return tensor;
+        } catch (DeviceMemoryException e) {
+            owned.forEach(Tensor::close);
+            throw e;
         }
     }
 
@@ -230,7 +250,7 @@ final class Frame implements AutoCloseable {
             case Arg.Temporary(int number) -> arguments[at] = new Tensor(Objects.requireNonNull(arenas.get(task.place())),
                     plan.memory().temporaries()[index][number] + arg.offset(), arg.spec());
             case Arg.Constant(Tensor tensor) -> {
-                Tensor there = task.place().isHost() ? tensor : Copies.to(device(task.place()), tensor);
+                Tensor there = task.place().isHost() ? tensor : own(() -> Copies.to(device(task.place()), tensor));
                 arguments[at] = new Tensor(there.buffer(), (task.place().isHost() ? 0 : there.offset()) + arg.offset(), arg.spec());
             }
             case Arg.Key(Access access) -> arguments[at] = key(access, task.place());
@@ -244,8 +264,8 @@ final class Frame implements AutoCloseable {
             }
         }
         TensorSpec spec = TensorSpec.of(DType.INT64, 2);
-        Tensor host = Tensor.allocate(device(Place.CPU), spec);
-        keys.add(new RandomKey(access, host, place.isHost() ? host : Tensor.allocate(device(place), spec)));
+        Tensor host = own(() -> Tensor.allocate(device(Place.CPU), spec));
+        keys.add(new RandomKey(access, host, place.isHost() ? host : own(() -> Tensor.allocate(device(place), spec))));
         return keys.getLast().there();
     }
 
@@ -302,7 +322,9 @@ final class Frame implements AutoCloseable {
         } else if (!tensor.place().equals(place(value)) || (fed && isFedAndWritten[value])) {
             use = Copies.to(device(place(value)), tensor);
         }
-        if (use != tensor && !fed) {
+        if (use != tensor && fed) {
+            copied.add(value);
+        } else if (use != tensor) {
             run.bindings().set(values.name(value), use);
         }
         isAbsent[value] = false;
@@ -409,15 +431,16 @@ final class Frame implements AutoCloseable {
         }
     }
 
-    /** As for a task of the host, but in such a way that the stream can have the memory back as soon as it has been told of the last use. */
+    /** As for a task of the host; but what lies on the stream's device is the stream's, which orders it with what the memory was before, and has it back as soon as it has been told of the last use. */
     void allocate(int task, Stream stream) {
         for (int memory : begun[task]) {
-            TensorSpec spec = Objects.requireNonNull(values.spec(memory));
-            Device device = device(place(memory));
-            if (plan.releases().counts()[memory] > 0 && device.place().equals(stream.device().place())) {
-                bind(memory, new Tensor(device.allocate(spec.bytes(), stream), 0, spec));
-            } else if (!values.isPersistable(memory) || isAbsent[memory]) {
-                bind(memory, Tensor.allocate(device, spec));
+            if (!values.isPersistable(memory) || isAbsent[memory]) {
+                TensorSpec spec = Objects.requireNonNull(values.spec(memory));
+                Device device = device(place(memory));
+                bind(memory,
+                        device.equals(stream.device())
+                                ? new Tensor(device.allocate(spec.bytes(), stream), 0, spec)
+                                : Tensor.allocate(device, spec));
             }
         }
     }
@@ -484,6 +507,11 @@ final class Frame implements AutoCloseable {
         if (queues != null) {
             settle();
         }
+        for (int memory : copied) {
+            close(memory, present[memory]);
+            forget(memory);
+        }
+        copied.clear();
         context = null;
     }
 
@@ -534,6 +562,6 @@ final class Frame implements AutoCloseable {
         if (queues != null) {
             queues.close();
         }
-        arenas.values().forEach(Buffer::close);
+        owned.forEach(Tensor::close);
     }
 }

@@ -21,6 +21,9 @@ import org.jspecify.annotations.Nullable;
  * A task is joined with the one that reads its result, if no other does and nothing that it reads is overwritten between the two: then it may as well run where that one runs.
  */
 final class Fusion {
+    /** Each change to a task looks at all of it, so that large ones are left as they are. */
+    static final int MOST_STAGES = 64;
+
     private final @Nullable Task[] tasks;
     private final ValueTable values;
     private final List<Rule> rules;
@@ -63,8 +66,8 @@ final class Fusion {
         }
     }
 
-    static List<Task> of(List<Task> tasks, ValueTable values, PreparedKernels kernels) {
-        return new Fusion(tasks, values, List.of(new Epilogue(values, kernels), new ElementwiseChains(values))).joined();
+    static List<Task> of(List<Task> tasks, ValueTable values, PreparedKernels kernels, boolean relaxedNan) {
+        return new Fusion(tasks, values, List.of(new Epilogue(values, kernels, relaxedNan), new ElementwiseChains(values))).joined();
     }
 
     private List<Task> joined() {
@@ -94,14 +97,16 @@ final class Fusion {
             return -1;
         }
         int reader = lastReader[value];
-        if (!(tasks[reader] instanceof Task.Compute other) || !isPure(other) || !place(task).equals(place(other))) {
+        if (!(tasks[reader] instanceof Task.Compute other) || other.stages().size() > MOST_STAGES || !isPure(other)
+                || !place(task).equals(place(other))) {
             return -1;
         }
         for (int read : task.reads()) {
-            for (int writer : writes[values.memory(read)]) {
-                if (writer > index && writer <= reader) {
-                    return -1;
-                }
+            int[] all = writes[values.memory(read)];
+            int next = Arrays.binarySearch(all, index + 1);
+            int first = next < 0 ? -next - 1 : next;
+            if (first < all.length && all[first] <= reader) {
+                return -1;
             }
         }
         return reader;

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  *            null if runs are not recorded
  */
 record Options(Place place, Devices devices, int threads, boolean sequential, int cachedPlans, int specialisations, boolean nanCheck,
-        @Nullable PaddleRandom paddleRandom, boolean inPlace, boolean fusion, boolean memoryPlan, Collector collector,
+        @Nullable PaddleRandom paddleRandom, boolean inPlace, boolean fusion, boolean relaxedNan, boolean memoryPlan, Collector collector,
         boolean ignoreUnknownFeeds, @Nullable Engine engine, boolean eager, StreamPool streams,
         @Nullable RunRecorder recorder) {
     /** Whether tasks run in the order of the program, one after the other. */

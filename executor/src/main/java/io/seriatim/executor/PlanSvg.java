@@ -62,8 +62,10 @@ final class PlanSvg {
 
     private void head() {
         int all = plan.tasks().size();
-        note(tasks == all ? "Tasks: " + all + ", each below all that it waits for" : "Tasks: the first " + tasks + " of " + all
-                + ", each below all that it waits for");
+        note(tasks == all
+                ? "Tasks: " + all + ", each below all that it waits for"
+                : "Tasks: the first " + tasks + " of " + all
+                        + ", each below all that it waits for");
         int x = LEFT;
         List<String> lanes = new ArrayList<>();
         if (Arrays.stream(plan.streams().stream()).anyMatch(stream -> stream < 0)) {
@@ -72,8 +74,9 @@ final class PlanSvg {
         plan.streams().streams().forEach(key -> lanes.add(key.toString()));
         for (String lane : lanes) {
             int stream = plan.streams().streams().stream().map(Streams.Key::toString).toList().indexOf(lane);
-            boxes.append(String.format(Locale.ROOT, "<rect class=\"box %s\" x=\"%d\" y=\"%d\" width=\"12\" height=\"12\"/>", color(stream), x,
-                    bottom + 4));
+            boxes.append(
+                    String.format(Locale.ROOT, "<rect class=\"box %s\" x=\"%d\" y=\"%d\" width=\"12\" height=\"12\"/>", color(stream), x,
+                            bottom + 4));
             text("", x + 17, bottom + 14, lane);
             x += 30 + LETTER * lane.length();
         }
@@ -139,18 +142,23 @@ final class PlanSvg {
         String style = edge.reason() == PlanView.Reason.MEMORY
                 ? " memory"
                 : edge.event() ? " event" : edge.reason() == PlanView.Reason.STREAM ? " stream" : "";
-        lines.append(String.format(Locale.ROOT, "<path class=\"edge%s\" d=\"M%d %dC%d %d %d %d %d %d\"><title>%s</title></path>%n", style, fromX,
-                fromY, fromX + aside, fromY + GAP_Y / 2, toX + aside, y[to] - GAP_Y / 2, toX, y[to],
-                escaped(edge.from() + " before " + to + ": " + edge.reason().name().toLowerCase(Locale.ROOT) + (edge.event() ? ", event" : ""))));
+        lines.append(
+                String.format(Locale.ROOT, "<path class=\"edge%s\" d=\"M%d %dC%d %d %d %d %d %d\"><title>%s</title></path>%n", style, fromX,
+                        fromY, fromX + aside, fromY + GAP_Y / 2, toX + aside, y[to] - GAP_Y / 2, toX, y[to],
+                        escaped(edge.from() + " before " + to + ": " + edge.reason().name().toLowerCase(Locale.ROOT)
+                                + (edge.event() ? ", event" : ""))));
     }
 
     private void box(int index, int x, int y) {
         Task task = plan.tasks().get(index);
         right = Math.max(right, x + WIDTH + GAP_X);
-        String details = index + " " + task.name() + "\non " + view.lane(index) + "\n" + view.kernels(task) + "\nreads " + labels(task.reads())
+        String details = index + " " + task.name() + "\non " + view.lane(index) + "\n" + view.kernels(task) + "\nreads "
+                + labels(task.reads())
                 + "\nwrites " + labels(task.writes());
-        boxes.append(String.format(Locale.ROOT, "<g><title>%s</title><rect class=\"box %s%s\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"4\"/>",
-                escaped(details), color(plan.streams().stream()[index]), task instanceof Task.Interpreted ? " interpreted" : "", x, y, WIDTH,
+        boxes.append(String.format(Locale.ROOT,
+                "<g><title>%s</title><rect class=\"box %s%s\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"4\"/>",
+                escaped(details), color(plan.streams().stream()[index]), task instanceof Task.Interpreted ? " interpreted" : "", x, y,
+                WIDTH,
                 HEIGHT));
         boxes.append(String.format(Locale.ROOT, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">%s</text></g>%n", x + WIDTH / 2,
                 y + HEIGHT / 2 + 4, escaped(shortened(index + " " + task.name(), WIDTH))));
@@ -166,7 +174,8 @@ final class PlanSvg {
             return;
         }
         note(String.format(Locale.ROOT, "Arena of %s: %,d bytes upwards, tasks 0 to %,d to the right", place, bytes, tasks - 1));
-        boxes.append(String.format(Locale.ROOT, "<rect class=\"frame\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/>%n", LEFT, bottom, ARENA_WIDTH,
+        boxes.append(String.format(Locale.ROOT, "<rect class=\"frame\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/>%n", LEFT, bottom,
+                ARENA_WIDTH,
                 ARENA_HEIGHT));
         MemoryPlan memory = plan.memory();
         for (int value : view.memories()) {
@@ -178,7 +187,8 @@ final class PlanSvg {
         for (int i = 0; i < tasks; i++) {
             if (plan.tasks().get(i) instanceof Task.Compute compute && compute.place().equals(place)) {
                 for (int j = 0; j < memory.temporaries()[i].length; j++) {
-                    lies(bytes, memory.temporaries()[i][j], compute.temporaries().get(j).bytes(), i, i, "temporary of " + compute.name(), i);
+                    lies(bytes, memory.temporaries()[i][j], compute.temporaries().get(j).bytes(), i, i, "temporary of " + compute.name(),
+                            i);
                 }
             }
         }
@@ -208,8 +218,9 @@ final class PlanSvg {
     }
 
     private void text(String style, int x, int y, String text) {
-        boxes.append(String.format(Locale.ROOT, "<text%s x=\"%d\" y=\"%d\">%s</text>%n", style.isEmpty() ? "" : " class=\"" + style + "\"", x, y,
-                escaped(text)));
+        boxes.append(
+                String.format(Locale.ROOT, "<text%s x=\"%d\" y=\"%d\">%s</text>%n", style.isEmpty() ? "" : " class=\"" + style + "\"", x, y,
+                        escaped(text)));
     }
 
     private static String shortened(String text, int width) {

@@ -128,7 +128,8 @@ final class PlanText {
             }
             table.row(i, plan.tasks().get(i).name(), waits.isEmpty() ? "-" : String.join(", ", waits));
         }
-        line("%n3 dependencies: %,d found, %,d kept, %,d more for the sake of memory", plan.dependencies().found(), plan.dependencies().kept(),
+        line("%n3 dependencies: %,d found, %,d kept, %,d more for the sake of memory", plan.dependencies().found(),
+                plan.dependencies().kept(),
                 more);
         table.print();
     }
@@ -165,7 +166,8 @@ final class PlanText {
         for (int value : memories) {
             int first = view.lifetimes().first()[value];
             int last = view.lifetimes().last(value);
-            table.row(value, values.name(value), first < 0 ? "before" : first, last, plan.tasks().get(last).name(), size(value), where(value));
+            table.row(value, values.name(value), first < 0 ? "before" : first, last, plan.tasks().get(last).name(), size(value),
+                    where(value));
         }
         table.print();
     }
@@ -248,7 +250,8 @@ final class PlanText {
                 int column = i;
                 widths[i] = rows.stream().mapToInt(row -> row.get(column).length()).max().orElse(0);
                 numbers[i] = i < columns - 1 && rows.stream().skip(1).map(row -> row.get(column))
-                        .allMatch(cell -> cell.equals("before") || cell.equals("?") || cell.chars().allMatch(c -> c == ',' || (c >= '0' && c <= '9')));
+                        .allMatch(cell -> cell.equals("before") || cell.equals("?")
+                                || cell.chars().allMatch(c -> c == ',' || (c >= '0' && c <= '9')));
             }
             for (List<String> row : rows) {
                 StringBuilder line = new StringBuilder();

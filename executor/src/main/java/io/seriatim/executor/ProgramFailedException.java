@@ -7,6 +7,7 @@ public final class ProgramFailedException extends RuntimeException {
     @Serial
     private static final long serialVersionUID = 1;
 
+    /** Its type, or what else has failed. */
     private final String operation;
 
     ProgramFailedException(String operation, String message, Throwable cause) {

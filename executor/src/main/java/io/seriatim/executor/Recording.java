@@ -46,8 +46,9 @@ final class Recording {
         for (int i = 0; i < plan.tasks().size(); i++) {
             Task each = plan.tasks().get(i);
             String name = each.writes().length == 0 ? "" : plan.values().name(each.writes()[0]);
-            instructions.add(new TracedPlan.Instruction(name, each.name(), provider(each), each.place().toString(), plan.streams().stream()[i],
-                    Arrays.stream(plan.before()[i]).boxed().toList()));
+            instructions
+                    .add(new TracedPlan.Instruction(name, each.name(), provider(each), each.place().toString(), plan.streams().stream()[i],
+                            Arrays.stream(plan.before()[i]).boxed().toList()));
         }
         List<TracedPlan.Value> values = new ArrayList<>();
         Lifetimes lifetimes = Lifetimes.of(plan.tasks(), plan.values());

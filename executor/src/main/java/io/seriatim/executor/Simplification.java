@@ -4,6 +4,7 @@ import io.seriatim.tensor.kernel.Computation;
 import io.seriatim.tensor.kernel.Copy;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
@@ -75,7 +76,8 @@ final class Simplification {
         }
         int original = in.value();
         for (int reader : readers.get(out.value())) {
-            if (!(tasks[reader] instanceof Task.Compute) || reader == index || isWrittenBetween(original, index, reader)) {
+            if (!(tasks[reader] instanceof Task.Compute other) || other.stages().size() > Fusion.MOST_STAGES || reader == index
+                    || isWrittenBetween(original, index, reader)) {
                 return;
             }
         }
@@ -84,9 +86,8 @@ final class Simplification {
                 tasks[reader] = reading(compute, out.value(), in);
             }
         }
-        List<Integer> more = new ArrayList<>(readers.get(values.memory(original)));
-        more.addAll(readers.get(out.value()));
-        readers.set(values.memory(original), more);
+        // There is one to add to: this task is among them.
+        readers.get(values.memory(original)).addAll(readers.get(out.value()));
         readers.set(out.value(), List.of());
     }
 
@@ -97,12 +98,9 @@ final class Simplification {
     }
 
     private boolean isWrittenBetween(int value, int from, int to) {
-        for (int writer : writers.get(values.memory(value))) {
-            if (writer >= from && writer <= to) {
-                return true;
-            }
-        }
-        return false;
+        List<Integer> all = writers.get(values.memory(value));
+        int next = Collections.binarySearch(all, from);
+        return next >= 0 || (-next - 1 < all.size() && all.get(-next - 1) <= to);
     }
 
     private static Task.Compute reading(Task.Compute task, int copy, Arg original) {
@@ -133,7 +131,9 @@ final class Simplification {
                 task = living(compute, reads);
                 count(task, reads, 1);
             }
-            if (task != null) {
+            if (task instanceof Task.Compute compute) {
+                left.addAll(compute.parts().reversed());
+            } else if (task != null) {
                 left.add(task);
             }
         }

@@ -27,7 +27,7 @@ final class Specialiser {
         List<Task> lowered = new Lowerer(accesses, values, interpreter, options.paddleRandom()).lower(externals);
         // A check of every operation's results needs every operation.
         boolean joins = options.fusion() && !once && !options.nanCheck();
-        List<Task> fused = joins ? Fusion.of(Simplification.of(lowered, values), values, kernels) : lowered;
+        List<Task> fused = joins ? Fusion.of(Simplification.of(lowered, values), values, kernels, options.relaxedNan()) : lowered;
         List<Task> tasks = Placement.of(fused, values, options, kernels, accesses.block().index() > 0);
         Map<Streams.Key, Integer> keys = new LinkedHashMap<>();
         int[] stream = Streams.assign(tasks, keys);

@@ -3,8 +3,11 @@ package io.seriatim.executor;
 import io.seriatim.device.Place;
 import io.seriatim.tensor.TensorSpec;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 
@@ -38,8 +41,16 @@ sealed interface Task {
     @SuppressWarnings("ArrayRecordComponent") // Never compared.
     record Compute(List<Access> operations, List<Stage> stages, List<TensorSpec> temporaries, Place place, int[] reads,
             int[] writes) implements Task {
+        /** A sum of very many is left as it is. */
+        private static final int MOST_STAGES = 64;
+
         /** Temporaries that no stage uses are left out. */
         static Compute of(List<Access> operations, List<Stage> all, List<TensorSpec> allTemporaries, Place place) {
+            Compute task = compact(operations, all, allTemporaries, place);
+            return operations.size() == 1 ? task.withUnwritten() : task;
+        }
+
+        private static Compute compact(List<Access> operations, List<Stage> all, List<TensorSpec> allTemporaries, Place place) {
             int[] numbers = new int[allTemporaries.size()];
             List<TensorSpec> temporaries = new ArrayList<>();
             List<Stage> stages = all;
@@ -58,6 +69,67 @@ sealed interface Task {
                 stages = all.stream().map(stage -> stage.withTemporaries(number -> numbers[number])).toList();
             }
             return of(operations, place, stages, temporaries);
+        }
+
+        /** With the results that no stage writes, since they have no elements. What an operation leaves as it is, such as the state of a normalisation in a test, is no result. */
+        private Compute withUnwritten() {
+            Access access = operations.getFirst();
+            int[] more = Arrays.stream(access.writes()).filter(value -> Arrays.stream(writes).noneMatch(each -> each == value)
+                    && Arrays.stream(access.reads()).noneMatch(each -> each == value)).toArray();
+            if (more.length == 0) {
+                return this;
+            }
+            int[] all = Arrays.copyOf(writes, writes.length + more.length);
+            System.arraycopy(more, 0, all, writes.length, more.length);
+            return new Compute(operations, stages, temporaries, place, reads, all);
+        }
+
+        /** The parts of it that have nothing to do with one another, such as the gradients of a product's two operands: they may run side by side. */
+        List<Compute> parts() {
+            if (operations.size() != 1 || stages.size() < 2 || stages.size() > MOST_STAGES) {
+                return List.of(this);
+            }
+            int[] groups = new int[stages.size()];
+            Map<Arg.Source, Integer> touched = new HashMap<>();
+            for (int i = 0; i < groups.length; i++) {
+                groups[i] = i;
+                for (Arg arg : stages.get(i).args()) {
+                    if (arg != null && (arg.source() instanceof Arg.Temporary
+                            || (arg.source() instanceof Arg.Value(int number) && Arrays.stream(writes).anyMatch(each -> each == number)))) {
+                        Integer other = touched.putIfAbsent(arg.source(), i);
+                        if (other != null) {
+                            int from = groups[i];
+                            int to = groups[other];
+                            Arrays.setAll(groups, j -> groups[j] == from ? to : groups[j]);
+                        }
+                    }
+                }
+            }
+            int[] distinct = Arrays.stream(groups).distinct().toArray();
+            if (distinct.length == 1) {
+                return List.of(this);
+            }
+            List<Compute> parts = new ArrayList<>();
+            Set<Integer> written = new HashSet<>();
+            for (int group : distinct) {
+                List<Stage> own = new ArrayList<>();
+                for (int i = 0; i < groups.length; i++) {
+                    if (groups[i] == group) {
+                        own.add(stages.get(i));
+                    }
+                }
+                Compute part = compact(operations, own, temporaries, place);
+                Arrays.stream(part.writes).forEach(written::add);
+                parts.add(part);
+            }
+            int[] left = Arrays.stream(writes).filter(value -> !written.contains(value)).toArray();
+            if (left.length > 0) {
+                Compute first = parts.getFirst();
+                int[] all = Arrays.copyOf(first.writes, first.writes.length + left.length);
+                System.arraycopy(left, 0, all, first.writes.length, left.length);
+                parts.set(0, new Compute(operations, first.stages, first.temporaries, place, first.reads, all));
+            }
+            return parts;
         }
 
         /** With its temporaries counted from another number than 0. */
@@ -88,14 +160,6 @@ sealed interface Task {
                 for (Arg arg : stage.outputs()) {
                     if (arg != null && arg.value() >= 0 && written.add(arg.value())) {
                         writes.add(arg.value());
-                    }
-                }
-            }
-            // Also what no stage writes, since it has no elements.
-            for (Access access : operations) {
-                for (int value : access.writes()) {
-                    if (written.add(value) && operations.size() == 1) {
-                        writes.add(value);
                     }
                 }
             }

@@ -72,6 +72,7 @@ final class ValueTable {
     }
 
     void result(int value, int copy) {
+        entries.get(value).wanted = false;
         entries.get(value).result = copy;
         entries.get(copy).wanted = true;
     }

@@ -145,7 +145,8 @@ final class MemoryCheck {
             if (plan.releases().counts()[memory] != tasks.cardinality()) {
                 violations.add(name + " is let go after " + plan.releases().counts()[memory] + " tasks, but " + tasks + " count");
             }
-            users.get(memory).stream().filter(user -> !tasks.get(user) && tasks.stream().noneMatch(task -> ancestors[task].get(user)))
+            Objects.requireNonNull(users.get(memory)).stream()
+                    .filter(user -> !tasks.get(user) && tasks.stream().noneMatch(task -> ancestors[task].get(user)))
                     .forEach(user -> violations.add(name + " is let go after " + tasks + ", but task " + user + " may use it later"));
             if (Arrays.stream(memory(memory)).anyMatch(value -> plan.values().isWanted(value) || plan.values().isPersistable(value))) {
                 violations.add(name + " is let go, but is known outside of the run");

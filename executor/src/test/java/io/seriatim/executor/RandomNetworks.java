@@ -77,7 +77,8 @@ final class RandomNetworks {
         String from = alike.get(random.nextInt(alike.size()));
         return switch (random.nextInt(6)) {
             case 4, 5 -> OpDesc.of("set_value").in("Input", to).out("Out", to).attr("axes", new long[]{0}).attr("starts", new long[]{0})
-                    .attr("ends", new long[]{1}).attr("steps", new long[]{1}).attr("decrease_axes", new long[0]).attr("none_axes", new long[0])
+                    .attr("ends", new long[]{1}).attr("steps", new long[]{1}).attr("decrease_axes", new long[0])
+                    .attr("none_axes", new long[0])
                     .attr("shape", new long[]{1}).attr("dtype", 5).attr("fp32_values", new float[]{random.nextFloat()}).build();
             case 0 -> OpDesc.of("assign").in("X", from).out("Out", to).build();
             case 1 ->

@@ -1,7 +1,14 @@
 package io.seriatim.cli.run;
 
+import io.seriatim.device.DeviceNotFoundException;
+import io.seriatim.device.Place;
+import io.seriatim.executor.Executor;
+import io.seriatim.executor.Feeds;
+import io.seriatim.executor.Fetches;
+import io.seriatim.executor.Plan;
+import io.seriatim.executor.trace.RunRecorder;
+import io.seriatim.executor.trace.RunTrace;
 import io.seriatim.graph.Attribute;
-import io.seriatim.graph.Interpreter;
 import io.seriatim.graph.OpDesc;
 import io.seriatim.graph.Program;
 import io.seriatim.graph.VarDesc;
@@ -11,7 +18,6 @@ import io.seriatim.tensor.FileFormatException;
 import io.seriatim.tensor.Npy;
 import io.seriatim.tensor.Npz;
 import io.seriatim.tensor.Tensor;
-import io.seriatim.tensor.kernel.Kernels;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -70,6 +76,18 @@ public final class RunCommand implements Callable<Integer> {
     @Option(names = "--seed", defaultValue = "0", paramLabel = "N", description = "Of operations that have no seed of their own. Default: ${DEFAULT-VALUE}.")
     private long seed;
 
+    @Option(names = "--place", defaultValue = "cpu", paramLabel = "P", description = "Where it runs: cpu, or sim:N for a simulated device; operations that say op_device run there. Default: ${DEFAULT-VALUE}.")
+    private String place = "cpu";
+
+    @Option(names = "--threads", defaultValue = "1", paramLabel = "N", description = "How many threads work on a step. Default: ${DEFAULT-VALUE}.")
+    private int threads;
+
+    @Option(names = "--trace", paramLabel = "FILE.json", description = "Records the steps as a timeline for Perfetto or chrome://tracing.")
+    private @Nullable Path trace;
+
+    @Option(names = "--report", paramLabel = "FILE.html", description = "Records the steps as a page: timeline, memory, the costliest operations, why threads were idle.")
+    private @Nullable Path report;
+
     @Option(names = "--out", defaultValue = ".", paramLabel = "DIR", description = "Where files go. Default: the current folder.")
     private @Nullable Path out;
 
@@ -101,24 +119,59 @@ public final class RunCommand implements Callable<Integer> {
             }
         }
         Path folder = folder(Objects.requireNonNull(out, "out"));
-        Interpreter interpreter = Interpreter.of(Kernels.system());
-        if (random == Random.PADDLE) {
-            interpreter.paddleRandom(seed);
-        }
-        if (startup != null) {
-            interpreter.run(read(startup).randomSeed(seed), Map.of(), List.of());
-        }
-        parameters(main).forEach(interpreter::set);
         Map<String, Tensor> values = feeds(main);
-        PrintWriter printer = command().commandLine().getOut();
+        RunRecorder recorder = trace == null && report == null ? null : new RunRecorder();
         Map<String, Tensor> results = Map.of();
-        for (int step = 1; step <= steps; step++) {
-            results = interpreter.run(main, values, wanted);
-            printer.println(line(step, results));
-            printer.flush();
+        try (Executor executor = executor(recorder)) {
+            if (startup != null) {
+                executor.run(read(startup).randomSeed(seed));
+            }
+            parameters(main).forEach(executor.scope()::set);
+            PrintWriter printer = command().commandLine().getOut();
+            Plan plan = executor.compile(main, new Feeds(List.copyOf(values.keySet())), new Fetches(wanted));
+            Tensor[] fed = values.values().toArray(Tensor[]::new);
+            for (int step = 1; step <= steps; step++) {
+                results = plan.run(fed).all();
+                printer.println(line(step, results));
+                printer.flush();
+            }
+        } finally {
+            if (recorder != null) {
+                write(recorder.trace(), command().commandLine().getErr());
+            }
         }
         write(folder, results, command().commandLine().getErr());
         return 0;
+    }
+
+    private Executor executor(@Nullable RunRecorder recorder) {
+        if (threads < 1) {
+            throw usage("--threads must be 1 or more, but is " + threads, null);
+        }
+        try {
+            Executor.Builder builder = Executor.builder().place(Place.parse(place)).threads(threads);
+            if (random == Random.PADDLE) {
+                builder.paddleRandom(seed);
+            }
+            if (recorder != null) {
+                builder.recorder(recorder.note("Place", place).note("Threads", Integer.toString(threads)));
+            }
+            return builder.build();
+        } catch (IllegalArgumentException | DeviceNotFoundException e) {
+            throw usage("--place: " + e.getMessage(), e);
+        }
+    }
+
+    private void write(RunTrace recorded, PrintWriter notes) throws IOException {
+        if (trace != null) {
+            recorded.writeTrace(trace);
+            notes.println("written " + trace);
+        }
+        if (report != null) {
+            recorded.writeReport(report);
+            notes.println("written " + report);
+        }
+        notes.flush();
     }
 
     private Program read(Path file) throws IOException {

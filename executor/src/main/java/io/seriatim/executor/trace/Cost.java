@@ -45,7 +45,7 @@ record Cost(String type, String name, String provider, long count, long nanos, l
 
     /** By operation, the dearest first. */
     static List<Cost> byOperation(List<Slice> slices) {
-        Map<TracedPlan, Sum[]> sums = new IdentityHashMap<>();
+        IdentityHashMap<TracedPlan, Sum[]> sums = new IdentityHashMap<>();
         for (Slice slice : slices) {
             Sum[] ofPlan = sums.computeIfAbsent(slice.plan(), plan -> new Sum[plan.instructions().size()]);
             int index = slice.span().instruction();

@@ -1,5 +1,6 @@
 package io.seriatim.executor.trace;
 
+import com.google.errorprone.annotations.FormatMethod;
 import java.util.Locale;
 
 /** Text and numbers for a page that is both HTML and well-formed XML. */
@@ -37,6 +38,7 @@ final class Markup {
                 : text.substring(0, text.offsetByCodePoints(0, Math.min(text.codePointCount(0, text.length()), most) - 1)) + "…";
     }
 
+    @FormatMethod
     static String format(String format, Object... values) {
         return String.format(Locale.ROOT, format, values);
     }
@@ -63,6 +65,10 @@ final class Markup {
 
     static String count(long count) {
         return format("%,d", count);
+    }
+
+    static String percent(long part, long whole) {
+        return percent((double) part, (double) whole);
     }
 
     static String percent(double part, double whole) {

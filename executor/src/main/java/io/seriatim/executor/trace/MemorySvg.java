@@ -57,10 +57,10 @@ final class MemorySvg {
             now = last ? 0 : use.bytes()[i];
             columns[column] = Math.max(columns[column], now);
         }
-        StringBuilder path = new StringBuilder(Markup.format("M%d %.1f", TimeAxis.LEFT, y(columns[0])));
+        StringBuilder path = new StringBuilder(Markup.format("M%d %.1f", TimeAxis.LEFT, y((double) columns[0])));
         for (int i = 1; i < columns.length; i++) {
             if (columns[i] != columns[i - 1]) {
-                path.append(Markup.format("H%.1fV%.1f", TimeAxis.LEFT + i / (double) COLUMNS, y(columns[i])));
+                path.append(Markup.format("H%.1fV%.1f", TimeAxis.LEFT + i / (double) COLUMNS, y((double) columns[i])));
             }
         }
         path.append("H").append(TimeAxis.WIDTH - TimeAxis.RIGHT);
@@ -72,7 +72,8 @@ final class MemorySvg {
         long arena = run.plan().arenaBytes();
         if (arena > 0) {
             svg.append(Markup.format("<path class=\"reserved\" d=\"M%d %.1fH%d\"/><text class=\"note\" x=\"%d\" y=\"%.1f\">arena %s</text>",
-                    TimeAxis.LEFT, y(arena), TimeAxis.WIDTH - TimeAxis.RIGHT, TimeAxis.LEFT + 6, y(arena) - 5, Markup.bytes(arena)));
+                    TimeAxis.LEFT, y((double) arena), TimeAxis.WIDTH - TimeAxis.RIGHT, TimeAxis.LEFT + 6, y((double) arena) - 5,
+                    Markup.bytes(arena)));
         }
     }
 
@@ -82,7 +83,7 @@ final class MemorySvg {
             boolean right = x > TimeAxis.WIDTH - 120;
             svg.append(Markup.format(
                     "<circle class=\"peak\" cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\"/><text class=\"note%s\" x=\"%.1f\" y=\"%.1f\">peak %s</text>",
-                    x, y(use.peakBytes()), right ? " end" : "", right ? x - 7 : x + 7, y(use.peakBytes()) + 14,
+                    x, y((double) use.peakBytes()), right ? " end" : "", right ? x - 7 : x + 7, y((double) use.peakBytes()) + 14,
                     Markup.bytes(use.peakBytes())));
         }
     }

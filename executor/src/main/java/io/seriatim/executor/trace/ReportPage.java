@@ -119,7 +119,7 @@ final class ReportPage {
         add("<div class=\"tiles\">\n");
         tile(Markup.time(run.duration()), "Last run",
                 durations.length == 1 ? "one run" : "median of all " + Markup.time(durations[durations.length / 2]));
-        tile(Markup.percent(busy, possible), "Busy", lanes(run.lanes().size()) + ", " + Markup.time(work) + " of work");
+        tile(Markup.percent((double) busy, possible), "Busy", lanes(run.lanes().size()) + ", " + Markup.time(work) + " of work");
         tile(Markup.time(path.length()), "Critical path", Markup.percent(path.length(), run.duration()) + " of the run");
         tile(Markup.bytes(memory.peakBytes()), "Peak memory of values", run.plan().arenaBytes() == 0
                 ? "no arena"

@@ -33,7 +33,7 @@ final class TimelineSvg {
     private final List<Row> rows = new ArrayList<>();
     private final List<String> labels = new ArrayList<>();
     private final List<Integer> labelStyles = new ArrayList<>();
-    private final Map<TracedPlan, int[]> labelNumbers = new IdentityHashMap<>();
+    private final IdentityHashMap<TracedPlan, int[]> labelNumbers = new IdentityHashMap<>();
 
     /** Something from one time to another. */
     private record Bar(long from, long to, int label) {

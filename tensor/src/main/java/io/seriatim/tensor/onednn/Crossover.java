@@ -9,8 +9,8 @@ import io.seriatim.tensor.kernel.Reduction;
 import io.seriatim.tensor.kernel.Unary;
 
 /**
- * Where plain Java is faster than the library, whose primitives take 0.3 to 0.9 microseconds to start, and gives the same to the bit (but for denormals of bfloat16, which the library takes for 0): then the choice is only one of speed. Measured on two kinds of
- * server processors with AVX-512; the limits are rounded down to powers of two.
+ * Where plain Java is faster than the library, whose primitives take 0.3 to 0.9 microseconds to start, and gives the same to the bit, but for denormals of bfloat16, which the library takes for 0. The
+ * choice is then only one of speed. Measured on a server processor with AVX-512; the limits are rounded down to powers of two.
  */
 final class Crossover {
     private static final long NONE = -1;
@@ -29,9 +29,8 @@ final class Crossover {
 
     private static long limit(Unary.Function function) {
         return switch (function) {
-            case RELU -> 4096;
-            case SQRT, SQUARE, ABS, LINEAR -> 2048;
-            case CLIP, HARD_SIGMOID -> 1024;
+            case RELU, CLIP, HARD_SIGMOID, SQUARE, ABS, LINEAR -> 4096;
+            case SQRT -> 2048;
             case LEAKY_RELU -> 512;
             case ROUND -> 64;
             default -> NONE;
@@ -43,7 +42,7 @@ final class Crossover {
         return function == Unary.Function.RELU && x.dtype() == DType.FLOAT32 && x.shape().size() <= RELU_GRADIENT;
     }
 
-    /** A row costs plain Java as much as 32 elements of one would, the library nothing. */
+    /** To begin a row costs plain Java as much as 256 elements, the library nothing. */
     static boolean isSmall(Binary binary, TensorSpec x, TensorSpec y, TensorSpec out) {
         if (!binary.postOps().isEmpty()) {
             return false;

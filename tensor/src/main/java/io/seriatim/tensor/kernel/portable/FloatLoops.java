@@ -8,8 +8,10 @@ import io.seriatim.tensor.kernel.Unary;
  * a few elements computes more, whose values no one reads: else a program that begins with small tensors would be slow with large ones ever after.
  */
 public final class FloatLoops {
-    /** What a cheap loop computes at least; the arrays are not shorter. */
-    public static final int LEAST = 64;
+    /** What a loop computes at least; the arrays are not shorter. Loops that run shorter than this the JIT does not unroll enough. */
+    public static final int LEAST = 192;
+    // Of loops whose instructions are slow themselves: unrolling adds nothing to them.
+    private static final int LEAST_OF_SLOW = 64;
 
     private FloatLoops() {
     }
@@ -32,17 +34,18 @@ public final class FloatLoops {
      */
     public static void unary(Unary.Function function, float alpha, float beta, float[] x, float[] y, int count) {
         int n = Math.max(count, LEAST);
+        int slow = Math.max(count, LEAST_OF_SLOW);
         switch (function) {
             case RELU -> relu(x, y, n);
-            case LEAKY_RELU -> leakyRelu(alpha, x, y, n);
+            case LEAKY_RELU -> leakyRelu(alpha, x, y, slow);
             case CLIP -> clip(alpha, beta, x, y, n);
             case HARD_SIGMOID -> hardSigmoid(alpha, beta, x, y, n);
-            case SQRT -> sqrt(x, y, n);
+            case SQRT -> sqrt(x, y, slow);
             case SQUARE -> square(x, y, n);
             case ABS -> abs(x, y, n);
             case LINEAR -> linear(alpha, beta, x, y, n);
             case NEGATE -> negate(x, y, n);
-            case RECIPROCAL -> reciprocal(x, y, n);
+            case RECIPROCAL -> reciprocal(x, y, slow);
             default -> other(function, alpha, beta, x, y, count);
         }
     }
@@ -115,7 +118,7 @@ public final class FloatLoops {
 
     /** The gradient of the maximum with 0, from what it was applied to or its result: 0 takes dy's sign along, and lets no infinity pass unseen. */
     static void reluGrad(float[] x, float[] dy, float[] dx, int count) {
-        int n = Math.max(count, LEAST);
+        int n = Math.max(count, LEAST_OF_SLOW);
         for (int i = 0; i < n; i++) {
             dx[i] = dy[i] * (x[i] > 0 ? 1f : 0f);
         }
@@ -141,7 +144,7 @@ public final class FloatLoops {
             case ADD -> add(x, y, out, n);
             case SUBTRACT -> subtract(x, y, out, n);
             case MULTIPLY -> multiply(x, y, out, n);
-            case DIVIDE -> divide(x, y, out, n);
+            case DIVIDE -> divide(x, y, out, Math.max(count, LEAST_OF_SLOW));
             case MAXIMUM -> maximum(x, y, out, n);
             case MINIMUM -> minimum(x, y, out, n);
             default -> other(function, x, y, out, count);

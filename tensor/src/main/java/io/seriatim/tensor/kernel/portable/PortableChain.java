@@ -17,6 +17,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class PortableChain extends PortableKernel {
     private static final int CACHED = 6 * KernelContext.TILE;
+    private static final int VECTORS = 64;
+    private static final int LEAST_TILE = 256;
 
     private final Elements[] operands;
     private final boolean[] wide;
@@ -42,7 +44,7 @@ final class PortableChain extends PortableKernel {
         }
         slots = new int[values.length];
         int arrays = place(chain);
-        tile = Math.clamp(CACHED / arrays & -FloatLoops.LEAST, 4 * FloatLoops.LEAST, KernelContext.TILE);
+        tile = Math.clamp(CACHED / arrays & -VECTORS, LEAST_TILE, KernelContext.TILE);
         DType[] dtypes = Arrays.stream(values).map(TensorSpec::dtype).toArray(DType[]::new);
         steps = new ChainStep[chain.steps().size()];
         for (int i = 0; i < steps.length; i++) {

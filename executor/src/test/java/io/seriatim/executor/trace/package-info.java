@@ -1,0 +1,3 @@
+/** Tests of traces and reports. */
+@org.jspecify.annotations.NullMarked
+package io.seriatim.executor.trace;
