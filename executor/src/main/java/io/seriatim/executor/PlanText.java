@@ -1,5 +1,6 @@
 package io.seriatim.executor;
 
+import com.google.errorprone.annotations.FormatMethod;
 import io.seriatim.device.Place;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -38,6 +39,7 @@ final class PlanText {
         return text.toString();
     }
 
+    @FormatMethod
     private void line(String format, Object... args) {
         text.append(String.format(Locale.ROOT, format, args)).append('\n');
     }
