@@ -19,7 +19,7 @@ final class PlanSvg {
     private static final int COLORS = 6;
     private static final int ARENA_HEIGHT = 260;
     private static final int ARENA_WIDTH = 860;
-    private static final int LETTER = 6;
+    private static final int LETTER = 7;
     private static final String STYLE = """
             <style>
             .back{fill:#fff} text{fill:#222} .note{fill:#555} .frame{fill:none;stroke:#999}
@@ -138,7 +138,7 @@ final class PlanSvg {
         int fromY = y[edge.from()] + HEIGHT;
         int toX = x[to] + WIDTH / 2;
         // One that passes boxes of its column goes around them.
-        int aside = fromX == toX && y[to] - fromY > GAP_Y ? WIDTH / 2 + GAP_X : 0;
+        int aside = fromX == toX && y[to] - fromY > GAP_Y ? (WIDTH + GAP_X) * 2 / 3 : 0;
         String style = edge.reason() == PlanView.Reason.MEMORY
                 ? " memory"
                 : edge.event() ? " event" : edge.reason() == PlanView.Reason.STREAM ? " stream" : "";

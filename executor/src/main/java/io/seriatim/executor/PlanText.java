@@ -1,5 +1,6 @@
 package io.seriatim.executor;
 
+import com.google.errorprone.annotations.FormatMethod;
 import io.seriatim.device.Place;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -38,6 +39,7 @@ final class PlanText {
         return text.toString();
     }
 
+    @FormatMethod
     private void line(String format, Object... args) {
         text.append(String.format(Locale.ROOT, format, args)).append('\n');
     }
@@ -80,7 +82,7 @@ final class PlanText {
         plan.accesses().operations().stream().filter(access -> !carriedOut.contains(access))
                 .forEach(access -> left.merge(access.op().type(), 1, Integer::sum));
         if (!left.isEmpty()) {
-            line("  done while planning, or with nothing left to do: %s",
+            line("  without a task, since planning has done them or no one needs more of them: %s",
                     left.entrySet().stream().map(entry -> entry.getValue() + " " + entry.getKey()).collect(Collectors.joining(", ")));
         }
     }

@@ -44,6 +44,7 @@ sealed interface Task {
     @SuppressWarnings("ArrayRecordComponent") // Never compared.
     record Compute(List<Access> operations, List<Stage> stages, List<TensorSpec> temporaries, Place place, int[] reads,
             int[] writes) implements Task {
+
         /** Temporaries that no stage uses are left out. */
         static Compute of(List<Access> operations, List<Stage> all, List<TensorSpec> allTemporaries, Place place) {
             Compute task = compact(operations, all, allTemporaries, place);

@@ -93,6 +93,42 @@ class ShowCommandTest {
     }
 
     @Test
+    void printsAndDrawsThePlan() throws IOException {
+        Network network = Network.define(g -> Outputs.of("y", g.linear(g.data("x", DType.FLOAT32, -1, 4), 3).relu().softmax(1)));
+        Path file = folder.resolve("inference.pdmodel");
+        ProgramFiles.write(file, InferenceModels.export(network.main(), List.of("x"), List.of(network.outputs().get("y").name())));
+        Path svg = folder.resolve("plan.svg");
+        assertEquals(0, show("--program", file, "--plan", "--place", "sim:0", "--batch", 5, "--svg", svg), err::toString);
+        String text = out.toString();
+        assertTrue(text.startsWith("plan of ") && text.contains(", on sim:0 with 1 thread"), text);
+        assertTrue(text.contains("matmul_v2+elementwise_add+relu  sim:0  matmul (") && text.contains("float32 [5, 4]"), text);
+        assertTrue(text.contains("memcpy_d2h") && text.contains("\n6 memory: "), text);
+        assertFalse(text.contains("computation  "), text);
+        String picture = Files.readString(svg);
+        assertTrue(picture.startsWith("<svg ") && picture.contains("Arena of sim:0"), picture);
+    }
+
+    @Test
+    void whatIsNotKnownHasNoPlanButIsPrinted() throws IOException {
+        assertEquals(0, show("--program", model(), "--plan"));
+        assertTrue(out.toString().lines().anyMatch(line -> line.startsWith("? Out=z = from_elsewhere(")), out.toString());
+        assertEquals("There is no plan, since operation types are not known: from_elsewhere", err.toString().strip());
+    }
+
+    @Test
+    void saysWhatIsWrongWithAPlan() throws IOException {
+        Network network = Network.define(g -> Outputs.of("y", g.linear(g.data("x", DType.FLOAT32, -1, 4), 3)));
+        Path file = folder.resolve("linear.pdmodel");
+        ProgramFiles.write(file, network.main());
+        for (List<Object> wrong : List.<List<Object>>of(List.of("--fetch", "nothing"), List.of("--place", "sim:x"),
+                List.of("--place", "nowhere"), List.of("--threads", 0))) {
+            assertEquals(2, show("--program", file, "--plan", wrong.getFirst(), wrong.getLast()), wrong::toString);
+            assertTrue(err.toString().contains(wrong.getLast().toString()), err.toString());
+            err.getBuffer().setLength(0);
+        }
+    }
+
+    @Test
     void saysWhatIsWrongWithAFile() throws IOException {
         Path file = folder.resolve("cut.pdmodel");
         byte[] bytes = Files.readAllBytes(model());
