@@ -99,8 +99,10 @@ class LinearWorkTest {
     }
 
     @ParameterizedTest(name = "{0}, {1} operations, on several devices: {2}, joined: {3}")
-    @CsvSource({"random,1000,false,false", "random,10000,false,false", "random,100000,false,false", "random,20000,false,true", "random,20000,true,false",
-            "fan,20000,false,false", "fan,10000,true,true", "in place,20000,false,true", "in place,10000,true,false", "outliving,20000,false,true",
+    @CsvSource({"random,1000,false,false", "random,10000,false,false", "random,100000,false,false", "random,20000,false,true",
+            "random,20000,true,false",
+            "fan,20000,false,false", "fan,10000,true,true", "in place,20000,false,true", "in place,10000,true,false",
+            "outliving,20000,false,true",
             "outliving,10000,true,false", "copies,20000,false,true", "copies,10000,true,false"})
     void plansTakeLinearWork(String kind, int count, boolean mixed, boolean fusion) {
         Program program = program(kind, count, mixed);
