@@ -132,7 +132,7 @@ final class Simplification {
                 count(task, reads, 1);
             }
             if (task instanceof Task.Compute compute) {
-                left.addAll(compute.parts().reversed());
+                left.addAll(compute.parts(values::memory).reversed());
             } else if (task != null) {
                 left.add(task);
             }

@@ -6,10 +6,13 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.IntUnaryOperator;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /** What is scheduled: an operation or several that have become one, or a transfer. */
 sealed interface Task {
@@ -41,9 +44,6 @@ sealed interface Task {
     @SuppressWarnings("ArrayRecordComponent") // Never compared.
     record Compute(List<Access> operations, List<Stage> stages, List<TensorSpec> temporaries, Place place, int[] reads,
             int[] writes) implements Task {
-        /** A sum of very many is left as it is. */
-        private static final int MOST_STAGES = 64;
-
         /** Temporaries that no stage uses are left out. */
         static Compute of(List<Access> operations, List<Stage> all, List<TensorSpec> allTemporaries, Place place) {
             Compute task = compact(operations, all, allTemporaries, place);
@@ -84,40 +84,40 @@ sealed interface Task {
             return new Compute(operations, stages, temporaries, place, reads, all);
         }
 
-        /** The parts of it that have nothing to do with one another, such as the gradients of a product's two operands: they may run side by side. */
-        List<Compute> parts() {
-            if (operations.size() != 1 || stages.size() < 2 || stages.size() > MOST_STAGES) {
+        /**
+         * The parts of it that have nothing to do with one another, such as the gradients of a product's two operands: they may run side by side.
+         *
+         * @param memory
+         *            for each value the one whose memory it is
+         */
+        List<Compute> parts(IntUnaryOperator memory) {
+            if (operations.size() != 1 || stages.size() < 2 || stages.size() > Fusion.MOST_STAGES) {
                 return List.of(this);
             }
+            Set<Integer> changed = new HashSet<>();
+            Arrays.stream(writes).map(memory).forEach(changed::add);
             int[] groups = new int[stages.size()];
-            Map<Arg.Source, Integer> touched = new HashMap<>();
+            Map<Object, Integer> touched = new HashMap<>();
             for (int i = 0; i < groups.length; i++) {
                 groups[i] = i;
                 for (Arg arg : stages.get(i).args()) {
-                    if (arg != null && (arg.source() instanceof Arg.Temporary
-                            || (arg.source() instanceof Arg.Value(int number) && Arrays.stream(writes).anyMatch(each -> each == number)))) {
-                        Integer other = touched.putIfAbsent(arg.source(), i);
-                        if (other != null) {
-                            int from = groups[i];
-                            int to = groups[other];
-                            Arrays.setAll(groups, j -> groups[j] == from ? to : groups[j]);
-                        }
+                    Object shared = arg == null ? null : shared(arg, memory, changed);
+                    Integer other = shared == null ? null : touched.putIfAbsent(shared, i);
+                    if (other != null) {
+                        join(groups, i, other);
                     }
                 }
             }
-            int[] distinct = Arrays.stream(groups).distinct().toArray();
-            if (distinct.length == 1) {
+            Map<Integer, List<Stage>> grouped = new LinkedHashMap<>();
+            for (int i = 0; i < groups.length; i++) {
+                grouped.computeIfAbsent(first(groups, i), _ -> new ArrayList<>()).add(stages.get(i));
+            }
+            if (grouped.size() == 1) {
                 return List.of(this);
             }
             List<Compute> parts = new ArrayList<>();
             Set<Integer> written = new HashSet<>();
-            for (int group : distinct) {
-                List<Stage> own = new ArrayList<>();
-                for (int i = 0; i < groups.length; i++) {
-                    if (groups[i] == group) {
-                        own.add(stages.get(i));
-                    }
-                }
+            for (List<Stage> own : grouped.values()) {
                 Compute part = compact(operations, own, temporaries, place);
                 Arrays.stream(part.writes).forEach(written::add);
                 parts.add(part);
@@ -130,6 +130,31 @@ sealed interface Task {
                 parts.set(0, new Compute(operations, first.stages, first.temporaries, place, first.reads, all));
             }
             return parts;
+        }
+
+        /** What stages that touch it must share a part for; null if they need not. */
+        private static @Nullable Object shared(Arg arg, IntUnaryOperator memory, Set<Integer> changed) {
+            return switch (arg.source()) {
+                case Arg.Temporary temporary -> temporary;
+                case Arg.Value(int number) when changed.contains(memory.applyAsInt(number)) -> memory.applyAsInt(number);
+                default -> null;
+            };
+        }
+
+        /** The first stage of a group. */
+        private static int first(int[] groups, int stage) {
+            int at = stage;
+            while (groups[at] != at) {
+                groups[at] = groups[groups[at]];
+                at = groups[at];
+            }
+            return at;
+        }
+
+        private static void join(int[] groups, int stage, int other) {
+            int one = first(groups, stage);
+            int two = first(groups, other);
+            groups[Math.max(one, two)] = Math.min(one, two);
         }
 
         /** With its temporaries counted from another number than 0. */
