@@ -94,14 +94,14 @@ class ShowCommandTest {
 
     @Test
     void printsAndDrawsThePlan() throws IOException {
-        Network network = Network.define(g -> Outputs.of("y", g.linear(g.data("x", DType.FLOAT32, -1, 4), 3).relu().softmax(1)));
+        Network network = Network.define(g -> Outputs.of("y", g.linear(g.data("x", DType.FLOAT32, -1, 4), 3).tanh().softmax(1)));
         Path file = folder.resolve("inference.pdmodel");
         ProgramFiles.write(file, InferenceModels.export(network.main(), List.of("x"), List.of(network.outputs().get("y").name())));
         Path svg = folder.resolve("plan.svg");
         assertEquals(0, show("--program", file, "--plan", "--place", "sim:0", "--batch", 5, "--svg", svg), err::toString);
         String text = out.toString();
         assertTrue(text.startsWith("plan of ") && text.contains(", on sim:0 with 1 thread"), text);
-        assertTrue(text.contains("matmul_v2+elementwise_add+relu  sim:0  matmul (") && text.contains("float32 [5, 4]"), text);
+        assertTrue(text.contains("matmul_v2+elementwise_add+tanh  sim:0  matmul (") && text.contains("float32 [5, 4]"), text);
         assertTrue(text.contains("memcpy_d2h") && text.contains("\n6 memory: "), text);
         assertFalse(text.contains("computation  "), text);
         String picture = Files.readString(svg);

@@ -1,6 +1,5 @@
 package io.seriatim.executor.trace;
 
-import com.google.errorprone.annotations.FormatMethod;
 import java.util.Locale;
 
 /** Text and numbers for a page that is both HTML and well-formed XML. */
@@ -38,7 +37,7 @@ final class Markup {
                 : text.substring(0, text.offsetByCodePoints(0, Math.min(text.codePointCount(0, text.length()), most) - 1)) + "…";
     }
 
-    @FormatMethod
+    @SuppressWarnings("AnnotateFormatMethod") // Some formats are chosen by the size of the number.
     static String format(String format, Object... values) {
         return String.format(Locale.ROOT, format, values);
     }
