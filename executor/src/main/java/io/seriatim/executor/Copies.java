@@ -2,13 +2,16 @@ package io.seriatim.executor;
 
 import io.seriatim.device.Device;
 import io.seriatim.device.Devices;
+import io.seriatim.device.Event;
 import io.seriatim.device.Place;
 import io.seriatim.device.Stream;
+import io.seriatim.device.StreamFailedException;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.kernel.Copy;
 import io.seriatim.tensor.kernel.KernelContext;
 import io.seriatim.tensor.kernel.PreparedKernels;
 import java.lang.foreign.ValueLayout;
+import org.jspecify.annotations.Nullable;
 
 /** Copies of tensors outside of plans: done when the call returns. */
 final class Copies {
@@ -49,19 +52,36 @@ final class Copies {
         // Another thread's failure must not come to this one.
         synchronized (stream) {
             stream.copy(operation, from.access(false), to.access(true));
-            await(stream);
+            StreamFailedException failed = await(stream);
+            if (failed != null) {
+                throw failed;
+            }
         }
         from.buffer().settle();
         to.buffer().settle();
     }
 
-    private static void await(Stream stream) {
-        try {
-            stream.synchronize();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IllegalStateException("Interrupted while " + stream.device().place() + " worked; run again", e);
+    /** Waits for all that was launched, and goes on waiting when it is interrupted: it ends soon, and who has interrupted is told afterwards. Returns what has failed. */
+    static @Nullable StreamFailedException await(Stream stream) {
+        Event end = stream.record();
+        boolean interrupted = false;
+        StreamFailedException failed = null;
+        boolean waiting = true;
+        while (waiting) {
+            try {
+                end.synchronize();
+                waiting = false;
+            } catch (InterruptedException e) {
+                interrupted = true;
+            } catch (StreamFailedException e) {
+                failed = e;
+                waiting = false;
+            }
         }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+        return failed;
     }
 
     /** Sets the elements of an int64 tensor of the host. */

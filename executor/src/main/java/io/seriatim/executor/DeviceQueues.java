@@ -24,6 +24,8 @@ final class DeviceQueues implements AutoCloseable {
     private final @Nullable Event[] events;
     /** Tasks that have been launched. */
     private final Queue<Integer> completed = new ConcurrentLinkedQueue<>();
+    /** Variables that outlive the run and have another shape after it. */
+    private final Queue<Integer> reshaped = new ConcurrentLinkedQueue<>();
     private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
 
     DeviceQueues(Specialisation plan, Frame frame, StreamPool pool) {
@@ -40,6 +42,7 @@ final class DeviceQueues implements AutoCloseable {
     void begin(List<Frame.RandomKey> keys) {
         failure.set(null);
         completed.clear();
+        reshaped.clear();
         for (Frame.RandomKey key : keys) {
             if (key.host() != key.there()) {
                 Copies.copy("random key", key.host(), key.there());
@@ -63,26 +66,41 @@ final class DeviceQueues implements AutoCloseable {
             stream.launch("recorded", List.of(), () -> log.started(index, lane));
         }
         if (task instanceof Task.Transfer(int from, int to, var _, var _)) {
-            Tensor source = (Tensor) Objects.requireNonNull(frame.value(from));
-            Tensor target = (Tensor) Objects.requireNonNull(frame.value(to));
-            if (source.spec().bytes() > 0) {
-                if (outlives(to)) {
-                    stream.launch("check", List.of(), this::rethrow);
-                }
-                stream.copy(task.name(), source.access(false), target.access(true));
-            }
+            transfer(task.name(), from, to, stream);
         } else {
             for (Work work : frame.works(index)) {
-                stream.launch(work.stage().name(), work.accesses(), () -> run(index, work));
+                stream.launch(work.stage().name(), work.accesses(), () -> run(work));
             }
         }
         if (log != null) {
             stream.launch("recorded", List.of(), () -> log.ended(index));
         }
         completed.add(index);
+        if (frame.isChecked() && !(task instanceof Task.Transfer)) {
+            Copies.await(stream);
+            rethrow();
+            frame.requireFinite(index);
+        }
         frame.release(index, stream);
         if (plan.streams().recorded()[index]) {
             events[index] = stream.record();
+        }
+    }
+
+    private void transfer(String name, int from, int to, Stream stream) {
+        Tensor source = (Tensor) Objects.requireNonNull(frame.value(from));
+        Tensor target = (Tensor) Objects.requireNonNull(frame.value(to));
+        if (!target.spec().equals(source.spec())) {
+            // The run has given a variable another shape.
+            target = new Tensor(stream.device().allocate(source.spec().bytes(), stream), 0, source.spec());
+            frame.value(to, target);
+            reshaped.add(to);
+        }
+        if (source.spec().bytes() > 0) {
+            if (outlives(to)) {
+                stream.launch("check", List.of(), this::rethrow);
+            }
+            stream.copy(name, source.access(false), target.access(true));
         }
     }
 
@@ -102,18 +120,18 @@ final class DeviceQueues implements AutoCloseable {
     }
 
     /** What has failed is not followed by anything: later work would use what is not there. */
-    private void run(int index, Work work) {
+    private void run(Work work) {
         if (failure.get() == null) {
             try {
                 work.run(KernelContext.current());
             } catch (Throwable e) {
-                fail(plan.tasks().get(index), e);
+                fail(work.stage().access(), e);
             }
         }
     }
 
-    private void fail(Task task, Throwable cause) {
-        ProgramFailedException failed = Failures.of(task.operations().getFirst(), this::shape, cause);
+    private void fail(Access access, Throwable cause) {
+        ProgramFailedException failed = Failures.of(access, this::shape, cause);
         Throwable first = failure.compareAndExchange(null, failed);
         if (first != null) {
             first.addSuppressed(failed);
@@ -152,24 +170,10 @@ final class DeviceQueues implements AutoCloseable {
 
     /** Waits until all streams are empty, however the run went. What outlives the run is set if nothing has failed. */
     void drain() {
-        boolean interrupted = false;
         StreamFailedException failed = null;
         for (Stream stream : streams) {
-            boolean waiting = true;
-            while (waiting) {
-                try {
-                    stream.synchronize();
-                    waiting = false;
-                } catch (InterruptedException e) {
-                    interrupted = true;
-                } catch (StreamFailedException e) {
-                    failed = e;
-                    waiting = false;
-                }
-            }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
+            StreamFailedException each = Copies.await(stream);
+            failed = each == null ? failed : each;
         }
         rethrow();
         if (failed != null) {
@@ -177,6 +181,8 @@ final class DeviceQueues implements AutoCloseable {
         }
         completed.forEach(frame::handOver);
         completed.clear();
+        reshaped.forEach(value -> frame.context().bindings().set(plan.values().name(value), Objects.requireNonNull(frame.value(value))));
+        reshaped.clear();
     }
 
     @Override

@@ -484,7 +484,12 @@ final class Frame implements AutoCloseable {
         }
     }
 
-    private void requireFinite(int task) {
+    /** Whether every operation's results must be finite. */
+    boolean isChecked() {
+        return options.nanCheck();
+    }
+
+    void requireFinite(int task) {
         for (int value : plan.tasks().get(task).writes()) {
             if (present[value] instanceof Tensor tensor && tensor.dtype().isFloating()) {
                 for (double element : Copies.toHost(tensor).toDoubleArray()) {

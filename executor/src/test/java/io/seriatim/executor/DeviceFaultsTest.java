@@ -223,6 +223,64 @@ class DeviceFaultsTest {
         }
     }
 
+    @ParameterizedTest
+    @CsvSource({"1,true", "3,true", "1,false", "3,false"})
+    void anInterruptionEndsTheRunAndTheNextOneWorks(int threads, boolean mixed) {
+        Program main = mixed ? placed("cpu+sim:0+sim:1") : NETWORK.main();
+        Thread caller = Thread.currentThread();
+        for (int position = 0; position < main.global().ops().size() - 4; position++) {
+            String where = "interrupted in operation " + position;
+            Program program = Probes.before(main, position, Probes.KERNEL, "interruption");
+            program.global().set(position, program.global().ops().get(position).with("op_device", "sim:" + position % 2));
+            // The host waits for everything, so that it notices.
+            program.global().add(Probes.of(Probes.CALL, LOSS, "end"));
+            try (Devices devices = Devices.builder().sim(SimOptions.DEFAULT.withLaunchLatency(Duration.ofNanos(10_000))).build();
+                    Executor executor = Executor.builder().place(Place.sim(0)).devices(devices).threads(threads).eager().build()) {
+                executor.run(NETWORK.startup());
+                Plan plan = executor.compile(program, feeds("x"), fetches(LOSS));
+                plan.run(Bits.normal(1, 4, 8));
+                Map<String, Tensor> old = values(executor.scope(), program);
+                Probes.on("interruption", _ -> caller.interrupt());
+                boolean failed = false;
+                try {
+                    plan.run(Bits.normal(2, 4, 8));
+                } catch (ProgramFailedException e) {
+                    assertInstanceOf(InterruptedException.class, e.getCause(), where);
+                    failed = true;
+                }
+                assertTrue(Thread.interrupted(), where + ": the interruption is not forgotten");
+                Probes.off("interruption");
+                Map<String, Tensor> complete = new TreeMap<>();
+                step(old, complete, Bits.normal(2, 4, 8));
+                Map<String, Tensor> left = values(executor.scope(), program);
+                boolean all = !failed;
+                left.forEach((name, tensor) -> assertTrue(Bits.same(tensor, Objects.requireNonNull(complete.get(name)))
+                        || (!all && Bits.same(tensor, Objects.requireNonNull(old.get(name)))), () -> where + ": " + name));
+                Map<String, Tensor> then = new TreeMap<>();
+                Tensor loss = step(left, then, Bits.normal(3, 4, 8));
+                Bits.assertSame(loss, plan.run(Bits.normal(3, 4, 8)).get(LOSS), where + ": the next run");
+                assertSameValues(then, values(executor.scope(), program), where + ", after the next run");
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 3})
+    void numbersThatAreNotFiniteAreFoundOnDevicesToo(int threads) {
+        try (Devices devices = Devices.builder().build();
+                Executor executor = Executor.builder().place(Place.sim(0)).devices(devices).threads(threads).eager().nanCheck().build()) {
+            executor.run(NETWORK.startup());
+            Plan plan = executor.compile(NETWORK.main(), feeds("x"), fetches(LOSS));
+            Tensor bad = Bits.normal(1, 2, 8);
+            float[] values = bad.toFloatArray();
+            values[3] = Float.NaN;
+            ProgramFailedException failed = assertThrows(ProgramFailedException.class, () -> plan.run(Tensor.of(values, 2, 8)));
+            assertEquals("matmul_v2", failed.operation());
+            assertTrue(String.valueOf(failed.getMessage()).contains("holds NaN"), failed::toString);
+            assertTrue(Double.isFinite(plan.run(bad).scalar(LOSS)), "the next run works");
+        }
+    }
+
     /** A variable that is written on the host and on a device is changed where it lives only when all has gone well. */
     @Test
     void whatComesBackFromADeviceAfterAFailureIsNotTaken() {

@@ -194,6 +194,28 @@ class DeviceTest {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(ints = {1, 3})
+    void aVariableOfADeviceMayGrow(int threads) {
+        Program program = program(List.of("w"), scale("w", "w", 2, "sim:0"), scale("w", "y", 1, "sim:0"),
+                OpDesc.of("concat").in("X", "w", "x").out("Out", "w").attr("axis", 0).attr("op_device", "sim:0").build(),
+                scale("w", "z", 1, "sim:1"));
+        try (Executor executor = builder().threads(threads).eager().build()) {
+            executor.scope().set("w", number(1));
+            Plan plan = executor.compile(program, feeds("x"), fetches("y", "z"));
+            double[] expected = {1};
+            for (int run = 0; run < 6; run++) {
+                double[] doubled = java.util.Arrays.stream(expected).map(each -> 2 * each).toArray();
+                Results results = plan.run(number(run));
+                Bits.assertSame(Bits.floats(doubled), results.get("y"), "y in run " + run);
+                expected = java.util.Arrays.copyOf(doubled, doubled.length + 1);
+                expected[doubled.length] = run;
+                Bits.assertSame(Bits.floats(expected), results.get("z"), "z in run " + run);
+                Bits.assertSame(Bits.floats(expected), executor.scope().get("w"), "w after run " + run);
+            }
+        }
+    }
+
     private static Network classifier() {
         return Network.define(3, g -> {
             Value x = g.data("x", FLOAT32, -1, 4);

@@ -53,6 +53,8 @@ class RandomPlacementTest {
 
     @Test
     void equalTheInterpreterWithADeviceAsTheirPlace() {
+        check(1500, 6, seed -> Expected.control(seed, seed % 2 == 0, "", "cpu", ""), SimOptions.DEFAULT,
+                () -> Executor.builder().place(Place.sim(0)).threads(2).eager(), "place sim:0");
         check(200, 20, seed -> Expected.random(seed, 14, 5, "", "cpu", ""), SimOptions.DEFAULT,
                 () -> Executor.builder().place(Place.sim(1)).threads(2).eager(), "place sim:1");
     }
