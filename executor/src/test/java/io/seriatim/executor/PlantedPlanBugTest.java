@@ -1,0 +1,311 @@
+package io.seriatim.executor;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.seriatim.device.Devices;
+import io.seriatim.engine.Engine;
+import io.seriatim.tensor.Tensor;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.Predicate;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Plans with a mistake are found by brute force, and most by what random programs compute or what the race detector says: the other tests would notice. */
+class PlantedPlanBugTest {
+    private static final String[] HOST = {"cpu"};
+
+    /** A random program, its plan, and how to run it with another plan of the same. */
+    private static final class Subject implements AutoCloseable {
+        private final Expected program;
+        private final Devices devices = Devices.builder().build();
+        private final Executor executor;
+        private final Plan plan;
+        private final Map<String, Tensor> variables = new HashMap<>();
+        private final long run;
+
+        Subject(long seed, Executor.Builder options, String... places) {
+            program = Expected.random(seed, 14, 6, places);
+            executor = options.devices(devices).build();
+            executor.run(program.startup());
+            plan = program.compile(executor);
+            executor.scope().names().forEach(name -> variables.put(name, executor.scope().get(name)));
+            run = executor.nextRun();
+        }
+
+        Specialisation specialisation() {
+            return plan.specialisation(scope(), program.batch(0));
+        }
+
+        private Scope scope() {
+            Scope scope = new Scope();
+            variables.forEach((name, tensor) -> scope.set(name, Bits.copy(tensor)));
+            return scope;
+        }
+
+        /** Whether the results are wrong, or something fails. */
+        boolean isCaught(Specialisation with, RunLoop loop) {
+            Scope scope = scope();
+            Map<String, Tensor> fed = program.fed().getFirst();
+            RunContext.Lazy session = new RunContext.Lazy(executor.interpreter(), plan.program().global(), fed, run, block -> {
+                throw new IllegalStateException("There are no blocks, but " + block.block() + " is run");
+            });
+            RunContext context = new RunContext(plan.externals(with.accesses(), scope, fed), scope.bindings(), session, new Cancellation(),
+                    null);
+            Map<String, Tensor> found = new HashMap<>();
+            try (Frame frame = new Frame(with, executor.options())) {
+                frame.begin(context, null);
+                try {
+                    loop.run(frame);
+                } finally {
+                    frame.drain();
+                }
+                for (int value : with.accesses().wanted()) {
+                    found.put(with.accesses().values().get(value).name(), (Tensor) Objects.requireNonNull(frame.take(value)));
+                }
+                frame.end();
+            } catch (RuntimeException e) {
+                return true;
+            }
+            return program.fetches().stream().anyMatch(name -> !Bits.same(Objects.requireNonNull(program.results().getFirst().get(name)),
+                    Objects.requireNonNull(found.get(name))));
+        }
+
+        boolean isCaughtInSomeOrder(Specialisation with) {
+            for (long seed = 0; seed < 12; seed++) {
+                try (Engine engine = Engine.builder().shuffled(seed).build()) {
+                    if (isCaught(with, new Pushed(engine))) {
+                        return true;
+                    }
+                }
+            }
+            return false;
+        }
+
+        @Override
+        public void close() {
+            executor.close();
+            devices.close();
+        }
+    }
+
+    /** How many mistakes were made, and how many of them were seen where. */
+    private static final class Score {
+        private int planted;
+        private int found;
+        private int caught;
+
+        void count(boolean isFound, boolean isCaught) {
+            planted++;
+            found += isFound ? 1 : 0;
+            caught += isCaught ? 1 : 0;
+        }
+
+        /** Some changes do no harm: a gap is too small for what comes next, or order comes from something else. */
+        void countIfWrong(boolean isFound, boolean isCaught) {
+            assertTrue(isFound || !isCaught, "the results are wrong, but brute force has found nothing");
+            if (isFound) {
+                count(true, isCaught);
+            }
+        }
+
+        void assertAllFound(double mostlyCaught) {
+            assertTrue(planted > 20, this::toString);
+            assertEquals(planted, found, this::toString);
+            assertTrue(caught >= mostlyCaught * planted, this::toString);
+        }
+
+        @Override
+        public String toString() {
+            return planted + " planted, " + found + " found, " + caught + " caught";
+        }
+    }
+
+    private static boolean isFound(Specialisation plan, boolean inOrder) {
+        return !PlanCheck.violations(plan, inOrder).isEmpty();
+    }
+
+    private static int[] without(int[] all, int one) {
+        return Arrays.stream(all).filter(each -> each != one).toArray();
+    }
+
+    private static int[][] without(int[][] all, int index, int one) {
+        int[][] copy = all.clone();
+        copy[index] = without(copy[index], one);
+        return copy;
+    }
+
+    private static Specialisation with(Specialisation plan, int[][] before, Streams streams, MemoryPlan memory, Releases releases,
+            List<Task> tasks) {
+        return new Specialisation(plan.accesses(), plan.values(), tasks, plan.dependencies(), streams, memory, releases, before,
+                Dependencies.after(before), plan.externals());
+    }
+
+    private static Specialisation with(Specialisation plan, MemoryPlan memory) {
+        return with(plan, memory.before(), plan.streams(), memory, plan.releases(), plan.tasks());
+    }
+
+    @Test
+    void planThatIsRightIsNotCaught() {
+        for (long seed = 0; seed < 5; seed++) {
+            try (Subject subject = new Subject(seed, Executor.builder().threads(2).eager(), RandomPlacementTest.PLACES)) {
+                Specialisation plan = subject.specialisation();
+                assertFalse(isFound(plan, false), "seed " + seed);
+                assertFalse(subject.isCaught(plan, new RunLoop.Serial()) || subject.isCaughtInSomeOrder(plan), "seed " + seed);
+            }
+        }
+    }
+
+    @Test
+    void aDependencyThatIsLeftOut() {
+        Score score = new Score();
+        for (long seed = 0; seed < 8; seed++) {
+            try (Subject subject = new Subject(seed, Executor.builder().threads(2).eager(), HOST)) {
+                Specialisation plan = subject.specialisation();
+                for (int i = 0; i < plan.tasks().size(); i++) {
+                    for (int other : plan.dependencies().before()[i]) {
+                        Specialisation wrong = with(plan, without(plan.before(), i, other), plan.streams(), plan.memory(), plan.releases(),
+                                plan.tasks());
+                        score.count(isFound(wrong, false), subject.isCaughtInSomeOrder(wrong));
+                    }
+                }
+            }
+        }
+        score.assertAllFound(0.4);
+    }
+
+    @Test
+    void memoryThatIsUsedAgainOneTaskTooEarly() {
+        Score score = new Score();
+        for (long seed = 0; seed < 25; seed++) {
+            try (Subject subject = new Subject(seed, Executor.builder(), HOST)) {
+                Specialisation plan = subject.specialisation();
+                Lifetimes lifetimes = Lifetimes.of(plan.tasks(), plan.values());
+                for (int value = 0; value < plan.values().size(); value++) {
+                    int[] users = lifetimes.users()[value];
+                    if (users.length > 2 && plan.memory().offsets()[value] >= 0) {
+                        int[][] fewer = without(lifetimes.users(), value, users[users.length - 1]);
+                        MemoryPlan early = MemoryPlan.of(plan.tasks(), plan.values(), new Lifetimes(lifetimes.first(), fewer),
+                                plan.before(), true, true);
+                        Specialisation wrong = with(plan, early);
+                        score.countIfWrong(isFound(wrong, true), subject.isCaught(wrong, new RunLoop.Serial()));
+                    }
+                }
+            }
+        }
+        score.assertAllFound(0.4);
+    }
+
+    @Test
+    void memoryThatIsUsedAgainAcrossStreamsWithoutOrder() {
+        Score score = new Score();
+        for (long seed = 0; seed < 30; seed++) {
+            try (Subject subject = new Subject(seed, Executor.builder().threads(2).eager(), RandomPlacementTest.PLACES)) {
+                Specialisation plan = subject.specialisation();
+                // As if all ran one after the other.
+                MemoryPlan memory = MemoryPlan.of(plan.tasks(), plan.values(), Lifetimes.of(plan.tasks(), plan.values()), plan.before(),
+                        true, true);
+                Specialisation wrong = with(plan, memory);
+                score.countIfWrong(isFound(wrong, false),
+                        subject.isCaught(wrong, new RunLoop.Serial()) || subject.isCaughtInSomeOrder(wrong));
+            }
+        }
+        score.assertAllFound(0.8);
+    }
+
+    @Test
+    void anEventThatNothingWaitsFor() {
+        Score score = new Score();
+        for (long seed = 0; seed < 8; seed++) {
+            try (Subject subject = new Subject(seed, Executor.builder(), RandomPlacementTest.PLACES)) {
+                Specialisation plan = subject.specialisation();
+                Streams streams = plan.streams();
+                for (int i = 0; i < plan.tasks().size(); i++) {
+                    for (int other : streams.waits()[i]) {
+                        Streams less = new Streams(streams.streams(), streams.stream(), without(streams.waits(), i, other),
+                                streams.hostWaits(),
+                                streams.passed(), streams.recorded());
+                        Specialisation wrong = with(plan, plan.before(), less, plan.memory(), plan.releases(), plan.tasks());
+                        score.count(isFound(wrong, false), subject.isCaught(wrong, new RunLoop.Serial()));
+                    }
+                    for (int other : streams.hostWaits()[i]) {
+                        Streams less = new Streams(streams.streams(), streams.stream(), streams.waits(),
+                                without(streams.hostWaits(), i, other),
+                                streams.passed(), streams.recorded());
+                        Specialisation wrong = with(plan, plan.before(), less, plan.memory(), plan.releases(), plan.tasks());
+                        score.count(isFound(wrong, false), subject.isCaught(wrong, new RunLoop.Serial()));
+                    }
+                }
+            }
+        }
+        // By chance a thread may hear of the same work elsewhere.
+        score.assertAllFound(0.9);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"cpu", "sim:0"})
+    void memoryThatIsLetGoTooEarly(String place) {
+        Score score = new Score();
+        for (long seed = 0; seed < 12; seed++) {
+            try (Subject subject = new Subject(seed, Executor.builder().memoryPlan(false).threads(2).eager(), place)) {
+                Specialisation plan = subject.specialisation();
+                Lifetimes lifetimes = Lifetimes.of(plan.tasks(), plan.values());
+                for (int value = 0; value < plan.values().size(); value++) {
+                    int[] users = lifetimes.users()[value];
+                    if (users.length > 1 && plan.releases().counts()[value] == 1) {
+                        Releases early = early(plan.releases(), value, users[users.length - 1], users[users.length - 2]);
+                        Specialisation wrong = with(plan, plan.before(), plan.streams(), plan.memory(), early, plan.tasks());
+                        score.count(isFound(wrong, false), subject.isCaught(wrong, new RunLoop.Serial()));
+                    }
+                }
+            }
+        }
+        score.assertAllFound(1);
+    }
+
+    private static Releases early(Releases releases, int value, int last, int before) {
+        int[][] after = without(releases.after(), last, value);
+        after[before] = Arrays.copyOf(after[before], after[before].length + 1);
+        after[before][after[before].length - 1] = value;
+        return new Releases(after, releases.counts());
+    }
+
+    @Test
+    void aCopyThatIsReadAfterTheOriginalWasWritten() {
+        Score score = new Score();
+        for (long seed = 0; seed < 90; seed++) {
+            try (Subject subject = new Subject(seed, Executor.builder(), RandomPlacementTest.PLACES)) {
+                Specialisation plan = subject.specialisation();
+                List<Task.Transfer> earlier = new ArrayList<>();
+                for (Task task : plan.tasks()) {
+                    if (task instanceof Task.Transfer transfer) {
+                        Predicate<Task.Transfer> same = each -> plan.values().name(each.to()).equals(plan.values().name(transfer.to()))
+                                && each.to() != transfer.to() && each.target().equals(transfer.target());
+                        earlier.stream().filter(same).findFirst().ifPresent(stale -> {
+                            Specialisation wrong = reading(plan, transfer, stale.to());
+                            score.countIfWrong(isFound(wrong, false), subject.isCaught(wrong, new RunLoop.Serial()));
+                        });
+                        earlier.add(transfer);
+                    }
+                }
+            }
+        }
+        score.assertAllFound(0.3);
+    }
+
+    /** The plan with an older copy in place of what a transfer brings. */
+    private static Specialisation reading(Specialisation plan, Task.Transfer transfer, int stale) {
+        List<Task> tasks = new ArrayList<>();
+        for (Task task : plan.tasks()) {
+            tasks.add(task == transfer ? new Task.Transfer(stale, transfer.to(), transfer.target(), transfer.target()) : task);
+        }
+        return with(plan, plan.before(), plan.streams(), plan.memory(), plan.releases(), tasks);
+    }
+}
