@@ -44,9 +44,7 @@ sealed interface Task {
     @SuppressWarnings("ArrayRecordComponent") // Never compared.
     record Compute(List<Access> operations, List<Stage> stages, List<TensorSpec> temporaries, Place place, int[] reads,
             int[] writes) implements Task {
-        <<<<<<<HEAD=======
 
-        >>>>>>>eca35d58b1e433830f62281c4da7cbdc691b8ab8
         /** Temporaries that no stage uses are left out. */
         static Compute of(List<Access> operations, List<Stage> all, List<TensorSpec> allTemporaries, Place place) {
             Compute task = compact(operations, all, allTemporaries, place);
@@ -62,38 +60,39 @@ sealed interface Task {
                     if (arg != null && arg.source() instanceof Arg.Temporary(int number)) {
                         numbers[number] = 1;
                     }
-                });for(
-        int i = 0;i<numbers.length;i++)
-        {
-            if (numbers[i] == 1) {
-                numbers[i] = temporaries.size();
-                temporaries.add(allTemporaries.get(i));
+                });
+                for (int i = 0; i < numbers.length; i++) {
+                    if (numbers[i] == 1) {
+                        numbers[i] = temporaries.size();
+                        temporaries.add(allTemporaries.get(i));
+                    }
+                }
+                stages = all.stream().map(stage -> stage.withTemporaries(number -> numbers[number])).toList();
             }
-        }stages=all.stream().map(stage->stage.withTemporaries(number->numbers[number])).toList();
-    }return
-    of(operations, place, stages, temporaries);}
-
-    /** With the results that no stage writes, since they have no elements. What an operation leaves as it is, such as the state of a normalisation in a test, is no result. */
-    private Compute withUnwritten() {
-        Access access = operations.getFirst();
-        int[] more = Arrays.stream(access.writes()).filter(value -> Arrays.stream(writes).noneMatch(each -> each == value)
-                && Arrays.stream(access.reads()).noneMatch(each -> each == value)).toArray();
-        if (more.length == 0) {
-            return this;
+            return of(operations, place, stages, temporaries);
         }
-        int[] all = Arrays.copyOf(writes, writes.length + more.length);
-        System.arraycopy(more, 0, all, writes.length, more.length);
-        return new Compute(operations, stages, temporaries, place, reads, all);
-    }
 
-    /**
+        /** With the results that no stage writes, since they have no elements. What an operation leaves as it is, such as the state of a normalisation in a test, is no result. */
+        private Compute withUnwritten() {
+            Access access = operations.getFirst();
+            int[] more = Arrays.stream(access.writes()).filter(value -> Arrays.stream(writes).noneMatch(each -> each == value)
+                    && Arrays.stream(access.reads()).noneMatch(each -> each == value)).toArray();
+            if (more.length == 0) {
+                return this;
+            }
+            int[] all = Arrays.copyOf(writes, writes.length + more.length);
+            System.arraycopy(more, 0, all, writes.length, more.length);
+            return new Compute(operations, stages, temporaries, place, reads, all);
+        }
+
+        /**
          * The parts of it that have nothing to do with one another, such as the gradients of a product's two operands: they may run side by side.
          *
          * @param memory
          *            for each value the one whose memory it is
          */
         List<Compute> parts(IntUnaryOperator memory) {
-            if (operations.size() != 1 || stages.size() < 2 || stages.size() > Fusion.MOST_STAGES) {
+            if (operations.size() != 1 || stages.size() < 2) {
                 return List.of(this);
             }
             Set<Integer> changed = new HashSet<>();
@@ -134,135 +133,138 @@ sealed interface Task {
             return parts;
         }
 
-    /** What stages that touch it must share a part for; null if they need not. */
+        /** What stages that touch it must share a part for; null if they need not. */
         private static @Nullable Object shared(Arg arg, IntUnaryOperator memory, Set<Integer> changed) {
             return switch (arg.source()) {
                 case Arg.Temporary temporary -> temporary;
                 case Arg.Value(int number) when changed.contains(memory.applyAsInt(number)) -> memory.applyAsInt(number);
-                default -> null;};}
-
-    /** The first stage of a group. */
-    private static int first(int[] groups, int stage) {
-        int at = stage;
-        while (groups[at] != at) {
-            groups[at] = groups[groups[at]];
-            at = groups[at];
+                default -> null;
+            };
         }
-        return at;
-    }
 
-    private static void join(int[] groups, int stage, int other) {
-        int one = first(groups, stage);
-        int two = first(groups, other);
-        groups[Math.max(one, two)] = Math.min(one, two);
-    }
+        /** The first stage of a group. */
+        private static int first(int[] groups, int stage) {
+            int at = stage;
+            while (groups[at] != at) {
+                groups[at] = groups[groups[at]];
+                at = groups[at];
+            }
+            return at;
+        }
 
-    /** With its temporaries counted from another number than 0. */
+        private static void join(int[] groups, int stage, int other) {
+            int one = first(groups, stage);
+            int two = first(groups, other);
+            groups[Math.max(one, two)] = Math.min(one, two);
+        }
+
+        /** With its temporaries counted from another number than 0. */
         Compute withTemporariesFrom(int first) {
             return new Compute(operations, stages.stream().map(stage -> stage.withTemporaries(number -> first + number)).toList(),
                     temporaries, place,
                     reads, writes);
         }
 
-    private static Compute of(List<Access> operations, Place place, List<Stage> stages, List<TensorSpec> temporaries) {
-        Set<Integer> written = new HashSet<>();
-        Set<Integer> read = new HashSet<>();
-        List<Integer> reads = new ArrayList<>();
-        List<Integer> writes = new ArrayList<>();
-        for (Stage stage : stages) {
-            for (int i = 0; i < stage.inputs().size(); i++) {
-                Arg arg = stage.inputs().get(i);
-                if (arg != null && arg.value() >= 0) {
-                    if (read.add(arg.value())) {
-                        reads.add(arg.value());
+        private static Compute of(List<Access> operations, Place place, List<Stage> stages, List<TensorSpec> temporaries) {
+            Set<Integer> written = new HashSet<>();
+            Set<Integer> read = new HashSet<>();
+            List<Integer> reads = new ArrayList<>();
+            List<Integer> writes = new ArrayList<>();
+            for (Stage stage : stages) {
+                for (int i = 0; i < stage.inputs().size(); i++) {
+                    Arg arg = stage.inputs().get(i);
+                    if (arg != null && arg.value() >= 0) {
+                        if (read.add(arg.value())) {
+                            reads.add(arg.value());
+                        }
+                        var computation = stage.computation();
+                        if (computation != null && computation.mutates(i) && written.add(arg.value())) {
+                            writes.add(arg.value());
+                        }
                     }
-                    var computation = stage.computation();
-                    if (computation != null && computation.mutates(i) && written.add(arg.value())) {
+                }
+                for (Arg arg : stage.outputs()) {
+                    if (arg != null && arg.value() >= 0 && written.add(arg.value())) {
                         writes.add(arg.value());
                     }
                 }
             }
-            for (Arg arg : stage.outputs()) {
-                if (arg != null && arg.value() >= 0 && written.add(arg.value())) {
-                    writes.add(arg.value());
-                }
-            }
+            return new Compute(List.copyOf(operations), List.copyOf(stages), List.copyOf(temporaries), place,
+                    reads.stream().mapToInt(Integer::intValue).toArray(), writes.stream().mapToInt(Integer::intValue).toArray());
         }
-        return new Compute(List.copyOf(operations), List.copyOf(stages), List.copyOf(temporaries), place,
-                reads.stream().mapToInt(Integer::intValue).toArray(), writes.stream().mapToInt(Integer::intValue).toArray());
-    }
 
-    @Override
+        @Override
         public String name() {
             return operations.stream().map(access -> access.op().type()).collect(Collectors.joining("+"));
         }
+    }
+
+    /**
+     * A copy of a value at another place.
+     *
+     * @param from
+     *            the value
+     * @param to
+     *            its copy
+     * @param source
+     *            where the value is
+     * @param target
+     *            where the copy is
+     */
+    record Transfer(int from, int to, Place source, Place target) implements Task {
+        @Override
+        public int[] reads() {
+            return new int[]{from};
+        }
+
+        @Override
+        public int[] writes() {
+            return new int[]{to};
+        }
+
+        @Override
+        public Place place() {
+            return source.isHost() ? target : source;
+        }
+
+        @Override
+        public List<Access> operations() {
+            return List.of();
+        }
+
+        @Override
+        public String name() {
+            return source.isHost() ? "memcpy_h2d" : "memcpy_d2h";
+        }
+    }
+
+    /**
+     * What depends on values, runs blocks, or has effects: the interpreter does it, on the host.
+     *
+     * @param access
+     *            the operation
+     * @param because
+     *            why it has no kernels, for people
+     * @param reads
+     *            for each value that the operation reads, where its content is on the host
+     * @param writes
+     *            for each value that the operation writes, where its content goes on the host
+     */
+    @SuppressWarnings("ArrayRecordComponent") // Never compared.
+    record Interpreted(Access access, String because, int[] reads, int[] writes) implements Task {
+        @Override
+        public Place place() {
+            return Place.CPU;
+        }
+
+        @Override
+        public List<Access> operations() {
+            return List.of(access);
+        }
+
+        @Override
+        public String name() {
+            return access.op().type();
+        }
+    }
 }
-
-/**
- * A copy of a value at another place.
- *
- * @param from
- *            the value
- * @param to
- *            its copy
- * @param source
- *            where the value is
- * @param target
- *            where the copy is
- */
-record Transfer(int from, int to, Place source, Place target) implements Task {
-    @Override
-    public int[] reads() {
-        return new int[]{from};
-    }
-
-    @Override
-    public int[] writes() {
-        return new int[]{to};
-    }
-
-    @Override
-    public Place place() {
-        return source.isHost() ? target : source;
-    }
-
-    @Override
-    public List<Access> operations() {
-        return List.of();
-    }
-
-    @Override
-    public String name() {
-        return source.isHost() ? "memcpy_h2d" : "memcpy_d2h";
-    }
-}
-
-/**
- * What depends on values, runs blocks, or has effects: the interpreter does it, on the host.
- *
- * @param access
- *            the operation
- * @param because
- *            why it has no kernels, for people
- * @param reads
- *            for each value that the operation reads, where its content is on the host
- * @param writes
- *            for each value that the operation writes, where its content goes on the host
- */
-@SuppressWarnings("ArrayRecordComponent") // Never compared.
-record Interpreted(Access access, String because, int[] reads, int[] writes) implements Task {
-    @Override
-    public Place place() {
-        return Place.CPU;
-    }
-
-    @Override
-    public List<Access> operations() {
-        return List.of(access);
-    }
-
-    @Override
-    public String name() {
-        return access.op().type();
-    }
-}}
