@@ -44,7 +44,6 @@ sealed interface Task {
     @SuppressWarnings("ArrayRecordComponent") // Never compared.
     record Compute(List<Access> operations, List<Stage> stages, List<TensorSpec> temporaries, Place place, int[] reads,
             int[] writes) implements Task {
-
         /** Temporaries that no stage uses are left out. */
         static Compute of(List<Access> operations, List<Stage> all, List<TensorSpec> allTemporaries, Place place) {
             Compute task = compact(operations, all, allTemporaries, place);
@@ -92,7 +91,7 @@ sealed interface Task {
          *            for each value the one whose memory it is
          */
         List<Compute> parts(IntUnaryOperator memory) {
-            if (operations.size() != 1 || stages.size() < 2) {
+            if (operations.size() != 1 || stages.size() < 2 || stages.size() > Fusion.MOST_STAGES) {
                 return List.of(this);
             }
             Set<Integer> changed = new HashSet<>();

@@ -304,7 +304,7 @@ class PlantedPlanBugTest {
     private static Specialisation reading(Specialisation plan, Task.Transfer transfer, int stale) {
         List<Task> tasks = new ArrayList<>();
         for (Task task : plan.tasks()) {
-            tasks.add(task == transfer ? new Task.Transfer(stale, transfer.to(), transfer.target(), transfer.target()) : task);
+            tasks.add(task.equals(transfer) ? new Task.Transfer(stale, transfer.to(), transfer.target(), transfer.target()) : task);
         }
         return with(plan, plan.before(), plan.streams(), plan.memory(), plan.releases(), tasks);
     }
