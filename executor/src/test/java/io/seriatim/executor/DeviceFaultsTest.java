@@ -120,7 +120,7 @@ class DeviceFaultsTest {
                 Executor executor = Executor.builder().place(Place.sim(0)).devices(devices).build()) {
             executor.run(NETWORK.startup());
             Plan plan = executor.compile(NETWORK.main(), feeds("x"), fetches(LOSS));
-            for (int rows = 1500; rows < 1510; rows++) {
+            for (int rows = 1500; rows < 1504; rows++) {
                 assertTrue(Double.isFinite(plan.run(Bits.normal(rows, rows, 8)).scalar(LOSS)), "rows " + rows);
                 assertTrue(devices.get(Place.sim(0)).memory().used() > 256 << 10, devices.get(Place.sim(0)).memory()::toString);
             }
