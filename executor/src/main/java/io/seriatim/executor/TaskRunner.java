@@ -44,7 +44,8 @@ final class TaskRunner {
         } catch (InterruptedException e) {
             thread.interrupt();
             throw failure(task, e);
-        } catch (Exception | OutOfMemoryError | StackOverflowError e) {
+        } catch (Throwable e) {
+            // Errors too: the other threads of the run wait for this one.
             throw failure(task, e);
         }
     }

@@ -34,14 +34,14 @@ class RandomPlacementTest {
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 4})
     void equalTheInterpreter(int threads) {
-        check(0, 60, RandomPlacementTest::program, SimOptions.DEFAULT, () -> Executor.builder().threads(threads).eager(),
+        check(0, 40, RandomPlacementTest::program, SimOptions.DEFAULT, () -> Executor.builder().threads(threads).eager(),
                 "threads " + threads);
     }
 
     @ParameterizedTest
     @CsvSource({"1,false", "1,true", "3,false", "3,true"})
     void equalTheInterpreterWithBranchesAndLoops(int threads, boolean trains) {
-        check(1000, 15, seed -> Expected.control(seed, trains, PLACES), SimOptions.DEFAULT,
+        check(1000, 7, seed -> Expected.control(seed, trains, PLACES), SimOptions.DEFAULT,
                 () -> Executor.builder().threads(threads).eager(),
                 "threads " + threads);
     }
@@ -53,7 +53,7 @@ class RandomPlacementTest {
 
     @Test
     void equalTheInterpreterWithADeviceAsTheirPlace() {
-        check(1500, 6, seed -> Expected.control(seed, seed % 2 == 0, "", "cpu", ""), SimOptions.DEFAULT,
+        check(1500, 4, seed -> Expected.control(seed, seed % 2 == 0, "", "cpu", ""), SimOptions.DEFAULT,
                 () -> Executor.builder().place(Place.sim(0)).threads(2).eager(), "place sim:0");
         check(200, 20, seed -> Expected.random(seed, 14, 5, "", "cpu", ""), SimOptions.DEFAULT,
                 () -> Executor.builder().place(Place.sim(1)).threads(2).eager(), "place sim:1");
@@ -62,7 +62,7 @@ class RandomPlacementTest {
     @ParameterizedTest
     @CsvSource({"1,FAST,true", "3,FAST,true", "1,EVENT,false", "3,EVENT,true", "1,NONE,true", "3,NONE,false"})
     void equalTheInterpreterWithoutAMemoryPlan(int threads, Collector collector, boolean inPlace) {
-        check(400, 20, RandomPlacementTest::program, SimOptions.DEFAULT,
+        check(400, 12, RandomPlacementTest::program, SimOptions.DEFAULT,
                 () -> Executor.builder().threads(threads).eager().memoryPlan(false).collector(collector).inPlace(inPlace),
                 "collector " + collector + ", threads " + threads);
     }
@@ -70,7 +70,7 @@ class RandomPlacementTest {
     @ParameterizedTest
     @ValueSource(strings = {"naive", "pooled", "per device", "shuffled"})
     void equalTheInterpreterOnEveryEngine(String kind) {
-        for (long seed = 300; seed < 300 + 25; seed++) {
+        for (long seed = 300; seed < 300 + 15; seed++) {
             Engine.Builder builder = Engine.builder().checked(true);
             switch (kind) {
                 case "naive" -> builder.naive();
