@@ -28,10 +28,15 @@ final class Pushed implements RunLoop {
             ended[i] = engine.newVar();
         }
         Var end = engine.newVar();
+        Var interpreter = engine.newVar();
         for (int i = 0; i < count; i++) {
             int task = i;
             Var[] before = java.util.Arrays.stream(plan.before()[i]).mapToObj(other -> ended[other]).toArray(Var[]::new);
             OpBuilder op = engine.op(plan.tasks().get(i).name()).reads(before).mutates(ended[i]);
+            if (plan.tasks().get(i) instanceof Task.Interpreted interpreted) {
+                // One that waits for an inner block's plan has the interpreter for itself: what the engine runs meanwhile must not need it.
+                op = interpreted.access().runsBlocks() ? op.mutates(interpreter) : op.reads(interpreter);
+            }
             if (frame.isOnDevice(i)) {
                 op.pushAsync(done -> {
                     if (run(frame, task, failure) && plan.streams().recorded()[task]) {
@@ -54,6 +59,7 @@ final class Pushed implements RunLoop {
                 engine.delete(var);
             }
             engine.delete(end);
+            engine.delete(interpreter);
         }
         RuntimeException thrown = failure.get();
         if (thrown != null) {

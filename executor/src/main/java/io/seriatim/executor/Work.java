@@ -57,7 +57,10 @@ final class Work {
         Computation computation = stage.computation();
         for (int i = 0; i < arguments.length; i++) {
             Tensor tensor = arguments[i];
-            if (tensor != null && tensor.shape().size() > 0) {
+            if (tensor != null && tensor.shape().size() == 0) {
+                // Nothing of it is touched, but a kernel may look where it is.
+                accesses.add(new Access(tensor.buffer(), 0, 0, false));
+            } else if (tensor != null) {
                 boolean writes = i >= stage.inputs().size() || (computation != null && computation.mutates(i));
                 accesses.add(tensor.access(writes));
             }
