@@ -5,6 +5,7 @@ module io.seriatim.cli {
     requires io.seriatim.executor;
     requires io.seriatim.graph;
     requires io.seriatim.tensor;
+    requires io.seriatim.train;
     requires jdk.management;
     requires static transitive org.jspecify;
 

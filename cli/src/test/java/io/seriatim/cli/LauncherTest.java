@@ -43,7 +43,7 @@ class LauncherTest {
         Files.copy(Path.of("..", "seriatim"), root.resolve("seriatim"));
         Files.setPosixFilePermissions(root.resolve("seriatim"), PosixFilePermissions.fromString("rwxr-xr-x"));
         Files.setLastModifiedTime(Files.writeString(root.resolve("pom.xml"), ""), FileTime.from(LONG_AGO));
-        for (String module : List.of("engine", "device", "tensor", "graph", "executor", "cli", "benchmarks")) {
+        for (String module : List.of("engine", "device", "tensor", "graph", "executor", "train", "cli", "benchmarks")) {
             Path source = Files.createDirectories(root.resolve(module).resolve("src/main")).resolve("Source.java");
             Files.setLastModifiedTime(Files.writeString(source, ""), FileTime.from(LONG_AGO));
             Files.setLastModifiedTime(source.getParent(), FileTime.from(LONG_AGO));
@@ -138,7 +138,7 @@ class LauncherTest {
         assertStarted("home", ended);
         assertTrue(ended.out.endsWith("io.seriatim.cli.Main\ndemo\ntwo words\n\n"), ended.out);
         Path real = root.toRealPath();
-        String classPath = Stream.of("engine", "device", "tensor", "graph", "executor", "cli", "benchmarks")
+        String classPath = Stream.of("engine", "device", "tensor", "graph", "executor", "train", "cli", "benchmarks")
                 .map(module -> real + "/" + module + "/target/seriatim-" + module + "-1.jar:")
                 .collect(Collectors.joining()) + real + "/cli/target/lib/picocli.jar\n";
         assertTrue(ended.out.contains(classPath), ended.out);

@@ -1,0 +1,19 @@
+package io.seriatim.train.data;
+
+/**
+ * What a model learns from, and what it is judged by.
+ *
+ * @param training
+ *            what it learns from
+ * @param validation
+ *            what it never learns from; the same fields
+ */
+public record Split(Dataset training, Dataset validation) {
+    /** Checks that both are of the same kind. */
+    public Split {
+        if (!training.fields().equals(validation.fields())) {
+            throw new IllegalArgumentException("Training and validation examples must have the same fields, but have " + training.fields()
+                    + " and " + validation.fields());
+        }
+    }
+}

@@ -1,0 +1,16 @@
+/**
+ * Training: data sets, models, the loop, checkpoints, metrics and reports.
+ */
+@SuppressWarnings("requires-automatic") // protobuf-java has no descriptor of its own.
+module io.seriatim.train {
+    requires static transitive com.google.errorprone.annotations;
+    requires static transitive org.jspecify;
+    requires transitive io.seriatim.executor;
+    requires com.google.protobuf;
+
+    exports io.seriatim.train;
+    exports io.seriatim.train.data;
+    exports io.seriatim.train.metrics;
+    exports io.seriatim.train.model;
+    exports io.seriatim.train.report;
+}
