@@ -45,7 +45,7 @@ public final class DataFiles {
     }
 
     private static Data openFile(Path file) throws IOException {
-        if (IdxFiles.isIdx(file)) {
+        if (IdxArray.is(file)) {
             throw new FileFormatException(file.toString(),
                     "a file of images or labels is not enough: name the folder that holds both, as " + IdxFiles.WANTED);
         }
