@@ -9,7 +9,6 @@ import io.seriatim.executor.Scope;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.train.data.Dataset;
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -28,10 +27,8 @@ final class Evaluator implements AutoCloseable {
         this.data = data;
         this.batch = options.batch();
         executor = options.executor().build();
-        List<String> wanted = new ArrayList<>(model.metrics().values());
-        wanted.addFirst(model.loss());
         plan = executor.compile(model.evaluation().copy().randomSeed(options.seed()), new Feeds(model.feeds()),
-                new Fetches(wanted.stream().distinct().toList()));
+                new Fetches(Steps.wanted(model)));
     }
 
     Steps.Outcome judge(Scope scope) throws IOException {
@@ -41,11 +38,10 @@ final class Evaluator implements AutoCloseable {
             int[] examples = IntStream.range(from, Math.min(data.size(), from + batch)).toArray();
             List<Tensor> tensors = data.batch(examples);
             Results results = plan.run(scope, tensors.toArray(Tensor[]::new));
-            Steps.Outcome outcome = Steps.outcome(model, results);
+            Steps.Outcome outcome = Steps.outcome(results, model.loss(), model.metrics());
             double weight = (double) examples.length / data.size();
             loss += outcome.loss() * weight;
             outcome.metrics().forEach((name, value) -> metrics.merge(name, value * weight, Double::sum));
-            results.all().values().forEach(Tensor::close);
             tensors.forEach(Tensor::close);
         }
         return new Steps.Outcome(loss, metrics);

@@ -7,14 +7,16 @@ import io.seriatim.executor.Plan;
 import io.seriatim.executor.Results;
 import io.seriatim.executor.Scope;
 import io.seriatim.executor.trace.RunRecorder;
+import io.seriatim.graph.DataParallel;
 import io.seriatim.graph.Program;
 import io.seriatim.graph.Schedule;
 import io.seriatim.graph.VarType;
 import io.seriatim.tensor.Tensor;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Trains a scope's variables step by step. The step of a number is the same whoever runs it: rates and random numbers follow from it. */
@@ -26,6 +28,9 @@ final class Steps implements AutoCloseable {
     private final Model model;
     private final Scope scope;
     private final Program program;
+    private final @Nullable DataParallel parallel;
+    private final String loss;
+    private final Map<String, String> metrics = new LinkedHashMap<>();
     private final Executor executor;
     private final Plan plan;
     private final Map<String, Tensor> rates = new LinkedHashMap<>();
@@ -36,6 +41,17 @@ final class Steps implements AutoCloseable {
         this.scope = scope;
         this.step = step;
         this.program = model.main().copy().randomSeed(options.seed());
+        List<String> wanted = wanted(model);
+        if (options.places().size() == 1) {
+            parallel = null;
+            loss = model.loss();
+            metrics.putAll(model.metrics());
+        } else {
+            DataParallel made = DataParallel.of(program, model.startup(), model.feeds(), model.loss(), wanted, options.places());
+            loss = made.loss();
+            model.metrics().forEach((name, variable) -> metrics.put(name, made.fetches().get(wanted.indexOf(variable))));
+            parallel = made;
+        }
         Executor.Builder builder = options.executor().firstRun(step);
         if (nanCheck) {
             builder.nanCheck();
@@ -44,24 +60,49 @@ final class Steps implements AutoCloseable {
             builder.recorder(recorder);
         }
         executor = builder.build();
-        List<String> wanted = new ArrayList<>(model.metrics().values());
-        wanted.addFirst(model.loss());
-        plan = executor.compile(program, new Feeds(model.feeds()), new Fetches(wanted.stream().distinct().toList()));
+        plan = parallel == null
+                ? executor.compile(program, new Feeds(model.feeds()), new Fetches(wanted))
+                : executor.compile(parallel.main(), new Feeds(parallel.feedNames()), new Fetches(fetches(parallel)));
+        if (parallel != null) {
+            broadcast(parallel, options);
+        }
+    }
+
+    /** What is fetched of a program of one place: loss and metrics, each once. */
+    static List<String> wanted(Model model) {
+        Set<String> wanted = new LinkedHashSet<>(List.of(model.loss()));
+        wanted.addAll(model.metrics().values());
+        return List.copyOf(wanted);
+    }
+
+    private static List<String> fetches(DataParallel parallel) {
+        Set<String> wanted = new LinkedHashSet<>(List.of(parallel.loss()));
+        wanted.addAll(parallel.fetches());
+        return List.copyOf(wanted);
+    }
+
+    /** With an executor of its own, since runs are counted. */
+    private void broadcast(DataParallel replicas, TrainingOptions options) {
+        try (Executor own = options.executor().build()) {
+            own.compile(replicas.broadcast(), Executor.feeds(), Executor.fetches()).run(scope);
+        }
     }
 
     Outcome run(List<Tensor> batch) {
         model.schedules().forEach(this::rate);
-        Results results = plan.run(scope, batch.toArray(Tensor[]::new));
+        Tensor[] fed = batch.toArray(Tensor[]::new);
+        Results results = plan.run(scope, parallel == null ? fed : parallel.split(fed));
         step++;
-        Outcome outcome = outcome(model, results);
-        results.all().values().forEach(Tensor::close);
-        return outcome;
+        return outcome(results, loss, metrics);
     }
 
-    static Outcome outcome(Model model, Results results) {
-        Map<String, Double> metrics = new LinkedHashMap<>();
-        model.metrics().forEach((name, variable) -> metrics.put(name, results.scalar(variable)));
-        return new Outcome(results.scalar(model.loss()), metrics);
+    /** Takes the numbers out of results, which it closes. */
+    static Outcome outcome(Results results, String loss, Map<String, String> metrics) {
+        Map<String, Double> values = new LinkedHashMap<>();
+        metrics.forEach((name, variable) -> values.put(name, results.scalar(variable)));
+        Outcome outcome = new Outcome(results.scalar(loss), values);
+        results.all().values().forEach(Tensor::close);
+        return outcome;
     }
 
     private void rate(String name, Schedule schedule) {

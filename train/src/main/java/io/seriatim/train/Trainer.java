@@ -288,6 +288,10 @@ public final class Trainer {
             throw new IllegalArgumentException("A batch of " + options.batch() + " is larger than all " + data.training().size()
                     + " training examples: take smaller batches");
         }
+        if (options.batch() % options.places().size() != 0) {
+            throw new IllegalArgumentException("A batch of " + options.batch() + " cannot be split evenly among " + options.places().size()
+                    + " places: take a multiple");
+        }
     }
 
     /**
@@ -351,7 +355,7 @@ public final class Trainer {
 
     /** Sets the variables to where the training begins. */
     private TrainingState prepare() throws IOException {
-        TrainingState begin = TrainingState.begin(ProgramFiles.hash(model.main()), options.seed(), options.batch());
+        TrainingState begin = begin();
         if (options.resume()) {
             Checkpoints from = Objects.requireNonNull(checkpoints, "to resume, a training needs the folder of its run");
             Path latest = from.latest();
@@ -373,6 +377,10 @@ public final class Trainer {
             throw new IllegalArgumentException(checkpoint + " is of a training with seed " + there.seed() + " and batches of "
                     + there.batch() + ", not with seed " + wanted.seed() + " and batches of " + wanted.batch()
                     + ": resume with the same");
+        }
+        if (wanted.examples() != there.examples()) {
+            throw new IllegalArgumentException(checkpoint + " is of a training on " + there.examples() + " examples, but there are "
+                    + wanted.examples() + " now: resume with the same data");
         }
     }
 
@@ -532,6 +540,10 @@ public final class Trainer {
         return options;
     }
 
+    private TrainingState begin() {
+        return TrainingState.begin(ProgramFiles.hash(model.main()), options.seed(), options.batch(), data.training().size());
+    }
+
     /** Sets the variables of a scope to a state from which {@code state} can be reached again: that of the newest checkpoint, or the begin. */
     TrainingState rewind(Scope into) throws IOException {
         if (checkpoints != null && !checkpoints.steps().isEmpty()) {
@@ -540,6 +552,6 @@ public final class Trainer {
             return Checkpoints.state(latest);
         }
         initialise(into);
-        return TrainingState.begin(ProgramFiles.hash(model.main()), options.seed(), options.batch());
+        return begin();
     }
 }

@@ -23,6 +23,10 @@ final class TrainingReader implements AutoCloseable {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new IOException("Interrupted while waiting for a batch", e);
+        } catch (IOException | RuntimeException e) {
+            throw e;
+        } catch (Exception e) {
+            throw new IOException("A batch could not be read: " + e.getMessage(), e);
         }
     }
 

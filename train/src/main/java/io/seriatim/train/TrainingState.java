@@ -19,6 +19,8 @@ import java.util.function.Function;
  *            of order and random numbers
  * @param batch
  *            examples of a step, on which the order depends
+ * @param examples
+ *            of the training set
  * @param step
  *            steps that have been done
  * @param epoch
@@ -32,23 +34,23 @@ import java.util.function.Function;
  * @param since
  *            evaluations after the best one
  */
-record TrainingState(long program, long seed, int batch, long step, int epoch, long batchOfEpoch, long bestStep, double bestLoss, int since) {
+record TrainingState(long program, long seed, int batch, int examples, long step, int epoch, long batchOfEpoch, long bestStep, double bestLoss, int since) {
     private static final int VERSION = 1;
 
-    static TrainingState begin(long program, long seed, int batch) {
-        return new TrainingState(program, seed, batch, 0, 0, 0, -1, Double.POSITIVE_INFINITY, 0);
+    static TrainingState begin(long program, long seed, int batch, int examples) {
+        return new TrainingState(program, seed, batch, examples, 0, 0, 0, -1, Double.POSITIVE_INFINITY, 0);
     }
 
     TrainingState stepped(long batchesOfEpoch) {
         boolean last = batchOfEpoch + 1 == batchesOfEpoch;
-        return new TrainingState(program, seed, batch, step + 1, last ? epoch + 1 : epoch, last ? 0 : batchOfEpoch + 1, bestStep, bestLoss,
+        return new TrainingState(program, seed, batch, examples, step + 1, last ? epoch + 1 : epoch, last ? 0 : batchOfEpoch + 1, bestStep, bestLoss,
                 since);
     }
 
     TrainingState evaluated(double loss) {
         return loss < bestLoss
-                ? new TrainingState(program, seed, batch, step, epoch, batchOfEpoch, step, loss, 0)
-                : new TrainingState(program, seed, batch, step, epoch, batchOfEpoch, bestStep, bestLoss, since + 1);
+                ? new TrainingState(program, seed, batch, examples, step, epoch, batchOfEpoch, step, loss, 0)
+                : new TrainingState(program, seed, batch, examples, step, epoch, batchOfEpoch, bestStep, bestLoss, since + 1);
     }
 
     /** Whether nothing was computed since the best evaluation. */
@@ -62,6 +64,7 @@ record TrainingState(long program, long seed, int batch, long step, int epoch, l
         lines.put("program", Long.toHexString(program));
         lines.put("seed", Long.toString(seed));
         lines.put("batch", Integer.toString(batch));
+        lines.put("examples", Integer.toString(examples));
         lines.put("step", Long.toString(step));
         lines.put("epoch", Integer.toString(epoch));
         lines.put("batch-of-epoch", Long.toString(batchOfEpoch));
@@ -89,7 +92,8 @@ record TrainingState(long program, long seed, int batch, long step, int epoch, l
             throw parser.wrong("version", Integer.toString(version), "is not " + VERSION + ", which this version of Seriatim writes");
         }
         return new TrainingState(parser.number("program", text -> Long.parseUnsignedLong(text, 16)), parser.number("seed", Long::parseLong),
-                parser.number("batch", Integer::parseInt), parser.number("step", Long::parseLong), parser.number("epoch", Integer::parseInt),
+                parser.number("batch", Integer::parseInt), parser.number("examples", Integer::parseInt),
+                parser.number("step", Long::parseLong), parser.number("epoch", Integer::parseInt),
                 parser.number("batch-of-epoch", Long::parseLong), parser.number("best-step", Long::parseLong),
                 parser.number("best-loss", Double::parseDouble), parser.number("evaluations-since", Integer::parseInt));
     }
