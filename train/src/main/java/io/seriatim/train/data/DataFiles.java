@@ -49,7 +49,7 @@ public final class DataFiles {
             throw new FileFormatException(file.toString(),
                     "a file of images or labels is not enough: name the folder that holds both, as " + IdxFiles.WANTED);
         }
-        if (NpyArrays.isNpy(file)) {
+        if (ArrayPairs.isNpy(file)) {
             throw new FileFormatException(file.toString(), "a single array is not enough: name the folder that holds " + ArrayPairs.WANTED);
         }
         return ArrayPairs.isPair(file) ? ArrayPairs.read(file) : TextFile.read(file);

@@ -82,7 +82,8 @@ final class IdxArray {
                     times(dims) + " values take " + size + " bytes after the header, but there are " + bytes.length);
         }
         if (in.read() >= 0) {
-            throw new FileFormatException(file.toString(), begin + size, "the file must end after its " + times(dims) + " values, but goes on");
+            throw new FileFormatException(file.toString(), begin + size,
+                    "the file must end after its " + times(dims) + " values, but goes on");
         }
         return new IdxArray(file, dims, bytes);
     }

@@ -114,7 +114,8 @@ public final class IdxFiles {
     private static void requireSameSize(IdxArray training, IdxArray validation) throws FileFormatException {
         if (training.dim(1) != validation.dim(1) || training.dim(2) != validation.dim(2)) {
             throw new FileFormatException(validation.file().toString(), 8,
-                    "images must be as large as those of " + training.file().getFileName() + ", " + training.dim(1) + " × " + training.dim(2)
+                    "images must be as large as those of " + training.file().getFileName() + ", " + training.dim(1) + " × "
+                            + training.dim(2)
                             + ", but are " + validation.dim(1) + " × " + validation.dim(2));
         }
     }

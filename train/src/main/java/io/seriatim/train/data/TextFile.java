@@ -67,7 +67,8 @@ public final class TextFile {
         long size = Files.size(file);
         if (size > most) {
             throw new FileFormatException(file.toString(),
-                    "a text must be of at most " + (MOST_BYTES >> 20) + " MiB in all, but this file is of " + size + " bytes: take a part of it");
+                    "a text must be of at most " + (MOST_BYTES >> 20) + " MiB in all, but this file is of " + size
+                            + " bytes: take a part of it");
         }
         ByteBuffer bytes = ByteBuffer.wrap(Files.readAllBytes(file));
         CharBuffer chars = CharBuffer.allocate(bytes.capacity());
