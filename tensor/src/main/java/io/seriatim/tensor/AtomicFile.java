@@ -9,6 +9,7 @@ import java.io.Writer;
 import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -77,6 +78,13 @@ public final class AtomicFile {
                 channel.force(true);
             }
             Files.move(temporary, target, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
+        } catch (FileSystemException e) {
+            throw e;
+        } catch (IOException e) {
+            // A full disk is reported without saying where.
+            FileSystemException failure = new FileSystemException(file.toString(), null, "it could not be written: " + e.getMessage());
+            failure.initCause(e);
+            throw failure;
         } finally {
             Files.deleteIfExists(temporary);
         }

@@ -24,14 +24,16 @@ final class Checkpoints {
     private static final int KEPT = 2;
 
     private final Path folder;
-    private final Program program;
 
-    Checkpoints(Path folder, Program program) {
+    private Checkpoints(Path folder) {
         this.folder = folder;
-        this.program = program;
     }
 
-    Path write(TrainingState state, Scope scope) throws IOException {
+    static Checkpoints in(Path run) {
+        return new Checkpoints(run.resolve("checkpoints"));
+    }
+
+    Path write(TrainingState state, Program program, Scope scope) throws IOException {
         Path target = of(state.step());
         Path partial = folder.resolve("." + state.step() + PARTIAL);
         Files.createDirectories(folder);
@@ -59,7 +61,8 @@ final class Checkpoints {
             return List.of();
         }
         try (Stream<Path> files = Files.list(folder)) {
-            return files.map(file -> String.valueOf(file.getFileName())).filter(name -> name.matches("\\d{1,18}")).map(Long::valueOf).sorted()
+            return files.map(file -> String.valueOf(file.getFileName())).filter(name -> name.matches("\\d{1,18}")).map(Long::valueOf)
+                    .sorted()
                     .toList();
         }
     }
@@ -77,7 +80,7 @@ final class Checkpoints {
     }
 
     /** Sets all variables of a checkpoint, or none. */
-    void load(Path checkpoint, Scope scope) throws IOException {
+    void load(Path checkpoint, Program program, Scope scope) throws IOException {
         ParameterFiles.readCombined(checkpoint.resolve(VARIABLES), program).forEach(scope::set);
     }
 

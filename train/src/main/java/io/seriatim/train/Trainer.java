@@ -279,7 +279,7 @@ public final class Trainer {
         listeners = List.copyOf(builder.listeners);
         stop = builder.stop;
         recorder = builder.recorder;
-        checkpoints = options.folder() == null ? null : new Checkpoints(options.folder().resolve("checkpoints"), model.main());
+        checkpoints = options.folder() == null ? null : Checkpoints.in(options.folder());
         if (data.training().fields().size() != model.feeds().size()) {
             throw new IllegalArgumentException("Model '" + model.name() + "' is fed " + model.feeds() + ", but the data have the fields "
                     + data.training().fields());
@@ -305,6 +305,19 @@ public final class Trainer {
      */
     public static Builder of(Model model, Split data) {
         return new Builder(model, data);
+    }
+
+    /**
+     * Where a training would be resumed.
+     *
+     * @param run
+     *            its folder
+     * @return how many steps had been done at its newest checkpoint
+     * @throws IOException
+     *             if there is none, or it cannot be read
+     */
+    public static long latestCheckpoint(Path run) throws IOException {
+        return Checkpoints.state(Checkpoints.in(run).latest()).step();
     }
 
     /**
@@ -347,7 +360,7 @@ public final class Trainer {
         }
         TrainingState last = progression.state;
         if (checkpoints != null && last.bestStep() >= 0 && !last.isBest() && progression.end != TrainingListener.End.STOPPED) {
-            checkpoints.load(checkpoints.of(last.bestStep()), scope);
+            checkpoints.load(checkpoints.of(last.bestStep()), model.main(), scope);
         }
         tell(listener -> listener.ended(progression.end, last.step()));
         return new Result(progression.end, last.step(), progression.loss, last.bestStep(), last.bestLoss());
@@ -361,7 +374,7 @@ public final class Trainer {
             Path latest = from.latest();
             TrainingState state = Checkpoints.state(latest);
             requireSame(begin, state, latest);
-            from.load(latest, scope);
+            from.load(latest, model.main(), scope);
             return state;
         }
         initialise(scope);
@@ -510,7 +523,7 @@ public final class Trainer {
                 return;
             }
             stop.whileWriting(() -> {
-                Path written = kept.write(state, scope);
+                Path written = kept.write(state, model.main(), scope);
                 tell(listener -> listener.saved(state.step(), written));
             });
         }
@@ -548,7 +561,7 @@ public final class Trainer {
     TrainingState rewind(Scope into) throws IOException {
         if (checkpoints != null && !checkpoints.steps().isEmpty()) {
             Path latest = checkpoints.latest();
-            checkpoints.load(latest, into);
+            checkpoints.load(latest, model.main(), into);
             return Checkpoints.state(latest);
         }
         initialise(into);
