@@ -3,6 +3,7 @@ package io.seriatim.train.metrics;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -53,7 +54,7 @@ final class JsonLine {
     }
 
     /** Whether both say the same, but for some keys. */
-    boolean equals(JsonLine other, String... but) {
+    boolean saysTheSame(JsonLine other, String... but) {
         Map<String, Object> mine = new LinkedHashMap<>(values);
         Map<String, Object> others = new LinkedHashMap<>(other.values);
         for (String key : but) {
@@ -159,6 +160,11 @@ final class JsonLine {
     }
 
     private static final class Parser {
+        /** Double.parseDouble alone would take more than JSON has, such as 1f and 0x1p3. */
+        private static final Pattern NUMBER = Pattern.compile("-?[0-9]+(\\.[0-9]+)?([eE][+-]?[0-9]+)?");
+
+        private static final Pattern HEXADECIMAL = Pattern.compile("[0-9a-fA-F]{4}");
+
         private final String text;
         private int at;
 
@@ -201,8 +207,7 @@ final class JsonLine {
         }
 
         private Double number(String word) {
-            // Double.parseDouble alone would take more than JSON has, such as 1f and 0x1p3.
-            if (!word.matches("-?[0-9]+(\\.[0-9]+)?([eE][+-]?[0-9]+)?")) {
+            if (!NUMBER.matcher(word).matches()) {
                 throw wrong("'" + word + "' is no value");
             }
             return Double.valueOf(word);
@@ -226,7 +231,7 @@ final class JsonLine {
                 return c;
             }
             String digits = text.substring(at, Math.min(at + 4, text.length()));
-            if (!digits.matches("[0-9a-fA-F]{4}")) {
+            if (!HEXADECIMAL.matcher(digits).matches()) {
                 throw wrong("'\\u" + digits + "' is no character");
             }
             at += 4;

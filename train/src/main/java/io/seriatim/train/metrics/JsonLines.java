@@ -8,6 +8,7 @@ import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
@@ -68,7 +69,7 @@ public final class JsonLines implements TrainingListener, AutoCloseable {
             return;
         }
         JsonLine last = cut(opened, begun.firstStep());
-        if (last == null || !last.equals(JsonLine.parse(line.strip()), "step", "wall")) {
+        if (last == null || !last.saysTheSame(JsonLine.parse(line.strip()), "step", "wall")) {
             write(line);
         }
     }
@@ -134,7 +135,7 @@ public final class JsonLines implements TrainingListener, AutoCloseable {
 
     /** The metrics of a line of the file, by their names, in its order. */
     static Map<String, Double> metrics(JsonLine line) {
-        Map<String, Double> metrics = new java.util.LinkedHashMap<>();
+        Map<String, Double> metrics = new LinkedHashMap<>();
         for (String key : line.keys()) {
             if (!KEYS.contains(key)) {
                 metrics.put(key.startsWith(PREFIX) ? key.substring(PREFIX.length()) : key, line.number(key));

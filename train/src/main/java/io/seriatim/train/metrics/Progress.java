@@ -34,6 +34,7 @@ public final class Progress implements TrainingListener, AutoCloseable {
     private @Nullable Begun begun;
     private @Nullable Step last;
     private double evaluationSeconds;
+    private long begunAt;
     private long drawnAt;
     private int drawnLength;
     private boolean drawn;
@@ -81,6 +82,7 @@ public final class Progress implements TrainingListener, AutoCloseable {
     @Override
     public void begun(Begun training) {
         begun = training;
+        begunAt = nanos.getAsLong();
         lasting(training.model() + " on " + training.place() + ", " + Figures.count(training.threads(), "thread") + ": "
                 + Figures.whole(training.parameters()) + " parameters, " + Figures.whole(training.examples()) + " examples, batches of "
                 + Figures.whole(training.batch())
@@ -179,7 +181,7 @@ public final class Progress implements TrainingListener, AutoCloseable {
     /** With as long a bar as there is room for, and cut; the last column stays free, since some terminals go on to the next line there. */
     private String fitted(Begun training, Step step) {
         int room = columns - 1 - line(training, step, "").length();
-        String line = line(training, step, bar.draw(room - 1, step.step(), training.steps()));
+        String line = line(training, step, bar.draw(room, step.step(), training.steps()));
         return line.length() < columns ? line : line.substring(0, columns - 1);
     }
 
@@ -190,11 +192,15 @@ public final class Progress implements TrainingListener, AutoCloseable {
         line.append("  loss ").append(Figures.value(loss.value()));
         metrics.forEach((name, average) -> line.append("  ").append(name).append(' ').append(Figures.value(average.value())));
         line.append("  ").append(Figures.speed(pace.unitsPerSecond())).append(' ').append(training.unit()).append("/s");
-        return line.append("  ").append(Figures.time(secondsLeft(training, step))).append(" left").toString();
+        return line.append("  ").append(time(training, step)).toString();
     }
 
-    private double secondsLeft(Begun training, Step step) {
+    /** How long it will take, and in the end how long it took. */
+    private String time(Begun training, Step step) {
+        if (step.step() >= training.steps()) {
+            return "in " + Figures.time((nanos.getAsLong() - begunAt) / 1e9);
+        }
         double evaluation = evaluationSeconds / (step.step() - training.firstStep());
-        return (training.steps() - step.step()) * (pace.secondsPerStep() + evaluation);
+        return Figures.time((training.steps() - step.step()) * (pace.secondsPerStep() + evaluation)) + " left";
     }
 }
