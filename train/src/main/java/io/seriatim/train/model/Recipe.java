@@ -24,11 +24,11 @@ import io.seriatim.graph.Schedule;
  * @param dropout
  *            the probability that an element is cleared where the network has dropout, from 0 to below 1
  * @param seed
- *            of the parameters and of dropout; 0 for other ones each time
+ *            of the parameters and of dropout; the same ones for the same seed
  * @param bfloat16
  *            whether products and convolutions are computed in bfloat16 in training; parameters stay float32
  */
-public record Recipe(int batch, int epochs, double rate, long warmUp, double clip, double decay, double dropout, int seed,
+public record Recipe(int batch, int epochs, double rate, long warmUp, double clip, double decay, double dropout, long seed,
         boolean bfloat16) {
     private static final double LAST = 0.1;
 
@@ -59,7 +59,7 @@ public record Recipe(int batch, int epochs, double rate, long warmUp, double cli
     }
 
     /**
-     * Without warm-up, clipping, decay, dropout and seed, in float32.
+     * Without warm-up, clipping, decay and dropout, with seed 0, in float32.
      *
      * @param batch
      *            examples of a step
@@ -154,10 +154,10 @@ public record Recipe(int batch, int epochs, double rate, long warmUp, double cli
      * With another seed.
      *
      * @param value
-     *            0 for other parameters each time
+     *            any
      * @return a copy
      */
-    public Recipe withSeed(int value) {
+    public Recipe withSeed(long value) {
         return new Recipe(batch, epochs, rate, warmUp, clip, decay, dropout, value, bfloat16);
     }
 
@@ -173,26 +173,15 @@ public record Recipe(int batch, int epochs, double rate, long warmUp, double cli
     }
 
     /**
-     * How many steps an epoch has; the last may have a smaller batch.
-     *
-     * @param examples
-     *            of the training set, from 1
-     * @return from 1
-     */
-    public long stepsPerEpoch(int examples) {
-        atLeast("examples", 1, examples);
-        return ((long) examples + batch - 1) / batch;
-    }
-
-    /**
-     * How many steps there are in all.
+     * How many steps there are in all. Examples that fill no batch are left out.
      *
      * @param examples
      *            of the training set, from 1
      * @return from 1
      */
     public long steps(int examples) {
-        return epochs * stepsPerEpoch(examples);
+        atLeast("examples", 1, examples);
+        return (long) epochs * Math.max(1, examples / batch);
     }
 
     /**
