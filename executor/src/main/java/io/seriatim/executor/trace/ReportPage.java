@@ -1,5 +1,6 @@
 package io.seriatim.executor.trace;
 
+import io.seriatim.tensor.AtomicFile;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -123,7 +124,7 @@ public final class ReportPage {
      *             if it cannot be written
      */
     public void write(Path file) throws IOException {
-        WholeFile.write(file, this::write);
+        AtomicFile.writeText(file, this::write);
     }
 
     private void write(Writer out) throws IOException {

@@ -1,5 +1,6 @@
 package io.seriatim.executor.trace;
 
+import io.seriatim.tensor.AtomicFile;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Collections;
@@ -167,7 +168,7 @@ public final class RunTrace {
      *             if it cannot be written
      */
     public void writeTrace(Path file) throws IOException {
-        WholeFile.write(file, out -> new TraceEvents(this, out).write());
+        AtomicFile.writeText(file, out -> new TraceEvents(this, out).write());
     }
 
     /**
