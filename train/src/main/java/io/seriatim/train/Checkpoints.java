@@ -59,7 +59,8 @@ final class Checkpoints {
             return List.of();
         }
         try (Stream<Path> files = Files.list(folder)) {
-            return files.map(file -> String.valueOf(file.getFileName())).filter(name -> name.matches("\\d{1,18}")).map(Long::valueOf).sorted()
+            return files.map(file -> String.valueOf(file.getFileName())).filter(name -> name.matches("\\d{1,18}")).map(Long::valueOf)
+                    .sorted()
                     .toList();
         }
     }

@@ -34,7 +34,8 @@ import java.util.function.Function;
  * @param since
  *            evaluations after the best one
  */
-record TrainingState(long program, long seed, int batch, int examples, long step, int epoch, long batchOfEpoch, long bestStep, double bestLoss, int since) {
+record TrainingState(long program, long seed, int batch, int examples, long step, int epoch, long batchOfEpoch, long bestStep,
+        double bestLoss, int since) {
     private static final int VERSION = 1;
 
     static TrainingState begin(long program, long seed, int batch, int examples) {
@@ -43,7 +44,8 @@ record TrainingState(long program, long seed, int batch, int examples, long step
 
     TrainingState stepped(long batchesOfEpoch) {
         boolean last = batchOfEpoch + 1 == batchesOfEpoch;
-        return new TrainingState(program, seed, batch, examples, step + 1, last ? epoch + 1 : epoch, last ? 0 : batchOfEpoch + 1, bestStep, bestLoss,
+        return new TrainingState(program, seed, batch, examples, step + 1, last ? epoch + 1 : epoch, last ? 0 : batchOfEpoch + 1, bestStep,
+                bestLoss,
                 since);
     }
 

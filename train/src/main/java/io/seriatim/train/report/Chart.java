@@ -1,23 +1,24 @@
 package io.seriatim.train.report;
 
+import io.seriatim.train.metrics.Curve;
 import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Curves that are drawn over one another.
+ * Series that are drawn over one another.
  *
  * @param title
  *            what is shown, such as {@code Loss}
  * @param axis
  *            what the values are, such as {@code nats per character}; may be empty
  * @param along
- *            what the places of the curves are, such as {@code step}; charts of the same are looked at together
+ *            what the places of the series are, such as {@code step}; charts of the same are looked at together
  * @param unit
  *            how values are written
  * @param fromZero
  *            whether the drawing begins at 0
  * @param series
- *            the curves
+ *            the values
  * @param lines
  *            values to compare with
  */
@@ -29,28 +30,14 @@ public record Chart(String title, String axis, String along, Unit unit, boolean 
         /** 0 to 1, as 0 to 100 %. */
         SHARE,
         /** As KiB, MiB and so on. */
-        BYTES
-    }
+        BYTES;
 
-    /** How a curve is drawn. */
-    public enum Style {
-        /** Faint as it is, and as a line with the noise averaged away. */
-        NOISY,
-        /** As points with a line between them. */
-        POINTS,
-        /** As a line. */
-        LINE
-    }
-
-    /**
-     * A curve and how it is drawn.
-     *
-     * @param curve
-     *            values
-     * @param style
-     *            how they are drawn
-     */
-    public record Series(Curve curve, Style style) {
+        /** A share if all values could be one, else a number. */
+        static Unit of(Curve curve) {
+            return curve.points().stream().allMatch(point -> point.finite() == 0 || (point.min() >= 0 && point.max() <= 1))
+                    ? SHARE
+                    : NUMBER;
+        }
     }
 
     /**
@@ -77,7 +64,7 @@ public record Chart(String title, String axis, String along, Unit unit, boolean 
     }
 
     /**
-     * A chart of numbers over the steps, without curves yet.
+     * A chart of numbers over the steps, without values yet.
      *
      * @param title
      *            what is shown
@@ -104,7 +91,7 @@ public record Chart(String title, String axis, String along, Unit unit, boolean 
      * This chart over something else than steps.
      *
      * @param other
-     *            what the places of the curves are, such as {@code seconds}
+     *            what the places of the series are, such as {@code seconds}
      * @return the chart
      */
     public Chart along(String other) {
@@ -121,17 +108,15 @@ public record Chart(String title, String axis, String along, Unit unit, boolean 
     }
 
     /**
-     * This chart with a curve more.
+     * This chart with a series more.
      *
-     * @param curve
-     *            what is drawn
-     * @param style
-     *            how it is drawn
+     * @param added
+     *            is drawn over the others
      * @return the chart
      */
-    public Chart with(Curve curve, Style style) {
+    public Chart with(Series added) {
         List<Series> more = new ArrayList<>(series);
-        more.add(new Series(curve, style));
+        more.add(added);
         return new Chart(title, axis, along, unit, fromZero, more, lines);
     }
 

@@ -14,7 +14,6 @@ final class ChartSvg {
     private static final int ACROSS = 1118;
 
     private final Chart chart;
-    private final List<Drawn> curves;
     private final int width;
     private final int height;
     private final Scale x;
@@ -23,11 +22,10 @@ final class ChartSvg {
 
     ChartSvg(Chart chart, boolean wide) {
         this.chart = chart;
-        this.curves = chart.series().stream().map(Drawn::of).toList();
         this.width = wide ? ACROSS : COLUMN;
         this.height = wide ? 320 : 220;
-        this.x = Scale.along(curves);
-        this.y = Scale.of(chart, curves);
+        this.x = Scale.along(chart.series());
+        this.y = Scale.of(chart, chart.series());
     }
 
     /** A figure with its heading, its drawing, what its colours mean, and its numbers. */
@@ -37,7 +35,7 @@ final class ChartSvg {
                 Markup.text(chart.axis()));
         add("<button class=\"log\" type=\"button\" hidden=\"hidden\">Log scale</button>"
                 + "<button class=\"whole\" type=\"button\" hidden=\"hidden\">All</button></figcaption>\n");
-        if (curves.stream().allMatch(curve -> curve.at().length == 0)) {
+        if (chart.series().stream().allMatch(each -> each.size() == 0)) {
             return markup.append("<p>There are no values yet.</p>\n</figure>\n").toString();
         }
         drawing();
@@ -75,8 +73,8 @@ final class ChartSvg {
         add("</g>\n<svg class=\"plot\" x=\"%d\" y=\"0\" width=\"%d\" height=\"%d\" viewBox=\"%d 0 %d %d\">\n", LEFT, width - LEFT - RIGHT,
                 bottom, LEFT, width - LEFT - RIGHT, bottom);
         chart.lines().forEach(this::line);
-        for (int i = 0; i < curves.size(); i++) {
-            curve(curves.get(i), i);
+        for (int i = 0; i < chart.series().size(); i++) {
+            curve(chart.series().get(i), i);
         }
         add("</svg></svg>\n");
     }
@@ -88,17 +86,19 @@ final class ChartSvg {
                 Numbers.value(chart.unit(), line.value()));
     }
 
-    private void curve(Drawn curve, int number) {
+    private void curve(Series curve, int number) {
         String colour = "s" + number % 8;
-        if (curve.noisy()) {
+        if (!curve.single()) {
+            add("<path class=\"band c%d\" d=\"%s\"/>\n", number % 8, band(curve));
+        } else if (curve.noisy()) {
             path(colour + " raw", curve.at(), curve.values());
         }
         path(colour, curve.at(), curve.shown());
-        for (int i = 0; i < curve.at().length; i++) {
+        for (int i = 0; i < curve.size(); i++) {
             if (!Double.isFinite(curve.values()[i])) {
                 add("<path class=\"broken\" d=\"M%.1f %dV%d\"><title>%s</title></path>\n", px(curve.at()[i]), TOP, height - BELOW,
                         Markup.text(curve.name() + " " + Numbers.value(chart.unit(), curve.values()[i])));
-            } else if (curve.style() == Chart.Style.POINTS) {
+            } else if (curve.style() == Series.Style.POINTS) {
                 add("<circle class=\"c%d\" cx=\"%.1f\" cy=\"%.1f\" r=\"3\"/>\n", number % 8, px(curve.at()[i]), py(curve.values()[i]));
             }
         }
@@ -120,9 +120,29 @@ final class ChartSvg {
         add("<path class=\"curve %s\" d=\"%s\"/>\n", style, path);
     }
 
+    /** From the least to the greatest of what each value is the mean of; a shape for each stretch without interruption. */
+    private String band(Series curve) {
+        StringBuilder path = new StringBuilder();
+        int n = curve.size();
+        for (int from = 0; from < n; from++) {
+            int to = from;
+            while (to < n && Double.isFinite(curve.values()[to])) {
+                to++;
+            }
+            for (int i = from; i < to; i++) {
+                path.append(Markup.format("%s%.1f %.1f", i == from ? "M" : "L", px(curve.at()[i]), py(curve.greatest()[i])));
+            }
+            for (int i = to - 1; i >= from; i--) {
+                path.append(Markup.format("L%.1f %.1f%s", px(curve.at()[i]), py(curve.least()[i]), i == from ? "Z" : ""));
+            }
+            from = to;
+        }
+        return path.toString();
+    }
+
     private String spoken() {
         StringBuilder spoken = new StringBuilder(chart.title());
-        for (Drawn curve : curves) {
+        for (Series curve : chart.series()) {
             double[] shown = curve.shown();
             if (shown.length > 0) {
                 spoken.append(Markup.format("; %s from %s to %s", curve.name(), Numbers.value(chart.unit(), shown[0]),
@@ -134,10 +154,10 @@ final class ChartSvg {
 
     private void legend() {
         add("<ul class=\"legend\"><li class=\"place\"></li>");
-        for (int i = 0; i < curves.size(); i++) {
-            Drawn curve = curves.get(i);
+        for (int i = 0; i < chart.series().size(); i++) {
+            Series curve = chart.series().get(i);
             double[] shown = curve.shown();
-            add("<li><i class=\"c%d%s\"></i>%s <b>%s</b></li>", i % 8, curve.style() == Chart.Style.POINTS ? " point" : "",
+            add("<li><i class=\"c%d%s\"></i>%s <b>%s</b></li>", i % 8, curve.style() == Series.Style.POINTS ? " point" : "",
                     Markup.text(curve.name()), shown.length == 0 ? "–" : Numbers.value(chart.unit(), shown[shown.length - 1]));
         }
         add("</ul>\n");
@@ -151,15 +171,19 @@ final class ChartSvg {
                     number(chart.lines().get(i).value()));
         }
         add("],\"curves\":[");
-        for (int i = 0; i < curves.size(); i++) {
-            Drawn curve = curves.get(i);
+        for (int i = 0; i < chart.series().size(); i++) {
+            Series curve = chart.series().get(i);
             add("%s{\"name\":%s,\"style\":\"%s\",\n\"at\":", i == 0 ? "" : ",", Markup.quoted(curve.name()),
                     curve.style().name().toLowerCase(Locale.ROOT));
             numbers(curve.at());
             add(",\n\"values\":");
             numbers(curve.values());
             add(",\n\"smoothed\":");
-            numbers(curve.smoothed());
+            numbers(curve.noisy() ? curve.shown() : new double[0]);
+            add(",\n\"least\":");
+            numbers(curve.single() ? new double[0] : curve.least());
+            add(",\n\"greatest\":");
+            numbers(curve.single() ? new double[0] : curve.greatest());
             add("}");
         }
         add("]}");

@@ -18,7 +18,7 @@ final class Numbers {
         };
     }
 
-    /** Four digits, or all of a large number before the point. */
+    /** Four digits with the one before the point, or all of a large number before the point. */
     static String number(double value) {
         double size = Math.abs(value);
         if (size >= 9999.5) {
@@ -31,9 +31,8 @@ final class Numbers {
         return Markup.format("%." + Math.max(0, 4 - before) + "f", value);
     }
 
-    /** A place along a chart: a step, or seconds. */
-    static String place(double at) {
-        return at == Math.rint(at) ? Markup.format("%,.0f", at) : Markup.format("%,.2f", at);
+    static String count(long count, String what) {
+        return Markup.count(count) + " " + what + (count == 1 ? "" : "s");
     }
 
     static String duration(double seconds) {

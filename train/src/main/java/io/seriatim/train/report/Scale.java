@@ -30,10 +30,10 @@ record Scale(double from, double to) {
     record Tick(double value, String label) {
     }
 
-    static Scale along(List<Drawn> curves) {
+    static Scale along(List<Series> all) {
         double from = Double.POSITIVE_INFINITY;
         double to = Double.NEGATIVE_INFINITY;
-        for (Drawn each : curves) {
+        for (Series each : all) {
             if (each.at().length > 0) {
                 from = Math.min(from, each.at()[0]);
                 to = Math.max(to, each.at()[each.at().length - 1]);
@@ -42,21 +42,22 @@ record Scale(double from, double to) {
         return from > to ? new Scale(0, 1) : from == to ? new Scale(from - 0.5, to + 0.5) : new Scale(from, to);
     }
 
-    static Scale of(Chart chart, List<Drawn> curves) {
+    static Scale of(Chart chart, List<Series> all) {
         double from = chart.fromZero() ? 0 : Double.POSITIVE_INFINITY;
         double to = chart.fromZero() ? 0 : Double.NEGATIVE_INFINITY;
         for (Chart.Line line : chart.lines()) {
             from = Math.min(from, line.value());
             to = Math.max(to, line.value());
         }
-        for (Drawn each : curves) {
-            double[] values = Arrays.stream(each.values()).filter(Double::isFinite).sorted().toArray();
-            if (values.length > 0) {
-                int outside = each.noisy() ? (int) (values.length * OUTSIDE) : 0;
-                from = Math.min(from, values[outside]);
-                to = Math.max(to, values[values.length - 1 - outside]);
+        for (Series each : all) {
+            double[] least = Arrays.stream(each.least()).filter(Double::isFinite).sorted().toArray();
+            double[] greatest = Arrays.stream(each.greatest()).filter(Double::isFinite).sorted().toArray();
+            if (least.length > 0 && greatest.length > 0) {
+                double outside = each.noisy() ? OUTSIDE : 0;
+                from = Math.min(from, least[(int) (least.length * outside)]);
+                to = Math.max(to, greatest[greatest.length - 1 - (int) (greatest.length * outside)]);
             }
-            for (double value : each.smoothed()) {
+            for (double value : each.shown()) {
                 if (Double.isFinite(value)) {
                     from = Math.min(from, value);
                     to = Math.max(to, value);

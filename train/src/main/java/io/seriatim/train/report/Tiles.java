@@ -1,48 +1,75 @@
 package io.seriatim.train.report;
 
-import java.util.Arrays;
+import io.seriatim.executor.trace.Markup;
+import io.seriatim.train.TrainingListener.Evaluation;
+import io.seriatim.train.metrics.Curve;
+import io.seriatim.train.metrics.History;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 
-/** The numbers at the beginning of the page that follow from curves. */
+/** The numbers at the beginning of the page that follow from a history. */
 final class Tiles {
-    private Tiles() {
+    private final History history;
+    private final List<TrainingReport.Tile> tiles = new ArrayList<>();
+
+    private Tiles(History history) {
+        this.history = history;
     }
 
-    static Optional<TrainingReport.Tile> metric(Chart chart, TrainingReport.Better better) {
-        String compared = String.join("", chart.lines().stream()
-                .map(line -> "; " + line.name() + " " + Numbers.value(chart.unit(), line.value())).toList());
-        return curve(chart, Chart.Style.POINTS).map(curve -> judged(chart, curve, better, compared))
-                .or(() -> curve(chart, Chart.Style.NOISY).map(curve -> trained(chart, curve, compared)));
+    static List<TrainingReport.Tile> of(History history, Map<String, Double> baselines) {
+        Tiles tiles = new Tiles(history);
+        tiles.loss(baselines);
+        history.metrics().forEach(tiles::metric);
+        tiles.work();
+        return tiles.tiles;
     }
 
-    private static Optional<Curve> curve(Chart chart, Chart.Style style) {
-        return chart.series().stream().filter(each -> each.style() == style && each.curve().size() > 0).map(Chart.Series::curve)
-                .findFirst();
+    private void add(String what, String value, String more) {
+        tiles.add(new TrainingReport.Tile(what, value, more));
     }
 
-    private static TrainingReport.Tile judged(Chart chart, Curve curve, TrainingReport.Better better, String compared) {
-        double[] values = curve.values();
-        int best = 0;
-        for (int i = 1; i < values.length; i++) {
-            boolean improves = better == TrainingReport.Better.LOWER ? values[i] < values[best] : values[i] > values[best];
-            best = improves || !Double.isFinite(values[best]) ? i : best;
+    private void loss(Map<String, Double> baselines) {
+        StringBuilder more = new StringBuilder();
+        baselines.forEach((name, value) -> more.append("; ").append(name).append(' ').append(Numbers.number(value)));
+        Optional<Evaluation> best = history.best();
+        if (best.isPresent()) {
+            Evaluation last = history.evaluations().getLast();
+            String same = last.step() == best.get().step() ? "" : ", last " + Numbers.value(Chart.Unit.NUMBER, last.loss());
+            add("Validation loss", Numbers.number(best.get().loss()), "best, at step " + Markup.count(best.get().step()) + same + more);
+        } else if (!history.loss().points().isEmpty()) {
+            add("Training loss", Numbers.value(Chart.Unit.NUMBER, latest(history.loss())), "average of the last steps" + more);
         }
-        String last = best == values.length - 1 ? "" : "; last " + Numbers.value(chart.unit(), values[values.length - 1]);
-        return new TrainingReport.Tile(chart.title(), Numbers.value(chart.unit(), values[best]),
-                "best of " + curve.name() + ", at " + chart.along() + " " + Numbers.place(curve.at()[best]) + last + compared);
     }
 
-    private static TrainingReport.Tile trained(Chart chart, Curve curve, String compared) {
-        double[] smoothed = Smoothing.smoothed(curve.values());
-        return new TrainingReport.Tile(chart.title(), Numbers.value(chart.unit(), smoothed[smoothed.length - 1]),
-                curve.name() + ", average of the last steps" + compared);
+    private void metric(String name, Curve trained) {
+        Chart.Unit unit = Chart.Unit.of(trained);
+        Optional<Double> best = history.best().map(each -> each.metrics().get(name));
+        if (best.isPresent()) {
+            double last = Objects.requireNonNullElse(history.evaluations().getLast().metrics().get(name), Double.NaN);
+            add("Validation " + name, Numbers.value(unit, best.get()),
+                    "with the best loss" + (last == best.get() ? "" : ", last " + Numbers.value(unit, last)));
+        } else if (!trained.points().isEmpty()) {
+            add("Training " + name, Numbers.value(unit, latest(trained)), "average of the last steps");
+        }
     }
 
-    static Optional<TrainingReport.Tile> throughput(Curve curve, String unit) {
-        double[] sorted = Arrays.stream(curve.values()).filter(Double::isFinite).sorted().toArray();
-        return sorted.length == 0
-                ? Optional.empty()
-                : Optional.of(new TrainingReport.Tile("Throughput", Numbers.number(sorted[sorted.length / 2]) + " /s",
-                        unit + " per second, median"));
+    private static double latest(Curve curve) {
+        double[] shown = Series.of(curve.name(), Series.Style.NOISY, curve).shown();
+        return shown[shown.length - 1];
+    }
+
+    private void work() {
+        if (history.trainedSteps() > 0) {
+            String unit = history.training().map(each -> each.unit() + " per second").orElse("per second");
+            add("Throughput", Numbers.value(Chart.Unit.NUMBER, history.meanThroughput()), unit);
+            add("Time", Numbers.duration(history.elapsedSeconds()), Numbers.count(history.trainedSteps(), "step") + ", with evaluations");
+        }
+        history.training().ifPresent(each -> add("Parameters", Markup.count(each.parameters()), "numbers that are trained"));
+        if (history.peakMemory() > 0) {
+            add("Peak memory", Markup.bytes(history.peakMemory()), "of the process: " + history.memory().name());
+        }
     }
 }

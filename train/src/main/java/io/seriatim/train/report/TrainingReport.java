@@ -6,6 +6,9 @@ import io.seriatim.executor.trace.ReportSections;
 import io.seriatim.executor.trace.RunRecorder;
 import io.seriatim.executor.trace.RunTrace;
 import io.seriatim.graph.Program;
+import io.seriatim.train.TrainingListener;
+import io.seriatim.train.metrics.Curve;
+import io.seriatim.train.metrics.History;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -48,14 +51,6 @@ public final class TrainingReport {
      *            what makes it comparable; may be empty
      */
     public record Tile(String what, String value, String more) {
-    }
-
-    /** Which of two values of a metric is better. */
-    public enum Better {
-        /** As for a loss. */
-        LOWER,
-        /** As for accuracy. */
-        HIGHER
     }
 
     /**
@@ -109,94 +104,48 @@ public final class TrainingReport {
     }
 
     /**
-     * Adds a chart of a loss or a metric, and a tile with its best judged value, or if it was never judged, with the last one in training.
+     * Adds charts and tiles of loss, metrics, learning rate, throughput and memory, and says in a line what was trained unless that was said.
      *
-     * @param chart
-     *            curves; judged are those drawn as points, trained those with noise
-     * @param better
-     *            which values are best
+     * @param history
+     *            what was kept of the training
+     * @param baselines
+     *            losses to compare with, such as {@code bigram}, by their names
      * @return this
      */
-    public TrainingReport metric(Chart chart, Better better) {
-        Tiles.metric(chart, better).ifPresent(tiles::add);
-        return chart(chart);
-    }
-
-    /**
-     * Adds a chart of the learning rate.
-     *
-     * @param rate
-     *            by step
-     * @return this
-     */
-    public TrainingReport rate(Curve rate) {
-        return chart(Chart.of("Learning rate", "").startingAtZero().with(rate, Chart.Style.LINE));
-    }
-
-    /**
-     * Adds a chart of the throughput and a tile with its median.
-     *
-     * @param throughput
-     *            by step
-     * @param unit
-     *            what is counted, such as {@code tokens}
-     * @return this
-     */
-    public TrainingReport throughput(Curve throughput, String unit) {
-        Tiles.throughput(throughput, unit).ifPresent(tiles::add);
-        return chart(Chart.of("Throughput", unit + " per second").startingAtZero().with(throughput, Chart.Style.NOISY));
-    }
-
-    /**
-     * Adds a tile with the time that the training took.
-     *
-     * @param seconds
-     *            of wall time
-     * @param steps
-     *            that were done in it
-     * @return this
-     */
-    public TrainingReport took(double seconds, long steps) {
-        return tile("Time", Numbers.duration(seconds), Markup.count(steps) + (steps == 1 ? " step" : " steps"));
-    }
-
-    /**
-     * Adds a tile with the size of the network.
-     *
-     * @param count
-     *            elements that are trained
-     * @return this
-     */
-    public TrainingReport parameters(long count) {
-        return tile("Parameters", Markup.count(count), "numbers that are trained");
-    }
-
-    /**
-     * Adds a tile with the most memory that the process had in use.
-     *
-     * @param bytes
-     *            resident
-     * @return this
-     */
-    public TrainingReport peakMemory(long bytes) {
-        return tile("Peak memory", Markup.bytes(bytes), "of the process, resident");
-    }
-
-    /**
-     * Adds a chart of the memory that the process has in use.
-     *
-     * @param along
-     *            what the places are, such as {@code step} or {@code seconds}
-     * @param bytes
-     *            such as the resident memory, and the heap
-     * @return this
-     */
-    public TrainingReport memory(String along, List<Curve> bytes) {
-        Chart chart = Chart.of("Memory of the process", "").along(along).as(Chart.Unit.BYTES).startingAtZero();
-        for (Curve each : bytes) {
-            chart = chart.with(each, Chart.Style.LINE);
+    public TrainingReport history(History history, Map<String, Double> baselines) {
+        tiles.addAll(Tiles.of(history, baselines));
+        history.training().filter(_ -> subtitle.isEmpty()).ifPresent(begun -> subtitle = said(begun));
+        List<TrainingListener.Evaluation> judged = history.evaluations();
+        Chart loss = trained("Loss", "mean of a batch, and of all validation examples", history.loss())
+                .with(Series.of(judged, TrainingListener.Evaluation::loss));
+        for (Map.Entry<String, Double> each : baselines.entrySet()) {
+            loss = loss.line(each.getKey(), each.getValue());
         }
-        return chart(chart);
+        chart(loss);
+        history.metrics().forEach((name, curve) -> chart(trained(capital(name), "", curve).as(Chart.Unit.of(curve))
+                .with(Series.of(judged, each -> Objects.requireNonNullElse(each.metrics().get(name), Double.NaN)))));
+        String unit = history.training().map(begun -> begun.unit() + " per second").orElse("per second");
+        if (!history.rate().points().isEmpty()) {
+            chart(Chart.of("Learning rate", "").startingAtZero().with(Series.of("rate", Series.Style.LINE, history.rate())));
+        }
+        chart(trained("Throughput", unit, history.throughput()).startingAtZero());
+        Chart memory = Chart.of("Memory of the process", "").along("second").as(Chart.Unit.BYTES).startingAtZero()
+                .with(Series.of(history.memory().name(), Series.Style.LINE, history.memory()));
+        return chart(history.memory() == history.heap()
+                ? memory
+                : memory.with(Series.of(history.heap().name(), Series.Style.LINE, history.heap())));
+    }
+
+    private static Chart trained(String title, String axis, Curve curve) {
+        return Chart.of(title, axis).with(Series.of("training", Series.Style.NOISY, curve));
+    }
+
+    private static String said(TrainingListener.Begun begun) {
+        return begun.model() + " on " + begun.place() + ", " + Numbers.count(begun.threads(), "thread") + "; "
+                + Markup.count(begun.examples())
+                + " examples in batches of " + Markup.count(begun.batch()) + ", " + Numbers.count(begun.epochs(), "epoch") + ", "
+                + Numbers.count(begun.steps(), "step")
+                + (begun.firstStep() == 0 ? "" : ", continued after step " + Markup.count(begun.firstStep()));
     }
 
     /**

@@ -113,12 +113,14 @@
     const shared = group(data.along);
     data.curves.forEach(curve => {
       curve.values = curve.values.map(Number);
-      curve.smoothed = curve.smoothed.map(Number);
-      curve.shown = curve.style === "noisy" ? curve.smoothed : curve.values;
+      curve.shown = curve.style === "noisy" ? curve.smoothed.map(Number) : curve.values;
+      curve.single = curve.least.length === 0;
+      curve.least = curve.single ? curve.values : curve.least.map(Number);
+      curve.greatest = curve.single ? curve.values : curve.greatest.map(Number);
     });
     const filled = data.curves.filter(curve => curve.at.length > 0);
     const longest = filled.reduce((a, b) => b.at.length > a.at.length ? b : a);
-    const finite = filled.flatMap(curve => curve.values.concat(curve.smoothed)).concat(data.lines.map(line => line.value)).filter(Number.isFinite);
+    const finite = filled.flatMap(curve => curve.least.concat(curve.shown)).concat(data.lines.map(line => line.value)).filter(Number.isFinite);
     let log = false;
     let width = 0;
     let height = 0;
@@ -146,13 +148,15 @@
       filled.forEach(curve => {
         const begin = before(curve.at, from);
         const end = before(curve.at, to) + 1;
-        const sorted = curve.values.slice(begin, end).filter(Number.isFinite).sort((a, b) => a - b);
-        if (sorted.length > 0) {
-          const left = curve.style === "noisy" ? Math.floor(sorted.length * outside) : 0;
-          include(sorted[left]);
-          include(sorted[sorted.length - 1 - left]);
+        const sorted = values => values.slice(begin, end).filter(Number.isFinite).sort((a, b) => a - b);
+        const least = sorted(curve.least);
+        const greatest = sorted(curve.greatest);
+        if (least.length > 0 && greatest.length > 0) {
+          const share = curve.style === "noisy" ? outside : 0;
+          include(least[Math.floor(least.length * share)]);
+          include(greatest[greatest.length - 1 - Math.floor(greatest.length * share)]);
         }
-        curve.smoothed.slice(begin, end).filter(Number.isFinite).forEach(include);
+        curve.shown.slice(begin, end).filter(Number.isFinite).forEach(include);
       });
       if (low > high) {
         return log ? [1, 10] : [0, 1];
@@ -184,11 +188,35 @@
       return drawn;
     };
 
+    /** From the least to the greatest; a shape for each stretch without interruption. */
+    const band = (curve, begin, end) => {
+      let drawn = "";
+      for (let from = begin; from < end; from++) {
+        let to = from;
+        while (to < end && Number.isFinite(curve.values[to])) {
+          to++;
+        }
+        const corner = (values, i) => x(curve.at[i]).toFixed(1) + " " + y(values[i]).toFixed(1);
+        const corners = [];
+        for (let i = from; i < to; i++) {
+          corners.push(corner(curve.greatest, i));
+        }
+        for (let i = to - 1; i >= from; i--) {
+          corners.push(corner(curve.least, i));
+        }
+        drawn += corners.length === 0 ? "" : "M" + corners.join("L") + "Z";
+        from = to;
+      }
+      return drawn;
+    };
+
     const drawCurve = (plot, curve, number, from, to) => {
       const begin = Math.max(0, before(curve.at, from) - 1);
       const end = Math.min(curve.at.length, before(curve.at, to) + 2);
       const colour = "s" + number % colours;
-      if (curve.style === "noisy") {
+      if (!curve.single) {
+        drawElement(plot, "path", { class: "band c" + number % colours, d: band(curve, begin, end) });
+      } else if (curve.style === "noisy") {
         drawElement(plot, "path", { class: "curve " + colour + " raw", d: path(curve.at, curve.values, begin, end) });
       }
       drawElement(plot, "path", { class: "curve " + colour, d: path(curve.at, curve.shown, begin, end) });
@@ -246,6 +274,15 @@
 
     const value = (curve, i) => written(data.unit, curve.shown[i]);
 
+    const more = (curve, i, here) => {
+      if (!curve.single) {
+        return " from " + written(data.unit, curve.least[i]) + " to " + written(data.unit, curve.greatest[i]);
+      } else if (curve.style === "noisy") {
+        return " raw " + written(data.unit, curve.values[i]);
+      }
+      return curve.at[i] === here ? "" : " at " + place(curve.at[i]);
+    };
+
     /** Shows the values at a place; without one, the last ones. */
     const point = at => {
       marks.textContent = "";
@@ -267,8 +304,7 @@
         const item = items[number + 1];
         item.innerHTML = lasts[number + 1];
         item.querySelector("b").textContent = value(curve, i);
-        const more = curve.style === "noisy" ? " raw " + written(data.unit, curve.values[i]) : curve.at[i] === here ? "" : " at " + place(curve.at[i]);
-        item.appendChild(document.createElement("small")).textContent = more;
+        item.appendChild(document.createElement("small")).textContent = more(curve, i, here);
       });
     };
 
