@@ -205,16 +205,19 @@ class PredictionServerTest {
         try (Socket socket = new Socket(stopping.address().getAddress(), stopping.address().getPort());
                 BufferedReader in = new BufferedReader(new InputStreamReader(socket.getInputStream(), US_ASCII))) {
             write(socket, "POST /predict HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 11\r\n\r\n");
-            assertEquals("HTTP/1.1 100 Continue", in.readLine());
+            assertEquals("HTTP/1.1 100 Continue", status(in));
             Thread closing = Thread.ofVirtual().start(stopping::close);
             while (listens(stopping.address())) {
                 Thread.onSpinWait();
             }
             write(socket, "1,2,3,4,5,6");
-            assertEquals("", in.readLine());
-            assertEquals("HTTP/1.1 200 OK", in.readLine());
+            assertEquals("HTTP/1.1 200 OK", status(in));
             closing.join();
         }
+    }
+
+    private static String status(BufferedReader in) {
+        return in.lines().filter(line -> line.startsWith("HTTP/")).findFirst().orElse("the connection was closed");
     }
 
     private static void write(Socket socket, String text) throws IOException {
