@@ -1,11 +1,11 @@
-(() => {
+document.querySelectorAll("section.timeline").forEach(section => {
   "use strict";
-  const svg = document.getElementById("timeline");
-  const data = JSON.parse(document.getElementById("spans").textContent);
+  const svg = section.querySelector("svg");
+  const data = JSON.parse(section.querySelector("script").textContent);
   const bars = svg.querySelector(".bars");
   const axis = svg.querySelector(".axis");
   const whole = [bars.innerHTML, axis.innerHTML];
-  const note = document.getElementById("hover");
+  const note = section.querySelector("output");
   const idle = note.textContent;
   const bottom = Math.max(...data.rows.map(row => row.y + row.height)) + 9;
   const shortest = 20;
@@ -176,8 +176,8 @@
   });
 
   const middle = () => (from + to) / 2;
-  document.getElementById("in").addEventListener("click", () => zoom(middle(), 0.5));
-  document.getElementById("out").addEventListener("click", () => zoom(middle(), 2));
-  document.getElementById("all").addEventListener("click", () => show(0, data.length));
-  document.querySelectorAll(".hover button").forEach(button => { button.hidden = false; });
-})();
+  section.querySelector("button.in").addEventListener("click", () => zoom(middle(), 0.5));
+  section.querySelector("button.out").addEventListener("click", () => zoom(middle(), 2));
+  section.querySelector("button.whole").addEventListener("click", () => show(0, data.length));
+  section.querySelectorAll("button").forEach(button => { button.hidden = false; });
+});
