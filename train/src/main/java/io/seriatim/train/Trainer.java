@@ -1,5 +1,6 @@
 package io.seriatim.train;
 
+import io.seriatim.device.Devices;
 import io.seriatim.device.Place;
 import io.seriatim.executor.Executor;
 import io.seriatim.executor.Scope;
@@ -257,7 +258,9 @@ public final class Trainer {
          *
          * @return for one training
          * @throws IllegalArgumentException
-         *             if the data have other fields than the model is fed, or fewer examples than a batch
+         *             if the data have other fields than the model is fed, or fewer examples than a batch, or a batch cannot be split evenly among the places
+         * @throws io.seriatim.device.DeviceNotFoundException
+         *             if there is no such place
          */
         public Trainer build() {
             return new Trainer(this);
@@ -288,6 +291,8 @@ public final class Trainer {
             throw new IllegalArgumentException("A batch of " + options.batch() + " is larger than all " + data.training().size()
                     + " training examples: take smaller batches");
         }
+        // A device that is missing is told of before anything is written.
+        options.places().forEach(Devices.system()::get);
         if (options.batch() % options.places().size() != 0) {
             throw new IllegalArgumentException("A batch of " + options.batch() + " cannot be split evenly among " + options.places().size()
                     + " places: take a multiple");

@@ -13,6 +13,7 @@ import io.seriatim.train.data.FeedFiles;
 import io.seriatim.train.data.LabelledData;
 import io.seriatim.train.data.Split;
 import io.seriatim.train.data.TextData;
+import io.seriatim.train.data.Vocabulary;
 import io.seriatim.train.model.Architecture;
 import io.seriatim.train.model.Bigram;
 import io.seriatim.train.model.CharacterTransformer;
@@ -49,12 +50,12 @@ record Job(Settings settings, Model model, Split split, String data, @Nullable T
     /**
      * What the model speaks.
      *
-     * @param characters
-     *            the one of each token
+     * @param vocabulary
+     *            the character of each token
      * @param names
      *            that exist; null if it is no text of names
      */
-    record Text(String characters, @Nullable ClassNames names) {
+    record Text(Vocabulary vocabulary, @Nullable ClassNames names) {
     }
 
     static Job of(Settings settings) throws IOException {
@@ -82,8 +83,8 @@ record Job(Settings settings, Model model, Split split, String data, @Nullable T
         String about = String.format(java.util.Locale.ROOT, "%s: %,d characters to learn from, %,d for validation, %d different",
                 names == null ? path : String.format(java.util.Locale.ROOT, "%,d class names of this JDK", names.names().size()),
                 data.training().length(), data.validation().length(), data.vocabulary().size());
-        double baseline = Bigram.of(windows.training(), data.vocabulary().size()).loss(windows.validation());
-        return built(settings, network, windows, about, new Text(data.vocabulary().characters(), names), baseline);
+        double baseline = Bigram.of(data.training(), data.vocabulary().size(), 1).loss(data.validation());
+        return built(settings, network, windows, about, new Text(data.vocabulary(), names), baseline);
     }
 
     private static Job labelled(Settings settings) throws IOException {

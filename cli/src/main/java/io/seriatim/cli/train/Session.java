@@ -2,8 +2,10 @@ package io.seriatim.cli.train;
 
 import io.seriatim.device.Place;
 import io.seriatim.executor.Executor;
+import io.seriatim.executor.ProgramFailedException;
 import io.seriatim.executor.trace.RunRecorder;
 import io.seriatim.graph.format.InferenceModels;
+import io.seriatim.train.NotFiniteException;
 import io.seriatim.train.StopSignal;
 import io.seriatim.train.Trainer;
 import io.seriatim.train.TrainingListener;
@@ -14,6 +16,8 @@ import io.seriatim.train.metrics.JsonLines;
 import io.seriatim.train.metrics.Progress;
 import io.seriatim.train.metrics.Summary;
 import io.seriatim.train.model.NameInventor;
+import io.seriatim.train.report.Extra;
+import io.seriatim.train.report.TrainingReport;
 import java.io.Console;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -25,6 +29,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** One training on the command line: everything is known, and checked as far as that is possible before anything is written. */
 final class Session {
@@ -90,16 +95,42 @@ final class Session {
         Trainer.Result result;
         try (progress; lines; events) {
             result = trainer.run();
+        } catch (NotFiniteException | ProgramFailedException e) {
+            report(List.of(), e);
+            throw e;
         }
         Map<String, Path> files = new LinkedHashMap<>();
         boolean stopped = result.end() == TrainingListener.End.STOPPED;
         List<NameInventor.Invention> names = stopped ? List.of() : save(files);
+        files.put("report", report(names, null));
         Summary.lines(history, files).forEach(out::println);
         print(names);
         if (stopped) {
             out.println("go on with: ./seriatim train --resume " + folder);
         }
         out.flush();
+    }
+
+    private Path report(List<NameInventor.Invention> names, @Nullable Throwable failure) throws IOException {
+        Settings settings = job.settings();
+        TrainingReport report = new TrainingReport(job.model().name()).subtitle(job.data());
+        Map<String, Double> baselines = job.text() == null ? Map.of() : Map.of("bigram model", job.baseline());
+        report.history(history, baselines).step(recorder.trace(), "the recorded step").graph(job.model().main());
+        if (!names.isEmpty()) {
+            boolean known = job.text() != null && job.text().names() != null;
+            report.extra(new Extra("Invented", List.of("By the saved model, at temperature " + TEMPERATURE + "."),
+                    known ? List.of("name", "exists") : List.of("text"), names.stream()
+                            .map(each -> new Extra.Row(
+                                    known ? List.of(each.name(), each.exists() ? "yes" : "no") : List.of(each.name()), each.exists()))
+                            .toList()));
+        }
+        settings.lines().forEach(report::environment);
+        if (failure != null) {
+            report.failure(failure);
+        }
+        Path file = folder.resolve("report.html");
+        stop.whileWriting(() -> report.write(file));
+        return file;
     }
 
     private List<NameInventor.Invention> save(Map<String, Path> files) throws IOException {
@@ -113,7 +144,7 @@ final class Session {
     private List<NameInventor.Invention> invent(Job.Text text, Path model) throws IOException {
         try (InferenceModels.InferenceModel saved = InferenceModels.load(model); Executor executor = Executor.on(Place.CPU)) {
             ClassNames names = text.names();
-            return NameInventor.of(executor, saved, text.characters()).invent(INVENTED, TEMPERATURE, job.settings().seed(),
+            return NameInventor.of(executor, saved, text.vocabulary()).invent(INVENTED, TEMPERATURE, job.settings().seed(),
                     name -> names != null && names.contains(name));
         }
     }

@@ -26,7 +26,7 @@ public final class Markup {
                 case '&' -> safe.append("&amp;");
                 case '"' -> safe.append("&quot;");
                 case '\'' -> safe.append("&#39;");
-                default -> safe.appendCodePoint(isXml(c) ? c : 0xFFFD);
+                default -> safe.appendCodePoint(isLegal(c) ? c : 0xFFFD);
             }
         });
         return safe.toString();
@@ -55,7 +55,14 @@ public final class Markup {
         return json.append('"').toString();
     }
 
-    private static boolean isXml(int c) {
+    /**
+     * Whether XML has a way to write a character (XML 1.0, production 2).
+     *
+     * @param c
+     *            code point
+     * @return false for control characters and halves of pairs
+     */
+    public static boolean isLegal(int c) {
         return c == '\t' || c == '\n' || c == '\r' || (c >= ' ' && c < 0xD800) || (c > 0xDFFF && c < 0xFFFE) || c > 0xFFFF;
     }
 

@@ -137,6 +137,7 @@ public final class ReportPage {
                 <title>""").append(title).append("</title>\n<style>\n/*<![CDATA[*/\n").append(styles)
                 .append("/*]]>*/\n</style>\n</head>\n<body>\n<main>\n<h1>").append(title)
                 .append("</h1>\n").append(body).append("</main>\n<script>\n//<![CDATA[\n").append(scripts)
-                .append("//]]>\n</script>\n</body>\n</html>\n");
+                // For whoever looks at the page with a program.
+                .append("document.documentElement.dataset.ready = \"yes\";\n//]]>\n</script>\n</body>\n</html>\n");
     }
 }

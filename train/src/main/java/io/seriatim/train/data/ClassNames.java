@@ -1,18 +1,15 @@
 package io.seriatim.train.data;
 
 import java.io.IOException;
-import java.net.URI;
-import java.nio.file.FileSystems;
-import java.nio.file.FileVisitResult;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.nio.file.SimpleFileVisitor;
-import java.nio.file.attribute.BasicFileAttributes;
+import java.lang.module.ModuleFinder;
+import java.lang.module.ModuleReader;
+import java.lang.module.ModuleReference;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
 import java.util.TreeSet;
+import java.util.stream.Stream;
 
 /**
  * Names of classes, to learn how such names are made. As a text, each name is followed by a line feed, and one stands before the first: what follows a line feed begins a name. Immutable.
@@ -43,28 +40,22 @@ public final class ClassNames {
      */
     public static ClassNames ofRuntime() throws IOException {
         List<String> found = new ArrayList<>();
-        Path modules = FileSystems.getFileSystem(URI.create("jrt:/")).getPath("/modules");
-        Files.walkFileTree(modules, new SimpleFileVisitor<>() {
-            @Override
-            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
-                if (isNamedClass(file.getFileName().toString())) {
-                    // Before the class there are "modules" and the name of its module.
-                    String path = file.subpath(2, file.getNameCount()).toString();
-                    found.add(path.substring(0, path.length() - SUFFIX.length()).replace('/', '.'));
-                }
-                return FileVisitResult.CONTINUE;
+        for (ModuleReference module : ModuleFinder.ofSystem().findAll()) {
+            try (ModuleReader reader = module.open(); Stream<String> entries = reader.list()) {
+                entries.filter(ClassNames::isNamedClass)
+                        .forEach(entry -> found.add(entry.substring(0, entry.length() - SUFFIX.length()).replace('/', '.')));
             }
-        });
+        }
         return new ClassNames(found);
     }
 
-    /** Whether a file is of a class, and neither of an anonymous nor of a local one, which are numbered. */
-    static boolean isNamedClass(String file) {
-        if (!file.endsWith(SUFFIX) || file.equals("module-info.class") || file.equals("package-info.class")) {
+    /** Whether an entry of a module is a class, and neither an anonymous nor a local one, which are numbered. */
+    static boolean isNamedClass(String entry) {
+        if (!entry.endsWith(SUFFIX) || entry.endsWith("module-info.class") || entry.endsWith("package-info.class")) {
             return false;
         }
-        for (int i = 0; i < file.length() - 1; i++) {
-            if (file.charAt(i) == '$' && Character.isDigit(file.charAt(i + 1))) {
+        for (int i = entry.indexOf('$'); i >= 0; i = entry.indexOf('$', i + 1)) {
+            if (Character.isDigit(entry.charAt(i + 1))) {
                 return false;
             }
         }

@@ -73,7 +73,7 @@ final class CsvTable {
                         + ": put commas between numbers");
             }
             columns = cells.length;
-            if (Arrays.stream(cells).noneMatch(cell -> isNumber(cell.text))) {
+            if (Arrays.stream(cells).allMatch(cell -> parsed(cell.text) == null)) {
                 return;
             }
         }
@@ -106,29 +106,28 @@ final class CsvTable {
     }
 
     private float number(Cell cell, boolean first) throws FileFormatException {
-        if (!isNumber(cell.text)) {
+        Float value = parsed(cell.text);
+        if (value == null) {
             throw wrong(cell.column, "there must be a number, but there is " + (cell.text.isEmpty() ? "nothing" : "'" + cell.text + "'")
                     + (first ? "; a header has no numbers at all" : ""));
         }
-        float value = Float.parseFloat(cell.text);
-        if (!Float.isFinite(value)) {
+        if (value.isInfinite()) {
             throw wrong(cell.column, "a number must be within the range of float32, but this is " + cell.text);
         }
         return value;
     }
 
-    /** Decimal numbers only: Java would also take hexadecimal ones, NaN and types at the end. */
-    private static boolean isNumber(String text) {
+    /** A decimal number, or null: Java would also take hexadecimal ones, NaN and types at the end. */
+    private static @Nullable Float parsed(String text) {
         for (int i = 0; i < text.length(); i++) {
             if ("0123456789+-.eE".indexOf(text.charAt(i)) < 0) {
-                return false;
+                return null;
             }
         }
         try {
-            Double.parseDouble(text);
-            return true;
+            return Float.valueOf(text);
         } catch (NumberFormatException e) {
-            return false;
+            return null;
         }
     }
 

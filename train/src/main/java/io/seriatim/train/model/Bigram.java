@@ -2,8 +2,8 @@ package io.seriatim.train.model;
 
 import io.seriatim.tensor.Tensor;
 import io.seriatim.train.data.Dataset;
+import io.seriatim.train.data.Tokens;
 import java.io.IOException;
-import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
 
@@ -50,8 +50,8 @@ public final class Bigram {
     /**
      * Counts the pairs of a text.
      *
-     * @param tokens
-     *            of the text, each from 0 to vocabulary − 1
+     * @param text
+     *            each token from 0 to vocabulary − 1
      * @param vocabulary
      *            how many characters there are, from 1
      * @param smoothing
@@ -60,57 +60,12 @@ public final class Bigram {
      * @throws IllegalArgumentException
      *             if a token is out of range
      */
-    public static Bigram of(int[] tokens, int vocabulary, double smoothing) {
+    public static Bigram of(Tokens text, int vocabulary, double smoothing) {
         long[] pairs = noPairs(vocabulary, smoothing);
-        for (int i = 1; i < tokens.length; i++) {
-            pairs[pair(vocabulary, tokens[i - 1], tokens[i])]++;
+        for (int i = 1; i < text.length(); i++) {
+            pairs[pair(vocabulary, text.get(i - 1), text.get(i))]++;
         }
         return new Bigram(vocabulary, smoothing, pairs);
-    }
-
-    /**
-     * Counts the pairs of tokens and labels, smoothed by 1.
-     *
-     * @param training
-     *            the first two fields are tokens and as many labels, each the token after
-     * @param vocabulary
-     *            how many characters there are, from 1
-     * @return the model
-     * @throws IllegalArgumentException
-     *             if a token is out of range
-     * @throws IOException
-     *             if the data cannot be read
-     */
-    public static Bigram of(Dataset training, int vocabulary) throws IOException {
-        long[] pairs = noPairs(vocabulary, 1);
-        forEach(training, (tokens, labels) -> {
-            for (int i = 0; i < tokens.length; i++) {
-                pairs[pair(vocabulary, tokens[i], labels[i])]++;
-            }
-        });
-        return new Bigram(vocabulary, 1, pairs);
-    }
-
-    private interface Texts {
-        void accept(long[] tokens, long[] labels);
-    }
-
-    private static void forEach(Dataset data, Texts texts) throws IOException {
-        for (int from = 0; from < data.size(); from += BATCH) {
-            List<Tensor> batch = data.batch(IntStream.range(from, Math.min(data.size(), from + BATCH)).toArray());
-            try {
-                long[] tokens = batch.get(0).toLongArray();
-                long[] labels = batch.get(1).toLongArray();
-                if (tokens.length != labels.length) {
-                    throw new IllegalArgumentException(
-                            "A bigram model needs a label for each token, but a batch has " + batch.get(0).shape() + " tokens and "
-                                    + batch.get(1).shape() + " labels");
-                }
-                texts.accept(tokens, labels);
-            } finally {
-                batch.forEach(Tensor::close);
-            }
-        }
     }
 
     /**
@@ -122,49 +77,55 @@ public final class Bigram {
      *            from 0 to vocabulary − 1
      * @return above 0, up to 1; over all next ones the sum is 1
      */
-    public double probability(int before, int next) {
-        return (pairs[pair(vocabulary, before, next)] + smoothing) / (befores[before] + smoothing * vocabulary);
+    public double probability(long before, long next) {
+        return (pairs[pair(vocabulary, before, next)] + smoothing) / (befores[(int) before] + smoothing * vocabulary);
     }
 
     /**
      * The mean cross entropy of a text's characters from its second on.
      *
-     * @param tokens
-     *            at least two, each from 0 to vocabulary − 1
+     * @param text
+     *            at least two tokens, each from 0 to vocabulary − 1
      * @return nats per character
      */
-    public double loss(int[] tokens) {
-        if (tokens.length < 2) {
-            throw new IllegalArgumentException("A bigram model judges texts of at least 2 characters, but this has " + tokens.length);
+    public double loss(Tokens text) {
+        if (text.length() < 2) {
+            throw new IllegalArgumentException("A bigram model judges texts of at least 2 characters, but this has " + text.length());
         }
-        return loss(Arrays.stream(tokens, 0, tokens.length - 1).asLongStream().toArray(),
-                Arrays.stream(tokens, 1, tokens.length).asLongStream().toArray()) / (tokens.length - 1);
+        double sum = 0;
+        for (int i = 1; i < text.length(); i++) {
+            sum -= Math.log(probability(text.get(i - 1), text.get(i)));
+        }
+        return sum / (text.length() - 1);
     }
 
     /**
      * The mean cross entropy of all labels, which compares with the loss of a network on the same data.
      *
      * @param data
-     *            as that for training
+     *            its first two fields are tokens and as many labels, each the token after
      * @return nats per character
      * @throws IOException
      *             if the data cannot be read
      */
     public double loss(Dataset data) throws IOException {
-        double[] sum = new double[2];
-        forEach(data, (tokens, labels) -> {
-            sum[0] += loss(tokens, labels);
-            sum[1] += tokens.length;
-        });
-        return sum[0] / sum[1];
-    }
-
-    private double loss(long[] tokens, long[] labels) {
         double sum = 0;
-        for (int i = 0; i < tokens.length; i++) {
-            pair(vocabulary, tokens[i], labels[i]);
-            sum -= Math.log(probability((int) tokens[i], (int) labels[i]));
+        long count = 0;
+        for (int from = 0; from < data.size(); from += BATCH) {
+            List<Tensor> batch = data.batch(IntStream.range(from, Math.min(data.size(), from + BATCH)).toArray());
+            long[] tokens = batch.get(0).toLongArray();
+            long[] labels = batch.get(1).toLongArray();
+            batch.forEach(Tensor::close);
+            if (tokens.length != labels.length) {
+                throw new IllegalArgumentException(
+                        "A bigram model judges as many labels as tokens, but a batch has " + labels.length + " and "
+                                + tokens.length);
+            }
+            for (int i = 0; i < tokens.length; i++) {
+                sum -= Math.log(probability(tokens[i], labels[i]));
+            }
+            count += tokens.length;
         }
-        return sum;
+        return sum / count;
     }
 }

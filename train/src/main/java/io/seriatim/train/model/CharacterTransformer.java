@@ -15,7 +15,7 @@ import java.util.Map;
  * A Transformer's decoder over characters (Vaswani et al., 2017) with normalisation before each part (Xiong et al., 2020): at each position of a text it computes how likely each character is to be the next.
  *
  * <p>
- * It is fed {@code tokens}, int64 [n, context], and {@code labels}, int64 [n, context, 1], which are the tokens one position later. Its {@code logits} are [n, context, vocabulary]; those of a position depend
+ * It is fed {@code tokens}, int64 [n, context], and {@code next}, int64 [n, context, 1], which are the tokens one position later. Its {@code logits} are [n, context, vocabulary]; those of a position depend
  * on the tokens up to it only.
  *
  * @param vocabulary
@@ -33,7 +33,7 @@ public record CharacterTransformer(int vocabulary, int context, int width, int h
     private static final double MASKED = -1e9;
     private static final int WIDER = 4;
     private static final String TOKENS = "tokens";
-    private static final String LABELS = "labels";
+    private static final String NEXT = "next";
 
     /**
      * Checks the sizes.
@@ -71,14 +71,14 @@ public record CharacterTransformer(int vocabulary, int context, int width, int h
 
     @Override
     public Recipe recipe() {
-        return Recipe.of(64, 4, 3e-3).withWarmUp(100).withClip(1).withDecay(0.1).withSeed(1);
+        return Recipe.of(64, 4, 3e-3).withWarmUp(100).withClip(1).withDecay(0.1);
     }
 
     @Override
     public Model build(Recipe recipe, long steps) {
-        return Training.model(name(), List.of(TOKENS, LABELS), recipe, steps, "characters", context, graph -> {
+        return Training.model(name(), List.of(TOKENS, NEXT), recipe, steps, "characters", context, graph -> {
             Value tokens = graph.data(TOKENS, DType.INT64, -1, context);
-            Value labels = graph.data(LABELS, DType.INT64, -1, context, 1);
+            Value labels = graph.data(NEXT, DType.INT64, -1, context, 1);
             Value logits = logits(graph, tokens, recipe.dropout());
             Value loss = graph.softmaxCrossEntropy(logits, labels).mean();
             Value accuracy = graph.accuracy(logits.reshape(-1, vocabulary), labels.reshape(-1, 1), 1);

@@ -6,29 +6,32 @@ import io.seriatim.graph.Program;
 import io.seriatim.graph.format.InferenceModels;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.train.Model;
+import io.seriatim.train.data.Vocabulary;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.function.Predicate;
 import java.util.stream.IntStream;
 
-/** Invents names with a trained character transformer: a name begins after a newline, and ends before the next. Of one thread. */
+/** Invents names with a trained {@link CharacterTransformer}: a name begins after a line feed, and ends before the next. Of one thread. */
 public final class NameInventor {
-    private static final char END = '\n';
+    private static final int LONGEST = 200;
     private final Predictor predictor;
-    private final String characters;
+    private final Vocabulary vocabulary;
     private final int context;
     private final int longest;
+    private final int end;
 
     /** Computes what may come next. */
     @FunctionalInterface
     public interface Predictor {
         /**
-         * The scores of the next character at each position; those of a position depend on the tokens up to it only.
+         * The scores of the next token at each position; those of a position depend on the tokens up to it only.
          *
          * @param tokens
-         *            int64 [n, context]
-         * @return float32 [n, context, vocabulary], of the host, which then belongs to the caller
+         *            INT64 [n, context]
+         * @return float32 [n, context, size of the vocabulary], of the host, which is closed afterwards
          */
         Tensor logits(Tensor tokens);
     }
@@ -37,11 +40,28 @@ public final class NameInventor {
      * A name that was invented.
      *
      * @param name
-     *            its characters, without newline
+     *            its characters; it may be empty
      * @param exists
-     *            whether it is one that there is
+     *            whether there is such a name
      */
     public record Invention(String name, boolean exists) {
+    }
+
+    /** A name that is being made. */
+    private static final class Draft {
+        private final SplittableRandom random;
+        private int[] tokens = new int[32];
+        private int length;
+
+        Draft(SplittableRandom random, int first) {
+            this.random = random;
+            add(first);
+        }
+
+        void add(int token) {
+            tokens = length == tokens.length ? Arrays.copyOf(tokens, 2 * length) : tokens;
+            tokens[length++] = token;
+        }
     }
 
     /**
@@ -49,28 +69,29 @@ public final class NameInventor {
      *
      * @param predictor
      *            computes what may come next
-     * @param characters
-     *            the vocabulary: a token is the index of its character; newline is one of them
+     * @param vocabulary
+     *            what its tokens are; line feed is one of them
      * @param context
      *            how many tokens the predictor takes, from 1
      * @param longest
-     *            length at which a name is cut off, from 1
+     *            characters at which a name is cut off, from 1
      * @throws IllegalArgumentException
-     *             if there is no newline, or a length is out of its range
+     *             if there is no line feed, or a number is out of its range
      */
-    public NameInventor(Predictor predictor, String characters, int context, int longest) {
-        if (characters.indexOf(END) < 0) {
+    public NameInventor(Predictor predictor, Vocabulary vocabulary, int context, int longest) {
+        if (!vocabulary.contains('\n')) {
             throw new IllegalArgumentException(
-                    "The characters of names must have a newline, at which names begin and end, but are '" + characters + "'");
+                    "Names begin and end at line feeds, but the vocabulary has none: take that of the training text");
         }
         if (context < 1 || longest < 1) {
-            throw new IllegalArgumentException(
-                    "Names are made of at least 1 token of context and 1 character, but these are " + context + " and " + longest);
+            throw new IllegalArgumentException("Names must have at least 1 token before the next and 1 character, but these are " + context
+                    + " and " + longest);
         }
         this.predictor = predictor;
-        this.characters = characters;
+        this.vocabulary = vocabulary;
         this.context = context;
         this.longest = longest;
+        this.end = vocabulary.token('\n');
     }
 
     /**
@@ -80,12 +101,12 @@ public final class NameInventor {
      *            runs it
      * @param model
      *            of a {@link CharacterTransformer}
-     * @param characters
-     *            the vocabulary: a token is the index of its character
-     * @return invents names
+     * @param vocabulary
+     *            that of the training text
+     * @return invents names of up to 200 characters
      */
-    public static NameInventor of(Executor executor, Model model, String characters) {
-        return of(executor, model.evaluation().prune(model.inputs(), model.outputs()), model.inputs(), model.outputs(), characters);
+    public static NameInventor of(Executor executor, Model model, Vocabulary vocabulary) {
+        return of(executor, model.evaluation().prune(model.inputs(), model.outputs()), model.inputs(), model.outputs(), vocabulary);
     }
 
     /**
@@ -94,25 +115,27 @@ public final class NameInventor {
      * @param executor
      *            runs it
      * @param model
-     *            of a {@link CharacterTransformer}, not to be closed before the inventor is done
-     * @param characters
-     *            the vocabulary: a token is the index of its character
-     * @return invents names
+     *            of a {@link CharacterTransformer}, not to be closed before the inventor has done its work
+     * @param vocabulary
+     *            that of the training text
+     * @return invents names of up to 200 characters
+     * @throws IllegalArgumentException
+     *             if the model has not one input of two dimensions, or not one output
      */
-    public static NameInventor of(Executor executor, InferenceModels.InferenceModel model, String characters) {
+    public static NameInventor of(Executor executor, InferenceModels.InferenceModel model, Vocabulary vocabulary) {
+        NameInventor inventor = of(executor, model.program(), model.feeds(), model.fetches(), vocabulary);
         model.parameters().forEach(executor.scope()::set);
-        return of(executor, model.program(), model.feeds(), model.fetches(), characters);
+        return inventor;
     }
 
-    private static NameInventor of(Executor executor, Program program, List<String> feeds, List<String> fetches, String characters) {
-        if (feeds.size() != 1 || fetches.size() != 1 || program.global().get(feeds.getFirst()).tensor().dims().size() != 2) {
-            throw new IllegalArgumentException(
-                    "A model that invents names must have one input [n, context] and one output, but has " + feeds
-                            + " and " + fetches);
+    private static NameInventor of(Executor executor, Program program, List<String> feeds, List<String> fetches, Vocabulary vocabulary) {
+        List<Long> dims = feeds.size() == 1 ? program.global().get(feeds.getFirst()).tensor().dims() : List.of();
+        if (dims.size() != 2 || dims.get(1) < 1 || fetches.size() != 1) {
+            throw new IllegalArgumentException("A model that invents names must have one input [n, context] and one output, but is given "
+                    + feeds + (feeds.size() == 1 ? " " + dims : "") + " and gives " + fetches + ": take one that 'train names' has saved");
         }
-        int context = Math.toIntExact(program.global().get(feeds.getFirst()).tensor().dims().get(1));
         Plan plan = executor.compile(program, Executor.feeds(feeds.getFirst()), Executor.fetches(fetches.getFirst()));
-        return new NameInventor(tokens -> plan.run(tokens).get(fetches.getFirst()), characters, context, 200);
+        return new NameInventor(tokens -> plan.run(tokens).get(fetches.getFirst()), vocabulary, Math.toIntExact(dims.get(1)), LONGEST);
     }
 
     /**
@@ -121,76 +144,83 @@ public final class NameInventor {
      * @param count
      *            how many, from 1
      * @param temperature
-     *            scores are divided by it, above 0: below 1 what is likely is chosen more often than it was seen
+     *            scores are divided by it, above 0: below 1 what is likely comes more often than the model believes
      * @param seed
-     *            the same names for the same seed and model
+     *            the same names for the same seed, model and temperature
      * @param exists
-     *            whether a name is one that there is
-     * @return so many, in no order; a name may be there twice, or empty
+     *            whether there is such a name
+     * @return so many, of which some may be alike
+     * @throws IllegalArgumentException
+     *             if a number is out of its range, or the model has another vocabulary or scores that are not numbers
      */
     public List<Invention> invent(int count, double temperature, long seed, Predicate<String> exists) {
         if (count < 1 || !(temperature > 0) || Double.isInfinite(temperature)) {
             throw new IllegalArgumentException(
-                    "At least 1 name is invented, at a finite temperature above 0, but these are " + count + " and " + temperature);
+                    "At least 1 name is invented, at a finite temperature above 0, but these are " + count + " and "
+                            + temperature);
         }
         SplittableRandom source = new SplittableRandom(seed);
-        List<SplittableRandom> randoms = new ArrayList<>();
-        List<StringBuilder> texts = new ArrayList<>();
-        for (int i = 0; i < count; i++) {
-            // One source for each name: the others do not depend on when one ends.
-            randoms.add(source.split());
-            texts.add(new StringBuilder().append(END));
-        }
-        List<Integer> open = IntStream.range(0, count).boxed().toList();
+        // Each has numbers of its own: what becomes of one does not depend on when others end.
+        List<Draft> drafts = IntStream.range(0, count).mapToObj(_ -> new Draft(source.split(), end)).toList();
+        List<Draft> open = drafts;
         while (!open.isEmpty()) {
-            open = extend(open, texts, randoms, temperature);
+            extend(open, temperature);
+            open = open.stream().filter(draft -> draft.tokens[draft.length - 1] != end && draft.length <= longest).toList();
         }
-        return texts.stream().map(text -> text.toString().strip()).map(name -> new Invention(name, exists.test(name))).toList();
+        List<Invention> inventions = new ArrayList<>();
+        for (Draft draft : drafts) {
+            int last = draft.tokens[draft.length - 1] == end ? draft.length - 1 : draft.length;
+            String name = vocabulary.decode(Arrays.copyOfRange(draft.tokens, 1, last));
+            inventions.add(new Invention(name, exists.test(name)));
+        }
+        return inventions;
     }
 
-    /** Adds one character to each of the texts that are open; gives those that still are. */
-    private List<Integer> extend(List<Integer> open, List<StringBuilder> texts, List<SplittableRandom> randoms, double temperature) {
-        float[] scores;
-        long[] windows = new long[open.size() * context];
+    private void extend(List<Draft> open, double temperature) {
+        long[] windows = new long[Math.multiplyExact(open.size(), context)];
         for (int row = 0; row < open.size(); row++) {
-            fill(windows, row, texts.get(open.get(row)));
+            fill(windows, row * context, open.get(row));
         }
+        float[] scores;
         try (Tensor tokens = Tensor.of(windows, open.size(), context); Tensor logits = predictor.logits(tokens)) {
             scores = logits.toFloatArray();
         }
-        if (scores.length != windows.length * characters.length()) {
-            throw new IllegalArgumentException(
-                    "The model must score the " + characters.length() + " characters at each of " + windows.length
-                            + " positions, but gives " + scores.length + " scores: give it the vocabulary that it was trained with");
+        if (scores.length != (long) windows.length * vocabulary.size()) {
+            throw new IllegalArgumentException("The model must score each of the " + vocabulary.size() + " characters at " + windows.length
+                    + " positions, but gives " + scores.length + " scores: give it the vocabulary of its training text");
         }
-        List<Integer> still = new ArrayList<>();
         for (int row = 0; row < open.size(); row++) {
-            int text = open.get(row);
-            StringBuilder letters = texts.get(text);
-            int position = row * context + Math.min(letters.length(), context) - 1;
-            char next = characters.charAt(choose(scores, position * characters.length(), temperature, randoms.get(text).nextDouble()));
-            letters.append(next);
-            if (next != END && letters.length() <= longest) {
-                still.add(text);
-            }
+            Draft draft = open.get(row);
+            int position = row * context + Math.min(draft.length, context) - 1;
+            draft.add(choose(scores, position * vocabulary.size(), temperature, draft.random.nextDouble()));
         }
-        return still;
     }
 
-    /** The last tokens of a text; behind a short one are newlines, on which nothing before them depends. */
-    private void fill(long[] windows, int row, StringBuilder text) {
-        int from = Math.max(0, text.length() - context);
+    /** The last tokens; behind those of a short draft are line feeds, on which nothing before them depends. */
+    private void fill(long[] windows, int at, Draft draft) {
+        int from = Math.max(0, draft.length - context);
         for (int i = 0; i < context; i++) {
-            windows[row * context + i] = characters.indexOf(from + i < text.length() ? text.charAt(from + i) : END);
+            windows[at + i] = from + i < draft.length ? draft.tokens[from + i] : end;
         }
     }
 
-    /** The index at which the cumulated probability passes a number from 0 to 1. */
-    private int choose(float[] scores, int from, double temperature, double at) {
-        double highest = IntStream.range(from, from + characters.length()).mapToDouble(i -> scores[i]).max().orElseThrow();
-        double[] weights = IntStream.range(from, from + characters.length()).mapToDouble(i -> Math.exp((scores[i] - highest) / temperature))
-                .toArray();
-        double rest = at * java.util.Arrays.stream(weights).sum();
+    /** The token at which the cumulated probability exceeds a number from 0 to below 1. */
+    private int choose(float[] scores, int from, double temperature, double number) {
+        double highest = Double.NEGATIVE_INFINITY;
+        for (int i = 0; i < vocabulary.size(); i++) {
+            highest = Math.max(highest, scores[from + i]);
+        }
+        if (Double.isNaN(highest) || Double.isInfinite(highest)) {
+            throw new IllegalArgumentException("The model's scores must be numbers, but the highest is " + highest
+                    + ": its training has failed");
+        }
+        double[] weights = new double[vocabulary.size()];
+        double sum = 0;
+        for (int i = 0; i < weights.length; i++) {
+            weights[i] = Math.exp((scores[from + i] - highest) / temperature);
+            sum += weights[i];
+        }
+        double rest = number * sum;
         int chosen = 0;
         while (chosen < weights.length - 1 && rest >= weights[chosen]) {
             rest -= weights[chosen++];

@@ -24,11 +24,11 @@ import io.seriatim.graph.Schedule;
  * @param dropout
  *            the probability that an element is cleared where the network has dropout, from 0 to below 1
  * @param seed
- *            of the parameters and of dropout; 0 for other ones each time
+ *            of the parameters and of dropout; the same ones for the same seed
  * @param bfloat16
  *            whether products and convolutions are computed in bfloat16 in training; parameters stay float32
  */
-public record Recipe(int batch, int epochs, double rate, long warmUp, double clip, double decay, double dropout, int seed,
+public record Recipe(int batch, int epochs, double rate, long warmUp, double clip, double decay, double dropout, long seed,
         boolean bfloat16) {
     private static final double LAST = 0.1;
 
@@ -42,8 +42,8 @@ public record Recipe(int batch, int epochs, double rate, long warmUp, double cli
         atLeast("batch", 1, batch);
         atLeast("epochs", 1, epochs);
         atLeast("warmUp", 0, warmUp);
-        atLeast("clip", 0, clip);
-        atLeast("decay", 0, decay);
+        notNegative("clip", clip);
+        notNegative("decay", decay);
         if (!(rate > 0) || Double.isInfinite(rate)) {
             throw new IllegalArgumentException("The learning rate must be a finite number above 0, but is " + rate);
         }
@@ -52,14 +52,20 @@ public record Recipe(int batch, int epochs, double rate, long warmUp, double cli
         }
     }
 
-    private static void atLeast(String name, int least, double value) {
-        if (!(value >= least) || Double.isInfinite(value)) {
+    private static void atLeast(String name, long least, long value) {
+        if (value < least) {
             throw new IllegalArgumentException("'" + name + "' of a recipe must be at least " + least + ", but is " + value);
         }
     }
 
+    private static void notNegative(String name, double value) {
+        if (!(value >= 0) || Double.isInfinite(value)) {
+            throw new IllegalArgumentException("'" + name + "' of a recipe must be a finite number from 0 on, but is " + value);
+        }
+    }
+
     /**
-     * Without warm-up, clipping, decay, dropout and seed, in float32.
+     * Without warm-up, clipping, decay and dropout, with seed 0, in float32.
      *
      * @param batch
      *            examples of a step
@@ -154,10 +160,10 @@ public record Recipe(int batch, int epochs, double rate, long warmUp, double cli
      * With another seed.
      *
      * @param value
-     *            0 for other parameters each time
+     *            any
      * @return a copy
      */
-    public Recipe withSeed(int value) {
+    public Recipe withSeed(long value) {
         return new Recipe(batch, epochs, rate, warmUp, clip, decay, dropout, value, bfloat16);
     }
 
@@ -173,26 +179,15 @@ public record Recipe(int batch, int epochs, double rate, long warmUp, double cli
     }
 
     /**
-     * How many steps an epoch has; the last may have a smaller batch.
-     *
-     * @param examples
-     *            of the training set, from 1
-     * @return from 1
-     */
-    public long stepsPerEpoch(int examples) {
-        atLeast("examples", 1, examples);
-        return ((long) examples + batch - 1) / batch;
-    }
-
-    /**
-     * How many steps there are in all.
+     * How many steps there are in all. Examples that fill no batch are left out.
      *
      * @param examples
      *            of the training set, from 1
      * @return from 1
      */
     public long steps(int examples) {
-        return epochs * stepsPerEpoch(examples);
+        atLeast("examples", 1, examples);
+        return (long) epochs * Math.max(1, examples / batch);
     }
 
     /**

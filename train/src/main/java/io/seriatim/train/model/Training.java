@@ -20,7 +20,7 @@ record Training(Value output, Value loss, Map<String, Value> metrics) {
             Function<Graph, Training> definition) {
         List<Training> parts = new ArrayList<>();
         List<Program> evaluations = new ArrayList<>();
-        Network network = Network.define(recipe.seed(), graph -> {
+        Network network = Network.define(graph -> {
             Training training = definition.apply(graph);
             parts.add(training);
             evaluations.add(graph.main().copyForTest());
@@ -28,6 +28,9 @@ record Training(Value output, Value loss, Map<String, Value> metrics) {
                     parameter -> Objects.requireNonNull(graph.main().global().var(parameter)).tensor().dims().size() > 1));
             return Outputs.of("loss", training.loss);
         });
+        // A seed for whole programs, and not for each operation: there it would be the same numbers in every run.
+        network.main().randomSeed(recipe.seed());
+        network.startup().randomSeed(recipe.seed());
         Training training = parts.getFirst();
         Map<String, String> metrics = new LinkedHashMap<>();
         training.metrics.forEach((metric, value) -> metrics.put(metric, value.name()));
