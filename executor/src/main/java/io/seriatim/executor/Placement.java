@@ -8,7 +8,10 @@ import io.seriatim.tensor.kernel.NoKernelException;
 import io.seriatim.tensor.kernel.PreparedKernels;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -20,7 +23,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>
  * A task runs where its operation says ({@code op_device}), else where the program runs; on the host if there is no kernel for it there. A value is brought to another place once, however many read it
- * there. When it is written, its copies elsewhere are stale: later readers get a new transfer. What outlives the run is brought home at the end.
+ * there, and as soon as it is there: streams of copies then have the order in which values become ready, and none waits behind a later one. When it is written, its copies elsewhere are stale: later readers get
+ * a new transfer. What outlives the run is brought home at the end.
  */
 final class Placement {
     /** In place of a copy: the value itself. */
@@ -32,6 +36,10 @@ final class Placement {
     private final List<Task> placed = new ArrayList<>();
     /** By the value whose memory it is, and place, the copy that holds its present content. */
     private final Map<Integer, Map<Place, Integer>> copies = new HashMap<>();
+
+    /** That a value will be read at a place. */
+    private record Reader(int value, Place place) {
+    }
 
     private Placement(ValueTable values, Options options, PreparedKernels kernels) {
         this.values = values;
@@ -57,7 +65,11 @@ final class Placement {
             return chosen;
         }
         placement.homes(chosen);
-        chosen.forEach(placement::place);
+        List<List<Reader>> readers = placement.readers(chosen);
+        for (int i = 0; i < chosen.size(); i++) {
+            placement.place(chosen.get(i));
+            readers.get(i).forEach(reader -> placement.read(reader.value(), reader.place()));
+        }
         placement.bringHome();
         return placement.placed;
     }
@@ -134,6 +146,34 @@ final class Placement {
         return place == null ? Place.CPU : place;
     }
 
+    /** Behind each task, where else its results will be read before they are written again. */
+    private List<List<Reader>> readers(List<Task> tasks) {
+        List<List<Reader>> readers = new ArrayList<>(Collections.nCopies(tasks.size(), List.of()));
+        Map<Integer, LinkedHashSet<Place>> later = new HashMap<>();
+        for (int i = tasks.size() - 1; i >= 0; i--) {
+            Task task = tasks.get(i);
+            List<Reader> own = new ArrayList<>();
+            for (int value : task.writes()) {
+                LinkedHashSet<Place> places = later.remove(values.memory(value));
+                if (places != null && values.spec(value) != null) {
+                    // The first reader was met last.
+                    places.reversed().stream().filter(place -> !place.equals(task.place()))
+                            .forEach(place -> own.add(new Reader(value, place)));
+                }
+            }
+            readers.set(i, own);
+            for (int value : task.reads()) {
+                later.computeIfAbsent(values.memory(value), _ -> new LinkedHashSet<>()).addLast(task.place());
+            }
+            for (int value : task.writes()) {
+                if (isChanged(task, value)) {
+                    later.computeIfAbsent(values.memory(value), _ -> new LinkedHashSet<>()).addLast(task.place());
+                }
+            }
+        }
+        return readers;
+    }
+
     private void place(Task task) {
         Place place = task.place();
         // What is changed in place must be there, even if no kernel reads it.
@@ -158,7 +198,7 @@ final class Placement {
             case Task.Transfer transfer -> transfer;
         });
         for (int value : task.writes()) {
-            Map<Place, Integer> only = new HashMap<>();
+            Map<Place, Integer> only = new LinkedHashMap<>();
             only.put(place, names.getOrDefault(value, value) == value ? SELF : names.getOrDefault(value, value));
             copies.put(values.memory(value), only);
         }
@@ -176,13 +216,13 @@ final class Placement {
 
     /** A value's present content at a place, brought there if it is not. All values of one memory are found where that is. */
     private int read(int value, Place place) {
-        Map<Place, Integer> there = copies.computeIfAbsent(values.memory(value), _ -> new HashMap<>(Map.of(home(value), SELF)));
+        Map<Place, Integer> there = copies.computeIfAbsent(values.memory(value), _ -> new LinkedHashMap<>(Map.of(home(value), SELF)));
         Integer copy = there.get(place);
         if (copy != null) {
             return copy == SELF ? value : copy;
         }
-        Place source = there.containsKey(Place.CPU) ? Place.CPU : there.keySet().iterator().next();
-        if (!source.isHost() && !place.isHost()) {
+        Place source = source(there, place);
+        if (!source.isHost() && !place.isHost() && !source.kind().equals(place.kind())) {
             read(value, Place.CPU);
             source = Place.CPU;
         }
@@ -192,6 +232,12 @@ final class Placement {
         placed.add(new Task.Transfer(from == SELF ? value : from, to, source, place));
         there.put(place, isHome ? SELF : to);
         return to;
+    }
+
+    /** From a device of the same kind if it is there, else from the host if it is there. The first of several: others may still be waiting for it. */
+    private static Place source(Map<Place, Integer> there, Place target) {
+        return there.keySet().stream().filter(place -> place.kind().equals(target.kind())).findFirst()
+                .orElseGet(() -> there.containsKey(Place.CPU) ? Place.CPU : there.keySet().iterator().next());
     }
 
     /** What is wanted goes to the host, what outlives the run to where it was. */

@@ -18,7 +18,7 @@ public final class ProgramFailedException extends RuntimeException {
     /**
      * The operation that failed.
      *
-     * @return its type; {@code memcpy_h2d} or {@code memcpy_d2h} for a copy between places, {@code plan} if it was none of them, as when there is no memory for temporaries
+     * @return its type; {@code memcpy_h2d}, {@code memcpy_d2h} or {@code memcpy_d2d} for a copy between places, {@code plan} if it was none of them, as when there is no memory for temporaries
      */
     public String operation() {
         return operation;

@@ -73,7 +73,7 @@ record Streams(List<Key> streams, int[] stream, int[][] waits, int[][] hostWaits
             return null;
         }
         if (task instanceof Task.Transfer transfer) {
-            return new Key(task.place(), transfer.source().isHost() ? Purpose.COPY_IN : Purpose.COPY_OUT, "");
+            return new Key(task.place(), transfer.target().isHost() ? Purpose.COPY_OUT : Purpose.COPY_IN, "");
         }
         String name = task.operations().getFirst().op().attribute("execution_stream") instanceof Attribute.Text(String text) ? text : "";
         return new Key(task.place(), Purpose.COMPUTE, name);

@@ -223,7 +223,7 @@ sealed interface Task {
 
         @Override
         public Place place() {
-            return source.isHost() ? target : source;
+            return target.isHost() ? source : target;
         }
 
         @Override
@@ -233,7 +233,7 @@ sealed interface Task {
 
         @Override
         public String name() {
-            return source.isHost() ? "memcpy_h2d" : "memcpy_d2h";
+            return source.isHost() ? "memcpy_h2d" : target.isHost() ? "memcpy_d2h" : "memcpy_d2d";
         }
     }
 

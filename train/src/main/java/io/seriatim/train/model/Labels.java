@@ -31,7 +31,7 @@ record Labels(Field input, Field target) {
         if (target.dtype() != DType.INT64 && target.dtype() != DType.INT32) {
             throw new IllegalArgumentException(
                     "The labels of " + network + " must be class numbers, int64 or int32, but field '" + target.name()
-                            + "' is " + target.dtype());
+                            + "' is " + target.dtype() + ": take mlp for them");
         }
         if (target.shape().size() != 1) {
             throw new IllegalArgumentException("The labels of " + network + " must be one class number for each example, but field '"
@@ -47,7 +47,7 @@ record Labels(Field input, Field target) {
         Shape shape = input.shape();
         if (shape.rank() != 3) {
             throw new IllegalArgumentException("The images of " + network + " must be [channels, height, width], but field '" + input.name()
-                    + "' has shape " + shape);
+                    + "' has shape " + shape + ": take mlp for them");
         }
         return shape.dims();
     }

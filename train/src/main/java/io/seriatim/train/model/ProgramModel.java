@@ -1,8 +1,10 @@
 package io.seriatim.train.model;
 
 import io.seriatim.graph.Program;
+import io.seriatim.graph.Schedule;
 import io.seriatim.train.Model;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -65,5 +67,23 @@ public final class ProgramModel {
      */
     public static Optional<String> rate(Program main) {
         return new ProgramParts(main).rate();
+    }
+
+    /**
+     * A model whose rate is set before each step; else it stays what the startup program sets, also where PaddlePaddle's own schedulers would change it, which are no part of a program.
+     *
+     * @param model
+     *            of a training program
+     * @param schedule
+     *            the rate of each step
+     * @return a copy
+     * @throws IllegalArgumentException
+     *             if the program computes its rate itself
+     */
+    public static Model scheduled(Model model, Schedule schedule) {
+        String rate = rate(model.main()).orElseThrow(() -> new IllegalArgumentException("The learning rate of '" + model.name()
+                + "' cannot be set, as the program computes it itself: train it without a rate of your own"));
+        return new Model(model.name(), model.main(), model.startup(), model.evaluation(), model.feeds(), model.loss(), model.metrics(),
+                Map.of(rate, schedule), model.inputs(), model.outputs(), model.unit(), model.unitsPerExample());
     }
 }

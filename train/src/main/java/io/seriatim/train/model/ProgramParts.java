@@ -56,14 +56,21 @@ final class ProgramParts {
         feeds.forEach(feed -> require(feed, "--feed"));
         Program test = main.copyForTest();
         Map<String, String> metrics = metrics(test.global());
-        List<String> outputs = new Prediction(test.global(), feeds).of(loss);
-        List<String> targets = new ArrayList<>(List.of(loss));
+        Prediction prediction = new Prediction(test.global(), feeds);
+        List<String> outputs = prediction.of(loss);
+        Set<String> targets = new LinkedHashSet<>(List.of(loss));
         targets.addAll(metrics.values());
         targets.addAll(outputs);
-        Program evaluation = test.prune(feeds, targets.stream().distinct().toList());
+        Program evaluation = evaluation(test, feeds, List.copyOf(targets));
         feeds.forEach(feed -> evaluation.global().put(global.get(feed)));
-        List<String> needed = new Prediction(test.global(), feeds).feeds(outputs);
-        return new Model(name, main.copy(), startup.copy(), evaluation, feeds, loss, metrics, Map.of(), needed, outputs, "examples", 1);
+        return new Model(name, main.copy(), startup.copy(), evaluation, feeds, loss, metrics, Map.of(), prediction.feeds(outputs), outputs,
+                "examples", 1);
+    }
+
+    /** A loss that is made of gradients needs backward, and that needs what only the forms for training give. */
+    private Program evaluation(Program test, List<String> feeds, List<String> targets) {
+        Program evaluation = test.prune(feeds, targets);
+        return feeds.containsAll(new ProgramParts(evaluation).feeds()) ? evaluation : main.prune(feeds, targets);
     }
 
     private VarDesc require(String name, String option) {

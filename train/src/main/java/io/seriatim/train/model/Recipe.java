@@ -42,8 +42,8 @@ public record Recipe(int batch, int epochs, double rate, long warmUp, double cli
         atLeast("batch", 1, batch);
         atLeast("epochs", 1, epochs);
         atLeast("warmUp", 0, warmUp);
-        atLeast("clip", 0, clip);
-        atLeast("decay", 0, decay);
+        notNegative("clip", clip);
+        notNegative("decay", decay);
         if (!(rate > 0) || Double.isInfinite(rate)) {
             throw new IllegalArgumentException("The learning rate must be a finite number above 0, but is " + rate);
         }
@@ -52,9 +52,15 @@ public record Recipe(int batch, int epochs, double rate, long warmUp, double cli
         }
     }
 
-    private static void atLeast(String name, int least, double value) {
-        if (!(value >= least) || Double.isInfinite(value)) {
+    private static void atLeast(String name, long least, long value) {
+        if (value < least) {
             throw new IllegalArgumentException("'" + name + "' of a recipe must be at least " + least + ", but is " + value);
+        }
+    }
+
+    private static void notNegative(String name, double value) {
+        if (!(value >= 0) || Double.isInfinite(value)) {
+            throw new IllegalArgumentException("'" + name + "' of a recipe must be a finite number from 0 on, but is " + value);
         }
     }
 
