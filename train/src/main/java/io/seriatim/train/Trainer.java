@@ -283,10 +283,6 @@ public final class Trainer {
         stop = builder.stop;
         recorder = builder.recorder;
         checkpoints = options.folder() == null ? null : Checkpoints.in(options.folder());
-        if (data.training().fields().size() != model.feeds().size()) {
-            throw new IllegalArgumentException("Model '" + model.name() + "' is fed " + model.feeds() + ", but the data have the fields "
-                    + data.training().fields());
-        }
         if (data.training().size() < options.batch()) {
             throw new IllegalArgumentException("A batch of " + options.batch() + " is larger than all " + data.training().size()
                     + " training examples: take smaller batches");
@@ -296,6 +292,12 @@ public final class Trainer {
         if (options.batch() % options.places().size() != 0) {
             throw new IllegalArgumentException("A batch of " + options.batch() + " cannot be split evenly among " + options.places().size()
                     + " places: take a multiple");
+        }
+        FeedShapes shapes = new FeedShapes(model);
+        shapes.require(data.training(), options.batch());
+        if (shapes.isFixed() && data.validation().size() < options.batch()) {
+            throw new IllegalArgumentException("Model '" + model.name() + "' takes batches of " + options.batch()
+                    + " examples and no others, but there are only " + data.validation().size() + " for validation: give more");
         }
     }
 
@@ -348,7 +350,8 @@ public final class Trainer {
     }
 
     /**
-     * Trains. Afterwards the variables are those of the evaluation with the smallest loss, if there are checkpoints, else those of the last step.
+     * Trains. Afterwards the variables are those of the evaluation with the smallest loss, if there are checkpoints, else those of the last step. Checkpoints are read and plans made before listeners are told that it has begun: what
+     * fails without that has changed nothing.
      *
      * @return what came of it
      * @throws NotFiniteException
@@ -359,10 +362,7 @@ public final class Trainer {
     public Result run() throws IOException {
         TrainingState from = prepare();
         Progression progression = new Progression(from);
-        tell(listener -> listener.begun(begun(from)));
-        if (from.step() < steps()) {
-            progression.train();
-        }
+        progression.train();
         TrainingState last = progression.state;
         if (checkpoints != null && last.bestStep() >= 0 && !last.isBest() && progression.end != TrainingListener.End.STOPPED) {
             checkpoints.load(checkpoints.of(last.bestStep()), model.main(), scope);
@@ -450,12 +450,18 @@ public final class Trainer {
         }
 
         void train() throws IOException {
+            if (state.step() >= steps) {
+                tell(listener -> listener.begun(Trainer.this.begun(begin)));
+                return;
+            }
             if (recorder != null) {
                 recorder.pause();
             }
             try (TrainingReader reader = new TrainingReader(data.training(), begin);
                     Steps plan = new Steps(model, options, scope, begin.step(), false, recorder);
                     Evaluator evaluator = new Evaluator(model, data.validation(), options)) {
+                // Listeners write files; by now, all is known to be right that can be checked without running a step.
+                tell(listener -> listener.begun(Trainer.this.begun(begin)));
                 while (state.step() < steps && end == TrainingListener.End.DONE) {
                     step(reader, plan);
                     after(evaluator);
