@@ -42,7 +42,7 @@ final class Checkpoints {
             Files.createDirectory(partial);
             ParameterFiles.writeCombined(partial.resolve(VARIABLES), program, scope::find);
             state.write(partial.resolve(STATE));
-            delete(target);
+            remove(state.step());
             Files.move(partial, target, StandardCopyOption.ATOMIC_MOVE);
         } finally {
             delete(partial);
@@ -89,7 +89,17 @@ final class Checkpoints {
         List<Long> steps = new ArrayList<>(steps());
         steps.remove(state.bestStep());
         for (long step : steps.subList(0, Math.max(0, steps.size() - KEPT))) {
-            delete(of(step));
+            remove(step);
+        }
+    }
+
+    /** At once: what still has its name while its files are being deleted would look like a checkpoint. */
+    private void remove(long step) throws IOException {
+        Path checkpoint = of(step);
+        if (Files.exists(checkpoint)) {
+            Path removed = folder.resolve("." + step + ".removed" + PARTIAL);
+            Files.move(checkpoint, removed, StandardCopyOption.ATOMIC_MOVE);
+            delete(removed);
         }
     }
 

@@ -311,7 +311,8 @@ public final class Trainer {
     }
 
     /**
-     * Trains. Afterwards the variables are those of the evaluation with the smallest loss, if there are checkpoints, else those of the last step.
+     * Trains. Afterwards the variables are those of the evaluation with the smallest loss, if there are checkpoints, else those of the last step. Checkpoints are read and plans made before listeners are told that it has begun: what
+     * fails without that has changed nothing.
      *
      * @return what came of it
      * @throws NotFiniteException
@@ -321,7 +322,6 @@ public final class Trainer {
      */
     public Result run() throws IOException {
         TrainingState from = training.options().resume() ? training.resume(scope) : training.begin(scope);
-        training.tell(listener -> listener.begun(training.begun(from, scope)));
         Result result = new TrainingLoop(training, scope, from).run();
         training.tell(listener -> listener.ended(result.end(), result.step()));
         return result;

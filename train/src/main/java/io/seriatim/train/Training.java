@@ -31,10 +31,6 @@ record Training(Model model, Split data, TrainingOptions options, List<TrainingL
     }
 
     void check() {
-        if (data.training().fields().size() != model.feeds().size()) {
-            throw new IllegalArgumentException("Model '" + model.name() + "' is fed " + model.feeds() + ", but the data have the fields "
-                    + data.training().fields());
-        }
         if (data.training().size() < options.batch()) {
             throw new IllegalArgumentException("A batch of " + options.batch() + " is larger than all " + data.training().size()
                     + " training examples: take smaller batches");
@@ -44,6 +40,12 @@ record Training(Model model, Split data, TrainingOptions options, List<TrainingL
         if (options.batch() % options.places().size() != 0) {
             throw new IllegalArgumentException("A batch of " + options.batch() + " cannot be split evenly among " + options.places().size()
                     + " places: take a multiple");
+        }
+        FeedShapes shapes = new FeedShapes(model);
+        shapes.require(data.training(), options.batch());
+        if (shapes.isFixed() && data.validation().size() < options.batch()) {
+            throw new IllegalArgumentException("Model '" + model.name() + "' takes batches of " + options.batch()
+                    + " examples and no others, but there are only " + data.validation().size() + " for validation: give more");
         }
     }
 

@@ -40,10 +40,14 @@ final class TrainingLoop {
         if (recorder != null) {
             recorder.pause();
         }
-        if (state.step() < steps) {
+        if (state.step() >= steps) {
+            tellBegun();
+        } else {
             try (TrainingReader reader = new TrainingReader(training.data().training(), begin);
                     Steps plan = new Steps(training.model(), options, scope, begin.step(), false, recorder);
                     Evaluator evaluator = new Evaluator(training.model(), training.data().validation(), options)) {
+                // Listeners write files; by now, all is known to be right that can be checked without running a step.
+                tellBegun();
                 while (state.step() < steps && end == End.DONE) {
                     step(reader, plan);
                     after(evaluator);
@@ -55,6 +59,11 @@ final class TrainingLoop {
             checkpoints.load(checkpoints.of(state.bestStep()), training.model().main(), scope);
         }
         return new Trainer.Result(end, state.step(), loss, state.bestStep(), state.bestLoss());
+    }
+
+    private void tellBegun() throws IOException {
+        TrainingListener.Begun begun = training.begun(begin, scope);
+        training.tell(listener -> listener.begun(begun));
     }
 
     private void step(TrainingReader reader, Steps plan) throws IOException {

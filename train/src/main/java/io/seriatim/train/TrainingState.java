@@ -3,9 +3,11 @@ package io.seriatim.train;
 import io.seriatim.tensor.AtomicFile;
 import io.seriatim.tensor.FileFormatException;
 import java.io.IOException;
+import java.nio.charset.CharacterCodingException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.function.Function;
@@ -82,7 +84,7 @@ record TrainingState(long program, long seed, int batch, int examples, long step
 
     static TrainingState read(Path file) throws IOException {
         Map<String, String> lines = new LinkedHashMap<>();
-        for (String line : Files.readAllLines(file)) {
+        for (String line : lines(file)) {
             int equals = line.indexOf('=');
             if (equals > 0) {
                 lines.put(line.substring(0, equals), line.substring(equals + 1));
@@ -98,6 +100,14 @@ record TrainingState(long program, long seed, int batch, int examples, long step
                 parser.number("step", Long::parseLong), parser.number("epoch", Integer::parseInt),
                 parser.number("batch-of-epoch", Long::parseLong), parser.number("best-step", Long::parseLong),
                 parser.number("best-loss", Double::parseDouble), parser.number("evaluations-since", Integer::parseInt));
+    }
+
+    private static List<String> lines(Path file) throws IOException {
+        try {
+            return Files.readAllLines(file);
+        } catch (CharacterCodingException e) {
+            throw new FileFormatException(file.toString(), "it is no text in UTF-8: resume from another checkpoint", e);
+        }
     }
 
     private record Parser(Path file, Map<String, String> lines) {

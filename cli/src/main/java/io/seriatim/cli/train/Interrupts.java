@@ -3,10 +3,11 @@ package io.seriatim.cli.train;
 import io.seriatim.train.StopSignal;
 import java.io.PrintWriter;
 import java.lang.reflect.Proxy;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * What Ctrl-C does: the first one ends the training after its step, with a checkpoint; the second one ends the process, but not in the middle of a file.
+ * What Ctrl-C does, and a request to terminate such as that of {@code kill}: the first one ends the training after its step, with a checkpoint; the second one ends the process, but not in the middle of a file.
  *
  * <p>
  * There is no supported way to be told of a second interrupt: shutdown hooks run once. {@code sun.misc.Signal} is in every JDK (module jdk.unsupported), and called by reflection, since javac warns of it where it
@@ -45,7 +46,9 @@ final class Interrupts {
                 }
                 return method.getName().equals("hashCode") ? (Object) System.identityHashCode(self) : method.getName();
             });
-            signal.getMethod("handle", signal, handler).invoke(null, signal.getConstructor(String.class).newInstance("INT"), proxy);
+            for (String name : List.of("INT", "TERM")) {
+                signal.getMethod("handle", signal, handler).invoke(null, signal.getConstructor(String.class).newInstance(name), proxy);
+            }
         } catch (ReflectiveOperationException e) {
             err.println("seriatim: Ctrl-C will end the training at once here, since the JDK has no signals: " + e);
             err.flush();

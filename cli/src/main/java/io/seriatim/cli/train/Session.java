@@ -46,6 +46,7 @@ final class Session {
     private final RunRecorder recorder = new RunRecorder();
     private final History history;
     private final Trainer trainer;
+    private boolean begun;
     private final Progress progress;
     private final JsonLines lines;
     private final EventFile events;
@@ -69,7 +70,7 @@ final class Session {
         Trainer.Builder builder = Trainer.of(job.model(), job.split()).batch(settings.batch()).epochs(settings.epochs())
                 .seed(settings.seed()).places(places(settings.places())).threads(threads).patience(settings.patience())
                 .evaluateEvery(settings.evaluateEvery()).checkpointEvery(settings.checkpointEvery()).folder(folder).stop(stop)
-                .recorder(recorder).listener(history).listener(lines).listener(events).listener(progress);
+                .recorder(recorder).listener(new Opening()).listener(history).listener(lines).listener(events).listener(progress);
         if (settings.steps() > 0) {
             builder.steps(settings.steps());
         }
@@ -80,11 +81,26 @@ final class Session {
         return Arrays.stream(text.split(",", -1)).map(String::strip).map(Place::parse).toList();
     }
 
-    void train() throws IOException {
-        Files.createDirectories(folder);
-        if (!resume) {
-            job.settings().write(folder);
+    /** Whether something has been written. */
+    boolean hasBegun() {
+        return begun;
+    }
+
+    /** Makes the folder once there is something to put into it. */
+    private final class Opening implements TrainingListener {
+        @Override
+        public void begun(Begun training) throws IOException {
+            stop.whileWriting(() -> {
+                Files.createDirectories(folder);
+                if (!resume) {
+                    job.settings().write(folder);
+                }
+            });
+            begun = true;
         }
+    }
+
+    void train() throws IOException {
         out.println("data      " + job.data());
         if (job.text() != null) {
             out.println(String.format(Locale.ROOT, "baseline  %.4f nats per character, by a bigram model", job.baseline()));
@@ -96,7 +112,9 @@ final class Session {
         try (progress; lines; events) {
             result = trainer.run();
         } catch (NotFiniteException | ProgramFailedException e) {
-            report(List.of(), e);
+            if (begun) {
+                report(List.of(), e);
+            }
             throw e;
         }
         Map<String, Path> files = new LinkedHashMap<>();

@@ -3,10 +3,10 @@ package io.seriatim.cli.train;
 import io.seriatim.tensor.AtomicFile;
 import io.seriatim.tensor.FileFormatException;
 import java.io.IOException;
+import java.nio.charset.CharacterCodingException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -88,9 +88,8 @@ record Settings(String what, @Nullable Path startup, Map<String, Path> feeds, @N
         }
         Map<String, String> lines = new LinkedHashMap<>();
         Map<String, Path> feeds = new LinkedHashMap<>();
-        List<String> all = new ArrayList<>(Files.readAllLines(file));
-        for (String line : all) {
-            int equals = line.lastIndexOf('=') < 0 ? -1 : line.indexOf('=');
+        for (String line : lines(file)) {
+            int equals = line.indexOf('=');
             if (equals > 0 && line.startsWith(FEED)) {
                 feeds.put(line.substring(FEED.length(), equals), Path.of(line.substring(equals + 1)));
             } else if (equals > 0) {
@@ -104,6 +103,14 @@ record Settings(String what, @Nullable Path startup, Map<String, Path> feeds, @N
                 parser.needed("place", text -> text), parser.needed("precision", text -> text),
                 parser.needed("patience", Integer::valueOf), parser.needed("evaluate-every", Long::valueOf),
                 parser.needed("checkpoint-every", Long::valueOf));
+    }
+
+    private static List<String> lines(Path file) throws IOException {
+        try {
+            return Files.readAllLines(file);
+        } catch (CharacterCodingException e) {
+            throw new FileFormatException(file.toString(), "it is no text in UTF-8, as every run's settings are", e);
+        }
     }
 
     private record Parser(Path file, Map<String, String> lines) {

@@ -1,6 +1,7 @@
 package io.seriatim.cli.train;
 
 import io.seriatim.device.DeviceNotFoundException;
+import io.seriatim.executor.ProgramFailedException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -103,14 +104,21 @@ public final class TrainCommand implements Callable<Integer> {
         try {
             Settings settings = resume == null ? settings() : resumed(resume);
             Job job = Job.of(settings);
-            session = new Session(job, resume == null ? folder(job.settings()) : resume, threads(), resume != null,
+            session = new Session(job, resume == null ? folder() : resume, threads(), resume != null,
                     command().commandLine().getOut(), command().commandLine().getErr());
         } catch (NoSuchFileException e) {
             throw usage("There is no file " + e.getFile() + (e.getReason() == null ? "" : ": " + e.getReason()), e);
         } catch (IllegalArgumentException | DeviceNotFoundException | IOException e) {
             throw e instanceof ParameterException known ? known : usage(String.valueOf(e.getMessage()), e);
         }
-        session.train();
+        try {
+            session.train();
+        } catch (IllegalArgumentException | ProgramFailedException | IOException e) {
+            if (session.hasBegun()) {
+                throw e;
+            }
+            throw usage(String.valueOf(e.getMessage()), e);
+        }
         return 0;
     }
 
@@ -167,7 +175,19 @@ public final class TrainCommand implements Callable<Integer> {
         return Settings.read(run);
     }
 
-    private Path folder(Settings settings) {
+    /** Checks early that it can be made: reading the data may take a while. */
+    private void requireFolder(Path folder) {
+        Path there = folder.toAbsolutePath().normalize();
+        while (!Files.exists(there) && there.getParent() != null) {
+            there = there.getParent();
+        }
+        if (!Files.isDirectory(there) || !Files.isWritable(there)) {
+            throw usage("The folder " + folder + " cannot be made, since " + there
+                    + (Files.isDirectory(there) ? " cannot be written to" : " is a file") + ": name another with --out", null);
+        }
+    }
+
+    private Path folder() {
         Path made = out;
         if (made == null) {
             String name = Job.NETWORKS.contains(what) ? what : String.valueOf(Path.of(what).getFileName()).replaceAll("\\.pdmodel$", "");
@@ -178,6 +198,7 @@ public final class TrainCommand implements Callable<Integer> {
                 made = Path.of("runs", name + "-" + time + "-" + i);
             }
         }
+        requireFolder(made);
         if (Files.exists(made.resolve(Settings.FILE))) {
             throw usage("The folder " + made + " holds a run already: go on with it by --resume " + made + ", or name another folder",
                     null);

@@ -1,5 +1,10 @@
 package io.seriatim.cli.train;
 
+import io.seriatim.graph.Network;
+import io.seriatim.graph.Outputs;
+import io.seriatim.graph.Sgd;
+import io.seriatim.graph.Value;
+import io.seriatim.graph.format.ProgramFiles;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Npy;
 import io.seriatim.tensor.Tensor;
@@ -7,6 +12,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Random;
 
 /** Data of a few kilobytes, made from fixed seeds. */
@@ -71,5 +77,35 @@ final class TinyData {
                     .append('\n');
         }
         return Files.writeString(file, text);
+    }
+
+    /** A straight line, which is learnt at a constant rate. */
+    static Network line(int batch) {
+        return Network.define(7, graph -> {
+            Value x = graph.data("x", DType.FLOAT32, batch, 2);
+            Value y = graph.data("y", DType.FLOAT32, batch, 1);
+            Value found = graph.linear(x, 1);
+            Value loss = graph.meanSquaredError(found, y);
+            graph.minimize(loss, Sgd.of(0.05));
+            return Outputs.of("loss", loss, "found", found);
+        });
+    }
+
+    /** Writes a program that is fed x and y, and that many rows; returns the arguments that name them. */
+    static List<Object> program(Path folder, Network network, int rows) throws IOException {
+        Path main = folder.resolve("main.pdmodel");
+        Path startup = folder.resolve("startup.pdmodel");
+        ProgramFiles.write(main, network.main());
+        ProgramFiles.write(startup, network.startup());
+        float[] x = new float[rows * 2];
+        float[] y = new float[rows];
+        for (int row = 0; row < rows; row++) {
+            x[row * 2] = row % 5 - 2;
+            x[row * 2 + 1] = row % 3 - 1;
+            y[row] = 2 * x[row * 2] - x[row * 2 + 1] + 1;
+        }
+        Npy.write(folder.resolve("x.npy"), Tensor.of(x, rows, 2));
+        Npy.write(folder.resolve("y.npy"), Tensor.of(y, rows, 1));
+        return List.of(main, "--startup", startup, "--feed", "x=" + folder.resolve("x.npy"), "--feed", "y=" + folder.resolve("y.npy"));
     }
 }

@@ -6,14 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.seriatim.cli.CommandRun;
 import io.seriatim.graph.Network;
-import io.seriatim.graph.Outputs;
 import io.seriatim.graph.Program;
-import io.seriatim.graph.Sgd;
-import io.seriatim.graph.Value;
 import io.seriatim.graph.format.InferenceModels;
 import io.seriatim.graph.format.ParameterFiles;
-import io.seriatim.graph.format.ProgramFiles;
-import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Npy;
 import io.seriatim.tensor.Tensor;
 import java.io.IOException;
@@ -84,42 +79,23 @@ class TrainCommandTest {
         assertTrue(run.loss(18) < run.loss(1), run.losses()::toString);
     }
 
-    /** A straight line, whose loss falls by the same factor in each step. */
-    private static Network line() {
-        return Network.define(7, graph -> {
-            Value x = graph.data("x", DType.FLOAT32, -1, 2);
-            Value y = graph.data("y", DType.FLOAT32, -1, 1);
-            Value found = graph.linear(x, 1);
-            Value loss = graph.meanSquaredError(found, y);
-            graph.minimize(loss, Sgd.of(0.05));
-            return Outputs.of("loss", loss, "found", found);
-        });
-    }
-
-    private static void feeds(Path folder, int rows) throws IOException {
-        Files.createDirectories(folder);
-        float[] x = new float[rows * 2];
-        float[] y = new float[rows];
-        for (int row = 0; row < rows; row++) {
-            x[row * 2] = row % 5 - 2;
-            x[row * 2 + 1] = row % 3 - 1;
-            y[row] = 2 * x[row * 2] - x[row * 2 + 1] + 1;
-        }
-        Npy.write(folder.resolve("x.npy"), Tensor.of(x, rows, 2));
-        Npy.write(folder.resolve("y.npy"), Tensor.of(y, rows, 1));
+    @Test
+    void aProgramOfFilesIsTrainedAndServed() throws IOException {
+        Network network = TinyData.line(-1);
+        List<Object> args = new ArrayList<>(TinyData.program(temp, network, 40));
+        args.addAll(List.of("--loss", network.outputs().get("loss").name(), "--batch", 4, "--epochs", 8));
+        RunFolder run = train("program", args.toArray());
+        assertTrue(run.loss(72) < run.loss(1) / 100, run.losses()::toString);
+        assertSameOutput(run, temp.resolve("x.npy"), Npy.read(temp.resolve("x.npy")).toFloatArray());
     }
 
     @Test
-    void aProgramOfFilesIsTrainedAndServed() throws IOException {
-        Network network = line();
-        ProgramFiles.write(temp.resolve("main.pdmodel"), network.main());
-        ProgramFiles.write(temp.resolve("startup.pdmodel"), network.startup());
-        feeds(temp, 40);
-        RunFolder run = train("program", temp.resolve("main.pdmodel"), "--startup", temp.resolve("startup.pdmodel"), "--feed",
-                "x=" + temp.resolve("x.npy"), "--feed", "y=" + temp.resolve("y.npy"), "--loss", network.outputs().get("loss").name(),
-                "--batch", 4, "--epochs", 8);
-        assertTrue(run.loss(72) < run.loss(1) / 100, run.losses()::toString);
-        assertSameOutput(run, temp.resolve("x.npy"), Npy.read(temp.resolve("x.npy")).toFloatArray());
+    void aProgramMayFixItsBatch() throws IOException {
+        List<Object> args = new ArrayList<>(TinyData.program(temp, TinyData.line(5), 64));
+        args.addAll(List.of("--epochs", 3));
+        RunFolder run = train("program", args.toArray());
+        // The last 6 rows are for validation, of which the program takes 5.
+        assertEquals(33, run.checkpoints().getLast());
     }
 
     /** What {@code seriatim run} computes with the saved model, and what the trained variables say. */

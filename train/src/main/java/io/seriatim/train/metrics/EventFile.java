@@ -46,6 +46,7 @@ public final class EventFile implements TrainingListener, AutoCloseable {
 
     private final Path folder;
     private final LongSupplier millis;
+    private Path file;
     private @Nullable OutputStream out;
     private long flushed;
     private String speed = "throughput/units";
@@ -62,6 +63,7 @@ public final class EventFile implements TrainingListener, AutoCloseable {
 
     EventFile(Path folder, LongSupplier millis) {
         this.folder = folder;
+        this.file = folder;
         this.millis = millis;
     }
 
@@ -83,9 +85,9 @@ public final class EventFile implements TrainingListener, AutoCloseable {
         String name = "events.out.tfevents." + second + ".seriatim";
         for (@Var
         int n = 1;; n++) {
+            file = folder.resolve(n == 1 ? name : name + "." + n);
             try {
-                return Files.newOutputStream(folder.resolve(n == 1 ? name : name + "." + n), StandardOpenOption.CREATE_NEW,
-                        StandardOpenOption.WRITE);
+                return Files.newOutputStream(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
             } catch (FileAlreadyExistsException e) {
                 if (n == 9) {
                     throw e;
@@ -134,13 +136,22 @@ public final class EventFile implements TrainingListener, AutoCloseable {
         OutputStream open = out;
         out = null;
         if (open != null) {
-            open.close();
+            try {
+                open.close();
+            } catch (IOException e) {
+                throw NotWritten.of(file, e);
+            }
         }
     }
 
     private void flush() throws IOException {
         flushed = millis.getAsLong();
-        stream().flush();
+        OutputStream open = stream();
+        try {
+            open.flush();
+        } catch (IOException e) {
+            throw NotWritten.of(file, e);
+        }
     }
 
     private OutputStream stream() {
@@ -174,7 +185,12 @@ public final class EventFile implements TrainingListener, AutoCloseable {
     private void record(byte[] data) throws IOException {
         ByteBuffer framed = ByteBuffer.allocate(data.length + 16).order(ByteOrder.LITTLE_ENDIAN);
         framed.putLong(data.length).putInt(maskedCrc(framed.array(), 8)).put(data).putInt(maskedCrc(data, data.length));
-        stream().write(framed.array());
+        OutputStream open = stream();
+        try {
+            open.write(framed.array());
+        } catch (IOException e) {
+            throw NotWritten.of(file, e);
+        }
     }
 
     private static int maskedCrc(byte[] data, int length) {

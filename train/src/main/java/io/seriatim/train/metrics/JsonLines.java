@@ -161,8 +161,12 @@ public final class JsonLines implements TrainingListener, AutoCloseable {
             throw new IllegalStateException("A training must have begun before " + file + " is written: call begun first");
         }
         ByteBuffer bytes = ByteBuffer.wrap(line.getBytes(StandardCharsets.UTF_8));
-        while (bytes.hasRemaining()) {
-            open.write(bytes);
+        try {
+            while (bytes.hasRemaining()) {
+                open.write(bytes);
+            }
+        } catch (IOException e) {
+            throw NotWritten.of(file, e);
         }
     }
 }

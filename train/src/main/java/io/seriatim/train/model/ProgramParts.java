@@ -54,6 +54,11 @@ final class ProgramParts {
         checkLoss(loss);
         List<String> feeds = givenFeeds.isEmpty() ? feeds() : List.copyOf(givenFeeds);
         feeds.forEach(feed -> require(feed, "--feed"));
+        List<String> missing = feeds().stream().filter(feed -> !feeds.contains(feed)).toList();
+        if (!missing.isEmpty()) {
+            throw new IllegalArgumentException("The program must be fed " + feeds() + ", but is fed " + feeds + ": give '"
+                    + missing.getFirst() + "' as well, with --feed " + missing.getFirst() + "=FILE.npy");
+        }
         Program test = main.copyForTest();
         Map<String, String> metrics = metrics(test.global());
         Prediction prediction = new Prediction(test.global(), feeds);
