@@ -140,7 +140,8 @@ class SoakTest {
                 }).build().run();
         Usage begin = usages.getFirst();
         Usage end = usages.getLast();
-        print("%,d steps of mlp: median step %.3f ms after the first thousand, %.3f ms in the last (ratio %.3f)", steps, 1e3 * median(early),
+        print("%,d steps of mlp: median step %.3f ms after the first thousand, %.3f ms in the last (ratio %.3f)", steps,
+                1e3 * median(early),
                 1e3 * median(late), median(late) / median(early));
         print("resident memory %.1f MiB after the first thousand, %.1f MiB at the end (ratio %.3f); heap %.1f and %.1f MiB",
                 begin.resident / 1048576.0, end.resident / 1048576.0, (double) end.resident / begin.resident, begin.heap / 1048576.0,
