@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.google.errorprone.annotations.FormatMethod;
 import io.seriatim.device.Devices;
 import io.seriatim.device.Place;
 import io.seriatim.executor.Executor;
@@ -103,6 +104,7 @@ class SoakTest {
         }
     }
 
+    @FormatMethod
     private static void print(String format, Object... values) {
         System.out.println(String.format(Locale.ROOT, format, values));
     }

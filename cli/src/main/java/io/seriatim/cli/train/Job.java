@@ -105,7 +105,7 @@ record Job(Settings settings, Model model, Split split, String data, @Nullable T
         String examples = String.format(java.util.Locale.ROOT, "%,d examples to learn from, %,d for validation", split.training().size(),
                 split.validation().size());
         String where = settings.data() == null ? "feeds" : settings.data().toString();
-        return where + ": " + (split.training() == split.validation() ? examples + ", the same" : examples);
+        return where + ": " + (split.training().equals(split.validation()) ? examples + ", the same" : examples);
     }
 
     private static LabelledData examples(Settings settings) throws IOException {

@@ -18,7 +18,6 @@ import io.seriatim.train.metrics.Summary;
 import io.seriatim.train.model.NameInventor;
 import io.seriatim.train.report.Extra;
 import io.seriatim.train.report.TrainingReport;
-import java.io.Console;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.io.PrintWriter;
@@ -58,8 +57,7 @@ final class Session {
         this.out = out;
         this.err = err;
         history = resume ? History.read(folder.resolve(METRICS), Trainer.latestCheckpoint(folder)) : new History();
-        Console console = System.console();
-        progress = new Progress(new PrintStream(System.out, true, System.out.charset()), console != null && console.isTerminal());
+        progress = new Progress(new PrintStream(System.out, true, System.out.charset()), System.console().isTerminal());
         lines = new JsonLines(folder.resolve(METRICS));
         events = new EventFile(folder);
         trainer = trainer(threads);
