@@ -20,6 +20,7 @@ module io.seriatim.cli {
     opens io.seriatim.cli.doctor to info.picocli;
     opens io.seriatim.cli.run to info.picocli;
     opens io.seriatim.cli.show to info.picocli;
+    opens io.seriatim.cli.train to info.picocli;
 
     uses io.seriatim.cli.bench.EnginePeer;
 }

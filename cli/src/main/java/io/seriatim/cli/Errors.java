@@ -1,5 +1,6 @@
 package io.seriatim.cli;
 
+import io.seriatim.train.NotFiniteException;
 import java.io.PrintWriter;
 import java.util.Arrays;
 import picocli.CommandLine;
@@ -47,7 +48,7 @@ final class Errors {
     /** A message that names a file only says nothing without its type, and a bug has a type to search for: only our own are shown bare. */
     private static String message(Throwable t) {
         String text = t.getMessage() == null ? "" : t.getMessage().strip().replaceAll("\\s*\\R\\s*", " ");
-        boolean plain = t instanceof ParameterException || t instanceof IllegalArgumentException;
+        boolean plain = t instanceof ParameterException || t instanceof IllegalArgumentException || t instanceof NotFiniteException;
         if (plain && !text.isEmpty()) {
             return text;
         }

@@ -8,6 +8,7 @@ import io.seriatim.cli.demo.devices.TwoDevicesCommand;
 import io.seriatim.cli.doctor.DoctorCommand;
 import io.seriatim.cli.run.RunCommand;
 import io.seriatim.cli.show.ShowCommand;
+import io.seriatim.cli.train.TrainCommand;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -15,7 +16,7 @@ import picocli.CommandLine.ScopeType;
 
 /** The command {@code seriatim}. */
 @Command(name = "seriatim", description = "Takes a program written serially and runs it in parallel with the same result.", scope = ScopeType.INHERIT, mixinStandardHelpOptions = true, versionProvider = Version.class, subcommands = {
-        Main.Demo.class, Main.Bench.class, RunCommand.class, ShowCommand.class, DoctorCommand.class})
+        TrainCommand.class, Main.Demo.class, Main.Bench.class, RunCommand.class, ShowCommand.class, DoctorCommand.class})
 final class Main {
     /** The commands that show something. */
     @Command(name = "demo", description = "Show what the engine does with a real program.", subcommands = {SerialToParallelCommand.class,

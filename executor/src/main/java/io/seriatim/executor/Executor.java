@@ -34,7 +34,7 @@ public final class Executor implements AutoCloseable {
     private final @Nullable Engine engine;
     private final Map<Key, Plan> cached = new LinkedHashMap<>(8, 0.75f, true);
     private final Set<Plan> plans = Collections.newSetFromMap(new WeakHashMap<>());
-    private final AtomicLong runs = new AtomicLong();
+    private final AtomicLong runs;
 
     /** What a plan depends on: the program's content, and what is asked of it. Place and options are the executor's. */
     private record Key(long hash, int blocks, int operations, Feeds feeds, Fetches fetches) {
@@ -59,6 +59,7 @@ public final class Executor implements AutoCloseable {
         private @Nullable Engine engine;
         private boolean eager;
         private @Nullable RunRecorder recorder;
+        private long firstRun;
 
         private Builder() {
         }
@@ -261,6 +262,21 @@ public final class Executor implements AutoCloseable {
         }
 
         /**
+         * From which run on random numbers are drawn: those of an operation without a seed of its own follow from the program's seed and the number of the run. To go on where another executor has ended.
+         *
+         * @param number
+         *            of the first run; 0 unless set
+         * @return this
+         */
+        public Builder firstRun(long number) {
+            if (number < 0) {
+                throw new IllegalArgumentException("Runs are counted from 0, but the first was to be " + number);
+            }
+            firstRun = number;
+            return this;
+        }
+
+        /**
          * The executor.
          *
          * @return with a scope of its own
@@ -268,11 +284,13 @@ public final class Executor implements AutoCloseable {
         public Executor build() {
             return new Executor(
                     new Options(place, devices, threads, sequential, cachedPlans, specialisations, nanCheck, paddleRandom, inPlace, fusion,
-                            relaxedNan, memoryPlan, collector, ignoreUnknownFeeds, engine, eager, new StreamPool(devices), recorder));
+                            relaxedNan, memoryPlan, collector, ignoreUnknownFeeds, engine, eager, new StreamPool(devices), recorder),
+                    firstRun);
         }
     }
 
-    private Executor(Options options) {
+    private Executor(Options options, long firstRun) {
+        this.runs = new AtomicLong(firstRun);
         this.options = options;
         PreparedKernels kernels = PreparedKernels.system();
         this.interpreter = Interpreter.of(kernels);

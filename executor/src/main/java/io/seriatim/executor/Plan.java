@@ -225,7 +225,7 @@ public final class Plan {
         Map<String, Tensor> results = LinkedHashMap.newLinkedHashMap(fetches.names().size());
         Cancellation cancellation = new Cancellation();
         RunRecorder recorder = executor.options().recorder();
-        Recording recording = recorder == null ? null : new Recording(recorder);
+        Recording recording = recorder == null || !recorder.isRecording() ? null : new Recording(recorder);
         RunContext context = new RunContext(externals(accesses, root, fed), root.bindings(), new RunContext.Lazy(executor.interpreter(),
                 program.global(), fed, executor.nextRun(), session -> inner(session, cancellation, recording)), cancellation, recording);
         plan.run(context, frame -> {

@@ -20,7 +20,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a program's {@code read} operations take their batches from: a source that is read ahead on the copy lane of an engine. A scope makes it known to programs: {@code scope.set("data", reader)}.
+ * What a program's {@code read} operations take their batches from: a source that is read ahead on the copy lane of an engine. A scope makes it known to programs: {@code scope.set("data", reader)}; outside of
+ * programs {@link #next} takes a batch.
  *
  * <ul>
  * <li>Runs get the batches in the order of the source, each batch once, whichever threads and plans they are of.
@@ -239,6 +240,29 @@ public final class Reader implements AutoCloseable {
         } finally {
             lock.unlock();
         }
+    }
+
+    /**
+     * Takes a batch outside of a program, as a run of one would, waiting for it if it has not been read yet. After the end of the data the next call begins them again.
+     *
+     * @return the tensors as the source gave them; null at the end
+     * @throws InterruptedException
+     *             if the thread is interrupted while it waits; the batch is the next one's
+     * @throws IllegalStateException
+     *             if the reader is closed, before or meanwhile, or its engine is
+     * @throws Exception
+     *             what the source threw in place of this batch; the next call gives the one after it
+     */
+    public @Nullable List<Tensor> next() throws Exception {
+        return switch (take(List.of(this)).getFirst()) {
+            case Outcome.Batch(List<Tensor> tensors) -> tensors;
+            case Outcome.Failed(Exception e) -> throw e;
+            case Outcome.Failed(Error e) -> throw e;
+            case Outcome.Failed(Throwable e) -> throw new IllegalStateException("The source threw " + e, e);
+            case Outcome.Sign.END -> null;
+            case Outcome.Sign.CLOSED, Outcome.Sign.VOID -> throw new IllegalStateException(
+                    "The reader was closed while a batch was waited for: close it after the last one was taken");
+        };
     }
 
     /**

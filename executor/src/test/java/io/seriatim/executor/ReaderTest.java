@@ -3,6 +3,9 @@ package io.seriatim.executor;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -352,6 +355,69 @@ class ReaderTest {
                 assertEquals(null, number(next(reader)));
             }
         }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void batchesAreTakenOutsideOfPrograms(Kind kind) throws Exception {
+        IOException planted = new IOException("planted");
+        AssertionError error = new AssertionError("planted error");
+        NumberSource source = new NumberSource(4) {
+            @Override
+            public @Nullable List<Tensor> next() throws Exception {
+                List<Tensor> batch = super.next();
+                if (batch != null && batch.getFirst().getDouble(0) == 103) {
+                    throw error;
+                }
+                return batch;
+            }
+        }.failing(1, planted);
+        try (Engine engine = kind.open()) {
+            Reader reader = Reader.builder(source).engine(engine).build();
+            for (int passage = 0; passage < 200; passage += 100) {
+                assertEquals(passage, first(reader.next()));
+                assertSame(planted, assertThrows(IOException.class, reader::next));
+                assertEquals(passage + 2, first(reader.next()));
+                if (passage == 0) {
+                    assertEquals(3, first(reader.next()));
+                } else {
+                    assertSame(error, assertThrows(AssertionError.class, reader::next));
+                }
+                assertNull(reader.next());
+            }
+            assertEquals(200, first(reader.next()));
+            reader.reset();
+            assertEquals(300, first(reader.next()));
+            reader.close();
+            String message = String.valueOf(assertThrows(IllegalStateException.class, reader::next).getMessage());
+            assertTrue(message.contains("closed"), message);
+        }
+    }
+
+    @Test
+    void closingEndsAWaitOutsideOfPrograms() throws Exception {
+        CountDownLatch entered = new CountDownLatch(1);
+        CountDownLatch never = new CountDownLatch(1);
+        Reader reader = Reader.of(new NumberSource(4) {
+            @Override
+            public @Nullable List<Tensor> next() throws Exception {
+                entered.countDown();
+                never.await();
+                return super.next();
+            }
+        });
+        List<String> messages = Collections.synchronizedList(new ArrayList<>());
+        Thread waiting = started(() -> messages.add(assertThrows(IllegalStateException.class, reader::next).getMessage()));
+        entered.await();
+        reader.close();
+        waiting.join();
+        assertEquals(1, messages.size());
+        assertTrue(messages.getFirst().contains("closed while"), messages::getFirst);
+    }
+
+    private static int first(@Nullable List<Tensor> batch) {
+        assertNotNull(batch);
+        return (int) batch.getFirst().getDouble(0);
     }
 
     /** What a thread does. */

@@ -26,7 +26,7 @@ import java.util.Random;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** The programs of the README's section on plans: their lines are compiled here as they stand there, and run. */
+/** The programs of the README and of docs/networks.md that run plans: their lines are compiled here as they stand there, and run. */
 class ReadmeTest {
     private static final int DIGITS = 10;
     private static final Random RANDOM = new Random(1);
@@ -96,10 +96,14 @@ class ReadmeTest {
         assertTrue(losses.getFirst() < 0.1, "the loss is " + losses);
     }
 
-    /** The lines that this class repeats are those of the README. */
+    /** The lines that this class repeats are those of the documents. */
     @Test
-    void theReadmeSaysTheSame() throws IOException {
-        String section = Files.readString(Path.of("../README.md")).replaceFirst("(?s).*## Run and train programs\\s+(.*?)\n## .*", "$1");
+    void theDocumentsSayTheSame() throws IOException {
+        saysTheSame(Files.readString(Path.of("../docs/networks.md")).replaceFirst("(?s).*## Run and train programs\\s+", ""));
+        saysTheSame(Files.readString(Path.of("../README.md")).replaceFirst("(?s).*## A network in ten lines\\s+(.*?)\n## .*", "$1"));
+    }
+
+    private static void saysTheSame(String section) throws IOException {
         List<String> here = code(Files.readString(Path.of("src/test/java/io/seriatim/executor/ReadmeTest.java")));
         List<String> missing = Stream.of(section.split("```java", -1)).skip(1)
                 .flatMap(block -> code(block.substring(0, block.indexOf("```"))).stream())

@@ -21,4 +21,30 @@ public final class FileFormatException extends IOException {
     public FileFormatException(String source, long offset, String rule) {
         super(source + ", byte " + offset + ": " + rule);
     }
+
+    /**
+     * Says what is wrong where no single byte is.
+     *
+     * @param source
+     *            the file's or folder's name, with line and column if it has such
+     * @param rule
+     *            what holds in a good one, and what is found
+     */
+    public FileFormatException(String source, String rule) {
+        super(source + ": " + rule);
+    }
+
+    /**
+     * Says what is wrong where another exception has found it.
+     *
+     * @param source
+     *            the file's or folder's name, with line and column if it has such
+     * @param rule
+     *            what holds in a good one, and what is found
+     * @param cause
+     *            what has found it
+     */
+    public FileFormatException(String source, String rule, Throwable cause) {
+        super(source + ": " + rule, cause);
+    }
 }

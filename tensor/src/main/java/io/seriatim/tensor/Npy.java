@@ -7,7 +7,6 @@ import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
 import io.seriatim.tensor.kernel.Kernels;
 import java.io.BufferedInputStream;
-import java.io.BufferedOutputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
 import java.io.IOException;
@@ -17,7 +16,6 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 
 /**
  * NumPy's format of one array. All types are read and written, C and Fortran order, versions 1 to 3; a type that NumPy does not have, bfloat16, is written as {@code V2}, as the package ml_dtypes does. A file
@@ -185,27 +183,7 @@ public final class Npy {
      *             if it cannot be written; then what was there is still there
      */
     public static void write(Path file, Tensor tensor) throws IOException {
-        replace(file, out -> write(out, tensor));
-    }
-
-    /** Writes bytes. */
-    @FunctionalInterface
-    interface Content {
-        void writeTo(OutputStream out) throws IOException;
-    }
-
-    static void replace(Path file, Content content) throws IOException {
-        Path absolute = file.toAbsolutePath();
-        Path folder = java.util.Objects.requireNonNull(absolute.getParent(), "a file in a folder");
-        Path temporary = Files.createTempFile(folder, "." + absolute.getFileName(), ".tmp");
-        try {
-            try (OutputStream out = new BufferedOutputStream(Files.newOutputStream(temporary), CHUNK)) {
-                content.writeTo(out);
-            }
-            Files.move(temporary, absolute, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
-        } finally {
-            Files.deleteIfExists(temporary);
-        }
+        AtomicFile.write(file, out -> write(out, tensor));
     }
 
     /**

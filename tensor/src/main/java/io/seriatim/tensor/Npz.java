@@ -86,7 +86,7 @@ public final class Npz {
      *             if it cannot be written; then what was there is still there
      */
     public static void write(Path file, Map<String, Tensor> tensors) throws IOException {
-        Npy.replace(file, out -> {
+        AtomicFile.write(file, out -> {
             try (ZipOutputStream zip = new ZipOutputStream(out)) {
                 zip.setMethod(ZipOutputStream.STORED);
                 for (Map.Entry<String, Tensor> named : tensors.entrySet()) {

@@ -85,7 +85,7 @@ public interface TrainingListener {
     }
 
     /**
-     * The training has begun.
+     * The training has begun: variables are set, plans are made, and the next is the first step.
      *
      * @param begun
      *            what is about to happen

@@ -8,13 +8,13 @@ import io.seriatim.executor.ProgramFailedException;
 import io.seriatim.graph.Program;
 import io.seriatim.graph.ProgramSummary;
 import io.seriatim.graph.format.ProgramFiles;
+import io.seriatim.tensor.AtomicFile;
 import io.seriatim.tensor.FileFormatException;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -161,9 +161,7 @@ public final class ShowCommand implements Callable<Integer> {
         if (file != null) {
             Path folder = file.toAbsolutePath().getParent();
             Files.createDirectories(folder);
-            Path part = Files.createTempFile(folder, "." + file.getFileName(), ".part");
-            Files.writeString(part, content);
-            Files.move(part, file, StandardCopyOption.REPLACE_EXISTING);
+            AtomicFile.writeText(file, text -> text.write(content));
             out.println("written      " + file);
         }
     }

@@ -3,15 +3,21 @@ package io.seriatim.executor.trace;
 import java.util.Locale;
 
 /** Text and numbers for a page that is both HTML and well-formed XML. */
-final class Markup {
+public final class Markup {
     private static final String[] TIMES = {"ns", "µs", "ms", "s"};
     private static final String[] SIZES = {"B", "KiB", "MiB", "GiB", "TiB"};
 
     private Markup() {
     }
 
-    /** What shows as the text in an element and in a quoted attribute. Characters that XML has no way to write become replacement characters. */
-    static String text(String text) {
+    /**
+     * Text as markup.
+     *
+     * @param text
+     *            any
+     * @return what shows as that text, in an element and in a quoted attribute; characters that XML has no way to write become replacement characters
+     */
+    public static String text(String text) {
         StringBuilder safe = new StringBuilder(text.length() + 16);
         text.codePoints().forEach(c -> {
             switch (c) {
@@ -20,33 +26,94 @@ final class Markup {
                 case '&' -> safe.append("&amp;");
                 case '"' -> safe.append("&quot;");
                 case '\'' -> safe.append("&#39;");
-                default -> safe.appendCodePoint(isXml(c) ? c : 0xFFFD);
+                default -> safe.appendCodePoint(isLegal(c) ? c : 0xFFFD);
             }
         });
         return safe.toString();
     }
 
-    private static boolean isXml(int c) {
+    /**
+     * Text as JSON, which may stand in a script inside of a page.
+     *
+     * @param text
+     *            any
+     * @return a quoted string without any character that is markup
+     */
+    public static String quoted(String text) {
+        StringBuilder json = new StringBuilder(text.length() + 2).append('"');
+        for (int i = 0; i < text.length(); i++) {
+            char c = text.charAt(i);
+            if (c == '"' || c == '\\') {
+                json.append('\\').append(c);
+            } else if (c < ' ' || "<>&\uFFFE\uFFFF".indexOf(c) >= 0 || Character.isSurrogate(c)) {
+                json.append("\\u").append(Character.forDigit(c >> 12, 16)).append(Character.forDigit((c >> 8) & 15, 16))
+                        .append(Character.forDigit((c >> 4) & 15, 16)).append(Character.forDigit(c & 15, 16));
+            } else {
+                json.append(c);
+            }
+        }
+        return json.append('"').toString();
+    }
+
+    /**
+     * Whether XML has a way to write a character (XML 1.0, production 2).
+     *
+     * @param c
+     *            code point
+     * @return false for control characters and halves of pairs
+     */
+    public static boolean isLegal(int c) {
         return c == '\t' || c == '\n' || c == '\r' || (c >= ' ' && c < 0xD800) || (c > 0xDFFF && c < 0xFFFE) || c > 0xFFFF;
     }
 
-    /** At most so many characters. */
-    static String shortened(String text, int most) {
+    /**
+     * The beginning of a text.
+     *
+     * @param text
+     *            any
+     * @param most
+     *            characters, from 1
+     * @return at most so many, the last one … if there were more
+     */
+    public static String shortened(String text, int most) {
         return text.length() <= most
                 ? text
                 : text.substring(0, text.offsetByCodePoints(0, Math.min(text.codePointCount(0, text.length()), most) - 1)) + "…";
     }
 
+    /**
+     * Numbers and texts in a pattern, the same whatever the language of the machine.
+     *
+     * @param format
+     *            as in {@link String#format}
+     * @param values
+     *            what it names; texts must be markup
+     * @return the whole
+     */
     @SuppressWarnings("AnnotateFormatMethod") // Some formats are chosen by the size of the number.
-    static String format(String format, Object... values) {
+    public static String format(String format, Object... values) {
         return String.format(Locale.ROOT, format, values);
     }
 
-    static String time(long nanos) {
+    /**
+     * A duration.
+     *
+     * @param nanos
+     *            nanoseconds
+     * @return three digits and a unit, such as {@code 1.25 ms}
+     */
+    public static String time(long nanos) {
         return scaled(nanos, 1000, TIMES);
     }
 
-    static String bytes(long bytes) {
+    /**
+     * A size.
+     *
+     * @param bytes
+     *            of memory
+     * @return three digits and a unit, such as {@code 12.5 MiB}
+     */
+    public static String bytes(long bytes) {
         return scaled(bytes, 1024, SIZES);
     }
 
@@ -62,7 +129,14 @@ final class Markup {
         return format(digits, number) + " " + units[unit];
     }
 
-    static String count(long count) {
+    /**
+     * A whole number.
+     *
+     * @param count
+     *            any
+     * @return its digits in groups of three
+     */
+    public static String count(long count) {
         return format("%,d", count);
     }
 

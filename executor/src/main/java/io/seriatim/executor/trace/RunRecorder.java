@@ -28,6 +28,7 @@ public final class RunRecorder {
     private long begun;
     private long kept;
     private long leftOut;
+    private volatile boolean paused;
 
     /** Keeps {@value #DEFAULT_SPANS} spans. */
     public RunRecorder() {
@@ -45,11 +46,51 @@ public final class RunRecorder {
             throw new IllegalArgumentException("A recorder keeps 1 span or more, but was asked for " + spans);
         }
         this.capacity = spans;
+        notes.putAll(machine());
+    }
+
+    /**
+     * What every recorder notes.
+     *
+     * @return Java, the system, the number of processors and the size of the heap, by their names for people
+     */
+    public static Map<String, String> machine() {
         Runtime machine = Runtime.getRuntime();
-        note("Java", System.getProperty("java.vm.name") + " " + Runtime.version());
-        note("System", System.getProperty("os.name") + " " + System.getProperty("os.version") + ", " + System.getProperty("os.arch"));
-        note("Processors", Integer.toString(machine.availableProcessors()));
-        note("Heap", "up to " + Markup.bytes(machine.maxMemory()));
+        Map<String, String> notes = new LinkedHashMap<>();
+        notes.put("Java", System.getProperty("java.vm.name") + " " + Runtime.version());
+        notes.put("System", System.getProperty("os.name") + " " + System.getProperty("os.version") + ", " + System.getProperty("os.arch"));
+        notes.put("Processors", Integer.toString(machine.availableProcessors()));
+        notes.put("Heap", "up to " + Markup.bytes(machine.maxMemory()));
+        return notes;
+    }
+
+    /**
+     * Leaves out all runs that begin from now on, until {@link #resume}. They cost nothing; those that have begun are recorded to their end.
+     *
+     * @return this
+     */
+    public RunRecorder pause() {
+        paused = true;
+        return this;
+    }
+
+    /**
+     * Records the runs that begin from now on.
+     *
+     * @return this
+     */
+    public RunRecorder resume() {
+        paused = false;
+        return this;
+    }
+
+    /**
+     * Whether a run that begins now is recorded. Asked by the executor, once a run.
+     *
+     * @return false while it is paused
+     */
+    public boolean isRecording() {
+        return !paused;
     }
 
     /**

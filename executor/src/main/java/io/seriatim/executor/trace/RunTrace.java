@@ -1,11 +1,13 @@
 package io.seriatim.executor.trace;
 
+import io.seriatim.tensor.AtomicFile;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /** What a {@link RunRecorder} has recorded. Immutable. All times are nanoseconds since the recorder was made. */
 public final class RunTrace {
@@ -136,8 +138,24 @@ public final class RunTrace {
         return runsLeftOut;
     }
 
-    Map<String, String> notes() {
+    /**
+     * How the runs were made: what recorders note of the machine, and what was noted besides.
+     *
+     * @return in the order in which it was noted
+     */
+    public Map<String, String> notes() {
         return notes;
+    }
+
+    /**
+     * What a page may say of the runs.
+     *
+     * @param last
+     *            what the last run is called in the middle of a sentence, such as {@code step 20}
+     * @return the parts; nothing if no run has ended
+     */
+    public Optional<ReportSections> sections(String last) {
+        return runs.isEmpty() ? Optional.empty() : Optional.of(new ReportSections(this, last));
     }
 
     /**
@@ -150,7 +168,7 @@ public final class RunTrace {
      *             if it cannot be written
      */
     public void writeTrace(Path file) throws IOException {
-        WholeFile.write(file, out -> new TraceEvents(this, out).write());
+        AtomicFile.writeText(file, out -> new TraceEvents(this, out).write());
     }
 
     /**
@@ -162,6 +180,8 @@ public final class RunTrace {
      *             if it cannot be written
      */
     public void writeReport(Path file) throws IOException {
-        WholeFile.write(file, out -> new ReportPage(this).write(out));
+        ReportPage page = new ReportPage((runs.isEmpty() ? "No runs" : runs.getLast().plan().name()) + " – report");
+        page.add(sections("the last run").map(ReportSections::all).orElse("<p>No run has ended, so there is nothing to report.</p>\n"));
+        page.list("Environment", notes).write(file);
     }
 }

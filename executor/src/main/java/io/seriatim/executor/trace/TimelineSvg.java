@@ -95,11 +95,8 @@ final class TimelineSvg {
     String svg() {
         int bottom = TOP + run.lanes().size() * ROW;
         StringBuilder svg = new StringBuilder(
-                Markup.format("<svg id=\"timeline\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"Timeline\">",
+                Markup.format("<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"Timeline\">",
                         TimeAxis.WIDTH, bottom + 20));
-        svg.append(Markup.format("<defs><clipPath id=\"plot\"><rect x=\"%d\" y=\"0\" width=\"%d\" height=\"%d\"/></clipPath></defs>",
-                TimeAxis.LEFT,
-                TimeAxis.WIDTH - TimeAxis.LEFT - TimeAxis.RIGHT, bottom));
         for (int i = 0; i < run.lanes().size(); i++) {
             RunTrace.Lane lane = lanes.get(run.lanes().get(i));
             int y = TOP + i * ROW;
@@ -111,9 +108,12 @@ final class TimelineSvg {
                     TimeAxis.WIDTH - TimeAxis.LEFT - TimeAxis.RIGHT, BAR));
         }
         axis.draw(svg, TOP - 4, bottom);
-        svg.append("<g class=\"bars\" clip-path=\"url(#plot)\">");
+        // A drawing within the drawing: what is outside of it is not seen.
+        int width = TimeAxis.WIDTH - TimeAxis.LEFT - TimeAxis.RIGHT;
+        svg.append(Markup.format("<svg class=\"bars\" x=\"%d\" y=\"0\" width=\"%d\" height=\"%d\" viewBox=\"%d 0 %d %d\">", TimeAxis.LEFT,
+                width, bottom, TimeAxis.LEFT, width, bottom));
         rows.forEach(row -> draw(svg, row));
-        return svg.append("</g></svg>").toString();
+        return svg.append("</svg></svg>").toString();
     }
 
     /** Bars that are narrower than can be seen and close together become one, in the colour that has most of its time. */
@@ -179,7 +179,7 @@ final class TimelineSvg {
         StringBuilder json = new StringBuilder(Markup.format("{\"left\":%d,\"width\":%d,\"length\":%d,\"labels\":[", TimeAxis.LEFT,
                 TimeAxis.WIDTH - TimeAxis.LEFT - TimeAxis.RIGHT, run.duration()));
         for (int i = 0; i < labels.size(); i++) {
-            json.append(i == 0 ? "" : ",").append(TraceEvents.quoted(labels.get(i)));
+            json.append(i == 0 ? "" : ",").append(Markup.quoted(labels.get(i)));
         }
         json.append("],\"styles\":[");
         for (int i = 0; i < labels.size(); i++) {

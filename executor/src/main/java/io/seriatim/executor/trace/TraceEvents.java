@@ -26,7 +26,7 @@ final class TraceEvents {
         out.write("{\"displayTimeUnit\":\"ns\",\"otherData\":{");
         boolean firstNote = true;
         for (Map.Entry<String, String> note : trace.notes().entrySet()) {
-            out.write((firstNote ? "" : ",") + quoted(note.getKey()) + ":" + quoted(note.getValue()));
+            out.write((firstNote ? "" : ",") + Markup.quoted(note.getKey()) + ":" + Markup.quoted(note.getValue()));
             firstNote = false;
         }
         out.write("},\"traceEvents\":[");
@@ -43,10 +43,10 @@ final class TraceEvents {
     private void tracks(int number, RunTrace.Lane lane) throws IOException {
         if (!processes.containsKey(lane.place())) {
             processes.put(lane.place(), processes.size() + 1);
-            begin("process_name", "M", lane.place(), 0).append(",\"args\":{\"name\":").append(quoted(lane.place())).append('}');
+            begin("process_name", "M", lane.place(), 0).append(",\"args\":{\"name\":").append(Markup.quoted(lane.place())).append('}');
             end();
         }
-        begin("thread_name", "M", lane.place(), number + 1).append(",\"args\":{\"name\":").append(quoted(lane.name())).append('}');
+        begin("thread_name", "M", lane.place(), number + 1).append(",\"args\":{\"name\":").append(Markup.quoted(lane.name())).append('}');
         end();
     }
 
@@ -72,10 +72,11 @@ final class TraceEvents {
     private void span(RunTrace.Run run, RunTrace.Span span, int depth) throws IOException {
         TracedPlan.Instruction instruction = run.plan().instructions().get(span.instruction());
         begin(instruction.type(), "X", trace.lanes().get(span.lane()).place(), span.lane() + 1);
-        event.append(",\"cat\":").append(quoted(instruction.provider()));
+        event.append(",\"cat\":").append(Markup.quoted(instruction.provider()));
         micros(",\"ts\":", span.started());
         micros(",\"dur\":", span.duration());
-        event.append(",\"args\":{\"output\":").append(quoted(instruction.name())).append(",\"program\":").append(quoted(run.plan().name()))
+        event.append(",\"args\":{\"output\":").append(Markup.quoted(instruction.name())).append(",\"program\":")
+                .append(Markup.quoted(run.plan().name()))
                 .append(",\"run\":").append(run.number()).append(",\"instruction\":").append(span.instruction());
         micros(",\"dependency_wait_us\":", span.ready() - run.begun());
         micros(",\"queue_wait_us\":", span.started() - span.ready());
@@ -127,7 +128,7 @@ final class TraceEvents {
 
     private StringBuilder begin(String name, String phase, String place, int track) {
         event.setLength(0);
-        return event.append("{\"name\":").append(quoted(name)).append(",\"ph\":\"").append(phase).append("\",\"pid\":")
+        return event.append("{\"name\":").append(Markup.quoted(name)).append(",\"ph\":\"").append(phase).append("\",\"pid\":")
                 .append(processes.getOrDefault(place, 0)).append(",\"tid\":").append(track);
     }
 
@@ -145,22 +146,5 @@ final class TraceEvents {
         event.append(key).append(nanos / 1000).append('.');
         long rest = Math.abs(nanos % 1000);
         event.append((char) ('0' + rest / 100)).append((char) ('0' + rest / 10 % 10)).append((char) ('0' + rest % 10));
-    }
-
-    static String quoted(String text) {
-        StringBuilder json = new StringBuilder(text.length() + 2).append('"');
-        for (int i = 0; i < text.length(); i++) {
-            char c = text.charAt(i);
-            if (c == '"' || c == '\\') {
-                json.append('\\').append(c);
-            } else if (c < ' ' || "<>&".indexOf(c) >= 0 || Character.isSurrogate(c)) {
-                // The text may be in a script inside of a page.
-                json.append("\\u").append(Character.forDigit(c >> 12, 16)).append(Character.forDigit((c >> 8) & 15, 16))
-                        .append(Character.forDigit((c >> 4) & 15, 16)).append(Character.forDigit(c & 15, 16));
-            } else {
-                json.append(c);
-            }
-        }
-        return json.append('"').toString();
     }
 }

@@ -1,11 +1,23 @@
-(() => {
+window.addEventListener("error", event => { document.documentElement.dataset.error = event.message; });
+const drawElement = (parent, name, attributes, content) => {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const key in attributes) {
+    element.setAttribute(key, attributes[key]);
+  }
+  if (content !== undefined) {
+    element.textContent = content;
+  }
+  return parent.appendChild(element);
+};
+
+document.querySelectorAll("section.timeline").forEach(section => {
   "use strict";
-  const svg = document.getElementById("timeline");
-  const data = JSON.parse(document.getElementById("spans").textContent);
+  const svg = section.querySelector("svg");
+  const data = JSON.parse(section.querySelector("script").textContent);
   const bars = svg.querySelector(".bars");
   const axis = svg.querySelector(".axis");
   const whole = [bars.innerHTML, axis.innerHTML];
-  const note = document.getElementById("hover");
+  const note = section.querySelector("output");
   const idle = note.textContent;
   const bottom = Math.max(...data.rows.map(row => row.y + row.height)) + 9;
   const shortest = 20;
@@ -35,20 +47,9 @@
     return nanos.toFixed(unit === 0 || nanos >= 99.95 ? 0 : nanos >= 9.995 ? 1 : 2) + " " + units[unit];
   };
 
-  const add = (parent, name, attributes, content) => {
-    const element = document.createElementNS("http://www.w3.org/2000/svg", name);
-    for (const key in attributes) {
-      element.setAttribute(key, attributes[key]);
-    }
-    if (content !== undefined) {
-      element.textContent = content;
-    }
-    return parent.appendChild(element);
-  };
-
   const rect = (parent, row, begin, end, style, title) => {
-    const box = add(parent, "rect", { class: style, x: x(begin), y: row.y, width: Math.max(0.8, x(end) - x(begin)), height: row.height });
-    add(box, "title", {}, title);
+    const box = drawElement(parent, "rect", { class: style, x: x(begin), y: row.y, width: Math.max(0.8, x(end) - x(begin)), height: row.height });
+    drawElement(box, "title", {}, title);
   };
 
   const single = (parent, row, i) => {
@@ -59,7 +60,7 @@
     const fits = Math.floor((x(end) - left - 6) / 6);
     if (fits > 4 && data.styles[row.label(i)].startsWith("c")) {
       const shown = label.length <= fits ? label : label.slice(0, fits - 1) + "…";
-      add(parent, "text", { x: left + 4, y: row.y + row.height - 9 }, shown);
+      drawElement(parent, "text", { x: left + 4, y: row.y + row.height - 9 }, shown);
     }
   };
 
@@ -117,8 +118,8 @@
     const step = [1, 2, 5, 10].map(each => each * power).find(each => each >= least) || power;
     axis.textContent = "";
     for (let time = Math.ceil(from / step) * step; time <= to; time += step) {
-      add(axis, "path", { d: "M" + x(time) + " 4V" + bottom });
-      add(axis, "text", { x: x(time), y: bottom + 14 }, text(time));
+      drawElement(axis, "path", { d: "M" + x(time) + " 4V" + bottom });
+      drawElement(axis, "text", { x: x(time), y: bottom + 14 }, text(time));
     }
   };
 
@@ -176,8 +177,8 @@
   });
 
   const middle = () => (from + to) / 2;
-  document.getElementById("in").addEventListener("click", () => zoom(middle(), 0.5));
-  document.getElementById("out").addEventListener("click", () => zoom(middle(), 2));
-  document.getElementById("all").addEventListener("click", () => show(0, data.length));
-  document.querySelectorAll(".hover button").forEach(button => { button.hidden = false; });
-})();
+  section.querySelector("button.in").addEventListener("click", () => zoom(middle(), 0.5));
+  section.querySelector("button.out").addEventListener("click", () => zoom(middle(), 2));
+  section.querySelector("button.whole").addEventListener("click", () => show(0, data.length));
+  section.querySelectorAll("button").forEach(button => { button.hidden = false; });
+});

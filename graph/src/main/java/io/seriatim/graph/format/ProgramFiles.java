@@ -1,6 +1,7 @@
 package io.seriatim.graph.format;
 
 import io.seriatim.graph.Program;
+import io.seriatim.tensor.AtomicFile;
 import io.seriatim.tensor.FileFormatException;
 import java.io.IOException;
 import java.io.UncheckedIOException;

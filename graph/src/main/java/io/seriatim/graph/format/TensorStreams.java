@@ -1,6 +1,7 @@
 package io.seriatim.graph.format;
 
 import io.seriatim.graph.SelectedRows;
+import io.seriatim.tensor.AtomicFile;
 import io.seriatim.tensor.FileFormatException;
 import io.seriatim.tensor.Tensor;
 import java.io.IOException;

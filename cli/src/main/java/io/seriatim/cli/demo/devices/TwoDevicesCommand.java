@@ -4,13 +4,13 @@ import io.seriatim.device.Devices;
 import io.seriatim.device.Place;
 import io.seriatim.device.SimOptions;
 import io.seriatim.engine.Engine;
+import io.seriatim.tensor.AtomicFile;
 import io.seriatim.tensor.NDArray;
 import io.seriatim.tensor.NDArrays;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
@@ -113,12 +113,7 @@ public final class TwoDevicesCommand implements Callable<Integer> {
     private Path write(TimelineSvg timeline) throws IOException {
         Files.createDirectories(out);
         Path picture = out.resolve("timeline.svg");
-        Path temporary = Files.createTempFile(out, "timeline", ".tmp");
-        try {
-            Files.writeString(temporary, timeline.svg());
-            return Files.move(temporary, picture, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
-        } finally {
-            Files.deleteIfExists(temporary);
-        }
+        AtomicFile.writeText(picture, text -> text.write(timeline.svg()));
+        return picture;
     }
 }

@@ -120,7 +120,9 @@ public final class FloatLoops {
     static void reluGrad(float[] x, float[] dy, float[] dx, int count) {
         int n = Math.max(count, LEAST_OF_SLOW);
         for (int i = 0; i < n; i++) {
-            dx[i] = dy[i] * (x[i] > 0 ? 1f : 0f);
+            // 1 where x > 0, else 0, without a branch, which would be guessed wrong every other time: so large, the least number above 0 is a whole one, and NaN becomes 0.
+            int step = Math.max(0, Math.min(1, (int) (x[i] * 0x1p100f * 0x1p100f)));
+            dx[i] = dy[i] * step;
         }
     }
 

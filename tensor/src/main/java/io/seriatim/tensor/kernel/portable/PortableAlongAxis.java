@@ -14,7 +14,6 @@ import io.seriatim.tensor.kernel.TakeAlongAxis;
 import io.seriatim.tensor.kernel.TopK;
 import io.seriatim.tensor.kernel.Triangle;
 import java.util.Arrays;
-import java.util.Comparator;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -99,29 +98,22 @@ final class PortableAlongAxis {
         Strip indices = Strip.of(Objects.requireNonNull(arguments[2]), topK.axis());
         boolean whole = spec.dtype().arithmetic() == DType.INT64;
         return PortableKernel.of((all, _) -> {
-            Integer[] order = new Integer[x.length()];
-            long[] wholes = new long[x.length()];
-            double[] reals = new double[x.length()];
-            Comparator<Integer> ascending = whole
-                    ? Comparator.comparingLong(i -> wholes[i])
-                    : Comparator.comparingDouble(i -> reals[i] + 0.0);
-            Comparator<Integer> comparator = topK.largest() ? ascending.reversed() : ascending;
+            Ranking ranking = new Ranking(x.length(), (int) topK.k(), topK.largest());
             for (long i = 0; i < x.count() && topK.k() > 0; i++) {
                 long at = x.at(all.get(0), i);
                 if (whole) {
-                    Longs.load(all.get(0).memory(), spec.dtype(), at, x.stride(), wholes, 0, x.length());
+                    Longs.load(all.get(0).memory(), spec.dtype(), at, x.stride(), ranking.wholes(), 0, x.length());
                 } else {
-                    Doubles.load(all.get(0).memory(), spec.dtype(), at, x.stride(), reals, 0, x.length());
+                    Doubles.load(all.get(0).memory(), spec.dtype(), at, x.stride(), ranking.reals(), 0, x.length());
                 }
-                Arrays.setAll(order, j -> j);
-                Arrays.sort(order, comparator);
+                int[] order = whole ? ranking.ofWholes() : ranking.ofReals();
                 for (int j = 0; j < topK.k(); j++) {
                     Longs.set(all.get(2).memory(), DType.INT64, indices.at(all.get(2), i) + j * indices.stride() * Long.BYTES, order[j]);
                     long to = values.at(all.get(1), i) + j * values.stride() * spec.dtype().bytes();
                     if (whole) {
-                        Longs.set(all.get(1).memory(), spec.dtype(), to, wholes[order[j]]);
+                        Longs.set(all.get(1).memory(), spec.dtype(), to, ranking.wholes()[order[j]]);
                     } else {
-                        Doubles.set(all.get(1).memory(), spec.dtype(), to, reals[order[j]]);
+                        Doubles.set(all.get(1).memory(), spec.dtype(), to, ranking.reals()[order[j]]);
                     }
                 }
             }

@@ -7,10 +7,10 @@ import io.seriatim.device.Place;
 import io.seriatim.engine.Engine;
 import org.junit.jupiter.api.Test;
 
-/** The program of the README's section on arrays. */
-class ReadmeTest {
+/** The program of docs/arrays.md. */
+class DocumentTest {
     @Test
-    void theArraysOfTheReadme() throws InterruptedException {
+    void theArraysOfTheDocument() throws InterruptedException {
         try (Engine engine = Engine.create()) {
             NDArrays nd = NDArrays.on(engine);
             Generator random = nd.generator(42);

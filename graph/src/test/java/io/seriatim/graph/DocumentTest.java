@@ -19,11 +19,11 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The network of the README: its lines are compiled here as they stand there, and run. */
-class ReadmeTest {
+/** The network of docs/networks.md: its lines are compiled here as they stand there, and run. */
+class DocumentTest {
     private static final int DIGITS = 10;
 
-    /** What the README leaves to its reader. */
+    /** What the document leaves to its reader. */
     record Batch(Tensor images, Tensor labels) {
         /** Images that are bright in the rows of their digit. */
         static Batch draw(Random random, int size) {
@@ -40,7 +40,7 @@ class ReadmeTest {
     }
 
     @Test
-    @SuppressWarnings("NullAway") // What was asked for is there; the README does not dwell on it.
+    @SuppressWarnings("NullAway") // What was asked for is there; the document does not dwell on it.
     void theNetworkLearns(@TempDir Path folder) throws IOException {
         Random random = new Random(1);
         List<Batch> batches = Stream.generate(() -> Batch.draw(random, 32)).limit(30).toList();
@@ -69,11 +69,12 @@ class ReadmeTest {
         assertTrue(net.main().toSvg().startsWith("<svg"));
     }
 
-    /** The lines that this class repeats are those of the README. */
+    /** The lines that this class repeats are those of the document. */
     @Test
-    void theReadmeSaysTheSame() throws IOException {
-        List<String> readme = code(Files.readString(Path.of("../README.md")).replaceFirst("(?s).*## Networks\\s+```java(.*?)```.*", "$1"));
-        List<String> here = code(Files.readString(Path.of("src/test/java/io/seriatim/graph/ReadmeTest.java")));
+    void theDocumentSaysTheSame() throws IOException {
+        List<String> readme = code(
+                Files.readString(Path.of("../docs/networks.md")).replaceFirst("(?s).*## Networks\\s+```java(.*?)```.*", "$1"));
+        List<String> here = code(Files.readString(Path.of("src/test/java/io/seriatim/graph/DocumentTest.java")));
         List<String> missing = readme.stream().filter(line -> !here.contains(line)).toList();
         assertEquals(List.of("ProgramFiles.write(Path.of(\"mlp.pdmodel\"), net.main());", "System.out.println(net.main());",
                 "System.out.println(results.get(loss).getDouble());"), missing);

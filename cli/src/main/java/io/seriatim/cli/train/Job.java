@@ -1,0 +1,194 @@
+package io.seriatim.cli.train;
+
+import io.seriatim.graph.Program;
+import io.seriatim.graph.Schedule;
+import io.seriatim.graph.VarDesc;
+import io.seriatim.graph.format.ProgramFiles;
+import io.seriatim.train.Model;
+import io.seriatim.train.data.Batches;
+import io.seriatim.train.data.ClassNames;
+import io.seriatim.train.data.Data;
+import io.seriatim.train.data.DataFiles;
+import io.seriatim.train.data.FeedFiles;
+import io.seriatim.train.data.LabelledData;
+import io.seriatim.train.data.Split;
+import io.seriatim.train.data.TextData;
+import io.seriatim.train.data.Vocabulary;
+import io.seriatim.train.model.Architecture;
+import io.seriatim.train.model.Bigram;
+import io.seriatim.train.model.CharacterTransformer;
+import io.seriatim.train.model.LeNet;
+import io.seriatim.train.model.Mlp;
+import io.seriatim.train.model.ProgramModel;
+import io.seriatim.train.model.Recipe;
+import io.seriatim.train.model.ResNet18;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is to be trained, on what.
+ *
+ * @param settings
+ *            with the recipe's values where none were given
+ * @param data
+ *            a line about the data, for people
+ * @param text
+ *            if the model continues text; null otherwise
+ * @param baseline
+ *            the validation loss of a bigram model of that text; NaN without text
+ */
+record Job(Settings settings, Model model, Split split, String data, @Nullable Text text, double baseline) {
+    /** The networks by name. Everything else is the file of a program. */
+    static final List<String> NETWORKS = List.of("names", "lenet", "mlp", "resnet18");
+    private static final int DEFAULT_BATCH = 64;
+
+    /**
+     * What the model speaks.
+     *
+     * @param vocabulary
+     *            the character of each token
+     * @param names
+     *            that exist; null if it is no text of names
+     */
+    record Text(Vocabulary vocabulary, @Nullable ClassNames names) {
+    }
+
+    static Job of(Settings settings) throws IOException {
+        return switch (settings.what()) {
+            case "names" -> text(settings);
+            case "lenet", "mlp", "resnet18" -> labelled(settings);
+            default -> program(settings);
+        };
+    }
+
+    private static Job text(Settings settings) throws IOException {
+        Path path = settings.data();
+        ClassNames names = path == null ? ClassNames.ofRuntime() : null;
+        TextData data;
+        if (names != null) {
+            data = names.split(settings.seed());
+        } else if (DataFiles.open(Objects.requireNonNull(path)) instanceof TextData text) {
+            data = text;
+        } else {
+            throw new IllegalArgumentException(
+                    "'names' learns from text, but " + path + " holds examples with labels: train mlp with them");
+        }
+        CharacterTransformer network = CharacterTransformer.forNames(data.vocabulary().size());
+        Split windows = data.windows(network.context());
+        String about = String.format(java.util.Locale.ROOT, "%s: %,d characters to learn from, %,d for validation, %d different",
+                names == null ? path : String.format(java.util.Locale.ROOT, "%,d class names of this JDK", names.names().size()),
+                data.training().length(), data.validation().length(), data.vocabulary().size());
+        double baseline = Bigram.of(data.training(), data.vocabulary().size(), 1).loss(data.validation());
+        return built(settings, network, windows, about, new Text(data.vocabulary(), names), baseline);
+    }
+
+    private static Job labelled(Settings settings) throws IOException {
+        LabelledData data = examples(settings);
+        Architecture network = switch (settings.what()) {
+            case "lenet" -> new LeNet(data.input(), data.label(), data.classes());
+            case "mlp" -> new Mlp(data.input(), data.label(), data.classes() == 0 ? values(data) : data.classes());
+            default -> new ResNet18(data.input(), data.label(), data.classes());
+        };
+        return built(settings, network, data.split(), about(settings, data.split()), null, Double.NaN);
+    }
+
+    private static int values(LabelledData data) {
+        return Math.toIntExact(data.label().shape().size());
+    }
+
+    private static String about(Settings settings, Split split) {
+        String examples = String.format(java.util.Locale.ROOT, "%,d examples to learn from, %,d for validation", split.training().size(),
+                split.validation().size());
+        String where = settings.data() == null ? "feeds" : settings.data().toString();
+        return where + ": " + (split.training() == split.validation() ? examples + ", the same" : examples);
+    }
+
+    private static LabelledData examples(Settings settings) throws IOException {
+        Path path = settings.data();
+        if (path == null) {
+            throw new IllegalArgumentException("'" + settings.what()
+                    + "' needs --data: a folder with the files of MNIST or Fashion-MNIST, x.npy and y.npy, or a table (.csv) with the label in the last column");
+        }
+        return switch (DataFiles.open(path)) {
+            case LabelledData labelled -> labelled;
+            case TextData _ ->
+                throw new IllegalArgumentException("'" + settings.what() + "' needs examples with labels, but " + path
+                        + " is text: train names with it");
+        };
+    }
+
+    private static Job built(Settings settings, Architecture network, Split split, String about, @Nullable Text text, double baseline) {
+        Recipe recipe = network.recipe();
+        Settings filled = settings.with(settings.epochs() == 0 ? recipe.epochs() : settings.epochs(),
+                settings.batch() == 0 ? recipe.batch() : settings.batch());
+        Recipe own = recipe.withBatch(filled.batch()).withEpochs(filled.epochs()).withBfloat16(settings.isBfloat16());
+        if (settings.rate() > 0) {
+            own = own.withRate(settings.rate());
+        }
+        long all = (long) Batches.of(split.training(), filled.batch(), 0).perEpoch() * filled.epochs();
+        Model model = network.build(own, settings.steps() == 0 ? all : Math.min(all, settings.steps()));
+        return new Job(filled, model, split, about, text, baseline);
+    }
+
+    private static Job program(Settings settings) throws IOException {
+        Path file = Path.of(settings.what());
+        Program main = ProgramFiles.read(file);
+        Path startupFile = settings.startup();
+        if (startupFile == null) {
+            throw new IllegalArgumentException("A program needs --startup, the program that sets its parameters");
+        }
+        if (settings.isBfloat16()) {
+            throw new IllegalArgumentException("--precision bf16 is for the networks " + NETWORKS
+                    + ": a program says itself in which precision it computes");
+        }
+        Program startup = ProgramFiles.read(startupFile);
+        List<String> feeds = settings.feeds().isEmpty() ? ProgramModel.feeds(main) : List.copyOf(settings.feeds().keySet());
+        int batch = settings.batch() == 0 ? batch(main, feeds) : settings.batch();
+        Split split = split(settings, batch);
+        batch = settings.batch() == 0 ? Math.min(batch, split.training().size()) : batch;
+        Model model = ProgramModel.of(String.valueOf(file.getFileName()), main, startup, feeds, settings.loss());
+        if (settings.rate() > 0) {
+            String rate = ProgramModel.rate(main)
+                    .orElseThrow(() -> new IllegalArgumentException("The program computes its learning rate itself: leave --rate out"));
+            model = new Model(model.name(), model.main(), model.startup(), model.evaluation(), model.feeds(), model.loss(), model.metrics(),
+                    Map.of(rate, Schedule.constant(settings.rate())), model.inputs(), model.outputs(), model.unit(),
+                    model.unitsPerExample());
+        }
+        Settings filled = settings.with(settings.epochs() == 0 ? 1 : settings.epochs(), batch);
+        return new Job(filled, model, split, about(settings, split), null, Double.NaN);
+    }
+
+    /** The first dimension of what is fed, if the program says it. */
+    private static int batch(Program main, List<String> feeds) {
+        for (String feed : feeds) {
+            VarDesc desc = main.global().find(feed);
+            List<Long> dims = desc == null || desc.type().tensorType() == null
+                    ? new ArrayList<>()
+                    : Objects.requireNonNull(desc.type().tensorType()).dims();
+            if (!dims.isEmpty() && dims.getFirst() > 0) {
+                return Math.toIntExact(dims.getFirst());
+            }
+        }
+        return DEFAULT_BATCH;
+    }
+
+    private static Split split(Settings settings, int batch) throws IOException {
+        if (!settings.feeds().isEmpty()) {
+            return FeedFiles.read(settings.feeds(), batch);
+        }
+        if (settings.data() == null) {
+            throw new IllegalArgumentException(
+                    "A program needs data: --feed NAME=FILE.npy for each variable that it is fed, a row for each example, or --data DIR");
+        }
+        Data data = DataFiles.open(settings.data());
+        if (data instanceof LabelledData labelled) {
+            return labelled.split();
+        }
+        throw new IllegalArgumentException("A program needs examples with labels, but " + settings.data() + " is text: name its feeds");
+    }
+}

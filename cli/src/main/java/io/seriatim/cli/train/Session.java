@@ -1,0 +1,177 @@
+package io.seriatim.cli.train;
+
+import io.seriatim.device.Place;
+import io.seriatim.executor.Executor;
+import io.seriatim.executor.ProgramFailedException;
+import io.seriatim.executor.trace.RunRecorder;
+import io.seriatim.graph.format.InferenceModels;
+import io.seriatim.train.NotFiniteException;
+import io.seriatim.train.StopSignal;
+import io.seriatim.train.Trainer;
+import io.seriatim.train.TrainingListener;
+import io.seriatim.train.data.ClassNames;
+import io.seriatim.train.metrics.EventFile;
+import io.seriatim.train.metrics.History;
+import io.seriatim.train.metrics.JsonLines;
+import io.seriatim.train.metrics.Progress;
+import io.seriatim.train.metrics.Summary;
+import io.seriatim.train.model.NameInventor;
+import io.seriatim.train.report.Extra;
+import io.seriatim.train.report.TrainingReport;
+import java.io.Console;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** One training on the command line: everything is known, and checked as far as that is possible before anything is written. */
+final class Session {
+    private static final int INVENTED = 20;
+    private static final double TEMPERATURE = 0.8;
+    private static final String METRICS = "metrics.jsonl";
+
+    private final Job job;
+    private final Path folder;
+    private final boolean resume;
+    private final PrintWriter out;
+    private final PrintWriter err;
+    private final StopSignal stop = new StopSignal();
+    private final RunRecorder recorder = new RunRecorder();
+    private final History history;
+    private final Trainer trainer;
+    private boolean begun;
+    private final Progress progress;
+    private final JsonLines lines;
+    private final EventFile events;
+
+    Session(Job job, Path folder, int threads, boolean resume, PrintWriter out, PrintWriter err) throws IOException {
+        this.job = job;
+        this.folder = folder;
+        this.resume = resume;
+        this.out = out;
+        this.err = err;
+        history = resume ? History.read(folder.resolve(METRICS), Trainer.latestCheckpoint(folder)) : new History();
+        Console console = System.console();
+        progress = new Progress(new PrintStream(System.out, true, System.out.charset()), console != null && console.isTerminal());
+        lines = new JsonLines(folder.resolve(METRICS));
+        events = new EventFile(folder);
+        trainer = trainer(threads);
+    }
+
+    private Trainer trainer(int threads) {
+        Settings settings = job.settings();
+        Trainer.Builder builder = Trainer.of(job.model(), job.split()).batch(settings.batch()).epochs(settings.epochs())
+                .seed(settings.seed()).places(places(settings.places())).threads(threads).patience(settings.patience())
+                .evaluateEvery(settings.evaluateEvery()).checkpointEvery(settings.checkpointEvery()).folder(folder).stop(stop)
+                .recorder(recorder).listener(new Opening()).listener(history).listener(lines).listener(events).listener(progress);
+        if (settings.steps() > 0) {
+            builder.steps(settings.steps());
+        }
+        return resume ? builder.resume().build() : builder.build();
+    }
+
+    private static List<Place> places(String text) {
+        return Arrays.stream(text.split(",", -1)).map(String::strip).map(Place::parse).toList();
+    }
+
+    /** Whether something has been written. */
+    boolean hasBegun() {
+        return begun;
+    }
+
+    /** Makes the folder once there is something to put into it. */
+    private final class Opening implements TrainingListener {
+        @Override
+        public void begun(Begun training) throws IOException {
+            stop.whileWriting(() -> {
+                Files.createDirectories(folder);
+                if (!resume) {
+                    job.settings().write(folder);
+                }
+            });
+            begun = true;
+        }
+    }
+
+    void train() throws IOException {
+        out.println("data      " + job.data());
+        if (job.text() != null) {
+            out.println(String.format(Locale.ROOT, "baseline  %.4f nats per character, by a bigram model", job.baseline()));
+        }
+        out.println("folder    " + folder);
+        out.flush();
+        Interrupts.handle(stop, err);
+        Trainer.Result result;
+        try (progress; lines; events) {
+            result = trainer.run();
+        } catch (NotFiniteException | ProgramFailedException e) {
+            if (begun) {
+                report(List.of(), e);
+            }
+            throw e;
+        }
+        Map<String, Path> files = new LinkedHashMap<>();
+        boolean stopped = result.end() == TrainingListener.End.STOPPED;
+        List<NameInventor.Invention> names = stopped ? List.of() : save(files);
+        files.put("report", report(names, null));
+        Summary.lines(history, files).forEach(out::println);
+        print(names);
+        if (stopped) {
+            out.println("go on with: ./seriatim train --resume " + folder);
+        }
+        out.flush();
+    }
+
+    private Path report(List<NameInventor.Invention> names, @Nullable Throwable failure) throws IOException {
+        Settings settings = job.settings();
+        TrainingReport report = new TrainingReport(job.model().name()).subtitle(job.data());
+        Map<String, Double> baselines = job.text() == null ? Map.of() : Map.of("bigram model", job.baseline());
+        report.history(history, baselines).step(recorder.trace(), "the recorded step").graph(job.model().main());
+        if (!names.isEmpty()) {
+            boolean known = job.text() != null && job.text().names() != null;
+            report.extra(new Extra("Invented", List.of("By the saved model, at temperature " + TEMPERATURE + "."),
+                    known ? List.of("name", "exists") : List.of("text"), names.stream()
+                            .map(each -> new Extra.Row(
+                                    known ? List.of(each.name(), each.exists() ? "yes" : "no") : List.of(each.name()), each.exists()))
+                            .toList()));
+        }
+        settings.lines().forEach(report::environment);
+        if (failure != null) {
+            report.failure(failure);
+        }
+        Path file = folder.resolve("report.html");
+        stop.whileWriting(() -> report.write(file));
+        return file;
+    }
+
+    private List<NameInventor.Invention> save(Map<String, Path> files) throws IOException {
+        Path model = folder.resolve("model");
+        trainer.save(model);
+        files.put("model", folder.resolve("model.pdmodel"));
+        return job.text() == null ? List.of() : invent(job.text(), model);
+    }
+
+    /** With the files, as a user would, and not with what is in memory. */
+    private List<NameInventor.Invention> invent(Job.Text text, Path model) throws IOException {
+        try (InferenceModels.InferenceModel saved = InferenceModels.load(model); Executor executor = Executor.on(Place.CPU)) {
+            ClassNames names = text.names();
+            return NameInventor.of(executor, saved, text.vocabulary()).invent(INVENTED, TEMPERATURE, job.settings().seed(),
+                    name -> names != null && names.contains(name));
+        }
+    }
+
+    private void print(List<NameInventor.Invention> names) {
+        if (names.isEmpty()) {
+            return;
+        }
+        out.println("invented:");
+        names.forEach(each -> out.println("  " + each.name() + (each.exists() ? "  (exists)" : "")));
+    }
+}

@@ -1,0 +1,134 @@
+package io.seriatim.cli.train;
+
+import io.seriatim.tensor.AtomicFile;
+import io.seriatim.tensor.FileFormatException;
+import java.io.IOException;
+import java.nio.charset.CharacterCodingException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * All that a training depends on, with the defaults filled in. They lie in its folder, so that it can be resumed, and so that people see later how it was made.
+ *
+ * @param what
+ *            a network's name, or the file of a program
+ * @param startup
+ *            of a program
+ * @param feeds
+ *            of a program: the files of its feeds
+ * @param loss
+ *            of a program; null if it is found
+ * @param data
+ *            file or folder; null for what the network learns by default
+ * @param rate
+ *            the highest learning rate; 0 for the recipe's or the program's own
+ * @param steps
+ *            at most so many; 0 for no limit
+ */
+record Settings(String what, @Nullable Path startup, Map<String, Path> feeds, @Nullable String loss, @Nullable Path data, int epochs,
+        int batch, double rate, long steps, long seed, String places, String precision, int patience, long evaluateEvery,
+        long checkpointEvery) {
+    static final String FILE = "run.properties";
+    private static final String FEED = "feed.";
+
+    Settings with(int newEpochs, int newBatch) {
+        return new Settings(what, startup, feeds, loss, data, newEpochs, newBatch, rate, steps, seed, places, precision, patience,
+                evaluateEvery, checkpointEvery);
+    }
+
+    boolean isBfloat16() {
+        return precision.equals("bf16");
+    }
+
+    Map<String, String> lines() {
+        Map<String, String> lines = new LinkedHashMap<>();
+        lines.put("what", what);
+        put(lines, "startup", startup);
+        feeds.forEach((name, file) -> put(lines, FEED + name, file));
+        put(lines, "loss", loss);
+        put(lines, "data", data);
+        lines.put("epochs", Integer.toString(epochs));
+        lines.put("batch", Integer.toString(batch));
+        lines.put("rate", Double.toString(rate));
+        lines.put("steps", Long.toString(steps));
+        lines.put("seed", Long.toString(seed));
+        lines.put("place", places);
+        lines.put("precision", precision);
+        lines.put("patience", Integer.toString(patience));
+        lines.put("evaluate-every", Long.toString(evaluateEvery));
+        lines.put("checkpoint-every", Long.toString(checkpointEvery));
+        return lines;
+    }
+
+    private static void put(Map<String, String> lines, String key, @Nullable Object value) {
+        if (value != null) {
+            lines.put(key, value.toString());
+        }
+    }
+
+    void write(Path folder) throws IOException {
+        AtomicFile.writeText(folder.resolve(FILE), out -> {
+            for (Map.Entry<String, String> line : lines().entrySet()) {
+                out.write(line.getKey() + "=" + line.getValue() + "\n");
+            }
+        });
+    }
+
+    static Settings read(Path folder) throws IOException {
+        Path file = folder.resolve(FILE);
+        if (!Files.isRegularFile(file)) {
+            throw new NoSuchFileException(file.toString(), null, "the folder holds no run to resume");
+        }
+        Map<String, String> lines = new LinkedHashMap<>();
+        Map<String, Path> feeds = new LinkedHashMap<>();
+        for (String line : lines(file)) {
+            int equals = line.indexOf('=');
+            if (equals > 0 && line.startsWith(FEED)) {
+                feeds.put(line.substring(FEED.length(), equals), Path.of(line.substring(equals + 1)));
+            } else if (equals > 0) {
+                lines.put(line.substring(0, equals), line.substring(equals + 1));
+            }
+        }
+        Parser parser = new Parser(file, lines);
+        return new Settings(parser.needed("what", text -> text), parser.path("startup"), feeds, lines.get("loss"), parser.path("data"),
+                parser.needed("epochs", Integer::valueOf), parser.needed("batch", Integer::valueOf),
+                parser.needed("rate", Double::valueOf), parser.needed("steps", Long::valueOf), parser.needed("seed", Long::valueOf),
+                parser.needed("place", text -> text), parser.needed("precision", text -> text),
+                parser.needed("patience", Integer::valueOf), parser.needed("evaluate-every", Long::valueOf),
+                parser.needed("checkpoint-every", Long::valueOf));
+    }
+
+    private static List<String> lines(Path file) throws IOException {
+        try {
+            return Files.readAllLines(file);
+        } catch (CharacterCodingException e) {
+            throw new FileFormatException(file.toString(), "it is no text in UTF-8, as every run's settings are", e);
+        }
+    }
+
+    private record Parser(Path file, Map<String, String> lines) {
+        @Nullable
+        Path path(String key) {
+            return lines.containsKey(key) ? Path.of(Objects.requireNonNull(lines.get(key))) : null;
+        }
+
+        <T> T needed(String key, Function<String, T> parse) throws FileFormatException {
+            String text = lines.get(key);
+            if (text == null) {
+                throw new FileFormatException(file.toString(), "there is no line '" + key + "=…', which every run has");
+            }
+            try {
+                return parse.apply(text);
+            } catch (NumberFormatException e) {
+                throw new FileFormatException(file.toString(), "'" + key + "' must be a number, but is '" + text + "'", e);
+            }
+        }
+    }
+}

@@ -1,0 +1,208 @@
+package io.seriatim.cli.train;
+
+import io.seriatim.device.DeviceNotFoundException;
+import io.seriatim.executor.ProgramFailedException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.time.LocalDateTime;
+import java.time.format.DateTimeFormatter;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.ArgSpec;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** Trains a network, and leaves a folder with the model, its report, metrics and checkpoints. */
+@Command(name = "train", description = "Train a network: by default one that learns the names of the JDK's classes and invents new ones. Leaves the model, a report, metrics and checkpoints in a folder.")
+public final class TrainCommand implements Callable<Integer> {
+    @Spec
+    private @Nullable CommandSpec spec;
+
+    @Parameters(index = "0", arity = "0..1", defaultValue = "names", paramLabel = "names|lenet|mlp|resnet18|FILE", description = "What is trained: a network, or a training program of PaddlePaddle (.pdmodel or __model__). Default: ${DEFAULT-VALUE}.")
+    private String what = "names";
+
+    @Option(names = "--data", paramLabel = "PATH", description = "What it learns from: a folder with the files of MNIST or Fashion-MNIST, with x.npy and y.npy, a table (.csv) or text. 'names' needs none.")
+    private @Nullable Path data;
+
+    @Option(names = "--startup", paramLabel = "FILE", description = "Of a program: the one that sets its parameters.")
+    private @Nullable Path startup;
+
+    @Option(names = "--feed", paramLabel = "NAME=FILE.npy", description = "Of a program: what a variable is fed, a row for each example.")
+    private Map<String, Path> feeds = new LinkedHashMap<>();
+
+    @Option(names = "--loss", paramLabel = "NAME", description = "Of a program: the variable that is minimised. Default: where its backward part begins.")
+    private @Nullable String loss;
+
+    @Option(names = "--epochs", defaultValue = "0", paramLabel = "N", description = "How often it goes through the data. Default: the network's own.")
+    private int epochs;
+
+    @Option(names = "--batch", defaultValue = "0", paramLabel = "N", description = "Examples of a step. Default: the network's own.")
+    private int batch;
+
+    @Option(names = "--steps", defaultValue = "0", paramLabel = "N", description = "Ends after so many steps.")
+    private long steps;
+
+    @Option(names = "--rate", defaultValue = "0", paramLabel = "X", description = "The highest learning rate. Default: the network's own.")
+    private double rate;
+
+    @Option(names = "--seed", defaultValue = "0", paramLabel = "N", description = "What the first parameters and the order of the data follow from. Default: ${DEFAULT-VALUE}.")
+    private long seed;
+
+    @Option(names = "--place", defaultValue = "cpu", paramLabel = "P[,P…]", description = "Where it is trained: cpu, or sim:N for a simulated device. Several share each batch and average their gradients. Default: ${DEFAULT-VALUE}.")
+    private String place = "cpu";
+
+    @Option(names = "--threads", defaultValue = "0", paramLabel = "N", description = "How many threads work on a step. Default: as many as there are processors, at most 8.")
+    private int threads;
+
+    @Option(names = "--precision", defaultValue = "f32", paramLabel = "f32|bf16", description = "In what products and convolutions are computed. Default: ${DEFAULT-VALUE}.")
+    private String precision = "f32";
+
+    @Option(names = "--patience", defaultValue = "0", paramLabel = "N", description = "Ends when the validation loss has not fallen for N evaluations.")
+    private int patience;
+
+    @Option(names = "--evaluate-every", defaultValue = "0", paramLabel = "N", description = "Judges the model every N steps too, not only after each epoch.")
+    private long evaluateEvery;
+
+    @Option(names = "--checkpoint-every", defaultValue = "0", paramLabel = "N", description = "Writes a checkpoint every N steps too, not only after evaluations.")
+    private long checkpointEvery;
+
+    @Option(names = "--resume", paramLabel = "RUN", description = "Goes on where the run in this folder has ended, with its settings.")
+    private @Nullable Path resume;
+
+    @Option(names = "--out", paramLabel = "DIR", description = "The folder that is made. Default: runs/NAME-TIME.")
+    private @Nullable Path out;
+
+    /** Made by the command line. */
+    public TrainCommand() {
+        // The fields are filled by reflection.
+    }
+
+    private CommandSpec command() {
+        return Objects.requireNonNull(spec, "spec");
+    }
+
+    private ParameterException usage(String message, @Nullable Throwable cause) {
+        return cause == null
+                ? new ParameterException(command().commandLine(), message)
+                : new ParameterException(command().commandLine(), message, cause);
+    }
+
+    @Override
+    public Integer call() throws IOException {
+        Session session;
+        try {
+            Settings settings = resume == null ? settings() : resumed(resume);
+            Job job = Job.of(settings);
+            session = new Session(job, resume == null ? folder() : resume, threads(), resume != null,
+                    command().commandLine().getOut(), command().commandLine().getErr());
+        } catch (NoSuchFileException e) {
+            throw usage("There is no file " + e.getFile() + (e.getReason() == null ? "" : ": " + e.getReason()), e);
+        } catch (IllegalArgumentException | DeviceNotFoundException | IOException e) {
+            throw e instanceof ParameterException known ? known : usage(String.valueOf(e.getMessage()), e);
+        }
+        try {
+            session.train();
+        } catch (IllegalArgumentException | ProgramFailedException | IOException e) {
+            if (session.hasBegun()) {
+                throw e;
+            }
+            throw usage(String.valueOf(e.getMessage()), e);
+        }
+        return 0;
+    }
+
+    private int threads() {
+        return threads == 0 ? Math.min(8, Runtime.getRuntime().availableProcessors()) : threads;
+    }
+
+    private Settings settings() {
+        if (!precision.equals("f32") && !precision.equals("bf16")) {
+            throw usage("--precision must be f32 or bf16, but is '" + precision + "'", null);
+        }
+        require("--epochs", epochs, 0);
+        require("--batch", batch, 0);
+        require("--steps", steps, 0);
+        require("--threads", threads, 0);
+        require("--patience", patience, 0);
+        require("--evaluate-every", evaluateEvery, 0);
+        require("--checkpoint-every", checkpointEvery, 0);
+        if (!(rate >= 0) || Double.isInfinite(rate)) {
+            throw usage("--rate must be a number above 0, but is " + rate, null);
+        }
+        boolean network = Job.NETWORKS.contains(what);
+        if (network && (startup != null || loss != null || !feeds.isEmpty())) {
+            throw usage("--startup, --feed and --loss are for programs, but '" + what + "' is a network", null);
+        }
+        if (!network && !Files.exists(Path.of(what))) {
+            throw usage("There is no network and no file '" + what + "': train one of " + Job.NETWORKS + ", or a program's .pdmodel", null);
+        }
+        Map<String, Path> absolute = new LinkedHashMap<>();
+        feeds.forEach((name, file) -> absolute.put(name, file.toAbsolutePath().normalize()));
+        return new Settings(network ? what : Path.of(what).toAbsolutePath().normalize().toString(), absolute(startup), absolute, loss,
+                absolute(data), epochs, batch, rate, steps, seed, place, precision, patience, evaluateEvery, checkpointEvery);
+    }
+
+    private void require(String name, long value, long least) {
+        if (value < least) {
+            throw usage(name + " must be " + (least + 1) + " or more, but is " + value, null);
+        }
+    }
+
+    private static @Nullable Path absolute(@Nullable Path path) {
+        return path == null ? null : path.toAbsolutePath().normalize();
+    }
+
+    /** With the settings of the run: those that were given would make it another training. */
+    private Settings resumed(Path run) throws IOException {
+        List<String> given = command().commandLine().getParseResult().matchedArgs().stream().filter(ArgSpec::isOption)
+                .map(arg -> ((picocli.CommandLine.Model.OptionSpec) arg).longestName())
+                .filter(name -> !List.of("--resume", "--threads", "--debug").contains(name)).toList();
+        if (!given.isEmpty() || command().commandLine().getParseResult().hasMatchedPositional(0)) {
+            throw usage("A run is resumed with its own settings, those of " + run.resolve(Settings.FILE) + ": leave out "
+                    + (given.isEmpty() ? "'" + what + "'" : String.join(", ", given)), null);
+        }
+        return Settings.read(run);
+    }
+
+    /** Checks early that it can be made: reading the data may take a while. */
+    private void requireFolder(Path folder) {
+        Path there = folder.toAbsolutePath().normalize();
+        while (!Files.exists(there) && there.getParent() != null) {
+            there = there.getParent();
+        }
+        if (!Files.isDirectory(there) || !Files.isWritable(there)) {
+            throw usage("The folder " + folder + " cannot be made, since " + there
+                    + (Files.isDirectory(there) ? " cannot be written to" : " is a file") + ": name another with --out", null);
+        }
+    }
+
+    private Path folder() {
+        Path made = out;
+        if (made == null) {
+            String name = Job.NETWORKS.contains(what) ? what : String.valueOf(Path.of(what).getFileName()).replaceAll("\\.pdmodel$", "");
+            String time = LocalDateTime.now(java.time.ZoneId.systemDefault())
+                    .format(DateTimeFormatter.ofPattern("yyyyMMdd-HHmmss", Locale.ROOT));
+            made = Path.of("runs", name + "-" + time);
+            for (int i = 2; Files.exists(made); i++) {
+                made = Path.of("runs", name + "-" + time + "-" + i);
+            }
+        }
+        requireFolder(made);
+        if (Files.exists(made.resolve(Settings.FILE))) {
+            throw usage("The folder " + made + " holds a run already: go on with it by --resume " + made + ", or name another folder",
+                    null);
+        }
+        return made;
+    }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package io.seriatim.cli.train;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,7 @@
+package shop.catalog;
+
+import shop.money.Money;
+
+/** Something to buy. */
+public record Article(String name, Money price) {
+}

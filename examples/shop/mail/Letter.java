@@ -1,0 +1,5 @@
+package shop.mail;
+
+/** Something to send. */
+public record Letter(String to, String text) {
+}

@@ -1,0 +1,252 @@
+package io.seriatim.examples;
+
+import static io.seriatim.executor.Executor.feeds;
+import static io.seriatim.executor.Executor.fetches;
+import static io.seriatim.tensor.DType.FLOAT32;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.seriatim.device.Access;
+import io.seriatim.device.Buffer;
+import io.seriatim.device.DataRaceException;
+import io.seriatim.device.Device;
+import io.seriatim.device.Devices;
+import io.seriatim.device.Place;
+import io.seriatim.device.SimOptions;
+import io.seriatim.device.Stream;
+import io.seriatim.engine.AggregateTable;
+import io.seriatim.engine.Completion;
+import io.seriatim.engine.Engine;
+import io.seriatim.engine.Guarded;
+import io.seriatim.engine.OperationFailedException;
+import io.seriatim.engine.Recorder;
+import io.seriatim.engine.TraceFile;
+import io.seriatim.engine.Var;
+import io.seriatim.executor.Executor;
+import io.seriatim.executor.Feeds;
+import io.seriatim.executor.Fetches;
+import io.seriatim.executor.Plan;
+import io.seriatim.executor.trace.RunRecorder;
+import io.seriatim.graph.Network;
+import io.seriatim.graph.Outputs;
+import io.seriatim.graph.Value;
+import io.seriatim.graph.format.InferenceModels;
+import io.seriatim.graph.format.InferenceModels.InferenceModel;
+import io.seriatim.tensor.Tensor;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The code of docs/guide.md: the page's lines are compiled here, or in the examples, as they stand there, and run; the messages that it shows are those that come. */
+class GuideTest {
+    private static final Stream.Body NOTHING = () -> {
+    };
+
+    @TempDir
+    private Path folder;
+
+    private static List<Integer> load() {
+        return List.of(30, 12);
+    }
+
+    private static int sum(List<Integer> numbers) {
+        return numbers.stream().mapToInt(Integer::intValue).sum();
+    }
+
+    static int total(Engine engine) throws InterruptedException {
+        Guarded<List<Integer>> orders = Guarded.of(engine, "orders", List.of());
+        Guarded<Integer> total = Guarded.of(engine, "total", 0);
+        engine.op("load").mutates(orders.var()).push(() -> orders.set(load()));
+        engine.op("sum").mutates(total.var()).push(() -> total.set(sum(orders.get()))); // something is missing here
+        engine.waitToRead(total.var());
+        return total.get();
+    }
+
+    private static void assertShown(String text) throws IOException {
+        String page = Document.of("guide.md").text();
+        for (String line : text.lines().toList()) {
+            assertTrue(page.contains(line), () -> "the guide does not show: " + line);
+        }
+    }
+
+    @Test
+    void theNaiveEngineDoesNotMindAMissingRead() throws InterruptedException {
+        try (Engine engine = Engine.builder().naive().build()) {
+            assertEquals(42, total(engine));
+        }
+    }
+
+    @Test
+    void theCheckedEngineSaysWhatIsMissing() throws IOException {
+        try (Engine engine = Engine.builder().checked(true).build()) {
+            OperationFailedException failure = assertThrows(OperationFailedException.class, () -> total(engine));
+            assertShown(String.valueOf(failure.getMessage()));
+        }
+    }
+
+    @Test
+    void theShuffledEngineRepeatsIt() throws IOException, InterruptedException {
+        List<String> lines = new ArrayList<>();
+        Set<Integer> totals = new TreeSet<>();
+        for (int seed = 0; seed < 4; seed++) {
+            try (Engine engine = Engine.builder().shuffled(seed).build()) {
+                lines.add("seed " + seed + ": " + total(engine));
+            }
+            try (Engine engine = Engine.builder().shuffled(seed).build()) {
+                totals.add(total(engine));
+            }
+        }
+        assertShown(String.join("\n", lines));
+        assertEquals(Set.of(0, 42), totals);
+    }
+
+    @Test
+    void theReadThatWasMissing() throws InterruptedException {
+        for (int seed = 0; seed < 20; seed++) {
+            try (Engine engine = Engine.builder().shuffled(seed).checked(true).build()) {
+                Guarded<List<Integer>> orders = Guarded.of(engine, "orders", List.of());
+                Guarded<Integer> total = Guarded.of(engine, "total", 0);
+                engine.op("load").mutates(orders.var()).push(() -> orders.set(load()));
+                engine.op("sum").reads(orders.var()).mutates(total.var()).push(() -> total.set(sum(orders.get())));
+                engine.waitToRead(total.var());
+                assertEquals(42, total.get(), "seed " + seed);
+            }
+        }
+    }
+
+    @Test
+    void recordersTellOfOperations() throws Exception {
+        Path file = folder.resolve("trace.json");
+        try (TraceFile trace = Recorder.trace(file); Engine engine = Engine.builder().recorder(trace).build()) {
+            engine.op("load").push(GuideTest::load);
+        }
+        assertTrue(Files.readString(file).contains("\"load\""));
+
+        AggregateTable table = Recorder.aggregate();
+        try (Engine engine = Engine.create()) {
+            engine.record(table); // from now on; null stops it
+            engine.op("load").push(GuideTest::load);
+            engine.waitForAll();
+            engine.record(null);
+            engine.op("sum").push(GuideTest::load);
+            engine.waitForAll();
+        }
+        assertEquals(List.of("load"), table.rows().stream().map(AggregateTable.Row::name).toList());
+        assertShown(table.toString().lines().findFirst().orElseThrow());
+    }
+
+    @Test
+    void aVariableIsFollowed() throws Exception {
+        List<String> lines = new ArrayList<>();
+        List<Throwable> unhandled = new ArrayList<>();
+        try (Engine engine = Engine.builder().naive().onUnhandled(unhandled::add).build()) {
+            Var orders = engine.newVar("orders");
+            engine.trace(orders, event -> lines.add(event.kind() + " by " + event.operation() + ", version " + event.version()));
+            engine.op("load").mutates(orders).push(GuideTest::load);
+            engine.op("sum").reads(orders).push(GuideTest::load);
+            engine.op("sort").mutates(orders).push(() -> {
+                throw new IllegalStateException("no order");
+            });
+        }
+        assertShown(String.join("\n", lines));
+        assertEquals("POISONED by sort, version 2", lines.getLast());
+        assertEquals(1, unhandled.size());
+    }
+
+    @Test
+    void aSnapshotSaysWhatWaits() throws Exception {
+        CompletableFuture<Completion> started = new CompletableFuture<>();
+        try (Engine engine = Engine.builder().pooled(1).build()) {
+            Var orders = engine.newVar("orders");
+            Var total = engine.newVar("total");
+            engine.op("fetch").overwrites(orders).pushAsync(started::complete);
+            engine.op("sum").reads(orders).mutates(total).push(GuideTest::load);
+            Completion fetched = started.get();
+            String snapshot = engine.snapshot().toString();
+            while (snapshot.contains("RUNNING")) { // its body is about to return
+                snapshot = engine.snapshot().toString();
+            }
+            fetched.complete();
+            assertShown(snapshot.substring(snapshot.indexOf('\n') + 1));
+        }
+    }
+
+    private static Path save(Path prefix) throws IOException {
+        Network net = Network.define(g -> {
+            Value x = g.data("x", FLOAT32, -1, 4);
+            return Outputs.of("y", g.linear(g.linear(x, 8).relu(), 3));
+        });
+        try (Executor executor = Executor.on(Place.CPU)) {
+            executor.run(net.startup());
+            String y = net.outputs().get("y").name();
+            InferenceModels.save(prefix, net.main(), List.of("x"), List.of(y), executor.scope()::find);
+        }
+        return prefix;
+    }
+
+    @Test
+    void aSavedModelIsServedAndRecorded() throws IOException {
+        Path file = save(folder.resolve("model"));
+        Tensor x = Tensor.of(new float[]{1, 2, 3, 4}, 1, 4);
+        RunRecorder recorder = new RunRecorder();
+        try (InferenceModel model = InferenceModels.load(file); Executor executor = Executor.builder().recorder(recorder).build()) {
+            model.parameters().forEach(executor.scope()::set);
+            Plan plan = executor.compile(model.program(), new Feeds(model.feeds()), new Fetches(model.fetches()));
+            Tensor answer = plan.run(x).get(model.fetches().getFirst()); // from any thread, from many at once
+            assertEquals(3, answer.shape().size());
+        }
+        recorder.trace().writeReport(folder.resolve("report.html"));
+        recorder.trace().writeTrace(folder.resolve("trace.json"));
+        assertTrue(Files.size(folder.resolve("report.html")) > 1000 && Files.size(folder.resolve("trace.json")) > 100);
+    }
+
+    @Test
+    void theRaceDetectorNamesBothOperations() throws IOException, InterruptedException {
+        try (Devices devices = Devices.builder().build()) {
+            Device device = devices.get(Place.sim(0));
+            Stream left = device.newStream("left"), right = device.newStream("right");
+            Buffer activations = device.allocate(1024, left);
+            left.launch("relu", List.of(Access.write(activations)), NOTHING);
+            DataRaceException race = assertThrows(DataRaceException.class, () -> {
+                right.launch("matmul", List.of(Access.read(activations)), NOTHING);
+            });
+            assertShown(String.valueOf(race.getMessage()));
+
+            right.waitFor(left.record());
+            right.launch("matmul", List.of(Access.read(activations)), NOTHING);
+            right.synchronize();
+        }
+    }
+
+    @Test
+    void aProgramRunsOnASlowDevice() {
+        Network net = Network.define(g -> Outputs.of("y", g.linear(g.data("x", FLOAT32, -1, 4), 3)));
+        String y = net.outputs().get("y").name();
+        SimOptions slow = SimOptions.DEFAULT.withLaunchLatency(Duration.ofNanos(20_000)).withCopyBandwidth(1L << 30);
+        try (Devices devices = Devices.builder().sim(slow).build();
+                Executor executor = Executor.builder().devices(devices).place(Place.sim(0)).build()) {
+            executor.run(net.startup());
+            Plan plan = executor.compile(net.main(), feeds("x"), fetches(y));
+            assertNotEquals(0, plan.run(Tensor.of(new float[]{1, 2, 3, 4}, 1, 4)).get(y).toFloatArray()[0]);
+        }
+    }
+
+    @Test
+    void thePageSaysTheSame() throws IOException {
+        List<String> missing = Document.of("guide.md").missingIn(Document.test("GuideTest.java"),
+                Document.main("train/SpiralTraining.java"));
+        assertEquals(List.of("System.out.println(table);",
+                "engine.trace(orders, event -> System.out.println(event.kind() + \" by \" + event.operation() + \", version \" + event.version()));",
+                "System.out.println(\"seed \" + seed + \": \" + total(engine));"), missing);
+    }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package io.seriatim.examples.build;
+
+import org.jspecify.annotations.NullMarked;

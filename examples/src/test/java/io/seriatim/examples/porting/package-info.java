@@ -1,0 +1,4 @@
+@NullMarked
+package io.seriatim.examples.porting;
+
+import org.jspecify.annotations.NullMarked;

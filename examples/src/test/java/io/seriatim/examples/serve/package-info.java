@@ -1,0 +1,4 @@
+@NullMarked
+package io.seriatim.examples.serve;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package io.seriatim.examples.train;
+
+import org.jspecify.annotations.NullMarked;

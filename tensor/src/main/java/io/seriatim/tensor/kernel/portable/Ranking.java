@@ -1,0 +1,88 @@
+package io.seriatim.tensor.kernel.portable;
+
+import java.util.Arrays;
+import java.util.Comparator;
+
+/** The first numbers in order. Equal ones keep theirs, 0 and −0 are equal, and a NaN is the largest. Of one thread; its arrays serve one row after the other. */
+final class Ranking {
+    /** Up to so many are looked for one after the other, which is quicker than to sort all. */
+    private static final int FEW = 8;
+    private final int k;
+    private final boolean largest;
+    private final long[] wholes;
+    private final double[] reals;
+    private final long[] keys;
+    private final int[] order;
+    private final Integer[] all;
+
+    Ranking(int length, int k, boolean largest) {
+        this.k = k;
+        this.largest = largest;
+        this.wholes = new long[length];
+        this.reals = new double[length];
+        this.keys = new long[length];
+        this.order = new int[k];
+        this.all = new Integer[k <= FEW ? 0 : length];
+    }
+
+    /** To be filled before {@link #ofWholes}. */
+    long[] wholes() {
+        return wholes;
+    }
+
+    /** To be filled before {@link #ofReals}. */
+    double[] reals() {
+        return reals;
+    }
+
+    /** The indices of the first; overwritten by the next call. */
+    int[] ofWholes() {
+        for (int i = 0; i < keys.length; i++) {
+            keys[i] = largest ? wholes[i] : ~wholes[i];
+        }
+        return first();
+    }
+
+    /** The indices of the first; overwritten by the next call. */
+    int[] ofReals() {
+        for (int i = 0; i < keys.length; i++) {
+            long bits = Double.doubleToLongBits(reals[i] + 0.0);
+            // In the order of numbers: those below 0 have their bits the other way round.
+            long key = bits ^ ((bits >> 63) & Long.MAX_VALUE);
+            keys[i] = largest ? key : ~key;
+        }
+        return first();
+    }
+
+    private int[] first() {
+        if (k > FEW) {
+            Arrays.setAll(all, i -> i);
+            Arrays.sort(all, Comparator.comparingLong((Integer i) -> keys[i]).reversed());
+            Arrays.setAll(order, i -> all[i]);
+            return order;
+        }
+        for (int j = 0; j < k; j++) {
+            order[j] = j == 0 ? best() : bestAfter(order[j - 1]);
+        }
+        return order;
+    }
+
+    private int best() {
+        int best = 0;
+        for (int i = 1; i < keys.length; i++) {
+            best = keys[i] > keys[best] ? i : best;
+        }
+        return best;
+    }
+
+    private int bestAfter(int last) {
+        int best = -1;
+        for (int i = 0; i < keys.length; i++) {
+            boolean later = keys[i] < keys[last] || (keys[i] == keys[last] && i > last);
+            if (later && (best < 0 || keys[i] > keys[best])) {
+                best = i;
+            }
+        }
+        return best;
+    }
+}

@@ -1,0 +1,42 @@
+package io.seriatim.tensor.kernel.portable;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.Random;
+import java.util.stream.IntStream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class RankingTest {
+    private static final double[] AWKWARD = {0.0, -0.0, Double.NaN, Double.POSITIVE_INFINITY, Double.NEGATIVE_INFINITY, Double.MIN_VALUE,
+            -Double.MIN_VALUE, 1, -1, 1, 0.5f, Float.MIN_VALUE};
+
+    private static int[] sorted(int length, int k, Comparator<Integer> ascending, boolean largest) {
+        return IntStream.range(0, length).boxed().sorted(largest ? ascending.reversed() : ascending).limit(k).mapToInt(i -> i).toArray();
+    }
+
+    /** Few and many are found in different ways, with the results of a stable sort. */
+    @ParameterizedTest
+    @CsvSource({"1,1", "2,2", "13,1", "13,8", "13,9", "66,1", "66,5", "66,66", "200,3", "200,150"})
+    void isAStableSort(int length, int k) {
+        for (boolean largest : new boolean[]{true, false}) {
+            for (long seed = 0; seed < 20; seed++) {
+                Random random = new Random(seed);
+                Ranking ranking = new Ranking(length, k, largest);
+                Arrays.setAll(ranking.reals(), _ -> AWKWARD[random.nextInt(AWKWARD.length)]);
+                Arrays.setAll(ranking.wholes(), _ -> switch (random.nextInt(4)) {
+                    case 0 -> Long.MIN_VALUE;
+                    case 1 -> Long.MAX_VALUE;
+                    default -> random.nextInt(5) - 2;
+                });
+                double[] reals = ranking.reals().clone();
+                long[] wholes = ranking.wholes().clone();
+                String what = "seed " + seed + ", largest " + largest;
+                assertArrayEquals(sorted(length, k, Comparator.comparingDouble(i -> reals[i] + 0.0), largest), ranking.ofReals(), what);
+                assertArrayEquals(sorted(length, k, Comparator.comparingLong(i -> wholes[i]), largest), ranking.ofWholes(), what);
+            }
+        }
+    }
+}

@@ -1,0 +1,128 @@
+package io.seriatim.train;
+
+import io.seriatim.executor.Scope;
+import io.seriatim.graph.Program;
+import io.seriatim.graph.format.ParameterFiles;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.Stream;
+
+/**
+ * The checkpoints of a run: a folder for each, named by the number of steps that were done, with all that outlives a step ({@code variables.pdiparams}, in the order of the names, as PaddlePaddle writes it) and where the
+ * training was ({@code state.properties}). A folder is written under another name and moved into place, so one that is there is complete.
+ */
+final class Checkpoints {
+    private static final String VARIABLES = "variables.pdiparams";
+    private static final String STATE = "state.properties";
+    private static final String PARTIAL = ".part";
+    private static final int KEPT = 2;
+
+    private final Path folder;
+
+    private Checkpoints(Path folder) {
+        this.folder = folder;
+    }
+
+    static Checkpoints in(Path run) {
+        return new Checkpoints(run.resolve("checkpoints"));
+    }
+
+    Path write(TrainingState state, Program program, Scope scope) throws IOException {
+        Path target = of(state.step());
+        Path partial = folder.resolve("." + state.step() + PARTIAL);
+        Files.createDirectories(folder);
+        removeLeftOvers();
+        try {
+            Files.createDirectory(partial);
+            ParameterFiles.writeCombined(partial.resolve(VARIABLES), program, scope::find);
+            state.write(partial.resolve(STATE));
+            remove(state.step());
+            Files.move(partial, target, StandardCopyOption.ATOMIC_MOVE);
+        } finally {
+            delete(partial);
+        }
+        thin(state);
+        return target;
+    }
+
+    Path of(long step) {
+        return folder.resolve(Long.toString(step));
+    }
+
+    /** The steps of which there is a checkpoint, in order. */
+    List<Long> steps() throws IOException {
+        if (!Files.isDirectory(folder)) {
+            return List.of();
+        }
+        try (Stream<Path> files = Files.list(folder)) {
+            return files.map(file -> String.valueOf(file.getFileName())).filter(name -> name.matches("\\d{1,18}")).map(Long::valueOf)
+                    .sorted()
+                    .toList();
+        }
+    }
+
+    Path latest() throws IOException {
+        List<Long> steps = steps();
+        if (steps.isEmpty()) {
+            throw new NoSuchFileException(folder.toString(), null, "there is no checkpoint to resume from: train into a new folder");
+        }
+        return of(steps.getLast());
+    }
+
+    static TrainingState state(Path checkpoint) throws IOException {
+        return TrainingState.read(checkpoint.resolve(STATE));
+    }
+
+    /** Sets all variables of a checkpoint, or none. */
+    void load(Path checkpoint, Program program, Scope scope) throws IOException {
+        ParameterFiles.readCombined(checkpoint.resolve(VARIABLES), program).forEach(scope::set);
+    }
+
+    /** The newest ones stay, and the best one. */
+    private void thin(TrainingState state) throws IOException {
+        List<Long> steps = new ArrayList<>(steps());
+        steps.remove(state.bestStep());
+        for (long step : steps.subList(0, Math.max(0, steps.size() - KEPT))) {
+            remove(step);
+        }
+    }
+
+    /** At once: what still has its name while its files are being deleted would look like a checkpoint. */
+    private void remove(long step) throws IOException {
+        Path checkpoint = of(step);
+        if (Files.exists(checkpoint)) {
+            Path removed = folder.resolve("." + step + ".removed" + PARTIAL);
+            Files.move(checkpoint, removed, StandardCopyOption.ATOMIC_MOVE);
+            delete(removed);
+        }
+    }
+
+    private void removeLeftOvers() throws IOException {
+        List<Path> found;
+        try (Stream<Path> files = Files.list(folder)) {
+            found = files.filter(file -> String.valueOf(file.getFileName()).endsWith(PARTIAL)).toList();
+        }
+        for (Path file : found) {
+            delete(file);
+        }
+    }
+
+    private static void delete(Path tree) throws IOException {
+        if (!Files.exists(tree)) {
+            return;
+        }
+        List<Path> files;
+        try (Stream<Path> walk = Files.walk(tree)) {
+            files = walk.sorted(Comparator.reverseOrder()).toList();
+        }
+        for (Path file : files) {
+            Files.delete(file);
+        }
+    }
+}

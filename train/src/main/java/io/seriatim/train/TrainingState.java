@@ -1,0 +1,131 @@
+package io.seriatim.train;
+
+import io.seriatim.tensor.AtomicFile;
+import io.seriatim.tensor.FileFormatException;
+import java.io.IOException;
+import java.nio.charset.CharacterCodingException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.Function;
+
+/**
+ * Where a training is, besides what the program keeps in variables. The reader's state and the random state follow from it: batches from seed, epoch and batch, random numbers from seed and step.
+ *
+ * @param program
+ *            hash of the program that is trained
+ * @param seed
+ *            of order and random numbers
+ * @param batch
+ *            examples of a step, on which the order depends
+ * @param examples
+ *            of the training set
+ * @param step
+ *            steps that have been done
+ * @param epoch
+ *            the one in which the next step is, from 0
+ * @param batchOfEpoch
+ *            the next batch in it, from 0
+ * @param bestStep
+ *            after which the validation loss was smallest; −1 if there was no evaluation
+ * @param bestLoss
+ *            infinite if there was none
+ * @param since
+ *            evaluations after the best one
+ */
+record TrainingState(long program, long seed, int batch, int examples, long step, int epoch, long batchOfEpoch, long bestStep,
+        double bestLoss, int since) {
+    private static final int VERSION = 1;
+
+    static TrainingState begin(long program, long seed, int batch, int examples) {
+        return new TrainingState(program, seed, batch, examples, 0, 0, 0, -1, Double.POSITIVE_INFINITY, 0);
+    }
+
+    TrainingState stepped(long batchesOfEpoch) {
+        boolean last = batchOfEpoch + 1 == batchesOfEpoch;
+        return new TrainingState(program, seed, batch, examples, step + 1, last ? epoch + 1 : epoch, last ? 0 : batchOfEpoch + 1, bestStep,
+                bestLoss,
+                since);
+    }
+
+    TrainingState evaluated(double loss) {
+        return loss < bestLoss
+                ? new TrainingState(program, seed, batch, examples, step, epoch, batchOfEpoch, step, loss, 0)
+                : new TrainingState(program, seed, batch, examples, step, epoch, batchOfEpoch, bestStep, bestLoss, since + 1);
+    }
+
+    /** Whether nothing was computed since the best evaluation. */
+    boolean isBest() {
+        return step == bestStep;
+    }
+
+    void write(Path file) throws IOException {
+        Map<String, String> lines = new LinkedHashMap<>();
+        lines.put("version", Integer.toString(VERSION));
+        lines.put("program", Long.toHexString(program));
+        lines.put("seed", Long.toString(seed));
+        lines.put("batch", Integer.toString(batch));
+        lines.put("examples", Integer.toString(examples));
+        lines.put("step", Long.toString(step));
+        lines.put("epoch", Integer.toString(epoch));
+        lines.put("batch-of-epoch", Long.toString(batchOfEpoch));
+        lines.put("best-step", Long.toString(bestStep));
+        lines.put("best-loss", Double.toString(bestLoss));
+        lines.put("evaluations-since", Integer.toString(since));
+        AtomicFile.writeText(file, out -> {
+            for (Map.Entry<String, String> line : lines.entrySet()) {
+                out.write(line.getKey() + "=" + line.getValue() + "\n");
+            }
+        });
+    }
+
+    static TrainingState read(Path file) throws IOException {
+        Map<String, String> lines = new LinkedHashMap<>();
+        for (String line : lines(file)) {
+            int equals = line.indexOf('=');
+            if (equals > 0) {
+                lines.put(line.substring(0, equals), line.substring(equals + 1));
+            }
+        }
+        Parser parser = new Parser(file, lines);
+        int version = parser.number("version", Integer::parseInt);
+        if (version != VERSION) {
+            throw parser.wrong("version", Integer.toString(version), "is not " + VERSION + ", which this version of Seriatim writes");
+        }
+        return new TrainingState(parser.number("program", text -> Long.parseUnsignedLong(text, 16)), parser.number("seed", Long::parseLong),
+                parser.number("batch", Integer::parseInt), parser.number("examples", Integer::parseInt),
+                parser.number("step", Long::parseLong), parser.number("epoch", Integer::parseInt),
+                parser.number("batch-of-epoch", Long::parseLong), parser.number("best-step", Long::parseLong),
+                parser.number("best-loss", Double::parseDouble), parser.number("evaluations-since", Integer::parseInt));
+    }
+
+    private static List<String> lines(Path file) throws IOException {
+        try {
+            return Files.readAllLines(file);
+        } catch (CharacterCodingException e) {
+            throw new FileFormatException(file.toString(), "it is no text in UTF-8: resume from another checkpoint", e);
+        }
+    }
+
+    private record Parser(Path file, Map<String, String> lines) {
+        <T> T number(String name, Function<String, T> parse) throws IOException {
+            String text = lines.get(name);
+            if (text == null) {
+                throw wrong(name, "", "is missing");
+            }
+            try {
+                return parse.apply(text);
+            } catch (NumberFormatException e) {
+                throw wrong(name, text, "is not a number");
+            }
+        }
+
+        FileFormatException wrong(String name, String text, String what) {
+            return new FileFormatException(file.toString(),
+                    String.format(Locale.ROOT, "'%s'%s %s: resume from another checkpoint", name, text.isEmpty() ? "" : " " + text, what));
+        }
+    }
+}

@@ -1,0 +1,80 @@
+package io.seriatim.train.data;
+
+import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Shape;
+import io.seriatim.tensor.Tensor;
+import java.util.List;
+import java.util.Objects;
+
+/**
+ * A text cut into windows of equal length, one after the other; the last characters that fill no window are left out. Fields: {@code tokens}, INT64 [length], and {@code next}, INT64 [length, 1]: for each of
+ * them the token that follows.
+ */
+public final class TextWindows implements Dataset {
+    private final Tokens tokens;
+    private final int length;
+    private final List<Field> fields;
+
+    /**
+     * Cuts a text.
+     *
+     * @param tokens
+     *            at least one more than a window has
+     * @param length
+     *            of a window, from 1
+     * @throws IllegalArgumentException
+     *             if it is too short for one window
+     */
+    public TextWindows(Tokens tokens, int length) {
+        if (length < 1 || tokens.length() <= length) {
+            throw new IllegalArgumentException(
+                    "A window must be of at least 1 character, and the text of at least one more, but the window is of "
+                            + length + " and the text of " + tokens.length() + ": take shorter windows, or more text");
+        }
+        this.tokens = tokens;
+        this.length = length;
+        fields = List.of(new Field("tokens", DType.INT64, Shape.of(length)), new Field("next", DType.INT64, Shape.of(length, 1)));
+    }
+
+    /**
+     * The text.
+     *
+     * @return with what fills no window
+     */
+    public Tokens tokens() {
+        return tokens;
+    }
+
+    /**
+     * How long a window is.
+     *
+     * @return from 1
+     */
+    public int length() {
+        return length;
+    }
+
+    @Override
+    public List<Field> fields() {
+        return fields;
+    }
+
+    @Override
+    public int size() {
+        return (tokens.length() - 1) / length;
+    }
+
+    @Override
+    public List<Tensor> batch(int[] examples) {
+        long[] window = new long[Math.multiplyExact(examples.length, length)];
+        long[] next = new long[window.length];
+        for (int i = 0; i < examples.length; i++) {
+            int begin = Objects.checkIndex(examples[i], size()) * length;
+            for (int j = 0; j < length; j++) {
+                window[i * length + j] = tokens.get(begin + j);
+                next[i * length + j] = tokens.get(begin + j + 1);
+            }
+        }
+        return List.of(Tensor.of(window, examples.length, length), Tensor.of(next, examples.length, length, 1));
+    }
+}

@@ -1,0 +1,20 @@
+package io.seriatim.train.metrics;
+
+import java.io.IOException;
+import java.nio.file.FileSystemException;
+import java.nio.file.Path;
+
+/** A full disk is reported without saying where. */
+final class NotWritten {
+    private NotWritten() {
+    }
+
+    static IOException of(Path file, IOException cause) {
+        if (cause instanceof FileSystemException) {
+            return cause;
+        }
+        FileSystemException named = new FileSystemException(file.toString(), null, "it could not be written: " + cause.getMessage());
+        named.initCause(cause);
+        return named;
+    }
+}

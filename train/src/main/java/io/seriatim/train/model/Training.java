@@ -1,0 +1,40 @@
+package io.seriatim.train.model;
+
+import io.seriatim.graph.Graph;
+import io.seriatim.graph.Network;
+import io.seriatim.graph.Outputs;
+import io.seriatim.graph.Program;
+import io.seriatim.graph.Value;
+import io.seriatim.train.Model;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.Function;
+
+/** What all networks of this package have in common: the copy for evaluation is taken after the loss and before backward. */
+record Training(Value output, Value loss, Map<String, Value> metrics) {
+    /** Makes a model of one that gives its output, loss and metrics. */
+    static Model model(String name, List<String> feeds, Recipe recipe, long steps, String unit, int unitsPerExample,
+            Function<Graph, Training> definition) {
+        List<Training> parts = new ArrayList<>();
+        List<Program> evaluations = new ArrayList<>();
+        Network network = Network.define(graph -> {
+            Training training = definition.apply(graph);
+            parts.add(training);
+            evaluations.add(graph.main().copyForTest());
+            graph.minimize(training.loss, recipe.optimizer(steps,
+                    parameter -> Objects.requireNonNull(graph.main().global().var(parameter)).tensor().dims().size() > 1));
+            return Outputs.of("loss", training.loss);
+        });
+        // A seed for whole programs, and not for each operation: there it would be the same numbers in every run.
+        network.main().randomSeed(recipe.seed());
+        network.startup().randomSeed(recipe.seed());
+        Training training = parts.getFirst();
+        Map<String, String> metrics = new LinkedHashMap<>();
+        training.metrics.forEach((metric, value) -> metrics.put(metric, value.name()));
+        return new Model(name, network.main(), network.startup(), evaluations.getFirst(), feeds, training.loss.name(), metrics,
+                network.schedules(), feeds.subList(0, 1), List.of(training.output.name()), unit, unitsPerExample);
+    }
+}

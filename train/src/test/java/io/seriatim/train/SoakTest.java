@@ -1,0 +1,210 @@
+package io.seriatim.train;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.seriatim.device.Devices;
+import io.seriatim.device.Place;
+import io.seriatim.executor.Executor;
+import io.seriatim.executor.Plan;
+import io.seriatim.executor.Results;
+import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Shape;
+import io.seriatim.tensor.Tensor;
+import io.seriatim.train.data.Dataset;
+import io.seriatim.train.data.Field;
+import io.seriatim.train.data.Split;
+import io.seriatim.train.model.Mlp;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.SplittableRandom;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Long runs: memory after many steps and calls is that after the first thousand, and so are results. How long steps and calls take is printed, not asserted. With {@code -Pfull} the runs are as long as one would
+ * leave a service alone: 100,000 steps, a million calls.
+ */
+class SoakTest {
+    private static final boolean FULL = Boolean.getBoolean("seriatim.full");
+    private static final int WARM = 1_000;
+    private static final int THREADS = 4;
+
+    /** Images of noise around one of ten patterns. */
+    private static final class Noise implements Dataset {
+        private static final int WIDTH = 784;
+        private static final int CLASSES = 10;
+        private final float[][] images;
+
+        Noise(int size, long seed) {
+            SplittableRandom random = new SplittableRandom(seed);
+            images = new float[size][WIDTH];
+            for (int i = 0; i < size; i++) {
+                for (int j = 0; j < WIDTH; j++) {
+                    images[i][j] = (float) (random.nextDouble() - 0.5 + (j % CLASSES == i % CLASSES ? 0.3 : 0));
+                }
+            }
+        }
+
+        @Override
+        public List<Field> fields() {
+            return List.of(new Field("x", DType.FLOAT32, Shape.of(WIDTH)), new Field("y", DType.INT64, Shape.of(1)));
+        }
+
+        @Override
+        public int size() {
+            return images.length;
+        }
+
+        @Override
+        public List<Tensor> batch(int[] examples) {
+            float[] values = new float[examples.length * WIDTH];
+            long[] labels = new long[examples.length];
+            for (int i = 0; i < examples.length; i++) {
+                System.arraycopy(images[examples[i]], 0, values, i * WIDTH, WIDTH);
+                labels[i] = examples[i] % CLASSES;
+            }
+            return List.of(Tensor.of(values, examples.length, WIDTH), Tensor.of(labels, examples.length, 1));
+        }
+    }
+
+    /** What is in memory. */
+    private record Usage(long resident, long heap, long device) {
+        /** After collections: what is garbage is not kept. */
+        static Usage now() throws IOException {
+            for (int i = 0; i < 3; i++) {
+                System.gc();
+            }
+            long heap = Runtime.getRuntime().totalMemory() - Runtime.getRuntime().freeMemory();
+            return new Usage(residentNow(), heap, Devices.system().get(Place.CPU).memory().used());
+        }
+
+        private static long residentNow() throws IOException {
+            Path status = Path.of("/proc/self/status");
+            if (!Files.isReadable(status)) {
+                return -1;
+            }
+            return Files.readAllLines(status).stream().filter(line -> line.startsWith("VmRSS:"))
+                    .mapToLong(line -> 1024 * Long.parseLong(line.replaceAll("\\D", ""))).findFirst().orElse(-1);
+        }
+
+        /** The kinds of memory that are counted exactly must not grow. What the system counts depends on the JVM's own threads, so it is only printed. */
+        void requireNoMoreThan(Usage before) {
+            assertTrue(device <= before.device, "device memory grew from " + before.device + " to " + device + " bytes");
+            assertTrue(heap <= before.heap * 1.05 + (1 << 20), "the heap grew from " + before.heap + " to " + heap + " bytes");
+        }
+    }
+
+    private static void print(String format, Object... values) {
+        System.out.println(String.format(Locale.ROOT, format, values));
+    }
+
+    private static double median(List<Double> values) {
+        double[] sorted = values.stream().mapToDouble(Double::doubleValue).sorted().toArray();
+        return sorted[sorted.length / 2];
+    }
+
+    @Test
+    void steps() throws IOException {
+        int steps = FULL ? 100_000 : 3_000;
+        Noise data = new Noise(1_000, 3);
+        Mlp mlp = new Mlp(data.fields().get(0), data.fields().get(1), Noise.CLASSES);
+        Model model = mlp.build(mlp.recipe(), steps);
+        List<Double> early = new ArrayList<>();
+        List<Double> late = new ArrayList<>();
+        List<Usage> usages = new ArrayList<>();
+        double[] last = new double[1];
+        Trainer.of(model, new Split(data, new Noise(100, 4))).batch(50).epochs(steps / 20).seed(5).evaluateEvery(0)
+                .listener(new TrainingListener() {
+                    @Override
+                    public void step(Step step) throws IOException {
+                        if (step.step() > WARM && step.step() <= 2 * WARM) {
+                            early.add(step.seconds());
+                        }
+                        if (step.step() > steps - WARM) {
+                            late.add(step.seconds());
+                        }
+                        if (step.step() == WARM || step.step() == steps) {
+                            usages.add(Usage.now());
+                        }
+                        last[0] = step.loss();
+                    }
+                }).build().run();
+        Usage begin = usages.getFirst();
+        Usage end = usages.getLast();
+        print("%,d steps of mlp: median step %.3f ms after the first thousand, %.3f ms in the last (ratio %.3f)", steps,
+                1e3 * median(early),
+                1e3 * median(late), median(late) / median(early));
+        print("resident memory %.1f MiB after the first thousand, %.1f MiB at the end (ratio %.3f); heap %.1f and %.1f MiB",
+                begin.resident / 1048576.0, end.resident / 1048576.0, (double) end.resident / begin.resident, begin.heap / 1048576.0,
+                end.heap / 1048576.0);
+        end.requireNoMoreThan(begin);
+        assertTrue(last[0] < 0.05, "loss of the last step " + last[0]);
+    }
+
+    @Test
+    void calls() throws IOException, ExecutionException, InterruptedException {
+        int calls = FULL ? 1_000_000 : 40_000;
+        Noise data = new Noise(64, 3);
+        Mlp mlp = new Mlp(data.fields().get(0), data.fields().get(1), Noise.CLASSES);
+        Model model = mlp.build(mlp.recipe(), 1);
+        try (Executor executor = Executor.on(Place.CPU); ExecutorService threads = Executors.newFixedThreadPool(THREADS)) {
+            executor.run(model.startup().copy().randomSeed(9));
+            String logits = model.outputs().getFirst();
+            Plan plan = executor.compile(model.evaluation().prune(List.of("x"), List.of(logits)), Executor.feeds("x"),
+                    Executor.fetches(logits));
+            List<Tensor> inputs = new ArrayList<>();
+            List<float[]> expected = new ArrayList<>();
+            for (int i = 0; i < data.size(); i++) {
+                inputs.add(data.batch(new int[]{i}).getFirst());
+                expected.add(plan.run(inputs.get(i)).get(logits).toFloatArray());
+            }
+            double early = serve(threads, plan, logits, inputs, expected, Math.max(WARM, calls / 20));
+            Usage begin = Usage.now();
+            serve(threads, plan, logits, inputs, expected, calls - 2 * (calls / 20));
+            double late = serve(threads, plan, logits, inputs, expected, Math.max(WARM, calls / 20));
+            Usage end = Usage.now();
+            print("%,d calls of one plan from %d threads: %.2f µs a call at first, %.2f µs at the end (ratio %.3f)", calls, THREADS, early,
+                    late, late / early);
+            print("resident memory %.1f MiB after the first, %.1f MiB at the end (ratio %.3f); heap %.1f and %.1f MiB",
+                    begin.resident / 1048576.0, end.resident / 1048576.0, (double) end.resident / begin.resident,
+                    begin.heap / 1048576.0, end.heap / 1048576.0);
+            end.requireNoMoreThan(begin);
+        }
+    }
+
+    /** Microseconds from call to call. */
+    private static double serve(ExecutorService threads, Plan plan, String fetch, List<Tensor> inputs, List<float[]> expected, int calls)
+            throws ExecutionException, InterruptedException {
+        long started = System.nanoTime();
+        List<Future<Integer>> served = new ArrayList<>();
+        for (int i = 0; i < THREADS; i++) {
+            int first = i;
+            served.add(threads.submit(() -> {
+                int done = 0;
+                for (int call = first; call < calls; call += THREADS) {
+                    int which = call % inputs.size();
+                    Results results = plan.run(inputs.get(which));
+                    assertArrayEquals(expected.get(which), results.get(fetch).toFloatArray());
+                    results.get(fetch).close();
+                    done++;
+                }
+                return done;
+            }));
+        }
+        int all = 0;
+        for (Future<Integer> each : served) {
+            all += each.get();
+        }
+        assertEquals(calls, all);
+        return (System.nanoTime() - started) / 1e3 / calls;
+    }
+}

@@ -1,0 +1,73 @@
+package io.seriatim.train.report;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.seriatim.train.metrics.History;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What a browser makes of the page; left out, with a word about it, where there is none. */
+class BrowserTest {
+    @TempDir
+    private Path folder = Path.of("");
+
+    private String opened(TrainingReport report) throws IOException, InterruptedException {
+        Optional<Browser> browser = Browser.find();
+        if (browser.isEmpty()) {
+            System.out.println(Browser.missing());
+        }
+        assumeTrue(browser.isPresent(), Browser.missing());
+        Path page = folder.resolve("report.html");
+        report.write(page);
+        return browser.orElseThrow().open(page, folder.resolve("profile"));
+    }
+
+    private static String root(String document) {
+        return document.substring(document.indexOf("<html"), document.indexOf("<head"));
+    }
+
+    private static List<Integer> points(String document) {
+        return Pattern.compile("<figure class=\"chart[^>]* data-points=\"(\\d+)\"").matcher(document).results()
+                .map(each -> Integer.valueOf(each.group(1))).toList();
+    }
+
+    @Test
+    void scriptsDrawAllThatThereIs() throws IOException, InterruptedException {
+        String document = opened(Sample.report(600));
+        assertFalse(document.contains("data-error"), () -> "the page's script failed: " + root(document));
+        assertTrue(root(document).contains("data-ready=\"yes\""), () -> "the page's script did not end: " + root(document));
+        List<Integer> points = points(document);
+        assertEquals(List.of(612, 612, 600, 600), points.subList(0, 4), "loss and accuracy with their evaluations, rate, throughput");
+        assertEquals(5, points.size(), "and memory");
+        assertEquals(document.split("<section class=\"timeline\">", -1).length, 2, "one step is drawn");
+        assertFalse(Pattern.compile("<button class=\"(in|fit)\" type=\"button\" hidden").matcher(document).find(),
+                "what only works with the script is shown by the script");
+        assertTrue(Pattern.compile("<circle class=\"c1\"").matcher(document).results().count() >= 24, "evaluations are points");
+    }
+
+    @Test
+    void scriptsEndWhateverTheValues() throws IOException, InterruptedException {
+        String document = opened(TrainingReportTest.odd());
+        assertFalse(document.contains("data-error"), () -> "the page's script failed: " + root(document));
+        assertTrue(root(document).contains("data-ready=\"yes\""), () -> "the page's script did not end: " + root(document));
+        assertFalse(document.contains("NaN\"") && Pattern.compile(" (d|x|y|cx|cy|width)=\"[^\"]*NaN").matcher(document).find(),
+                "nothing is drawn where there is no place for it");
+    }
+
+    @Test
+    void aPageWithoutValuesIsDrawnToo() throws IOException, InterruptedException {
+        String document = opened(new TrainingReport("nothing").history(new History(), Map.of()));
+        assertFalse(document.contains("data-error"), () -> "the page's script failed: " + root(document));
+        assertTrue(root(document).contains("data-ready=\"yes\""), () -> "the page's script did not end: " + root(document));
+        assertTrue(points(document).isEmpty());
+    }
+}

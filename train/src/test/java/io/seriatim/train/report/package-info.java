@@ -1,0 +1,3 @@
+/** Tests of reports. */
+@org.jspecify.annotations.NullMarked
+package io.seriatim.train.report;
