@@ -41,7 +41,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
@@ -189,7 +188,7 @@ class GuideTest {
         });
         try (Executor executor = Executor.on(Place.CPU)) {
             executor.run(net.startup());
-            String y = Objects.requireNonNull(net.outputs().get("y")).name();
+            String y = net.outputs().get("y").name();
             InferenceModels.save(prefix, net.main(), List.of("x"), List.of(y), executor.scope()::find);
         }
         return prefix;
@@ -232,7 +231,7 @@ class GuideTest {
     @Test
     void aProgramRunsOnASlowDevice() {
         Network net = Network.define(g -> Outputs.of("y", g.linear(g.data("x", FLOAT32, -1, 4), 3)));
-        String y = Objects.requireNonNull(net.outputs().get("y")).name();
+        String y = net.outputs().get("y").name();
         SimOptions slow = SimOptions.DEFAULT.withLaunchLatency(Duration.ofNanos(20_000)).withCopyBandwidth(1L << 30);
         try (Devices devices = Devices.builder().sim(slow).build();
                 Executor executor = Executor.builder().devices(devices).place(Place.sim(0)).build()) {

@@ -10,12 +10,15 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.function.IntUnaryOperator;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -66,6 +69,7 @@ final class Placement {
         }
         placement.homes(chosen);
         List<List<Reader>> readers = placement.readers(chosen);
+        placement.given(chosen).forEach(reader -> placement.read(reader.value(), reader.place()));
         for (int i = 0; i < chosen.size(); i++) {
             placement.place(chosen.get(i));
             readers.get(i).forEach(reader -> placement.read(reader.value(), reader.place()));
@@ -172,6 +176,20 @@ final class Placement {
             }
         }
         return readers;
+    }
+
+    /** Where else what is there before the first task will be read before it is written, in the order of the readers. */
+    private Set<Reader> given(List<Task> tasks) {
+        Set<Reader> given = new LinkedHashSet<>();
+        Set<Integer> written = new HashSet<>();
+        for (Task task : tasks) {
+            IntStream.concat(Arrays.stream(task.reads()), Arrays.stream(task.writes()).filter(value -> isChanged(task, value)))
+                    .filter(value -> !written.contains(values.memory(value)) && values.spec(value) != null
+                            && !task.place().equals(home(values.memory(value))))
+                    .forEach(value -> given.add(new Reader(value, task.place())));
+            Arrays.stream(task.writes()).map(values::memory).forEach(written::add);
+        }
+        return given;
     }
 
     private void place(Task task) {

@@ -5,14 +5,14 @@ import io.seriatim.graph.Attribute;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
 
 /**
  * On which stream of its device each task goes, and which events order what stream order does not. A device has a stream for kernels, one for copies to it and one for copies from it; an operation may name
- * another one for itself ({@code execution_stream}). A dependency is <em>direct</em> on one stream or from the host, an <em>event</em> between streams, and <em>synchronising</em> from a device to the host.
+ * another one for itself ({@code execution_stream}), and copies of what it computes then have one of that name, too: what waits for it is no hindrance to other copies. A dependency is <em>direct</em> on one stream or from the host, an <em>event</em> between streams, and <em>synchronising</em> from a device to the host.
  * A stream need not wait for an event if it has waited for a later one of the same stream, or for one that came after a wait for it.
  *
  * @param streams
@@ -61,22 +61,30 @@ record Streams(List<Key> streams, int[] stream, int[][] waits, int[][] hostWaits
     /** The streams of tasks. */
     static int[] assign(List<Task> tasks, Map<Key, Integer> numbers) {
         int[] stream = new int[tasks.size()];
+        // Of what has been computed on a stream with a name.
+        Map<Integer, String> names = new HashMap<>();
         for (int i = 0; i < stream.length; i++) {
-            Key key = key(tasks.get(i));
-            stream[i] = key == null ? -1 : numbers.computeIfAbsent(key, _ -> numbers.size());
+            Task task = tasks.get(i);
+            String name = name(task, names);
+            for (int value : task.writes()) {
+                names.put(value, name);
+            }
+            stream[i] = task.place().isHost()
+                    ? -1
+                    : numbers.computeIfAbsent(new Key(task.place(), purpose(task), name), _ -> numbers.size());
         }
         return stream;
     }
 
-    private static @Nullable Key key(Task task) {
-        if (task.place().isHost()) {
-            return null;
-        }
+    private static Purpose purpose(Task task) {
+        return task instanceof Task.Transfer transfer ? transfer.target().isHost() ? Purpose.COPY_OUT : Purpose.COPY_IN : Purpose.COMPUTE;
+    }
+
+    private static String name(Task task, Map<Integer, String> names) {
         if (task instanceof Task.Transfer transfer) {
-            return new Key(task.place(), transfer.target().isHost() ? Purpose.COPY_OUT : Purpose.COPY_IN, "");
+            return names.getOrDefault(transfer.from(), "");
         }
-        String name = task.operations().getFirst().op().attribute("execution_stream") instanceof Attribute.Text(String text) ? text : "";
-        return new Key(task.place(), Purpose.COMPUTE, name);
+        return task.operations().getFirst().op().attribute("execution_stream") instanceof Attribute.Text(String text) ? text : "";
     }
 
     /** Tasks of one stream are launched in the order of the program: each waits for the one before it. */

@@ -96,7 +96,7 @@ class PlanViewTest {
         String text = view.text();
         List<Task> tasks = view.plan().tasks();
         assertEquals("memcpy_d2h", tasks.getLast().name(), text);
-        assertEquals(List.of("memcpy_h2d", "matmul_v2", "elementwise_add", "memcpy_h2d", "elementwise_sub", "square", "reduce_mean",
+        assertEquals(List.of("memcpy_h2d", "memcpy_h2d", "matmul_v2", "elementwise_add", "elementwise_sub", "square", "reduce_mean",
                 "memcpy_d2h"), tasks.stream().map(Task::name).toList());
         Map<String, String> last = Map.of("x", "memcpy_h2d", "x_device_cpu_sim:0", "matmul_v2", "linear_0.w_0", "matmul_v2", "linear_0.b_0",
                 "elementwise_add", "linear_1.tmp_0", "elementwise_add", "label_device_cpu_sim:0", "elementwise_sub", "linear_1.tmp_1",

@@ -49,7 +49,7 @@ final class Replication {
         List<OpDesc> ops = from.ops().stream().filter(op -> !AROUND.contains(op.type())).toList();
         ops.forEach(this::requireReplicable);
         this.names = new ReplicaNames(from, ops, splitFeeds(), replicas);
-        to.setOps(ops);
+        to.setOps(replicas.count() == 1 ? ops : UpdateOrder.of(ops));
     }
 
     /** Whether an operation belongs to the optimizer or the schedule. */

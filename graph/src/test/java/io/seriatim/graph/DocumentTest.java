@@ -72,7 +72,8 @@ class DocumentTest {
     /** The lines that this class repeats are those of the document. */
     @Test
     void theDocumentSaysTheSame() throws IOException {
-        List<String> readme = code(Files.readString(Path.of("../docs/networks.md")).replaceFirst("(?s).*## Networks\\s+```java(.*?)```.*", "$1"));
+        List<String> readme = code(
+                Files.readString(Path.of("../docs/networks.md")).replaceFirst("(?s).*## Networks\\s+```java(.*?)```.*", "$1"));
         List<String> here = code(Files.readString(Path.of("src/test/java/io/seriatim/graph/DocumentTest.java")));
         List<String> missing = readme.stream().filter(line -> !here.contains(line)).toList();
         assertEquals(List.of("ProgramFiles.write(Path.of(\"mlp.pdmodel\"), net.main());", "System.out.println(net.main());",

@@ -16,11 +16,11 @@ final class NanSearch {
     /** The loss shows what an update may have done in the step before. */
     private static final int LOOKED_AT = 3;
 
-    private final Trainer trainer;
+    private final Training training;
     private final TrainingState failed;
 
-    NanSearch(Trainer trainer, TrainingState failed) {
-        this.trainer = trainer;
+    NanSearch(Training training, TrainingState failed) {
+        this.training = training;
         this.failed = failed;
     }
 
@@ -40,17 +40,17 @@ final class NanSearch {
 
     private @Nullable Found repeat() throws IOException {
         Scope scope = new Scope();
-        TrainingState state = trainer.rewind(scope);
-        long perEpoch = Batches.of(trainer.data().training(), state.batch(), state.seed()).perEpoch();
-        try (TrainingReader reader = new TrainingReader(trainer.data().training(), state)) {
+        TrainingState state = training.rewind(scope);
+        long perEpoch = Batches.of(training.data().training(), state.batch(), state.seed()).perEpoch();
+        try (TrainingReader reader = new TrainingReader(training.data().training(), state)) {
             long unchecked = Math.max(0, failed.step() + 1 - LOOKED_AT - state.step());
-            try (Steps steps = new Steps(trainer.model(), trainer.options(), scope, state.step(), false, null)) {
+            try (Steps steps = new Steps(training.model(), training.options(), scope, state.step(), false, null)) {
                 for (long i = 0; i < unchecked; i++) {
                     run(steps, reader.next());
                     state = state.stepped(perEpoch);
                 }
             }
-            try (Steps steps = new Steps(trainer.model(), trainer.options(), scope, state.step(), true, null)) {
+            try (Steps steps = new Steps(training.model(), training.options(), scope, state.step(), true, null)) {
                 while (state.step() <= failed.step()) {
                     try {
                         run(steps, reader.next());

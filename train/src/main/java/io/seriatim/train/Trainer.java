@@ -1,21 +1,14 @@
 package io.seriatim.train;
 
-import io.seriatim.device.Devices;
 import io.seriatim.device.Place;
-import io.seriatim.executor.Executor;
 import io.seriatim.executor.Scope;
 import io.seriatim.executor.trace.RunRecorder;
-import io.seriatim.graph.VarDesc;
 import io.seriatim.graph.format.InferenceModels;
-import io.seriatim.graph.format.ProgramFiles;
-import io.seriatim.tensor.Tensor;
-import io.seriatim.train.data.Batches;
 import io.seriatim.train.data.Split;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,16 +24,7 @@ import org.jspecify.annotations.Nullable;
  * A training is a function of model, data, seed, batch and steps: neither threads nor prefetching nor interruptions change a bit of its result.
  */
 public final class Trainer {
-    /** The step that is recorded for the report: by then all kernels are warm. */
-    private static final long RECORDED = 20;
-
-    private final Model model;
-    private final Split data;
-    private final TrainingOptions options;
-    private final List<TrainingListener> listeners;
-    private final StopSignal stop;
-    private final @Nullable RunRecorder recorder;
-    private final @Nullable Checkpoints checkpoints;
+    private final Training training;
     private final Scope scope = new Scope();
 
     /**
@@ -275,30 +259,11 @@ public final class Trainer {
     }
 
     private Trainer(Builder builder) {
-        model = builder.model;
-        data = builder.data;
-        options = new TrainingOptions(builder.batch, builder.epochs, builder.steps, builder.seed, builder.places, builder.threads,
-                builder.evaluateEvery, builder.checkpointEvery, builder.patience, builder.folder, builder.resume);
-        listeners = List.copyOf(builder.listeners);
-        stop = builder.stop;
-        recorder = builder.recorder;
-        checkpoints = options.folder() == null ? null : Checkpoints.in(options.folder());
-        if (data.training().size() < options.batch()) {
-            throw new IllegalArgumentException("A batch of " + options.batch() + " is larger than all " + data.training().size()
-                    + " training examples: take smaller batches");
-        }
-        // A device that is missing is told of before anything is written.
-        options.places().forEach(Devices.system()::get);
-        if (options.batch() % options.places().size() != 0) {
-            throw new IllegalArgumentException("A batch of " + options.batch() + " cannot be split evenly among " + options.places().size()
-                    + " places: take a multiple");
-        }
-        FeedShapes shapes = new FeedShapes(model);
-        shapes.require(data.training(), options.batch());
-        if (shapes.isFixed() && data.validation().size() < options.batch()) {
-            throw new IllegalArgumentException("Model '" + model.name() + "' takes batches of " + options.batch()
-                    + " examples and no others, but there are only " + data.validation().size() + " for validation: give more");
-        }
+        TrainingOptions options = new TrainingOptions(builder.batch, builder.epochs, builder.steps, builder.seed, builder.places,
+                builder.threads, builder.evaluateEvery, builder.checkpointEvery, builder.patience, builder.folder, builder.resume);
+        training = new Training(builder.model, builder.data, options, builder.listeners, builder.stop, builder.recorder,
+                options.folder() == null ? null : Checkpoints.in(options.folder()));
+        training.check();
     }
 
     /**
@@ -333,11 +298,7 @@ public final class Trainer {
      * @return from 1
      */
     public long steps() {
-        return Math.min(options.steps(), options.epochs() * perEpoch());
-    }
-
-    private long perEpoch() {
-        return Batches.of(data.training(), options.batch(), options.seed()).perEpoch();
+        return training.steps();
     }
 
     /**
@@ -351,7 +312,7 @@ public final class Trainer {
 
     /**
      * Trains. Afterwards the variables are those of the evaluation with the smallest loss, if there are checkpoints, else those of the last step. Checkpoints are read and plans made before listeners are told that it has begun: what
-     * fails without that has changed nothing.
+     * fails before that has changed nothing.
      *
      * @return what came of it
      * @throws NotFiniteException
@@ -360,184 +321,10 @@ public final class Trainer {
      *             if data cannot be read, or checkpoints cannot be read or written; the checkpoints that were there are still there
      */
     public Result run() throws IOException {
-        TrainingState from = prepare();
-        Progression progression = new Progression(from);
-        progression.train();
-        TrainingState last = progression.state;
-        if (checkpoints != null && last.bestStep() >= 0 && !last.isBest() && progression.end != TrainingListener.End.STOPPED) {
-            checkpoints.load(checkpoints.of(last.bestStep()), model.main(), scope);
-        }
-        tell(listener -> listener.ended(progression.end, last.step()));
-        return new Result(progression.end, last.step(), progression.loss, last.bestStep(), last.bestLoss());
-    }
-
-    /** Sets the variables to where the training begins. */
-    private TrainingState prepare() throws IOException {
-        TrainingState begin = begin();
-        if (options.resume()) {
-            Checkpoints from = Objects.requireNonNull(checkpoints, "to resume, a training needs the folder of its run");
-            Path latest = from.latest();
-            TrainingState state = Checkpoints.state(latest);
-            requireSame(begin, state, latest);
-            from.load(latest, model.main(), scope);
-            return state;
-        }
-        initialise(scope);
-        return begin;
-    }
-
-    private void requireSame(TrainingState wanted, TrainingState there, Path checkpoint) {
-        if (wanted.program() != there.program()) {
-            throw new IllegalArgumentException(checkpoint + " is a checkpoint of another model than '" + model.name()
-                    + "': resume with the model and settings that it was begun with");
-        }
-        if (wanted.seed() != there.seed() || wanted.batch() != there.batch()) {
-            throw new IllegalArgumentException(checkpoint + " is of a training with seed " + there.seed() + " and batches of "
-                    + there.batch() + ", not with seed " + wanted.seed() + " and batches of " + wanted.batch()
-                    + ": resume with the same");
-        }
-        if (wanted.examples() != there.examples()) {
-            throw new IllegalArgumentException(checkpoint + " is of a training on " + there.examples() + " examples, but there are "
-                    + wanted.examples() + " now: resume with the same data");
-        }
-    }
-
-    private void initialise(Scope into) {
-        try (Executor executor = Executor.on(Place.CPU)) {
-            executor.run(model.startup().copy().randomSeed(options.seed()));
-            Scope set = executor.scope();
-            for (String name : set.names()) {
-                Tensor value = set.find(name);
-                if (value != null) {
-                    into.set(name, value);
-                }
-            }
-        }
-    }
-
-    private TrainingListener.Begun begun(TrainingState from) {
-        long parameters = 0;
-        for (VarDesc parameter : model.main().parameters()) {
-            parameters += scope.get(parameter.name()).shape().size();
-        }
-        return new TrainingListener.Begun(model.name(), options.placeNames(), options.threads(), options.batch(), from.step(), steps(),
-                options.epochs(), parameters, data.training().size(), model.unit());
-    }
-
-    /** Tells all listeners. */
-    private interface Telling {
-        void tell(TrainingListener listener) throws IOException;
-    }
-
-    private void tell(Telling telling) throws IOException {
-        for (TrainingListener listener : listeners) {
-            telling.tell(listener);
-        }
-    }
-
-    /** The loop, and where it is. */
-    private final class Progression {
-        private final TrainingState begin;
-        private final long perEpoch = perEpoch();
-        private final long steps = steps();
-        private TrainingState state;
-        private TrainingListener.End end = TrainingListener.End.DONE;
-        private double loss = Double.NaN;
-
-        Progression(TrainingState begin) {
-            this.begin = begin;
-            this.state = begin;
-        }
-
-        void train() throws IOException {
-            if (state.step() >= steps) {
-                tell(listener -> listener.begun(Trainer.this.begun(begin)));
-                return;
-            }
-            if (recorder != null) {
-                recorder.pause();
-            }
-            try (TrainingReader reader = new TrainingReader(data.training(), begin);
-                    Steps plan = new Steps(model, options, scope, begin.step(), false, recorder);
-                    Evaluator evaluator = new Evaluator(model, data.validation(), options)) {
-                // Listeners write files; by now, all is known to be right that can be checked without running a step.
-                tell(listener -> listener.begun(Trainer.this.begun(begin)));
-                while (state.step() < steps && end == TrainingListener.End.DONE) {
-                    step(reader, plan);
-                    after(evaluator);
-                }
-            }
-        }
-
-        private void step(TrainingReader reader, Steps plan) throws IOException {
-            long started = System.nanoTime();
-            double rate = plan.rate();
-            List<Tensor> batch = reader.next();
-            boolean recorded = recorder != null && state.step() == Math.min(begin.step() + RECORDED, steps - 1);
-            if (recorded) {
-                Objects.requireNonNull(recorder).resume();
-            }
-            Steps.Outcome outcome;
-            try {
-                outcome = plan.run(batch);
-            } finally {
-                if (recorded) {
-                    Objects.requireNonNull(recorder).pause();
-                }
-                batch.forEach(Tensor::close);
-            }
-            double seconds = (System.nanoTime() - started) / 1e9;
-            int epoch = state.epoch() + 1;
-            if (!Double.isFinite(outcome.loss())) {
-                throw new NanSearch(Trainer.this, state).search(outcome.loss());
-            }
-            state = state.stepped(perEpoch);
-            tell(listener -> listener.step(new TrainingListener.Step(state.step(), epoch, outcome.loss(), outcome.metrics(), rate, seconds,
-                    (long) options.batch() * model.unitsPerExample())));
-        }
-
-        /** What may be due after a step. */
-        private void after(Evaluator evaluator) throws IOException {
-            boolean stopped = stop.isRequested() && state.step() < steps;
-            if (state.batchOfEpoch() == 0 || isEvery(options.evaluateEvery()) || state.step() == steps) {
-                evaluate(evaluator);
-                checkpoint();
-                if (options.patience() > 0 && state.since() >= options.patience() && state.step() < steps) {
-                    end = TrainingListener.End.EARLY;
-                }
-            } else if (stopped || isEvery(options.checkpointEvery())) {
-                checkpoint();
-            }
-            if (stopped && end == TrainingListener.End.DONE) {
-                end = TrainingListener.End.STOPPED;
-            }
-        }
-
-        private boolean isEvery(long steps) {
-            return steps > 0 && state.step() % steps == 0;
-        }
-
-        private void evaluate(Evaluator evaluator) throws IOException {
-            long started = System.nanoTime();
-            Steps.Outcome outcome = evaluator.judge(scope);
-            loss = outcome.loss();
-            int epoch = state.batchOfEpoch() == 0 ? state.epoch() : state.epoch() + 1;
-            state = state.evaluated(outcome.loss());
-            double seconds = (System.nanoTime() - started) / 1e9;
-            tell(listener -> listener.evaluated(new TrainingListener.Evaluation(state.step(), epoch, outcome.loss(), outcome.metrics(),
-                    state.isBest(), seconds)));
-        }
-
-        private void checkpoint() throws IOException {
-            Checkpoints kept = checkpoints;
-            if (kept == null) {
-                return;
-            }
-            stop.whileWriting(() -> {
-                Path written = kept.write(state, model.main(), scope);
-                tell(listener -> listener.saved(state.step(), written));
-            });
-        }
+        TrainingState from = training.options().resume() ? training.resume(scope) : training.begin(scope);
+        Result result = new TrainingLoop(training, scope, from).run();
+        training.tell(listener -> listener.ended(result.end(), result.step()));
+        return result;
     }
 
     /**
@@ -549,33 +336,8 @@ public final class Trainer {
      *             if a file cannot be written; what was there is still there
      */
     public void save(Path prefix) throws IOException {
-        stop.whileWriting(() -> InferenceModels.save(prefix, model.evaluation(), model.inputs(), model.outputs(), scope::find));
-    }
-
-    Model model() {
-        return model;
-    }
-
-    Split data() {
-        return data;
-    }
-
-    TrainingOptions options() {
-        return options;
-    }
-
-    private TrainingState begin() {
-        return TrainingState.begin(ProgramFiles.hash(model.main()), options.seed(), options.batch(), data.training().size());
-    }
-
-    /** Sets the variables of a scope to a state from which {@code state} can be reached again: that of the newest checkpoint, or the begin. */
-    TrainingState rewind(Scope into) throws IOException {
-        if (checkpoints != null && !checkpoints.steps().isEmpty()) {
-            Path latest = checkpoints.latest();
-            checkpoints.load(latest, model.main(), into);
-            return Checkpoints.state(latest);
-        }
-        initialise(into);
-        return begin();
+        Model model = training.model();
+        training.stop().whileWriting(
+                () -> InferenceModels.save(prefix, model.evaluation(), model.inputs(), model.outputs(), scope::find));
     }
 }

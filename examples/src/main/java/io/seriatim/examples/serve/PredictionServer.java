@@ -68,7 +68,12 @@ public final class PredictionServer implements AutoCloseable {
         int processors = Runtime.getRuntime().availableProcessors();
         this.workers = new ThreadPoolExecutor(processors, processors, 0, TimeUnit.SECONDS, new ArrayBlockingQueue<>(limits.waiting()));
         this.predictor = Predictor.load(model, limits.examples());
-        this.http = HttpServer.create(address, 0);
+        try {
+            this.http = HttpServer.create(address, 0);
+        } catch (IOException e) {
+            predictor.close();
+            throw e;
+        }
         http.createContext("/", this::handle);
         http.setExecutor(connections);
         http.start();
@@ -79,22 +84,25 @@ public final class PredictionServer implements AutoCloseable {
      *
      * @param args
      *            the model, {@code name.pdmodel} beside {@code name.pdiparams}; and the port, 8080 if none is given
-     * @throws IOException
-     *             if the model cannot be read, or the port not be had
      */
-    public static void main(String... args) throws IOException {
+    public static void main(String... args) {
         if (args.length == 0) {
             System.err.println("usage: PredictionServer MODEL [PORT]");
-            return;
+            System.exit(2);
         }
         // Seconds that a client has to send its request: else those that never do hold connections for ever.
         System.setProperty("sun.net.httpserver.maxReqTime", "30");
-        int port = args.length > 1 ? Integer.parseInt(args[1]) : DEFAULT_PORT;
-        InetSocketAddress address = new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
-        PredictionServer server = new PredictionServer(Path.of(args[0]), address, Limits.DEFAULT);
-        Runtime.getRuntime().addShutdownHook(new Thread(server::close));
-        System.out.println("http://" + server.address().getHostString() + ":" + server.address().getPort() + "/predict takes "
-                + server.predictor.description());
+        try {
+            int port = args.length > 1 ? Integer.parseInt(args[1]) : DEFAULT_PORT;
+            InetSocketAddress address = new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
+            PredictionServer server = new PredictionServer(Path.of(args[0]), address, Limits.DEFAULT);
+            Runtime.getRuntime().addShutdownHook(new Thread(server::close));
+            System.out.println("http://" + server.address().getHostString() + ":" + server.address().getPort() + "/predict takes "
+                    + server.predictor.description());
+        } catch (IOException | IllegalArgumentException e) {
+            System.err.println("cannot serve " + args[0] + ": " + e);
+            System.exit(2);
+        }
     }
 
     InetSocketAddress address() {

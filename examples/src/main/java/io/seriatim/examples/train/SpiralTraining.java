@@ -29,7 +29,6 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.stream.IntStream;
 
 /**
@@ -89,7 +88,7 @@ public final class SpiralTraining {
     }
 
     private static String name(Network net, String output) {
-        return Objects.requireNonNull(net.outputs().get(output)).name();
+        return net.outputs().get(output).name();
     }
 
     /** A listener of one's own: it is told of everything, in order, in the thread that trains. */

@@ -1,0 +1,128 @@
+package io.seriatim.train;
+
+import io.seriatim.device.Devices;
+import io.seriatim.device.Place;
+import io.seriatim.executor.Executor;
+import io.seriatim.executor.Scope;
+import io.seriatim.executor.trace.RunRecorder;
+import io.seriatim.graph.VarDesc;
+import io.seriatim.graph.format.ProgramFiles;
+import io.seriatim.tensor.Tensor;
+import io.seriatim.train.data.Batches;
+import io.seriatim.train.data.Split;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is trained, on what and how, and from where: all that does not change while it is trained.
+ *
+ * @param recorder
+ *            null if nothing is recorded
+ * @param checkpoints
+ *            null if there are none
+ */
+record Training(Model model, Split data, TrainingOptions options, List<TrainingListener> listeners, StopSignal stop,
+        @Nullable RunRecorder recorder, @Nullable Checkpoints checkpoints) {
+    Training {
+        listeners = List.copyOf(listeners);
+    }
+
+    void check() {
+        if (data.training().size() < options.batch()) {
+            throw new IllegalArgumentException("A batch of " + options.batch() + " is larger than all " + data.training().size()
+                    + " training examples: take smaller batches");
+        }
+        // A device that is missing is told of before anything is written.
+        options.places().forEach(Devices.system()::get);
+        if (options.batch() % options.places().size() != 0) {
+            throw new IllegalArgumentException("A batch of " + options.batch() + " cannot be split evenly among " + options.places().size()
+                    + " places: take a multiple");
+        }
+        FeedShapes shapes = new FeedShapes(model);
+        shapes.require(data.training(), options.batch());
+        if (shapes.isFixed() && data.validation().size() < options.batch()) {
+            throw new IllegalArgumentException("Model '" + model.name() + "' takes batches of " + options.batch()
+                    + " examples and no others, but there are only " + data.validation().size() + " for validation: give more");
+        }
+    }
+
+    long steps() {
+        return Math.min(options.steps(), options.epochs() * perEpoch());
+    }
+
+    long perEpoch() {
+        return Batches.of(data.training(), options.batch(), options.seed()).perEpoch();
+    }
+
+    /** Tells all listeners. */
+    interface Telling {
+        void tell(TrainingListener listener) throws IOException;
+    }
+
+    void tell(Telling telling) throws IOException {
+        for (TrainingListener listener : listeners) {
+            telling.tell(listener);
+        }
+    }
+
+    /** Sets the variables of a scope to those of the first step. */
+    TrainingState begin(Scope scope) {
+        try (Executor executor = Executor.on(Place.CPU)) {
+            executor.run(model.startup().copy().randomSeed(options.seed()));
+            for (String name : executor.scope().names()) {
+                Tensor value = executor.scope().find(name);
+                if (value != null) {
+                    scope.set(name, value);
+                }
+            }
+        }
+        return beginning();
+    }
+
+    private TrainingState beginning() {
+        return TrainingState.begin(ProgramFiles.hash(model.main()), options.seed(), options.batch(), data.training().size());
+    }
+
+    /** Sets the variables of a scope to those of the newest checkpoint. */
+    TrainingState resume(Scope scope) throws IOException {
+        Checkpoints from = Objects.requireNonNull(checkpoints, "to resume, a training needs the folder of its run");
+        Path latest = from.latest();
+        TrainingState state = Checkpoints.state(latest);
+        requireSame(beginning(), state, latest);
+        from.load(latest, model.main(), scope);
+        return state;
+    }
+
+    private void requireSame(TrainingState wanted, TrainingState there, Path checkpoint) {
+        if (wanted.program() != there.program()) {
+            throw new IllegalArgumentException(checkpoint + " is a checkpoint of another model than '" + model.name()
+                    + "': resume with the model and settings that it was begun with");
+        }
+        if (wanted.seed() != there.seed() || wanted.batch() != there.batch()) {
+            throw new IllegalArgumentException(checkpoint + " is of a training with seed " + there.seed() + " and batches of "
+                    + there.batch() + ", not with seed " + wanted.seed() + " and batches of " + wanted.batch()
+                    + ": resume with the same");
+        }
+        if (wanted.examples() != there.examples()) {
+            throw new IllegalArgumentException(checkpoint + " is of a training on " + there.examples() + " examples, but there are "
+                    + wanted.examples() + " now: resume with the same data");
+        }
+    }
+
+    /** Sets the variables of a scope to a state from which later ones can be reached again: that of the newest checkpoint, or the begin. */
+    TrainingState rewind(Scope scope) throws IOException {
+        return checkpoints == null || checkpoints.steps().isEmpty() ? begin(scope) : resume(scope);
+    }
+
+    TrainingListener.Begun begun(TrainingState from, Scope scope) {
+        long parameters = 0;
+        for (VarDesc parameter : model.main().parameters()) {
+            parameters += scope.get(parameter.name()).shape().size();
+        }
+        return new TrainingListener.Begun(model.name(), options.placeNames(), options.threads(), options.batch(), from.step(), steps(),
+                options.epochs(), parameters, data.training().size(), model.unit());
+    }
+}

@@ -1,0 +1,143 @@
+package io.seriatim.train;
+
+import io.seriatim.executor.Scope;
+import io.seriatim.executor.trace.RunRecorder;
+import io.seriatim.tensor.Tensor;
+import io.seriatim.train.TrainingListener.End;
+import io.seriatim.train.TrainingListener.Evaluation;
+import io.seriatim.train.TrainingListener.Step;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+
+/** One step after the other, and what is due in between. */
+final class TrainingLoop {
+    /** The step that is recorded, counted from where this loop begins: by then all kernels are warm. */
+    private static final long RECORDED = 20;
+
+    private final Training training;
+    private final TrainingOptions options;
+    private final Scope scope;
+    private final TrainingState begin;
+    private final long perEpoch;
+    private final long steps;
+    private TrainingState state;
+    private End end = End.DONE;
+    private double loss = Double.NaN;
+
+    TrainingLoop(Training training, Scope scope, TrainingState begin) {
+        this.training = training;
+        this.options = training.options();
+        this.scope = scope;
+        this.begin = begin;
+        this.perEpoch = training.perEpoch();
+        this.steps = training.steps();
+        this.state = begin;
+    }
+
+    Trainer.Result run() throws IOException {
+        RunRecorder recorder = training.recorder();
+        if (recorder != null) {
+            recorder.pause();
+        }
+        if (state.step() >= steps) {
+            begun();
+        } else {
+            try (TrainingReader reader = new TrainingReader(training.data().training(), begin);
+                    Steps plan = new Steps(training.model(), options, scope, begin.step(), false, recorder);
+                    Evaluator evaluator = new Evaluator(training.model(), training.data().validation(), options)) {
+                begun();
+                while (state.step() < steps && end == End.DONE) {
+                    step(reader, plan);
+                    after(evaluator);
+                }
+            }
+        }
+        Checkpoints checkpoints = training.checkpoints();
+        if (checkpoints != null && state.bestStep() >= 0 && !state.isBest() && end != End.STOPPED) {
+            checkpoints.load(checkpoints.of(state.bestStep()), training.model().main(), scope);
+        }
+        return new Trainer.Result(end, state.step(), loss, state.bestStep(), state.bestLoss());
+    }
+
+    /** Listeners write files; by now, all is known to be right that can be checked without running a step. */
+    private void begun() throws IOException {
+        training.tell(listener -> listener.begun(training.begun(begin, scope)));
+    }
+
+    private void step(TrainingReader reader, Steps plan) throws IOException {
+        long started = System.nanoTime();
+        double rate = plan.rate();
+        List<Tensor> batch = reader.next();
+        Steps.Outcome outcome;
+        try {
+            outcome = state.step() == Math.min(begin.step() + RECORDED, steps - 1) ? recorded(plan, batch) : plan.run(batch);
+        } finally {
+            batch.forEach(Tensor::close);
+        }
+        double seconds = (System.nanoTime() - started) / 1e9;
+        int epoch = state.epoch() + 1;
+        if (!Double.isFinite(outcome.loss())) {
+            throw new NanSearch(training, state).search(outcome.loss());
+        }
+        state = state.stepped(perEpoch);
+        training.tell(listener -> listener.step(new Step(state.step(), epoch, outcome.loss(), outcome.metrics(), rate, seconds,
+                (long) options.batch() * training.model().unitsPerExample())));
+    }
+
+    private Steps.Outcome recorded(Steps plan, List<Tensor> batch) {
+        RunRecorder recorder = training.recorder();
+        if (recorder == null) {
+            return plan.run(batch);
+        }
+        recorder.resume();
+        try {
+            return plan.run(batch);
+        } finally {
+            recorder.pause();
+        }
+    }
+
+    /** What may be due after a step. */
+    private void after(Evaluator evaluator) throws IOException {
+        boolean stopped = training.stop().isRequested() && state.step() < steps;
+        if (state.batchOfEpoch() == 0 || isEvery(options.evaluateEvery()) || state.step() == steps) {
+            evaluate(evaluator);
+            checkpoint();
+            if (options.patience() > 0 && state.since() >= options.patience() && state.step() < steps) {
+                end = End.EARLY;
+            }
+        } else if (stopped || isEvery(options.checkpointEvery())) {
+            checkpoint();
+        }
+        if (stopped && end == End.DONE) {
+            end = End.STOPPED;
+        }
+    }
+
+    private boolean isEvery(long interval) {
+        return interval > 0 && state.step() % interval == 0;
+    }
+
+    private void evaluate(Evaluator evaluator) throws IOException {
+        long started = System.nanoTime();
+        Steps.Outcome outcome = evaluator.judge(scope);
+        loss = outcome.loss();
+        int epoch = state.batchOfEpoch() == 0 ? state.epoch() : state.epoch() + 1;
+        state = state.evaluated(outcome.loss());
+        double seconds = (System.nanoTime() - started) / 1e9;
+        training.tell(listener -> listener.evaluated(new Evaluation(state.step(), epoch, outcome.loss(), outcome.metrics(), state.isBest(),
+                seconds)));
+    }
+
+    private void checkpoint() throws IOException {
+        Checkpoints kept = training.checkpoints();
+        if (kept == null) {
+            return;
+        }
+        training.stop().whileWriting(() -> {
+            Path written = kept.write(state, training.model().main(), scope);
+            training.tell(listener -> listener.saved(state.step(), written));
+        });
+    }
+}
