@@ -29,7 +29,10 @@ final class JsonLine {
 
     /** The string of a key. */
     String text(String key) {
-        return value(key) instanceof String text ? text : wrong(key, "a string");
+        if (value(key) instanceof String text) {
+            return text;
+        }
+        throw wrong(key, "a string");
     }
 
     /** The number of a key, which may be one that JSON does not have. */
@@ -38,19 +41,25 @@ final class JsonLine {
             case Double number -> number;
             case String text when text.equals("Infinity") -> Double.POSITIVE_INFINITY;
             case String text when text.equals("-Infinity") -> Double.NEGATIVE_INFINITY;
-            case null, default -> wrong(key, "a number");
+            case null, default -> throw wrong(key, "a number");
         };
     }
 
     /** The number of a key, which is a whole one below 2^53. */
     long whole(String key) {
         double number = number(key);
-        return number == Math.rint(number) && Math.abs(number) < 0x1p53 ? (long) number : wrong(key, "a whole number");
+        if (number == Math.rint(number) && Math.abs(number) < 0x1p53) {
+            return (long) number;
+        }
+        throw wrong(key, "a whole number");
     }
 
     /** The truth of a key. */
     boolean truth(String key) {
-        return value(key) instanceof Boolean truth ? truth : wrong(key, "true or false");
+        if (value(key) instanceof Boolean truth) {
+            return truth;
+        }
+        throw wrong(key, "true or false");
     }
 
     /** Whether both say the same, but for some keys. */
@@ -68,8 +77,8 @@ final class JsonLine {
         return values.get(key);
     }
 
-    private <T> T wrong(String key, String kind) {
-        throw new IllegalArgumentException("'" + key + "' must be " + kind + ", but is " + values.get(key));
+    private IllegalArgumentException wrong(String key, String kind) {
+        return new IllegalArgumentException("'" + key + "' must be " + kind + ", but is " + values.get(key));
     }
 
     /** Writes an object, key by key. */

@@ -15,6 +15,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -67,12 +68,16 @@ final class HistoryTest {
 
         assertEquals(whole.loss().points(), continued.loss().points());
         assertEquals(List.of("accuracy"), List.copyOf(continued.metrics().keySet()));
-        assertEquals(whole.metrics().get("accuracy").points(), continued.metrics().get("accuracy").points());
+        assertEquals(metric(whole, "accuracy"), metric(continued, "accuracy"));
         assertEquals(whole.rate().points(), continued.rate().points());
         assertEquals(whole.throughput().points(), continued.throughput().points());
         assertEquals(whole.evaluations(), continued.evaluations());
         assertEquals(Runs.STEPS, whole.trainedSteps());
         assertEquals(Runs.STEPS - 3100, continued.trainedSteps());
+    }
+
+    private static List<Point> metric(History history, String name) {
+        return Objects.requireNonNull(history.metrics().get(name)).points();
     }
 
     @Test
@@ -85,7 +90,7 @@ final class HistoryTest {
         }
         History history = History.read(file, 1);
         assertEquals(List.of(new Point(1, 1, Double.NaN, Double.NaN, Double.NaN, 0, 1)), history.loss().points());
-        assertEquals(List.of(new Point(1, 1, 3, 3, 3, 1, 0)), history.metrics().get("loss").points());
+        assertEquals(List.of(new Point(1, 1, 3, 3, 3, 1, 0)), metric(history, "loss"));
         assertEquals(List.of(), history.rate().points());
         assertEquals(Double.POSITIVE_INFINITY, history.evaluations().getFirst().loss());
         assertEquals(Optional.empty(), history.best());
