@@ -72,7 +72,13 @@ public final class AtomicFile {
         Path temporary = target.resolveSibling("." + target.getFileName() + "." + UUID.randomUUID() + ".part");
         try {
             try (FileChannel channel = FileChannel.open(temporary, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
-                OutputStream out = new BufferedOutputStream(Channels.newOutputStream(channel), CHUNK);
+                OutputStream out = new BufferedOutputStream(Channels.newOutputStream(channel), CHUNK) {
+                    @Override
+                    public void close() throws IOException {
+                        // Streams around it, such as a zip, close it; the channel is still needed.
+                        flush();
+                    }
+                };
                 content.write(out);
                 out.flush();
                 channel.force(true);

@@ -41,12 +41,13 @@ final class TrainingLoop {
             recorder.pause();
         }
         if (state.step() >= steps) {
-            begun();
+            tellBegun();
         } else {
             try (TrainingReader reader = new TrainingReader(training.data().training(), begin);
                     Steps plan = new Steps(training.model(), options, scope, begin.step(), false, recorder);
                     Evaluator evaluator = new Evaluator(training.model(), training.data().validation(), options)) {
-                begun();
+                // Listeners write files; by now, all is known to be right that can be checked without running a step.
+                tellBegun();
                 while (state.step() < steps && end == End.DONE) {
                     step(reader, plan);
                     after(evaluator);
@@ -60,9 +61,9 @@ final class TrainingLoop {
         return new Trainer.Result(end, state.step(), loss, state.bestStep(), state.bestLoss());
     }
 
-    /** Listeners write files; by now, all is known to be right that can be checked without running a step. */
-    private void begun() throws IOException {
-        training.tell(listener -> listener.begun(training.begun(begin, scope)));
+    private void tellBegun() throws IOException {
+        TrainingListener.Begun begun = training.begun(begin, scope);
+        training.tell(listener -> listener.begun(begun));
     }
 
     private void step(TrainingReader reader, Steps plan) throws IOException {

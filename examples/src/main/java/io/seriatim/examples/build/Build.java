@@ -8,7 +8,6 @@ import io.seriatim.engine.Var;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -22,6 +21,8 @@ import java.util.stream.Stream;
  * {@code Build [PROJECT [OUT]]} builds a project both ways and compares.
  */
 public final class Build {
+    private static final int ROUNDS = 4;
+
     private Build() {
     }
 
@@ -37,18 +38,16 @@ public final class Build {
         Project project = Project.read(Path.of(args.length > 0 ? args[0] : "shop"));
         Path out = args.length > 1 ? Path.of(args[1]) : Files.createTempDirectory("build");
 
-        serial(project, out.resolve("serial")); // the first time is the compiler's own start
-        long start = System.nanoTime();
-        serial(project, out.resolve("serial"));
-        System.out.println("serial:   " + Duration.ofNanos(System.nanoTime() - start).toMillis() + " ms");
-
-        start = System.nanoTime();
-        try (TraceFile trace = Recorder.trace(out.resolve("trace.json")); Engine engine = Engine.builder().recorder(trace).build()) {
-            parallel(engine, project, out.resolve("parallel"));
+        for (int round = 1; round <= ROUNDS; round++) { // the first ones are the compiler's own start
+            long start = System.nanoTime();
+            serial(project, out.resolve("serial"));
+            long between = System.nanoTime();
+            try (TraceFile trace = Recorder.trace(out.resolve("trace.json")); Engine engine = Engine.builder().recorder(trace).build()) {
+                parallel(engine, project, out.resolve("parallel"));
+            }
+            System.out.printf("serial %d ms, parallel %d ms%n", (between - start) / 1_000_000, (System.nanoTime() - between) / 1_000_000);
         }
-        System.out.println("parallel: " + Duration.ofNanos(System.nanoTime() - start).toMillis() + " ms");
-
-        System.out.println("same:     " + same(out.resolve("serial"), out.resolve("parallel")) + "\n");
+        System.out.println("same: " + same(out.resolve("serial"), out.resolve("parallel")) + "\n");
         System.out.print(Files.readString(out.resolve("parallel").resolve(Report.FILE)));
         System.out.println("\nIn " + out + "; trace.json opens in https://ui.perfetto.dev");
     }

@@ -57,7 +57,8 @@ public final class SpiralTraining {
 
         Split data = new Split(new Spirals(TRAINING, 1), new Spirals(VALIDATION, 2));
         Model model = model((long) epochs * (TRAINING / BATCH));
-        try (Progress progress = new Progress(System.out, false); JsonLines metrics = new JsonLines(run.resolve("metrics.jsonl"))) {
+        Progress progress = new Progress(System.out, false);
+        try (JsonLines metrics = new JsonLines(run.resolve("metrics.jsonl"))) {
             Trainer trainer = Trainer.of(model, data).batch(BATCH).epochs(epochs).seed(1).folder(run) // checkpoints
                     .listener(progress).listener(metrics).listener(new Milestones()).build();
             Trainer.Result result = trainer.run();

@@ -82,7 +82,8 @@ class BuildTest {
         assertEquals(folder.resolve("project.txt") + ": a module is named once, after those that it uses, but 'orders: money' follows []",
                 assertThrows(IOException.class, () -> Project.read(folder)).getMessage());
         Files.writeString(folder.resolve("project.txt"), "orders\n");
-        assertTrue(assertThrows(IOException.class, () -> Project.read(folder)).getMessage().endsWith("but one is 'orders'"));
+        String message = String.valueOf(assertThrows(IOException.class, () -> Project.read(folder)).getMessage());
+        assertTrue(message.endsWith("but one is 'orders'"), message);
     }
 
     private static Path copy(Path from, Path to) throws IOException {

@@ -1,5 +1,6 @@
 package io.seriatim.examples.porting;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 
@@ -182,15 +183,17 @@ class PortingTest {
                 for (String request : List.of("a", "b", "c")) {
                     Guarded<String> reply = Guarded.of(engine, "reply to " + request, "");
                     engine.op("answer " + request).overwrites(reply.var()).push(() -> reply.set(request.repeat(3))); // at the same time
-                    engine.op("send " + request).reads(reply.var()).mutates(connection).push(() -> socket.write(reply.get().getBytes()));
+                    engine.op("send " + request).reads(reply.var()).mutates(connection)
+                            .push(() -> socket.write(reply.get().getBytes(UTF_8)));
                 }
                 engine.waitForAll();
             }
-            assertEquals("aaabbbccc", sent.toString());
+            assertEquals("aaabbbccc", sent.toString(UTF_8));
         }
     }
 
     @Test
+    @SuppressWarnings("FutureReturnValueIgnored") // What whenComplete returns knows no more than the operation's completion.
     void whatIsStartedElsewhereIsCompletedElsewhere() throws Exception {
         try (Engine engine = Engine.builder().pooled(1).build()) {
             Guarded<String> page = Guarded.of(engine, "page", "");
