@@ -40,7 +40,7 @@ class DataParallelTest {
     private static final GoldenModels GOLDEN = GoldenModels.read("training.npz");
 
     /** What is trained, and the batches of each step. */
-    private record Training(String name, Program main, Program startup, List<String> feeds, String loss,
+    record Training(String name, Program main, Program startup, List<String> feeds, String loss,
             Function<Integer, Tensor[]> batches,
             boolean golden) {
         @Override

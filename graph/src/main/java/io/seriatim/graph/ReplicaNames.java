@@ -43,8 +43,8 @@ final class ReplicaNames {
             return Sharing.PLACE;
         }
         VarDesc desc = block.find(name);
-        VarType.TensorType tensor = desc == null || !desc.isPersistable() ? null : desc.type().tensorType();
-        boolean isLarge = tensor != null && tensor.dims().stream().reduce(1L, (a, b) -> a * b) != 1;
+        VarType.TensorType tensor = desc == null ? null : desc.type().tensorType();
+        boolean isLarge = desc != null && desc.isPersistable() && tensor != null && tensor.dims().stream().reduce(1L, (a, b) -> a * b) != 1;
         return isLarge ? Sharing.PLACE : Sharing.ALL;
     }
 

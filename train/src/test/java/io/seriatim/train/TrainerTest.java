@@ -202,11 +202,9 @@ class TrainerTest {
     void leavesTheBestParameters() throws IOException {
         Trainer trainer = training(model(0.5, 0)).epochs(200).patience(3).folder(folder).build();
         Trainer.Result result = trainer.run();
-        try (Executor executor = Executor.on(Place.CPU)) {
-            Scope scope = new Scope();
-            Checkpoints.in(folder).load(Checkpoints.in(folder).of(result.bestStep()), model(0.5, 0).main(), scope);
-            assertEquals(values(scope), values(trainer.scope()));
-        }
+        Scope scope = new Scope();
+        Checkpoints.in(folder).load(Checkpoints.in(folder).of(result.bestStep()), model(0.5, 0).main(), scope);
+        assertEquals(values(scope), values(trainer.scope()));
     }
 
     @Test

@@ -126,7 +126,8 @@ final class ProgramParts {
     }
 
     List<String> feeds() {
-        List<OpDesc> fed = global.ops().stream().filter(op -> op.type().equals("feed")).sorted(Comparator.comparing(ProgramParts::column))
+        List<OpDesc> fed = global.ops().stream().filter(op -> op.type().equals("feed"))
+                .sorted(Comparator.comparingInt(ProgramParts::column))
                 .toList();
         if (!fed.isEmpty()) {
             return fed.stream().map(op -> op.output("Out").getFirst()).toList();

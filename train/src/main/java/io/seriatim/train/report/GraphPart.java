@@ -64,7 +64,7 @@ final class GraphPart {
                 .collect(Collectors.groupingBy(OpDesc::type, TreeMap::new, Collectors.counting()));
         StringBuilder part = new StringBuilder("<section>\n<p>").append(Markup.text(text))
                 .append("</p>\n<table><thead><tr><th class=\"l\">Type</th><th>Operations</th></tr></thead><tbody>\n");
-        types.entrySet().stream().sorted(Comparator.comparing((Map.Entry<String, Long> each) -> -each.getValue()))
+        types.entrySet().stream().sorted(Comparator.comparingLong((Map.Entry<String, Long> each) -> -each.getValue()))
                 .forEach(each -> part.append("<tr><td class=\"l name\">").append(Markup.text(each.getKey())).append("</td><td>")
                         .append(Markup.count(each.getValue())).append("</td></tr>\n"));
         return part.append("</tbody></table>\n</section>\n").toString();
