@@ -312,7 +312,7 @@ public final class Trainer {
 
     /**
      * Trains. Afterwards the variables are those of the evaluation with the smallest loss, if there are checkpoints, else those of the last step. Checkpoints are read and plans made before listeners are told that it has begun: what
-     * fails without that has changed nothing.
+     * fails before that has changed nothing.
      *
      * @return what came of it
      * @throws NotFiniteException
