@@ -153,9 +153,14 @@ final class ProgramParts {
     Optional<String> rate() {
         Map<String, Long> counts = global.ops().stream().filter(op -> (role(op) & OPTIMIZE) != 0)
                 .map(op -> op.inputs().getOrDefault("LearningRate", List.of())).flatMap(Collection::stream)
-                .filter(name -> global.find(name) instanceof VarDesc desc && desc.isPersistable())
+                .filter(this::isPersistable)
                 .collect(Collectors.groupingBy(Function.identity(), LinkedHashMap::new, Collectors.counting()));
         return counts.entrySet().stream().max(Map.Entry.comparingByValue()).map(Map.Entry::getKey);
+    }
+
+    private boolean isPersistable(String name) {
+        VarDesc desc = global.find(name);
+        return desc != null && desc.isPersistable();
     }
 
     private static Map<String, String> metrics(Block test) {
