@@ -18,6 +18,7 @@ import io.seriatim.train.metrics.Summary;
 import io.seriatim.train.model.NameInventor;
 import io.seriatim.train.report.Extra;
 import io.seriatim.train.report.TrainingReport;
+import java.io.Console;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.io.PrintWriter;
@@ -57,10 +58,16 @@ final class Session {
         this.out = out;
         this.err = err;
         history = resume ? History.read(folder.resolve(METRICS), Trainer.latestCheckpoint(folder)) : new History();
-        progress = new Progress(new PrintStream(System.out, true, System.out.charset()), System.console().isTerminal());
+        progress = new Progress(new PrintStream(System.out, true, System.out.charset()), isTerminal());
         lines = new JsonLines(folder.resolve(METRICS));
         events = new EventFile(folder);
         trainer = trainer(threads);
+    }
+
+    @SuppressWarnings("SystemConsoleNull") // It still is, unless jdk.console is set to another provider than that of java.base.
+    private static boolean isTerminal() {
+        Console console = System.console();
+        return console != null && console.isTerminal();
     }
 
     private Trainer trainer(int threads) {
