@@ -34,6 +34,7 @@ import java.util.TreeSet;
 import java.util.function.Function;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.io.TempDir;
@@ -117,7 +118,7 @@ class ProgramModelTest {
         }
     }
 
-    private static Network classifier(Function<Graph, Value> extra, MixedPrecision precision) {
+    private static Network classifier(Function<Graph, Value> extra, @Nullable MixedPrecision precision) {
         return Network.define(graph -> {
             Value x = graph.data("image", DType.FLOAT32, -1, 6);
             Value label = graph.data("class", DType.INT64, -1, 1);

@@ -21,6 +21,7 @@ import io.seriatim.train.Model;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.Objects;
 import java.util.stream.LongStream;
 
 /** A model on an executor of its own, trained step by step. */
@@ -61,7 +62,7 @@ final class TinyRun implements AutoCloseable {
     }
 
     double metric(String name, Tensor... batch) {
-        String variable = model.metrics().get(name);
+        String variable = Objects.requireNonNull(model.metrics().get(name), name);
         Results results = executor.compile(model.evaluation(), new Feeds(model.feeds()), Executor.fetches(variable)).run(batch);
         return results.scalar(variable);
     }
@@ -94,7 +95,7 @@ final class TinyRun implements AutoCloseable {
             int role = op.attribute("op_role") instanceof Attribute.Int(int number) ? number : 0;
             assertEquals(0, role & 3, op + " belongs to training");
             boolean switched = op.type().equals("dropout") || op.type().equals("batch_norm");
-            assertTrue(!switched || op.attribute("is_test") instanceof Attribute.Bool(boolean test) && test, op + " is as in training");
+            assertTrue(!switched || (op.attribute("is_test") instanceof Attribute.Bool(boolean test) && test), op + " is as in training");
         }
         assertTrue(model.evaluation().global().ops().size() < model.main().global().ops().size());
     }

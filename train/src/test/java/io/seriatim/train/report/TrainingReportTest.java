@@ -41,7 +41,7 @@ class TrainingReportTest {
         for (double[] values : all) {
             double[] at = new double[values.length];
             for (int i = 0; i < at.length; i++) {
-                at[i] = (double) (i / 2);
+                at[i] = i >> 1;
             }
             for (Series.Style style : Series.Style.values()) {
                 for (Chart.Unit unit : Chart.Unit.values()) {
