@@ -61,7 +61,7 @@ public record CharacterTransformer(int vocabulary, int context, int width, int h
      * @return the architecture
      */
     public static CharacterTransformer forNames(int vocabulary) {
-        return new CharacterTransformer(vocabulary, 64, 96, 4, 3);
+        return new CharacterTransformer(vocabulary, 64, 96, 8, 2);
     }
 
     @Override
@@ -71,7 +71,7 @@ public record CharacterTransformer(int vocabulary, int context, int width, int h
 
     @Override
     public Recipe recipe() {
-        return Recipe.of(64, 4, 3e-3).withWarmUp(100).withClip(1).withDecay(0.1);
+        return Recipe.of(16, 4, 4e-3).withWarmUp(100).withClip(1).withDecay(0.1);
     }
 
     @Override

@@ -6,7 +6,7 @@ import io.seriatim.train.data.Field;
 import java.util.List;
 
 /**
- * LeNet as in {@code paddle.vision.models.LeNet} of PaddlePaddle 2.6 (after LeCun et al., 1998): two convolutions with pooling, then three linear layers.
+ * LeNet with the sizes of {@code paddle.vision.models.LeNet} of PaddlePaddle 2.6 (after LeCun et al., 1998): two convolutions with pooling, then three linear layers, here with ReLU between them, without which they are one.
  *
  * @param image
  *            float32 [channels, height, width], at least 14×14; MNIST's is [1, 28, 28]
@@ -39,7 +39,7 @@ public record LeNet(Field image, Field label, int classes) implements Architectu
 
     @Override
     public Recipe recipe() {
-        return Recipe.of(64, 6, 2e-3).withWarmUp(50).withDecay(0.01);
+        return Recipe.of(64, 12, 2e-3).withWarmUp(50).withDecay(0.1);
     }
 
     @Override
@@ -49,7 +49,7 @@ public record LeNet(Field image, Field label, int classes) implements Architectu
             Value x = Labels.feed(graph, image);
             Value first = graph.conv2d(x, 6, 3, 1, 1).relu().maxPool2d(2, 2, 0);
             Value second = graph.conv2d(first, 16, 5, 1, 0).relu().maxPool2d(2, 2, 0);
-            Value hidden = graph.linear(graph.linear(second.flatten(1), 120), 84);
+            Value hidden = graph.linear(graph.linear(second.flatten(1), 120).relu(), 84).relu();
             return fields.classification(graph, graph.linear(hidden, classes));
         });
     }
