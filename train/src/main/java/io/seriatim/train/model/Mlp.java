@@ -60,7 +60,7 @@ public record Mlp(Field input, Field target, int outputs, List<Integer> hidden) 
 
     @Override
     public Recipe recipe() {
-        return Recipe.of(64, 8, 1e-3).withWarmUp(50).withDecay(0.01);
+        return Recipe.of(64, 12, 2e-3).withWarmUp(50).withDecay(0.2);
     }
 
     @Override

@@ -40,7 +40,7 @@ public record ResNet18(Field image, Field label, int classes) implements Archite
 
     @Override
     public Recipe recipe() {
-        return Recipe.of(32, 10, 1e-3).withWarmUp(100).withDecay(0.05);
+        return Recipe.of(32, 3, 1e-3).withWarmUp(100).withDecay(0.05);
     }
 
     @Override
