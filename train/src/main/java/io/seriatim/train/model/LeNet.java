@@ -39,7 +39,7 @@ public record LeNet(Field image, Field label, int classes) implements Architectu
 
     @Override
     public Recipe recipe() {
-        return Recipe.of(64, 12, 2e-3).withWarmUp(50).withDecay(0.1);
+        return Recipe.of(64, 12, 6e-3).withWarmUp(50).withDecay(0.2);
     }
 
     @Override
