@@ -71,7 +71,7 @@ public record CharacterTransformer(int vocabulary, int context, int width, int h
 
     @Override
     public Recipe recipe() {
-        return Recipe.of(16, 4, 4e-3).withWarmUp(100).withClip(1).withDecay(0.1);
+        return Recipe.of(16, 5, 4e-3).withWarmUp(100).withClip(1).withDecay(0.1);
     }
 
     @Override

@@ -105,8 +105,9 @@ record Scale(double from, double to) {
             }
             suffix = sizes[size];
         }
-        double least = (to - from) * factor / most;
-        double power = Math.pow(10, Math.floor(Math.log10(least)));
+        // What is a power of ten but for rounding must not depend on it.
+        double least = (to - from) * factor / most * (1 - 1e-9);
+        double power = Math.pow(10, Math.floor(Math.log10(least) + 1e-12));
         double step = power * (least <= power ? 1 : least <= 2 * power ? 2 : least <= 5 * power ? 5 : 10);
         step = whole ? Math.max(1, step) : step;
         int decimals = (int) Math.max(0, -Math.floor(Math.log10(step) + 1e-9));

@@ -36,7 +36,7 @@ class SmoothingTest {
         assertEquals(List.of("1", "2"), labels(new Scale(0.5, 2.5), Chart.Unit.NUMBER, true), "there is no half step");
         assertEquals(List.of("90 %", "92 %", "94 %", "96 %", "98 %"), labels(new Scale(0.9, 0.99), Chart.Unit.SHARE, false));
         assertEquals(List.of("0 MiB", "100 MiB", "200 MiB", "300 MiB"), labels(new Scale(0, 390L << 20), Chart.Unit.BYTES, false));
-        assertEquals(List.of("0.0e+00", "2.0e-09", "4.0e-09"), labels(new Scale(0, 5e-9), Chart.Unit.NUMBER, false));
+        assertEquals(List.of("0.0e+00", "2.0e-09", "4.0e-09", "6.0e-09", "8.0e-09"), labels(new Scale(0, 8e-9), Chart.Unit.NUMBER, false));
     }
 
     private static List<String> labels(Scale scale, Chart.Unit unit, boolean whole) {
