@@ -44,7 +44,7 @@ public final class TrainCommand implements Callable<Integer> {
     @Option(names = "--loss", paramLabel = "NAME", description = "Of a program: the variable that is minimised. Default: where its backward part begins.")
     private @Nullable String loss;
 
-    @Option(names = "--epochs", defaultValue = "0", paramLabel = "N", description = "How often it goes through the data. Default: names 4, lenet 12, mlp 12, resnet18 3, a program 1.")
+    @Option(names = "--epochs", defaultValue = "0", paramLabel = "N", description = "How often it goes through the data. Default: names 5, lenet 12, mlp 12, resnet18 3, a program 1.")
     private int epochs;
 
     @Option(names = "--batch", defaultValue = "0", paramLabel = "N", description = "Examples of a step, which several places share evenly. Default: 64, resnet18 32, a program its own.")
