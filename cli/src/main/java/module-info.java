@@ -15,6 +15,7 @@ module io.seriatim.cli {
     opens io.seriatim.cli.bench to info.picocli;
     opens io.seriatim.cli.bench.executor to info.picocli;
     opens io.seriatim.cli.bench.kernels to info.picocli;
+    opens io.seriatim.cli.bench.train to info.picocli;
     opens io.seriatim.cli.demo to info.picocli;
     opens io.seriatim.cli.demo.devices to info.picocli;
     opens io.seriatim.cli.doctor to info.picocli;

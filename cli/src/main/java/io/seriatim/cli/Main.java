@@ -3,6 +3,7 @@ package io.seriatim.cli;
 import io.seriatim.cli.bench.BenchEngineCommand;
 import io.seriatim.cli.bench.executor.BenchExecutorCommand;
 import io.seriatim.cli.bench.kernels.BenchKernelsCommand;
+import io.seriatim.cli.bench.train.BenchTrainCommand;
 import io.seriatim.cli.demo.SerialToParallelCommand;
 import io.seriatim.cli.demo.devices.TwoDevicesCommand;
 import io.seriatim.cli.doctor.DoctorCommand;
@@ -27,7 +28,7 @@ final class Main {
 
     /** The commands that measure something. */
     @Command(name = "bench", description = "Measure, against others in the same run.", subcommands = {BenchEngineCommand.class,
-            BenchExecutorCommand.class, BenchKernelsCommand.class})
+            BenchExecutorCommand.class, BenchKernelsCommand.class, BenchTrainCommand.class})
     static final class Bench {
         // Only a name for its subcommands.
     }

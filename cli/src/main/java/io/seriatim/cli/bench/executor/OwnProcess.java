@@ -1,38 +1,68 @@
 package io.seriatim.cli.bench.executor;
 
+import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
-/** Runs a class of this command in a Java of its own, which has run nothing before and whose heap is limited. */
-final class OwnProcess {
+/** Runs a class of this command in a Java of its own, which has run nothing before. */
+public final class OwnProcess {
     /** What it may hold. */
     static final String HEAP = "-Xmx1g";
 
     private OwnProcess() {
     }
 
-    /** Returns what it printed, warnings included. */
     static String run(String mainClass, String... arguments) throws IOException, InterruptedException {
+        return run(List.of(HEAP), mainClass, arguments);
+    }
+
+    /**
+     * Runs a class and waits for its end.
+     *
+     * @param options
+     *            of the JVM
+     * @param mainClass
+     *            the name of a class on this one's class path or module path
+     * @param arguments
+     *            its arguments
+     * @return what it printed, warnings included
+     * @throws IOException
+     *             if it cannot be started, or ends with anything but 0
+     * @throws InterruptedException
+     *             if the calling thread is interrupted; the process is then ended
+     */
+    public static String run(List<String> options, String mainClass, String... arguments) throws IOException, InterruptedException {
         String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
-        List<String> line = new ArrayList<>(
-                List.of(java, HEAP, "--enable-native-access=ALL-UNNAMED", "-cp", System.getProperty("java.class.path"),
-                        mainClass));
+        List<String> line = new ArrayList<>(List.of(java));
+        line.addAll(options);
+        line.addAll(List.of("--enable-native-access=ALL-UNNAMED", "-cp", classPath()));
+        int known = line.size();
+        line.add(mainClass);
         line.addAll(List.of(arguments));
         Process process = new ProcessBuilder(line).redirectErrorStream(true).start();
         try (InputStream out = process.getInputStream()) {
             String text = new String(out.readAllBytes(), StandardCharsets.UTF_8);
             int code = process.waitFor();
             if (code != 0) {
-                throw new IOException("'" + String.join(" ", line.subList(5, line.size())) + "' in a process of its own with " + HEAP
-                        + " ended with " + code + ": " + text.strip());
+                throw new IOException("'" + String.join(" ", line.subList(known, line.size())) + "' in a process of its own with "
+                        + String.join(" ", options) + " ended with " + code + ": " + text.strip());
             }
             return text;
         } finally {
             process.destroy();
         }
+    }
+
+    /** What is on the module path can be on the class path too. */
+    private static String classPath() {
+        return Stream.of("java.class.path", "jdk.module.path").map(System::getProperty).filter(Objects::nonNull)
+                .filter(path -> !path.isEmpty()).collect(Collectors.joining(File.pathSeparator));
     }
 }

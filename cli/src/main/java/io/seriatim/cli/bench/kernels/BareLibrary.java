@@ -42,8 +42,13 @@ final class BareLibrary {
     }
 
     static Runnable matMul(int type, long n) {
+        return matMul(type, n, 1);
+    }
+
+    /** The library's threads are a setting of the calling thread, which stays. */
+    static Runnable matMul(int type, long n, int threads) {
         Dnnl dnnl = Dnnl.require();
-        dnnl.setThreads(1);
+        dnnl.setThreads(threads);
         long[] dims = {n, n};
         long[] strides = {n, 1};
         long matrix = dnnl.describe(dims, type, strides);

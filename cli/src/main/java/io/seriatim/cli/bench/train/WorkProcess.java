@@ -1,0 +1,174 @@
+package io.seriatim.cli.bench.train;
+
+import io.seriatim.cli.bench.executor.OwnProcess;
+import io.seriatim.cli.bench.kernels.MatrixPeak;
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.OptionalDouble;
+
+/**
+ * Measures one work in this process.
+ *
+ * @param work
+ *            what is measured
+ * @param threads
+ *            of the executor
+ * @param split
+ *            whether each thread has a part of the batch
+ * @param quick
+ *            whether few steps do
+ */
+record WorkProcess(TrainWork work, int threads, boolean split, boolean quick) {
+    /** As users have it, but for a heap and a collector that fit programs whose tensors lie elsewhere. */
+    private static final List<String> OPTIONS = List.of("-Xmx512m", "-XX:+UseSerialGC");
+    private static final List<String> INHERITED = List.of("-Xshare", "-XX:SharedArchiveFile", "-XX:AOTCache", "-Xlog:disable");
+    private static final Path STATUS = Path.of("/proc/self/status");
+    private static final String PEAK = "VmHWM:";
+    private static final double MEGABYTE = 1 << 20;
+    private static final double KILOBYTES = 1024;
+
+    private static final int WARM_UPS = 20;
+    private static final int STEPS = 60;
+    private static final int WARM_CALLS = 200;
+    private static final int CALLS = 2000;
+    private static final int CHAIN_CALLS = 200;
+    private static final int QUICK_PART = 10;
+
+    private int part(int count) {
+        return quick ? count / QUICK_PART : count;
+    }
+
+    /** Measures it in a process that has run nothing before. */
+    List<Figures> inOwnProcess() throws IOException, InterruptedException {
+        List<String> options = new ArrayList<>(OPTIONS);
+        ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
+                .filter(option -> INHERITED.stream().anyMatch(option::startsWith)).forEach(options::add);
+        String output = OwnProcess.run(options, WorkProcess.class.getName(), work.name(), String.valueOf(threads), String.valueOf(split),
+                String.valueOf(quick));
+        return Figures.parse(output);
+    }
+
+    /** Measures it here. */
+    List<Figures> measure() {
+        return switch (work) {
+            case T1, T2, T3, T4, T4B, T6 -> List.of(steps());
+            case T5 -> List.of(calls("infer_mlp", TrainPrograms.mlpCall()), calls("infer_lenet", TrainPrograms.leNetCall()));
+            case T7 -> List.of(chain());
+        };
+    }
+
+    private Figures steps() {
+        TrainPrograms.Task task = TrainPrograms.training(work, split);
+        try (PlannedSteps steps = split ? PlannedSteps.split(task, threads) : PlannedSteps.of(task, threads)) {
+            steps.step();
+            double firstStep = sinceStart();
+            double first = steps.step();
+            for (int i = 1; i < part(WARM_UPS); i++) {
+                steps.step();
+            }
+            double last = first;
+            double[] millis = new double[part(STEPS)];
+            for (int i = 0; i < millis.length; i++) {
+                long start = System.nanoTime();
+                last = steps.step();
+                millis[i] = (System.nanoTime() - start) / 1e6;
+            }
+            Arrays.sort(millis);
+            Figures figures = begun(work.label()).with("first_step_s", firstStep, 2).with("median_ms", median(millis), 3)
+                    .with("min_ms", millis[0], 3).with("first_loss", first, 4).with("last_loss", last, 4);
+            if (threads > 1) {
+                figures.with("how", split ? "DataParallel" : "executor");
+            }
+            return ended(figures, split ? TrainPrograms.training(work, false) : task, steps, median(millis) / 1e3);
+        }
+    }
+
+    private Figures calls(String label, TrainPrograms.Task task) {
+        float[] x = task.data()[0].toFloatArray();
+        try (PlannedSteps steps = PlannedSteps.of(task, threads)) {
+            steps.call(x);
+            double firstCall = sinceStart();
+            double[] micros = times(() -> steps.call(x), part(WARM_CALLS), part(CALLS));
+            double median = micros[micros.length / 2];
+            Figures figures = begun(label).with("first_step_s", firstCall, 2).with("median_us", median, 1).with("p99_us",
+                    micros[(int) (micros.length * 0.99)], 1);
+            return ended(figures, task, steps, median / 1e6);
+        }
+    }
+
+    private Figures chain() {
+        TrainPrograms.Task task = TrainPrograms.chain();
+        try (PlannedSteps steps = PlannedSteps.of(task, threads)) {
+            steps.run();
+            double firstCall = sinceStart();
+            double[] micros = times(steps::run, part(WARM_CALLS), part(CHAIN_CALLS));
+            // A run has a thousand operations: its microseconds are the nanoseconds of one.
+            return begun(work.label()).with("first_step_s", firstCall, 2).with("ns_per_op", micros[micros.length / 2], 1)
+                    .with("arena_mb", steps.arenaBytes() / MEGABYTE, 2);
+        }
+    }
+
+    /** In order. */
+    private static double[] times(Runnable call, int warmUps, int count) {
+        for (int i = 0; i < warmUps; i++) {
+            call.run();
+        }
+        double[] micros = new double[count];
+        for (int i = 0; i < count; i++) {
+            long start = System.nanoTime();
+            call.run();
+            micros[i] = (System.nanoTime() - start) / 1e3;
+        }
+        Arrays.sort(micros);
+        return micros;
+    }
+
+    private static double median(double... sorted) {
+        int n = sorted.length;
+        return (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
+    }
+
+    private Figures begun(String label) {
+        Figures figures = new Figures().with("lib", "seriatim").with("work", label).with("threads", threads, 0);
+        peakMegabytes().ifPresent(value -> figures.with("rss_mb", Math.floor(value), 0));
+        return figures;
+    }
+
+    /** The arithmetic's limit is measured last: it takes memory of its own. */
+    private Figures ended(Figures figures, TrainPrograms.Task task, PlannedSteps steps, double seconds) {
+        double peak = MatrixPeak.flops(threads, quick ? 3 : 20);
+        return figures.with("limit_share", Arithmetic.of(task.network().main()) / peak / seconds, 3).with("peak_gflops", peak / 1e9, 0)
+                .with("arena_mb", steps.arenaBytes() / MEGABYTE, 2);
+    }
+
+    private static double sinceStart() {
+        long now = System.currentTimeMillis();
+        return (now - ManagementFactory.getRuntimeMXBean().getStartTime()) / 1e3;
+    }
+
+    /** The most memory that this process has had, where the system tells it. */
+    private static OptionalDouble peakMegabytes() {
+        try {
+            return Files.readAllLines(STATUS).stream().filter(line -> line.startsWith(PEAK))
+                    .mapToDouble(line -> Long.parseLong(line.replaceAll("\\D", "")) / KILOBYTES).findFirst();
+        } catch (IOException e) {
+            return OptionalDouble.empty();
+        }
+    }
+
+    /**
+     * Prints the figures of a work.
+     *
+     * @param args
+     *            the work, the number of threads, whether each thread has a part of the batch, and whether few steps do
+     */
+    public static void main(String[] args) {
+        new WorkProcess(TrainWork.valueOf(args[0]), Integer.parseInt(args[1]), Boolean.parseBoolean(args[2]),
+                Boolean.parseBoolean(args[3])).measure().forEach(System.out::println);
+    }
+}
