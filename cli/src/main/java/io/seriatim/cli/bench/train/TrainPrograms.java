@@ -18,6 +18,8 @@ import java.util.function.BiFunction;
 /** The programs of the works, and what they are fed: random numbers that stay the same in all steps. */
 final class TrainPrograms {
     private static final long SEED = 1;
+    /** Another one, so that targets have nothing to do with what goes in. */
+    private static final long TARGET_SEED = 2;
     private static final String OUT = "out";
     private static final String X = "x";
     private static final String TARGET = "target";
@@ -51,20 +53,21 @@ final class TrainPrograms {
      */
     static Task training(TrainWork work, boolean open) {
         return switch (work) {
-            case T1 -> classifier(Momentum.of(0.01), 10, open, gauss(128, 784), new long[]{128, 1}, Networks::mlp);
-            case T2 -> classifier(Adam.of(1e-3), 10, open, gauss(64, 1, 28, 28), new long[]{64, 1}, Networks::leNet);
-            case T3 -> classifier(Adam.of(1e-3), Networks.SYMBOLS, open, numbers(Networks.SYMBOLS, 32, Networks.CONTEXT),
+            case T1 -> classifier(Momentum.of(0.01), 10, open, gauss(SEED, 128, 784), new long[]{128, 1}, Networks::mlp);
+            case T2 -> classifier(Adam.of(1e-3), 10, open, gauss(SEED, 64, 1, 28, 28), new long[]{64, 1}, Networks::leNet);
+            case T3 -> classifier(Adam.of(1e-3), Networks.SYMBOLS, open, numbers(SEED, Networks.SYMBOLS, 32, Networks.CONTEXT),
                     new long[]{32, Networks.CONTEXT, 1}, Networks::gpt);
             case T4 -> classifier(Sgd.of(0.1), 10, open, sequences(open), new long[]{32, 1},
                     (g, x) -> Cells.lstm(g, stepsFirst(x, open)));
             case T4B -> gru(open);
-            case T6 -> classifier(Momentum.of(0.01), 10, open, gauss(16, 3, 64, 64), new long[]{16, 1}, Networks::resNet18);
+            case T6 -> classifier(Momentum.of(0.01), 10, open, gauss(SEED, 16, 3, 64, 64), new long[]{16, 1}, Networks::resNet18);
             case T5, T7 -> throw new IllegalArgumentException(work + " does not train");
         };
     }
 
     private static Tensor sequences(boolean batchFirst) {
-        return batchFirst ? gauss(32, Cells.STEPS, Cells.WIDTH) : gauss(Cells.STEPS, 32, Cells.WIDTH);
+        Tensor stepsFirst = gauss(SEED, Cells.STEPS, 32, Cells.WIDTH);
+        return batchFirst ? Tensor.of(stepsFirst.transpose(1, 0, 2).toFloatArray(), 32, Cells.STEPS, Cells.WIDTH) : stepsFirst;
     }
 
     private static Value stepsFirst(Value x, boolean batchFirst) {
@@ -73,12 +76,12 @@ final class TrainPrograms {
 
     private static Task classifier(Optimizer optimizer, int classes, boolean open, Tensor x, long[] labels,
             BiFunction<Graph, Value, Value> logits) {
-        return training(optimizer, open, x, numbers(classes, labels), (g, pair) -> g.softmaxCrossEntropy(logits.apply(g, pair.x()),
+        return training(optimizer, open, x, numbers(TARGET_SEED, classes, labels), (g, pair) -> g.softmaxCrossEntropy(logits.apply(g, pair.x()),
                 pair.target()).mean());
     }
 
     private static Task gru(boolean open) {
-        return training(Sgd.of(0.1), open, sequences(open), gauss(32, Cells.WIDTH),
+        return training(Sgd.of(0.1), open, sequences(open), gauss(TARGET_SEED, 32, Cells.WIDTH),
                 (g, pair) -> Cells.gru(g, stepsFirst(pair.x(), open)).minus(pair.target()).square().mean());
     }
 
@@ -105,12 +108,12 @@ final class TrainPrograms {
 
     /** A call of the network of T1. */
     static Task mlpCall() {
-        return call(Networks::mlp, gauss(1, 784));
+        return call(Networks::mlp, gauss(SEED, 1, 784));
     }
 
     /** A call of the network of T2. */
     static Task leNetCall() {
-        return call(Networks::leNet, gauss(1, 1, 28, 28));
+        return call(Networks::leNet, gauss(SEED, 1, 1, 28, 28));
     }
 
     /** 1,000 additions in a row. */
@@ -121,7 +124,7 @@ final class TrainPrograms {
                 y = y.plus(1);
             }
             return y;
-        }, gauss(CHAIN_WIDTH));
+        }, gauss(SEED, CHAIN_WIDTH));
     }
 
     private static Task call(BiFunction<Graph, Value, Value> layers, Tensor x) {
@@ -129,8 +132,8 @@ final class TrainPrograms {
         return new Task(network, List.of(X), network.outputs().get(OUT).name(), x);
     }
 
-    private static Tensor gauss(long... dims) {
-        Random random = new Random(SEED);
+    private static Tensor gauss(long seed, long... dims) {
+        Random random = new Random(seed);
         float[] values = new float[Math.toIntExact(size(dims))];
         for (int i = 0; i < values.length; i++) {
             values[i] = (float) random.nextGaussian();
@@ -138,8 +141,8 @@ final class TrainPrograms {
         return Tensor.of(values, dims);
     }
 
-    private static Tensor numbers(int below, long... dims) {
-        return Tensor.of(DType.INT64, new Random(SEED + 1).longs(size(dims), 0, below).toArray(), dims);
+    private static Tensor numbers(long seed, int below, long... dims) {
+        return Tensor.of(DType.INT64, new Random(seed).longs(size(dims), 0, below).toArray(), dims);
     }
 
     private static long size(long... dims) {
