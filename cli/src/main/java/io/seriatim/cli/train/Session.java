@@ -1,10 +1,12 @@
 package io.seriatim.cli.train;
 
+import io.seriatim.cli.bench.Machine;
 import io.seriatim.device.Place;
 import io.seriatim.executor.Executor;
 import io.seriatim.executor.ProgramFailedException;
 import io.seriatim.executor.trace.RunRecorder;
 import io.seriatim.graph.format.InferenceModels;
+import io.seriatim.tensor.onednn.OneDnn;
 import io.seriatim.train.NotFiniteException;
 import io.seriatim.train.StopSignal;
 import io.seriatim.train.Trainer;
@@ -40,6 +42,7 @@ final class Session {
     private final Job job;
     private final Path folder;
     private final boolean resume;
+    private final int threads;
     private final PrintWriter out;
     private final PrintWriter err;
     private final StopSignal stop = new StopSignal();
@@ -55,13 +58,14 @@ final class Session {
         this.job = job;
         this.folder = folder;
         this.resume = resume;
+        this.threads = threads;
         this.out = out;
         this.err = err;
         history = resume ? History.read(folder.resolve(METRICS), Trainer.latestCheckpoint(folder)) : new History();
         progress = new Progress(new PrintStream(System.out, true, System.out.charset()), isTerminal());
         lines = new JsonLines(folder.resolve(METRICS));
         events = new EventFile(folder);
-        trainer = trainer(threads);
+        trainer = trainer();
     }
 
     @SuppressWarnings("SystemConsoleNull") // It still is, unless jdk.console is set to another provider than that of java.base.
@@ -70,7 +74,7 @@ final class Session {
         return console != null && console.isTerminal();
     }
 
-    private Trainer trainer(int threads) {
+    private Trainer trainer() {
         Settings settings = job.settings();
         Trainer.Builder builder = Trainer.of(job.model(), job.split()).batch(settings.batch()).epochs(settings.epochs())
                 .seed(settings.seed()).places(places(settings.places())).threads(threads).patience(settings.patience())
@@ -147,7 +151,16 @@ final class Session {
                                     known ? List.of(each.name(), each.exists() ? "yes" : "no") : List.of(each.name()), each.exists()))
                             .toList()));
         }
-        settings.lines().forEach(report::environment);
+        OneDnn.Status kernels = OneDnn.status();
+        report.environment("Machine", Machine.describe());
+        report.environment("Kernels", kernels.loaded() ? "oneDNN " + kernels.version() + ", " + kernels.instructions() : "plain Java");
+        report.environment("Threads", Integer.toString(threads));
+        // What is 0 was left to the network or the program.
+        settings.lines().forEach((name, value) -> {
+            if (name.equals("seed") || !value.matches("0(\\.0)?")) {
+                report.environment(name, value);
+            }
+        });
         if (failure != null) {
             report.failure(failure);
         }

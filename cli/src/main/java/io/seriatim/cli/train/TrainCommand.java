@@ -47,13 +47,13 @@ public final class TrainCommand implements Callable<Integer> {
     @Option(names = "--epochs", defaultValue = "0", paramLabel = "N", description = "How often it goes through the data. Default: names 5, lenet 12, mlp 12, resnet18 3, a program 1.")
     private int epochs;
 
-    @Option(names = "--batch", defaultValue = "0", paramLabel = "N", description = "Examples of a step, which several places share evenly. Default: 64, resnet18 32, a program its own.")
+    @Option(names = "--batch", defaultValue = "0", paramLabel = "N", description = "Examples of a step, which several places share evenly. Default: names 16, lenet and mlp 64, resnet18 32, a program its own.")
     private int batch;
 
     @Option(names = "--steps", defaultValue = "0", paramLabel = "N", description = "Ends after N steps. Default: at the end of the last epoch.")
     private long steps;
 
-    @Option(names = "--rate", defaultValue = "0", paramLabel = "X", description = "The highest learning rate. Default: names 0.003, lenet 0.002, mlp and resnet18 0.001, a program its own.")
+    @Option(names = "--rate", defaultValue = "0", paramLabel = "X", description = "The highest learning rate. Default: names 0.004, lenet 0.006, mlp 0.002, resnet18 0.001, a program its own.")
     private double rate;
 
     @Option(names = "--seed", defaultValue = "0", paramLabel = "N", description = "What the first parameters and the order of the data follow from. Default: ${DEFAULT-VALUE}.")

@@ -7,7 +7,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.seriatim.cli.CommandRun;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Npy;
+import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
+import io.seriatim.train.data.Field;
+import io.seriatim.train.model.CharacterTransformer;
+import io.seriatim.train.model.LeNet;
+import io.seriatim.train.model.Mlp;
+import io.seriatim.train.model.Recipe;
+import io.seriatim.train.model.ResNet18;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -44,6 +51,25 @@ class TrainInputTest {
 
     private Path folder(String name) throws IOException {
         return Files.createDirectories(temp.resolve(name));
+    }
+
+    /** The help repeats what the recipes say. */
+    @Test
+    void theHelpGivesTheDefaults() throws IOException {
+        String help = CommandRun.of("train", "--help").out().replaceAll("\\s+", " ");
+        Field image = new Field("image", DType.FLOAT32, Shape.of(3, 28, 28));
+        Field label = new Field("label", DType.INT64, Shape.of(1));
+        Recipe names = CharacterTransformer.forNames(10).recipe();
+        Recipe lenet = new LeNet(image, label, 10).recipe();
+        Recipe mlp = new Mlp(image, label, 10).recipe();
+        Recipe resnet = new ResNet18(image, label, 10).recipe();
+        assertTrue(help.contains("names " + names.epochs() + ", lenet " + lenet.epochs() + ", mlp " + mlp.epochs() + ", resnet18 "
+                + resnet.epochs() + ","), help);
+        assertEquals(lenet.batch(), mlp.batch());
+        assertTrue(help.contains("names " + names.batch() + ", lenet and mlp " + lenet.batch() + ", resnet18 " + resnet.batch() + ","),
+                help);
+        assertTrue(help.contains("names " + names.rate() + ", lenet " + lenet.rate() + ", mlp " + mlp.rate() + ", resnet18 "
+                + resnet.rate() + ","), help);
     }
 
     @Test
