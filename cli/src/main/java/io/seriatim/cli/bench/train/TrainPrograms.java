@@ -76,8 +76,9 @@ final class TrainPrograms {
 
     private static Task classifier(Optimizer optimizer, int classes, boolean open, Tensor x, long[] labels,
             BiFunction<Graph, Value, Value> logits) {
-        return training(optimizer, open, x, numbers(TARGET_SEED, classes, labels), (g, pair) -> g.softmaxCrossEntropy(logits.apply(g, pair.x()),
-                pair.target()).mean());
+        return training(optimizer, open, x, numbers(TARGET_SEED, classes, labels),
+                (g, pair) -> g.softmaxCrossEntropy(logits.apply(g, pair.x()),
+                        pair.target()).mean());
     }
 
     private static Task gru(boolean open) {

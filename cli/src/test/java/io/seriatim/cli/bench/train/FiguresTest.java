@@ -18,7 +18,8 @@ class FiguresTest {
 
     @Test
     void areALineAsThePeersPrintIt() {
-        assertEquals("{\"lib\": \"seriatim\", \"work\": \"mlp\", \"threads\": 1, \"rss_mb\": 200, \"first_step_s\": 0.60, \"median_ms\": 2.000}",
+        assertEquals(
+                "{\"lib\": \"seriatim\", \"work\": \"mlp\", \"threads\": 1, \"rss_mb\": 200, \"first_step_s\": 0.60, \"median_ms\": 2.000}",
                 ours().toString());
         assertEquals("{\"first_loss\": null}", new Figures().with("first_loss", Double.NaN, 4).toString());
     }
