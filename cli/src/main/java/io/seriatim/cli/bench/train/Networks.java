@@ -26,7 +26,8 @@ final class Networks {
     /** Weights and biases are uniform below one by the square root of the inputs. */
     private static Value linear(Graph g, Value x, long out) {
         long in = x.dim(-1);
-        ParameterSpec spec = ParameterSpec.of(Initializer.uniform(-1 / Math.sqrt(in), 1 / Math.sqrt(in)));
+        double bound = 1 / Math.sqrt((double) in);
+        ParameterSpec spec = ParameterSpec.of(Initializer.uniform(-bound, bound));
         return g.layers().linear(in, out, spec, spec).apply(x);
     }
 
