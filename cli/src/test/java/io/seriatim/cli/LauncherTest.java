@@ -148,6 +148,7 @@ class LauncherTest {
     void onlyAMeasurementHasAFixedHeapAndItsOptionsCanBeReplaced() throws Exception {
         String home = jdk("home", "25").toString();
         assertTrue(launch(Map.of("JAVA_HOME", home), "bench", "engine").out.contains("\n-Xms2g\n-Xmx2g\n"));
+        assertFalse(launch(Map.of("JAVA_HOME", home), "bench", "train").out.contains("-Xms2g"), "its processes would inherit the size");
         String help = launch(Map.of("JAVA_HOME", home), "bench", "engine", "--help").out;
         assertTrue(help.contains("\n-XX:TieredStopAtLevel=1\n") && !help.contains("-Xmx1g"), help);
         String own = launch(Map.of("JAVA_HOME", home, "SERIATIM_JAVA_OPTS", "-Xmx3g -XX:+UseZGC"), "bench", "engine").out;
