@@ -12,6 +12,7 @@ import io.seriatim.graph.op.PaddleRandom;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.kernel.PreparedKernels;
 import java.util.Collections;
+import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -51,7 +52,7 @@ public final class Executor implements AutoCloseable {
         private @Nullable PaddleRandom paddleRandom;
         private Devices devices = Devices.system();
         private boolean inPlace = true;
-        private boolean fusion = true;
+        private final Set<Pass> passes = EnumSet.allOf(Pass.class);
         private boolean relaxedNan;
         private boolean memoryPlan = true;
         private Collector collector = Collector.FAST;
@@ -101,14 +102,29 @@ public final class Executor implements AutoCloseable {
         }
 
         /**
-         * Whether several operations may become one kernel: bias, activation and residual in matrix products and convolutions, and chains of elementwise operations.
+         * Whether operations may be rewritten before they are scheduled: all passes, or none.
          *
          * @param value
          *            true unless set
          * @return this
          */
         public Builder fusion(boolean value) {
-            fusion = value;
+            passes.clear();
+            if (value) {
+                passes.addAll(EnumSet.allOf(Pass.class));
+            }
+            return this;
+        }
+
+        /**
+         * Leaves out some of what a plan does to a program's operations: to measure what each brings, or to look for the cause of a difference.
+         *
+         * @param left
+         *            what is left out
+         * @return this
+         */
+        public Builder without(Pass... left) {
+            passes.removeAll(List.of(left));
             return this;
         }
 
@@ -283,7 +299,7 @@ public final class Executor implements AutoCloseable {
          */
         public Executor build() {
             return new Executor(
-                    new Options(place, devices, threads, sequential, cachedPlans, specialisations, nanCheck, paddleRandom, inPlace, fusion,
+                    new Options(place, devices, threads, sequential, cachedPlans, specialisations, nanCheck, paddleRandom, inPlace, Set.copyOf(passes),
                             relaxedNan, memoryPlan, collector, ignoreUnknownFeeds, engine, eager, new StreamPool(devices), recorder),
                     firstRun);
         }

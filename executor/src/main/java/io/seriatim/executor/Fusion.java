@@ -5,7 +5,6 @@ import io.seriatim.graph.OpDesc;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.tensor.TensorSpec;
-import io.seriatim.tensor.kernel.PreparedKernels;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -66,8 +65,8 @@ final class Fusion {
         }
     }
 
-    static List<Task> of(List<Task> tasks, ValueTable values, PreparedKernels kernels, boolean relaxedNan) {
-        return new Fusion(tasks, values, List.of(new Epilogue(values, kernels, relaxedNan), new ElementwiseChains(values))).joined();
+    static List<Task> of(List<Task> tasks, ValueTable values, List<Rule> rules) {
+        return new Fusion(tasks, values, rules).joined();
     }
 
     private List<Task> joined() {

@@ -5,11 +5,14 @@ import io.seriatim.device.Place;
 import io.seriatim.engine.Engine;
 import io.seriatim.executor.trace.RunRecorder;
 import io.seriatim.graph.op.PaddleRandom;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
  * How plans are made and run; {@link Executor.Builder} says what each means.
  *
+ * @param passes
+ *            what is done to operations
  * @param engine
  *            on which every task is pushed; null if the executor's own threads run them
  * @param eager
@@ -20,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  *            null if runs are not recorded
  */
 record Options(Place place, Devices devices, int threads, boolean sequential, int cachedPlans, int specialisations, boolean nanCheck,
-        @Nullable PaddleRandom paddleRandom, boolean inPlace, boolean fusion, boolean relaxedNan, boolean memoryPlan, Collector collector,
+        @Nullable PaddleRandom paddleRandom, boolean inPlace, Set<Pass> passes, boolean relaxedNan, boolean memoryPlan, Collector collector,
         boolean ignoreUnknownFeeds, @Nullable Engine engine, boolean eager, StreamPool streams,
         @Nullable RunRecorder recorder) {
     /** Whether tasks run in the order of the program, one after the other. */

@@ -4,9 +4,11 @@ import io.seriatim.graph.Interpreter;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.kernel.PreparedKernels;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Takes a block through the steps of a plan, each a function of what the last one gave, for the shapes of what a run is given. No kernel runs. */
@@ -26,9 +28,8 @@ final class Specialiser {
         ValueTable values = new ValueTable(accesses);
         List<Task> lowered = new Lowerer(accesses, values, interpreter, options.paddleRandom()).lower(externals);
         // A check of every operation's results needs every operation.
-        boolean joins = options.fusion() && !once && !options.nanCheck();
-        List<Task> fused = joins ? Fusion.of(Simplification.of(lowered, values), values, kernels, options.relaxedNan()) : lowered;
-        List<Task> tasks = Placement.of(fused, values, options, kernels, accesses.block().index() > 0);
+        List<Task> rewritten = once || options.nanCheck() ? lowered : rewritten(lowered, values);
+        List<Task> tasks = Placement.of(rewritten, values, options, kernels, accesses.block().index() > 0);
         Map<Streams.Key, Integer> keys = new LinkedHashMap<>();
         int[] stream = Streams.assign(tasks, keys);
         boolean hostOnly = keys.isEmpty();
@@ -45,6 +46,22 @@ final class Specialiser {
         return new Specialisation(accesses, values, tasks, dependencies, streams, memory,
                 Releases.of(tasks, values, lifetimes, memory, inOrder), memory.before(), Dependencies.after(memory.before()),
                 specs(externals));
+    }
+
+    private List<Task> rewritten(List<Task> lowered, ValueTable values) {
+        Set<Pass> passes = options.passes();
+        List<Task> tasks = lowered;
+        if (passes.contains(Pass.SIMPLIFICATION)) {
+            tasks = Simplification.of(tasks, values);
+        }
+        List<Fusion.Rule> rules = new ArrayList<>();
+        if (passes.contains(Pass.EPILOGUES)) {
+            rules.add(new Epilogue(values, kernels, options.relaxedNan()));
+        }
+        if (passes.contains(Pass.CHAINS)) {
+            rules.add(new ElementwiseChains(values));
+        }
+        return Fusion.of(tasks, values, rules);
     }
 
     private static @Nullable TensorSpec[] specs(@Nullable Object[] externals) {

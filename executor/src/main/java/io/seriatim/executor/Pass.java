@@ -1,0 +1,26 @@
+package io.seriatim.executor;
+
+/**
+ * What a plan does to a program's operations before they are scheduled, to take less time or memory. All are on unless {@link Executor.Builder#without} says otherwise; none is taken of a program that runs
+ * once or whose results are checked one by one. Results stay the same to the bit unless a pass says what changes.
+ */
+public enum Pass {
+    /** Copies that change nothing and what no one reads are left out, and operations are taken apart into parts that have nothing to do with one another. */
+    SIMPLIFICATION,
+    /** Bias, activation, residual and scale become part of matrix products and convolutions. */
+    EPILOGUES,
+    /** Elementwise operations one after the other become one kernel. */
+    CHAINS,
+    /** Transposes, splits, slices, stacks and concatenations become other views of the same memory. */
+    VIEWS,
+    /** Products of small steps, as recurrent networks have them, become one product of all steps. Sums are added in another order: results differ by rounding. */
+    STACKING,
+    /** Sums that are by-products of another kernel, such as the gradient of a convolution's bias, are taken from it. Results differ by rounding. */
+    BY_PRODUCTS,
+    /** One kernel updates all parameters of a kind. */
+    UPDATES,
+    /** Weights stay in the layout that kernels want, from step to step. Kernels of other layouts may add in another order: results differ by rounding. */
+    LAYOUTS,
+    /** What is large is split into parts that threads do side by side. */
+    PARTITION
+}
