@@ -48,6 +48,14 @@ final class ValueTable {
         return entries.size() - 1;
     }
 
+    /** Adds a value that a pass has made up, computed in each run. */
+    int add(String name, TensorSpec spec) {
+        Entry entry = new Entry(name, Accesses.Origin.COMPUTED, false, entries.size());
+        entry.spec = spec;
+        entries.add(entry);
+        return entries.size() - 1;
+    }
+
     String name(int value) {
         return entries.get(value).name;
     }
