@@ -59,10 +59,10 @@ final class Specialiser {
         }
         List<Fusion.Rule> rules = new ArrayList<>();
         if (passes.contains(Pass.EPILOGUES)) {
-            rules.add(new Epilogue(values, kernels, options.relaxedNan()));
+            rules.add(new Epilogue(kernels, options.relaxedNan()));
         }
         if (passes.contains(Pass.CHAINS)) {
-            rules.add(new ElementwiseChains(values));
+            rules.add(new ElementwiseChains());
         }
         return Fusion.of(tasks, values, rules);
     }
