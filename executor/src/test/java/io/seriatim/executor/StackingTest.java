@@ -246,6 +246,18 @@ class StackingTest {
         }
     }
 
+    @ParameterizedTest
+    @EnumSource(Cell.class)
+    void waitForOneAnother(Cell cell) {
+        Network network = cell.network();
+        try (Executor serial = Executor.builder().build(); Executor parallel = Executor.builder().threads(2).eager().build()) {
+            for (Executor each : List.of(serial, parallel)) {
+                each.run(network.startup());
+                PlanCheck.assertRight(plan(each, network).specialisation(each.scope(), x(0, 3)), each == serial, cell.name());
+            }
+        }
+    }
+
     @Test
     void equalTheStepsOfProgramsThatOverwrite() {
         for (long seed = 0; seed < 28; seed++) {
