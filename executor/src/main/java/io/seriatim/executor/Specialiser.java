@@ -61,7 +61,8 @@ final class Specialiser {
         if (passes.contains(Pass.CHAINS)) {
             rules.add(new ElementwiseChains(values));
         }
-        return Fusion.of(tasks, values, rules);
+        tasks = Fusion.of(tasks, values, rules);
+        return passes.contains(Pass.VIEWS) ? Views.of(tasks, values, options, kernels) : tasks;
     }
 
     private static @Nullable TensorSpec[] specs(@Nullable Object[] externals) {
