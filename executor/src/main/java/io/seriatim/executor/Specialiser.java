@@ -54,6 +54,9 @@ final class Specialiser {
         if (passes.contains(Pass.SIMPLIFICATION)) {
             tasks = Simplification.of(tasks, values);
         }
+        if (passes.contains(Pass.EPILOGUES)) {
+            tasks = ScaledProducts.of(tasks, values, kernels);
+        }
         List<Fusion.Rule> rules = new ArrayList<>();
         if (passes.contains(Pass.EPILOGUES)) {
             rules.add(new Epilogue(values, kernels, options.relaxedNan()));

@@ -17,12 +17,10 @@ import io.seriatim.tensor.kernel.UnaryGrad;
 import io.seriatim.tensor.kernel.Where;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashSet;
 import java.util.List;
+import java.util.NavigableSet;
 import java.util.Objects;
 import java.util.Set;
-import java.util.TreeSet;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -44,23 +42,13 @@ final class Views {
     private final @Nullable Task[] tasks;
     private final ValueTable values;
     private final PreparedKernels kernels;
-    private final int[] groups;
-    private final List<TreeSet<Integer>> writers = new ArrayList<>();
-    private final List<TreeSet<Integer>> readers = new ArrayList<>();
+    private final Users users;
 
     private Views(List<Task> tasks, ValueTable values, PreparedKernels kernels) {
         this.tasks = tasks.toArray(Task[]::new);
         this.values = values;
         this.kernels = kernels;
-        this.groups = new int[values.size()];
-        for (int i = 0; i < values.size(); i++) {
-            groups[values.memory(i)]++;
-            writers.add(new TreeSet<>());
-            readers.add(new TreeSet<>());
-        }
-        for (int i = 0; i < this.tasks.length; i++) {
-            note(i, tasks.get(i), true);
-        }
+        this.users = new Users(tasks, values);
     }
 
     static List<Task> of(List<Task> tasks, ValueTable values, Options options, PreparedKernels kernels) {
@@ -79,30 +67,9 @@ final class Views {
         return op.attribute("op_device") instanceof Attribute.Text(String device) && !device.isBlank() && !device.equals("cpu");
     }
 
-    private void note(int index, @Nullable Task task, boolean there) {
-        if (task == null) {
-            return;
-        }
-        for (int value : task.reads()) {
-            note(index, readers.get(values.memory(value)), there);
-        }
-        for (int value : task.writes()) {
-            note(index, writers.get(values.memory(value)), there);
-        }
-    }
-
-    private static void note(int index, TreeSet<Integer> list, boolean there) {
-        if (there) {
-            list.add(index);
-        } else {
-            list.remove(index);
-        }
-    }
-
     private void put(int index, @Nullable Task task) {
-        note(index, tasks[index], false);
+        users.replace(index, tasks[index], task);
         tasks[index] = task;
-        note(index, task, true);
     }
 
     private void view(int index) {
@@ -118,29 +85,23 @@ final class Views {
             if (isMove && (isReadWhereItIs(index, in, out) || isWrittenWhereItGoes(index, stage, in, out))
                     && tasks[index] instanceof Task.Compute compute) {
                 List<Stage> left = compute.stages().stream().filter(each -> each != stage).toList();
-                Task.Compute rest = rebuilt(compute, compute.operations(), left);
+                Task.Compute rest = Users.rebuilt(compute, compute.operations(), left);
                 put(index, left.isEmpty() && rest.writes().length == 0 ? null : rest);
             }
         }
-    }
-
-    private boolean isTemporary(int value) {
-        return values.memory(value) == value && groups[value] == 1 && values.origin(value) == Accesses.Origin.COMPUTED
-                && !values.isPersistable(value)
-                && !values.isWanted(value) && values.spec(value) != null;
     }
 
     /** Lets the readers of a copy read what it is a copy of, if they can. */
     private boolean isReadWhereItIs(int index, Arg in, Arg out) {
         int copy = out.value();
         Region original = Region.of(in);
-        if (original == null || !out.isWhole(values) || !isTemporary(copy) || writers.get(copy).size() != 1
-                || readers.get(copy).isEmpty()) {
+        if (original == null || !out.isWhole(values) || !users.isTemporary(copy) || users.writers(copy).size() != 1
+                || users.readers(copy).isEmpty()) {
             return false;
         }
-        Integer written = writers.get(values.memory(in.value())).ceiling(index);
+        Integer written = users.writers(in.value()).ceiling(index);
         List<Task.Compute> changed = new ArrayList<>();
-        for (int reader : readers.get(copy)) {
+        for (int reader : users.readers(copy)) {
             Task.Compute other = reader == index || (written != null && written <= reader) ? null : compute(reader);
             Task.Compute reading = other == null ? null : replaced(other, copy, original, List.of());
             if (reading == null) {
@@ -149,7 +110,7 @@ final class Views {
             changed.add(reading);
         }
         int next = 0;
-        for (int reader : List.copyOf(readers.get(copy))) {
+        for (int reader : List.copyOf(users.readers(copy))) {
             put(reader, changed.get(next++));
         }
         return true;
@@ -159,9 +120,9 @@ final class Views {
     private boolean isWrittenWhereItGoes(int index, Stage stage, Arg in, Arg out) {
         int value = in.value();
         TensorSpec spec = values.spec(value);
-        TreeSet<Integer> sources = writers.get(value);
-        if (!isTemporary(value) || !isTemporary(out.value()) || spec == null || sources.isEmpty() || sources.last() >= index
-                || !readers.get(value).equals(Set.of(index)) || !isReadOnceIn(index, value)) {
+        NavigableSet<Integer> sources = users.writers(value);
+        if (!users.isTemporary(value) || !users.isTemporary(out.value()) || spec == null || sources.isEmpty() || sources.last() >= index
+                || !users.readers(value).equals(Set.of(index)) || !isReadOnceIn(index, value)) {
             return false;
         }
         Region there = Region.of(in, out, spec);
@@ -205,12 +166,11 @@ final class Views {
 
     /** Whether, from a task on to the one of the copy, no one but the copy touches a part of a value. */
     private boolean isFree(int from, int index, Stage copy, Arg part) {
-        int memory = values.memory(part.value());
-        Integer reader = readers.get(memory).ceiling(from);
+        Integer reader = users.readers(part.value()).ceiling(from);
         if (reader != null && reader <= index) {
             return false;
         }
-        for (int writer : writers.get(memory).subSet(from, true, index, true)) {
+        for (int writer : users.writers(part.value()).subSet(from, true, index, true)) {
             if (!(tasks[writer] instanceof Task.Compute compute)) {
                 return false;
             }
@@ -249,7 +209,7 @@ final class Views {
         }
         List<Access> operations = new ArrayList<>(task.operations());
         more.stream().filter(access -> !operations.contains(access)).forEach(operations::add);
-        return rebuilt(task, operations, stages);
+        return Users.rebuilt(task, operations, stages);
     }
 
     private static @Nullable List<@Nullable Arg> replaced(List<@Nullable Arg> args, int value, Region there) {
@@ -262,31 +222,6 @@ final class Views {
             replaced.add(view);
         }
         return replaced;
-    }
-
-    /** With other stages, which touch what they say; what no stage has written before, since it has no elements, stays the task's. */
-    private static Task.Compute rebuilt(Task.Compute task, List<Access> operations, List<Stage> stages) {
-        Task.Compute plain = Task.Compute.of(operations, stages, task.temporaries(), task.place());
-        Set<Integer> before = written(task.stages());
-        Set<Integer> now = written(stages);
-        int[] writes = IntStream.concat(Arrays.stream(plain.writes()).filter(now::contains),
-                Arrays.stream(task.writes()).filter(value -> !before.contains(value) && !now.contains(value))).toArray();
-        return new Task.Compute(plain.operations(), plain.stages(), plain.temporaries(), plain.place(), plain.reads(), writes);
-    }
-
-    private static Set<Integer> written(List<Stage> stages) {
-        Set<Integer> written = new HashSet<>();
-        for (Stage stage : stages) {
-            Computation computation = stage.computation();
-            for (int i = 0; i < stage.inputs().size(); i++) {
-                Arg arg = stage.inputs().get(i);
-                if (arg != null && computation != null && computation.mutates(i)) {
-                    written.add(arg.value());
-                }
-            }
-            stage.outputs().stream().filter(Objects::nonNull).forEach(arg -> written.add(arg.value()));
-        }
-        return written;
     }
 
     /** Whether a kernel works on other views as on those before. */
