@@ -6,6 +6,7 @@ import io.seriatim.graph.Program;
 import io.seriatim.graph.op.Effect;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.EnumSet;
@@ -16,8 +17,8 @@ import java.util.SortedSet;
 import java.util.TreeSet;
 
 /**
- * Which tasks wait for which: a reader for the last writer of a value (read after write), a writer for the last writer and all readers since (write after write, write after read); one after the other all that
- * share an effect; every task for the reader before it, so that at the end of the data nothing has been changed. An edge that follows from others is left out.
+ * Which tasks wait for which: a reader for the last writer of a value (read after write), a writer for the last writer and all readers since (write after write, write after read), but those who write parts of
+ * a value that have nothing in common only for the first of them, with which its memory begins; one after the other all that share an effect; every task for the reader before it, so that at the end of the data nothing has been changed. An edge that follows from others is left out.
  *
  * @param before
  *            for each task those that it waits for, ascending
@@ -30,6 +31,7 @@ import java.util.TreeSet;
 record Dependencies(int[][] before, long found, long examined) {
     private static final int[] NONE = {};
     private static final int MOST_COMPARED = 64;
+    private static final int MOST_PARTS = 256;
 
     static Dependencies of(List<Task> tasks, ValueTable values, Block block, Options options) {
         return new Search(tasks, values, block.program(), options.paddleRandom() != null).search(options.sequential());
@@ -71,7 +73,9 @@ record Dependencies(int[][] before, long found, long examined) {
         private final ValueTable values;
         private final Program program;
         private final boolean statefulRandom;
+        /** Of those who have written parts of a value that have nothing in common, the first. */
         private final int[] writer;
+        private final int[][] besides;
         private final int[][] readers;
         private final int[] readerCounts;
         private final Map<Effect, Integer> last = new EnumMap<>(Effect.class);
@@ -82,9 +86,11 @@ record Dependencies(int[][] before, long found, long examined) {
             this.program = program;
             this.statefulRandom = statefulRandom;
             this.writer = new int[values.size()];
+            this.besides = new int[values.size()][];
             this.readers = new int[values.size()][];
             this.readerCounts = new int[values.size()];
             Arrays.fill(writer, -1);
+            Arrays.fill(besides, NONE);
         }
 
         Dependencies search(boolean sequential) {
@@ -111,23 +117,79 @@ record Dependencies(int[][] before, long found, long examined) {
 
         private void data(int index, Task task, SortedSet<Integer> waits) {
             for (int read : task.reads()) {
-                add(waits, writer[values.memory(read)], index);
+                addWriters(waits, values.memory(read), index);
             }
-            for (int written : task.writes()) {
-                int value = values.memory(written);
-                add(waits, writer[value], index);
-                for (int i = 0; i < readerCounts[value]; i++) {
-                    add(waits, readers[value][i], index);
+            boolean[] parts = new boolean[task.writes().length];
+            for (int k = 0; k < parts.length; k++) {
+                int value = values.memory(task.writes()[k]);
+                parts[k] = isPart(task, value);
+                if (parts[k]) {
+                    add(waits, writer[value], index);
+                } else {
+                    addWriters(waits, value, index);
+                    for (int i = 0; i < readerCounts[value]; i++) {
+                        add(waits, readers[value][i], index);
+                    }
                 }
             }
             for (int read : task.reads()) {
                 addReader(values.memory(read), index);
             }
-            for (int written : task.writes()) {
-                int value = values.memory(written);
-                writer[value] = index;
-                readerCounts[value] = 0;
+            for (int k = 0; k < parts.length; k++) {
+                int value = values.memory(task.writes()[k]);
+                if (parts[k]) {
+                    besides[value] = Arrays.copyOf(besides[value], besides[value].length + 1);
+                    besides[value][besides[value].length - 1] = index;
+                } else {
+                    writer[value] = index;
+                    besides[value] = NONE;
+                    readerCounts[value] = 0;
+                }
             }
+        }
+
+        private void addWriters(SortedSet<Integer> waits, int value, int index) {
+            add(waits, writer[value], index);
+            for (int other : besides[value]) {
+                add(waits, other, index);
+            }
+        }
+
+        /** Whether a task writes a part of a value that has nothing in common with those that others have written since someone read it. */
+        private boolean isPart(Task task, int value) {
+            if (writer[value] < 0 || readerCounts[value] > 0 || besides[value].length == MOST_PARTS) {
+                return false;
+            }
+            List<Arg> own = parts(task, value);
+            boolean apart = !own.isEmpty() && areApart(own, parts(tasks.get(writer[value]), value));
+            for (int i = 0; i < besides[value].length && apart; i++) {
+                apart = areApart(own, parts(tasks.get(besides[value][i]), value));
+            }
+            return apart;
+        }
+
+        private static boolean areApart(List<Arg> some, List<Arg> others) {
+            return !others.isEmpty() && some.stream().allMatch(one -> others.stream().allMatch(other -> Region.areApart(one, other)));
+        }
+
+        /** Where a task writes a value, if it does nothing else with it and nothing is known to be all of it; else none. */
+        private List<Arg> parts(Task task, int value) {
+            if (!(task instanceof Task.Compute compute) || compute.stages().size() > Fusion.MOST_STAGES
+                    || Arrays.stream(task.reads()).anyMatch(read -> values.memory(read) == value)) {
+                return List.of();
+            }
+            List<Arg> parts = new ArrayList<>();
+            for (Stage stage : compute.stages()) {
+                for (Arg out : stage.outputs()) {
+                    if (out != null && out.value() >= 0 && values.memory(out.value()) == value) {
+                        if (out.isWhole(values)) {
+                            return List.of();
+                        }
+                        parts.add(out);
+                    }
+                }
+            }
+            return parts;
         }
 
         private void addReader(int value, int index) {
