@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.seriatim.device.Place;
 import io.seriatim.graph.Block;
 import io.seriatim.graph.Graph;
-import io.seriatim.graph.Interpreter;
 import io.seriatim.graph.Initializer;
+import io.seriatim.graph.Interpreter;
 import io.seriatim.graph.Network;
 import io.seriatim.graph.OpDesc;
 import io.seriatim.graph.Outputs;
@@ -15,16 +15,19 @@ import io.seriatim.graph.ParameterSpec;
 import io.seriatim.graph.Program;
 import io.seriatim.graph.Sgd;
 import io.seriatim.graph.Value;
+import io.seriatim.graph.VarType;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.kernel.Copy;
 import io.seriatim.tensor.kernel.Kernels;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Random;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
@@ -41,9 +44,11 @@ class ViewsTest {
 
     /** What is copied by the plan: the types of the operations. What only repeats elements is no view. */
     private static List<String> copies(Specialisation plan) {
-        return plan.tasks().stream().flatMap(task -> task instanceof Task.Compute compute ? compute.stages().stream() : List.<Stage>of().stream())
+        return plan.tasks().stream()
+                .flatMap(task -> task instanceof Task.Compute compute ? compute.stages().stream() : List.<Stage>of().stream())
                 .filter(stage -> stage.computation() instanceof Copy && stage.inputs().getFirst() instanceof Arg in
-                        && java.util.Arrays.stream(in.spec().strides()).noneMatch(stride -> stride == 0))
+                        && in.spec().dtype() == Objects.requireNonNull(stage.outputs().getFirst()).spec().dtype()
+                        && Arrays.stream(in.spec().strides()).noneMatch(stride -> stride == 0))
                 .map(stage -> stage.access().op().type()).toList();
     }
 
@@ -61,7 +66,8 @@ class ViewsTest {
                 Results results = plan.run(values);
                 fetched.forEach(name -> found.add(Bits.copy(Bits.onHost(results.get(name)))));
             }
-            main.persistables().forEach(each -> found.add(Bits.copy(Bits.onHost(Objects.requireNonNull(executor.scope().get(each.name()))))));
+            main.persistables()
+                    .forEach(each -> found.add(Bits.copy(Bits.onHost(Objects.requireNonNull(executor.scope().get(each.name()))))));
         }
         return found;
     }
@@ -86,12 +92,13 @@ class ViewsTest {
     }
 
     private static List<String> copiesLeft(Network network, Map<String, Tensor> fed) {
-        return copiesLeft(network.startup(), network.main(), fed, network.outputs().values().values().stream().map(Value::name).toList(), "");
+        return copiesLeft(network.startup(), network.main(), fed, network.outputs().values().values().stream().map(Value::name).toList(),
+                "");
     }
 
     private static Tensor doubles(long seed, long... dims) {
         Random random = new Random(seed);
-        long size = java.util.Arrays.stream(dims).reduce(1, (a, b) -> a * b);
+        long size = Arrays.stream(dims).reduce(1, (a, b) -> a * b);
         return Tensor.of(DType.FLOAT64, random.doubles(size, -1, 1).toArray(), dims);
     }
 
@@ -194,24 +201,27 @@ class ViewsTest {
     }
 
     @Test
-    void anOriginalThatIsOverwrittenIsCopied() {
+    void anOriginalThatIsChangedWhereItIsIsCopied() {
         Network network = of(g -> {
-            Value x = g.data("x", DType.FLOAT64, 4, 160);
-            Value original = x.tanh();
+            Value original = g.data("x", DType.FLOAT32, 4, 160).tanh();
             List<Value> halves = original.split(2, 1);
-            Value later = halves.get(0).plus(halves.get(1));
-            return Outputs.of("later", later, "original", original.exp());
+            return Outputs.of("later", halves.get(0).matmul(halves.get(1), false, true), "original", original.exp());
         });
         List<String> fetched = network.outputs().values().values().stream().map(Value::name).toList();
-        Map<String, Tensor> fed = Map.of("x", doubles(1, 4, 160));
+        Map<String, Tensor> fed = Map.of("x", Bits.normal(1, 4, 160));
         assertEquals(List.of(), copiesLeft(network.startup(), network.main(), fed, fetched, "as it is"));
         Program main = network.main().copy();
         Block block = main.global();
         int split = types(block).indexOf("split");
-        String original = block.ops().get(split).inputNames().getFirst();
-        block.add(split + 1, OpDesc.of("scale").in("X", original).out("Out", original).attr("scale", 3f).attr("bias", 1f)
-                .attr("bias_after_scale", true).build());
-        assertEquals(List.of("split", "split"), copiesLeft(network.startup(), main, fed, fetched, "overwritten before it is read"));
+        block.add(split + 1, changing(block.ops().get(split - 1).outputNames().getFirst()));
+        assertEquals(List.of("split", "split"), copiesLeft(network.startup(), main, fed, fetched, "changed before it is read"));
+    }
+
+    /** Its first row becomes something else. */
+    private static OpDesc changing(String name) {
+        return OpDesc.of("set_value").in("Input", name).out("Out", name).attr("axes", new long[]{0}).attr("starts", new long[]{0})
+                .attr("ends", new long[]{1}).attr("steps", new long[]{1}).attr("decrease_axes", new long[0]).attr("none_axes", new long[0])
+                .attr("shape", new long[]{1}).attr("dtype", 5).attr("fp32_values", new float[]{0.25f}).build();
     }
 
     private static List<String> types(Block block) {
@@ -271,7 +281,8 @@ class ViewsTest {
             case 9 -> a.reshape(4, 6, 4, 16).transpose(0, 2, 1, 3).matmul(b.reshape(4, 6, 4, 16).transpose(0, 2, 3, 1)).softmax(-1)
                     .matmul(b.reshape(4, 6, 4, 16).transpose(0, 2, 1, 3)).transpose(0, 2, 1, 3).reshape(4, 6, 64);
             case 10 -> g.stack(1, a.get(1, 0), b.get(1, 1), a.get(1, 2).exp().sigmoid(), b.get(1, 3), a.get(1, 4), b.get(1, 5));
-            case 11 -> g.concat(0, a.transpose(1, 0, 2).split(3, 0).get(1).transpose(1, 0, 2), b.slice(1, 4, 6), a.slice(1, 0, 2)).reshape(3, 4, 2, 64)
+            case 11 -> g.concat(0, a.transpose(1, 0, 2).split(3, 0).get(1).transpose(1, 0, 2), b.slice(1, 4, 6), a.slice(1, 0, 2))
+                    .reshape(3, 4, 2, 64)
                     .transpose(1, 0, 2, 3).reshape(4, 6, 64);
             case 12 -> linear(g, a.tanh(), 64);
             default -> a.max(b).relu();
@@ -293,35 +304,34 @@ class ViewsTest {
         });
     }
 
-    /** Operations that change variables where they are, anywhere. */
+    /** A copy of a program with operations that change variables of float32 where they are. */
     private static Program changed(Program program, long seed) {
         Random random = new Random(seed);
         Program copy = program.copy();
         Block block = copy.global();
         for (int i = 0; i < 3; i++) {
             int at = 1 + random.nextInt(block.ops().size());
-            Set<String> known = new java.util.TreeSet<>(block.ops().subList(0, at).stream().flatMap(op -> op.outputNames().stream()).toList());
-            known.removeIf(name -> block.var(name) == null || !java.util.Arrays.equals(new long[]{4, 6, 64}, dims(block, name)));
+            Set<String> known = new TreeSet<>(block.ops().subList(0, at).stream().flatMap(op -> op.outputNames().stream()).toList());
+            known.removeIf(name -> block.var(name) == null || !Arrays.equals(new long[]{4, 6, 64}, dims(block, name)));
             if (!known.isEmpty()) {
                 String name = List.copyOf(known).get(random.nextInt(known.size()));
-                block.add(at, OpDesc.of("scale").in("X", name).out("Out", name).attr("scale", 0.5f).attr("bias", 0.25f)
-                        .attr("bias_after_scale", true).build());
+                block.add(at, changing(name));
             }
         }
         return copy;
     }
 
     private static long[] dims(Block block, String name) {
-        return block.get(name).type() instanceof io.seriatim.graph.VarType.Dense ? block.get(name).tensor().shape() : new long[0];
+        return block.get(name).type() instanceof VarType.Dense ? block.get(name).tensor().shape() : new long[0];
     }
 
     @Test
     void randomProgramsEqualTheInterpreter() {
         int saved = 0;
-        for (long seed = 0; seed < 24; seed++) {
+        for (long seed = 0; seed < 18; seed++) {
             DType dtype = seed % 3 == 0 ? DType.FLOAT32 : DType.FLOAT64;
             Network network = random(seed, 12, dtype);
-            Program main = seed % 4 == 1 ? changed(network.main(), seed) : network.main();
+            Program main = seed % 6 == 3 ? changed(network.main(), seed) : network.main();
             List<String> fetched = network.outputs().values().values().stream().map(Value::name).distinct().toList();
             Tensor x = dtype == DType.FLOAT32 ? Bits.normal(seed, 4, 6, 64) : doubles(seed, 4, 6, 64);
             Interpreter interpreter = Interpreter.of(Kernels.system());
@@ -342,6 +352,6 @@ class ViewsTest {
                 saved += all.size() - left.size();
             }
         }
-        assertTrue(saved > 400, "only " + saved + " copies became views");
+        assertTrue(saved > 300, "only " + saved + " copies became views");
     }
 }
