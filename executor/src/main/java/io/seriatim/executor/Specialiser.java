@@ -54,6 +54,9 @@ final class Specialiser {
         if (passes.contains(Pass.SIMPLIFICATION)) {
             tasks = Simplification.of(tasks, values);
         }
+        if (passes.contains(Pass.STACKING) && options.place().isHost()) {
+            tasks = Stacking.of(tasks, values);
+        }
         if (passes.contains(Pass.EPILOGUES)) {
             tasks = ScaledProducts.of(tasks, values, kernels);
         }
