@@ -21,8 +21,10 @@ final class TrainPrograms {
     private static final long SEED = 1;
     /** Another one, so that targets have nothing to do with what goes in. */
     private static final long TARGET_SEED = 2;
-    private static final String OUT = "out";
-    private static final String X = "x";
+    /** The name of a result. */
+    static final String OUT = "out";
+    /** The name of what goes in. */
+    static final String X = "x";
     private static final String TARGET = "target";
     private static final int CHAIN = 1000;
     private static final int CHAIN_WIDTH = 16;
@@ -135,6 +137,11 @@ final class TrainPrograms {
             }
             return y;
         }, gauss(SEED, CHAIN_WIDTH));
+    }
+
+    /** One call of a network. */
+    static Task call(BiFunction<Graph, Value, Value> layers, long... dims) {
+        return call(layers, gauss(SEED, dims));
     }
 
     private static Task call(BiFunction<Graph, Value, Value> layers, Tensor x) {
