@@ -47,6 +47,11 @@ final class PackedWeights {
         return new Entry(variable.buffer(), variable.offset(), now, packed);
     }
 
+    /** Whether anything is packed of a variable. */
+    boolean holds(String name) {
+        return entries.containsKey(name);
+    }
+
     void forget(String name) {
         entries.remove(name);
     }
