@@ -44,8 +44,12 @@ final class Specialiser {
                 : MemoryPlan.none(tasks, values, lifetimes, before, inOrder);
         Streams streams = Streams.of(keys, stream, memory.before());
         return new Specialisation(accesses, values, tasks, dependencies, streams, memory,
-                Releases.of(tasks, values, lifetimes, memory, inOrder), memory.before(), Dependencies.after(memory.before()),
+                Releases.of(tasks, values, lifetimes, memory, inOrder), layouts(tasks, values, once), memory.before(), Dependencies.after(memory.before()),
                 specs(externals));
+    }
+
+    private List<Layouts.Packed> layouts(List<Task> tasks, ValueTable values, boolean once) {
+        return once || options.nanCheck() || !options.passes().contains(Pass.LAYOUTS) ? List.of() : Layouts.of(tasks, values, kernels);
     }
 
     private List<Task> rewritten(List<Task> lowered, ValueTable values) {
