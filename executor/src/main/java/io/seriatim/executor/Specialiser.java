@@ -29,8 +29,10 @@ final class Specialiser {
         List<Task> lowered = new Lowerer(accesses, values, interpreter, options.paddleRandom()).lower(externals);
         // A check of every operation's results needs every operation.
         List<Task> rewritten = once || options.nanCheck() ? lowered : rewritten(lowered, values);
-        List<Task> tasks = Placement.of(rewritten, values, options, kernels, accesses.block().index() > 0);
+        List<Task> placed = Placement.of(rewritten, values, options, kernels, accesses.block().index() > 0);
         Map<Streams.Key, Integer> keys = new LinkedHashMap<>();
+        Streams.assign(placed, keys);
+        List<Task> tasks = once || !keys.isEmpty() || !isSplit() ? placed : Partition.of(placed, values, options, kernels);
         int[] stream = Streams.assign(tasks, keys);
         boolean hostOnly = keys.isEmpty();
         boolean inOrder = hostOnly && (once || options.inOrder());
@@ -50,6 +52,12 @@ final class Specialiser {
 
     private List<Layouts.Packed> layouts(List<Task> tasks, ValueTable values, boolean once) {
         return once || options.nanCheck() || !options.passes().contains(Pass.LAYOUTS) ? List.of() : Layouts.of(tasks, values, kernels);
+    }
+
+    /** Whether threads are there to do parts side by side. */
+    private boolean isSplit() {
+        return options.passes().contains(Pass.PARTITION) && options.threads() > 1 && options.memoryPlan() && !options.inOrder()
+                && !options.sequential() && options.engine() == null && !options.nanCheck();
     }
 
     private List<Task> rewritten(List<Task> lowered, ValueTable values) {
