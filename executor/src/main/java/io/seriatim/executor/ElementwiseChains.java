@@ -16,12 +16,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Elementwise operations one after the other become one pass over memory, as far as each costs next to nothing and gives the same bits in company as alone. */
 final class ElementwiseChains implements Fusion.Rule {
-    private final ValueTable values;
-
-    ElementwiseChains(ValueTable values) {
-        this.values = values;
-    }
-
     /** A stage as a chain: its steps, and which argument each input of the chain is. */
     private record Steps(List<Chain.Step> steps, List<Arg> inputs) {
     }
@@ -32,7 +26,7 @@ final class ElementwiseChains implements Fusion.Rule {
         Steps after = steps(second);
         Arg between = first.outputs().getFirst();
         Arg out = second.outputs().size() == 1 ? second.outputs().getFirst() : null;
-        if (before == null || after == null || out == null || between == null || !out.isWhole(values)
+        if (before == null || after == null || out == null || between == null || !out.isDense()
                 || !out.spec().shape().equals(between.spec().shape())) {
             return null;
         }

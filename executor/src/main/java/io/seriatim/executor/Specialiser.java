@@ -74,10 +74,10 @@ final class Specialiser {
         }
         List<Fusion.Rule> rules = new ArrayList<>();
         if (passes.contains(Pass.EPILOGUES)) {
-            rules.add(new Epilogue(values, kernels, options.relaxedNan()));
+            rules.add(new Epilogue(kernels, options.relaxedNan()));
         }
         if (passes.contains(Pass.CHAINS)) {
-            rules.add(new ElementwiseChains(values));
+            rules.add(new ElementwiseChains());
         }
         tasks = Fusion.of(tasks, values, rules);
         return passes.contains(Pass.VIEWS) ? Views.of(tasks, values, options, kernels) : tasks;
