@@ -16,7 +16,7 @@ public final class KernelContext implements AutoCloseable {
     private final float[][] floats = new float[SLOTS][];
     private final double[][] doubles = new double[SLOTS][];
     private final long[][] longs = new long[SLOTS][];
-    private final int[] ints = new int[TILE];
+    private final int[][] ints = new int[SLOTS][];
     private float[] largeFloats = new float[0];
     private double[] largeDoubles = new double[0];
     private @Nullable Buffer scratch;
@@ -103,10 +103,17 @@ public final class KernelContext implements AutoCloseable {
     /**
      * A tile.
      *
+     * @param slot
+     *            which, from 0 to 31
      * @return an array of {@link #TILE} values that holds anything
      */
-    public int[] ints() {
-        return ints;
+    public int[] ints(int slot) {
+        int[] tile = ints[slot];
+        if (tile == null) {
+            tile = new int[TILE];
+            ints[slot] = tile;
+        }
+        return tile;
     }
 
     /**
