@@ -22,7 +22,7 @@ public final class KernelContext implements AutoCloseable {
     private final float[][] floats = new float[SLOTS][];
     private final double[][] doubles = new double[SLOTS][];
     private final long[][] longs = new long[SLOTS][];
-    private final int[] ints = new int[TILE];
+    private final int[][] ints = new int[SLOTS][];
     private float[] largeFloats = new float[0];
     private double[] largeDoubles = new double[0];
     private @Nullable Buffer scratch;
@@ -115,10 +115,17 @@ public final class KernelContext implements AutoCloseable {
     /**
      * A tile.
      *
-     * @return an array of {@link #TILE} values or more that holds anything
+     * @param slot
+     *            which, from 0 to 31
+     * @return an array of {@link #TILE} values that holds anything
      */
-    public int[] ints() {
-        return ints;
+    public int[] ints(int slot) {
+        int[] tile = ints[slot];
+        if (tile == null) {
+            tile = new int[TILE];
+            ints[slot] = tile;
+        }
+        return tile;
     }
 
     /**

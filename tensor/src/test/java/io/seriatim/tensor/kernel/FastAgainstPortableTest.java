@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -156,6 +157,23 @@ class FastAgainstPortableTest {
         cases.add(new Case("layer norm gradient", new LayerNormGrad(new LayerNorm(1, 1e-5f, true, true)), DType.FLOAT32, dims(5, 91),
                 dims(5, 91), dims(91), dims(5), dims(-5, 5)));
         cases.add(new Case("batch norm", new BatchNorm(1e-5f, true), DType.FLOAT32, dims(4, 3, 5, 6), dims(3), dims(3)));
+        // A tile has 1024 elements: images of less, of more, of parts of one and of several.
+        for (long[] image : new long[][]{dims(11, 5, 3, 2), dims(3, 300, 2, 2), dims(17, 3, 9, 9), dims(2, 3, 40, 40), dims(9, 2),
+                dims(2, 1500, 1)}) {
+            String of = " of " + Shape.of(image);
+            long[] channel = dims(image[1]);
+            cases.add(new Case("batch norm" + of, new BatchNorm(1e-5f, true), DType.FLOAT32, image, channel, channel));
+            cases.add(new Case("batch norm gradient" + of, new BatchNormGrad(new BatchNorm(1e-5f, true)), DType.FLOAT32, image, image,
+                    channel, channel, dims(-5, image[1])));
+        }
+        // Windows side by side.
+        Pooling pairs = new Pooling(Pooling.Kind.MAX, List.of(2L, 2L), Window.of(2, 2, 0));
+        for (long[] half : new long[][]{dims(1, 1, 1, 1), dims(2, 3, 5, 4), dims(3, 2, 7, 13), dims(1, 2, 3, 341), dims(1, 1, 2, 342),
+                dims(5, 7, 12, 12)}) {
+            long[] image = dims(half[0], half[1], 2 * half[2], 2 * half[3]);
+            cases.add(new Case("pooling to " + Shape.of(half), pairs, DType.FLOAT32, image));
+            cases.add(new Case("pooling gradient from " + Shape.of(half), new PoolingGrad(pairs), DType.FLOAT32, image, half, half));
+        }
         cases.add(new Case("batch norm at inference", new BatchNorm(1e-5f, false), DType.FLOAT32, dims(4, 16, 5, 6), dims(16), dims(16),
                 dims(16), dims(-5, 16)));
         cases.add(new Case("batch norm gradient", new BatchNormGrad(new BatchNorm(1e-5f, true)), DType.FLOAT32, dims(4, 3, 5, 6),
@@ -192,6 +210,10 @@ class FastAgainstPortableTest {
                     cases.add(new Case(function + " " + axes, new Reduction(function, axes, false), dtype, dims(3, 13, 7)));
                     cases.add(new Case(function + " large " + axes, new Reduction(function, axes, false), dtype, dims(30, 13, 7)));
                 }
+                for (long[] shape : new long[][]{dims(9, 3, 11), dims(64, 500), dims(21, 1100), dims(16, 2, 1300)}) {
+                    List<Integer> axes = shape.length == 2 ? List.of(0) : List.of(0, 2);
+                    cases.add(new Case(function + " of columns of " + Shape.of(shape), new Reduction(function, axes, true), dtype, shape));
+                }
                 cases.add(new Case(function + " long", new Reduction(function, List.of(), true), dtype, dims(4098)));
             }
         }
@@ -216,6 +238,23 @@ class FastAgainstPortableTest {
     void poolingKeepsSpecialValues(Pooling.Kind kind) {
         Case one = new Case("pooling " + kind, new Pooling(kind, List.of(2L, 2L), Window.of(2, 2, 0)), DType.FLOAT32, dims(2, 16, 8, 8));
         compare(one, special(one));
+    }
+
+    /** Of equal elements the first has the gradient, and NaN is larger than all. */
+    @Test
+    void gradientOfPoolingGoesToTheFirstLargest() {
+        Pooling pairs = new Pooling(Pooling.Kind.MAX, List.of(2L, 2L), Window.of(2, 2, 0));
+        Case one = new Case("pooling gradient", new PoolingGrad(pairs), DType.FLOAT32, dims(3, 7, 8, 6));
+        SplittableRandom random = new SplittableRandom(SEED);
+        double[] few = {0, -0.0, 1, -1, Double.NaN, Double.POSITIVE_INFINITY, Double.NEGATIVE_INFINITY, Float.MIN_VALUE, -Float.MIN_VALUE};
+        double[] values = random.ints(3 * 7 * 8 * 6, 0, few.length).mapToDouble(i -> few[i]).toArray();
+        Tensor x = Tensor.of(DType.FLOAT32, values, 3, 7, 8, 6);
+        Tensor dy = random(DType.FLOAT32, 1, dims(3, 7, 4, 3));
+        compare(one, x, dy, dy);
+        Tensor minusNaN = Tensor.of(new float[]{Float.POSITIVE_INFINITY, 1, 2, Float.intBitsToFloat(0xffc00000)}, 1, 1, 2, 2);
+        Tensor single = Tensor.of(new float[]{5}, 1, 1, 1, 1);
+        compare(one, minusNaN, single, single);
+        compare(new Case("pooling", pairs, DType.FLOAT32), minusNaN);
     }
 
     @ParameterizedTest
