@@ -25,7 +25,7 @@ import java.util.OptionalDouble;
  */
 record WorkProcess(TrainWork work, int threads, boolean split, boolean quick) {
     /** As users have it, but for a heap and a collector that fit programs whose tensors lie elsewhere. */
-    private static final List<String> OPTIONS = List.of("-Xmx512m", "-XX:+UseSerialGC");
+    private static final List<String> OPTIONS = List.of("-Xms48m", "-Xmx512m", "-XX:+UseSerialGC");
     private static final List<String> INHERITED = List.of("-Xshare", "-XX:SharedArchiveFile", "-XX:AOTCache", "-Xlog:disable");
     private static final Path STATUS = Path.of("/proc/self/status");
     private static final String PEAK = "VmHWM:";
