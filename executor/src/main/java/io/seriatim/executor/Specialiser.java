@@ -29,6 +29,7 @@ final class Specialiser {
         List<Task> lowered = new Lowerer(accesses, values, interpreter, options.paddleRandom()).lower(externals);
         // A check of every operation's results needs every operation.
         List<Task> rewritten = once || options.nanCheck() ? lowered : rewritten(lowered, values);
+        Preparation.of(rewritten, options, kernels);
         List<Task> tasks = Placement.of(rewritten, values, options, kernels, accesses.block().index() > 0);
         Map<Streams.Key, Integer> keys = new LinkedHashMap<>();
         int[] stream = Streams.assign(tasks, keys);
@@ -56,6 +57,7 @@ final class Specialiser {
         }
         List<Fusion.Rule> rules = new ArrayList<>();
         if (passes.contains(Pass.EPILOGUES)) {
+            Preparation.ofProducts(tasks, options, kernels);
             rules.add(new Epilogue(values, kernels, options.relaxedNan()));
         }
         if (passes.contains(Pass.CHAINS)) {

@@ -2,6 +2,7 @@ package io.seriatim.cli.bench.train;
 
 import io.seriatim.cli.bench.executor.OwnProcess;
 import io.seriatim.cli.bench.kernels.MatrixPeak;
+import io.seriatim.tensor.kernel.Kernels;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
@@ -172,6 +173,7 @@ record WorkProcess(TrainWork work, int threads, boolean split, boolean quick) {
      *            the work, the number of threads, whether each thread has a part of the batch, and whether few steps do
      */
     public static void main(String[] args) {
+        Kernels.loadAhead();
         new WorkProcess(TrainWork.valueOf(args[0]), Integer.parseInt(args[1]), Boolean.parseBoolean(args[2]),
                 Boolean.parseBoolean(args[3])).measure().forEach(System.out::println);
     }
