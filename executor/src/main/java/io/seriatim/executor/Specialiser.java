@@ -65,7 +65,11 @@ final class Specialiser {
         if (passes.contains(Pass.CHAINS)) {
             rules.add(new ElementwiseChains(values));
         }
-        return Fusion.of(tasks, values, rules);
+        tasks = Fusion.of(tasks, values, rules);
+        if (passes.contains(Pass.LAYOUTS) && options.place().isHost()) {
+            tasks = RepeatedWeights.of(tasks, values, kernels);
+        }
+        return passes.contains(Pass.UPDATES) ? Updates.of(tasks, values) : tasks;
     }
 
     private static @Nullable TensorSpec[] specs(@Nullable Object[] externals) {
