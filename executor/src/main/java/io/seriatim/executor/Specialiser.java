@@ -82,7 +82,13 @@ final class Specialiser {
             rules.add(new ElementwiseChains());
         }
         tasks = Fusion.of(tasks, values, rules);
-        return passes.contains(Pass.VIEWS) ? Views.of(tasks, values, options, kernels) : tasks;
+        if (passes.contains(Pass.VIEWS)) {
+            tasks = Views.of(tasks, values, options, kernels);
+        }
+        if (passes.contains(Pass.LAYOUTS) && options.place().isHost()) {
+            tasks = RepeatedWeights.of(tasks, values, kernels);
+        }
+        return passes.contains(Pass.UPDATES) ? Updates.of(tasks, values) : tasks;
     }
 
     private static @Nullable TensorSpec[] specs(@Nullable Object[] externals) {
