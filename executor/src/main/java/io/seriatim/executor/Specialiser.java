@@ -59,9 +59,10 @@ final class Specialiser {
             rules.add(new Epilogue(values, kernels, options.relaxedNan()));
         }
         if (passes.contains(Pass.CHAINS)) {
-            rules.add(new ElementwiseChains(values));
+            rules.add(new ElementwiseChains());
         }
-        return Fusion.of(tasks, values, rules);
+        List<Task> fused = Fusion.of(tasks, values, rules);
+        return passes.contains(Pass.CHAINS) ? ElementwiseGroups.of(fused, values) : fused;
     }
 
     private static @Nullable TensorSpec[] specs(@Nullable Object[] externals) {
