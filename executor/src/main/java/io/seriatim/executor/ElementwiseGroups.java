@@ -216,7 +216,7 @@ final class ElementwiseGroups {
         Task.Compute second = (Task.Compute) Objects.requireNonNull(tasks[late]);
         Links before = Objects.requireNonNull(links[early]);
         Links after = Objects.requireNonNull(links[late]);
-        if (!Fusion.place(first).equals(Fusion.place(second))) {
+        if (!Fusion.place(first).equals(Fusion.place(second)) || writeOneVariable(first, second)) {
             return -1;
         }
         int place = isFree(first, early, late) ? late : isFree(second, early, late) ? early : -1;
@@ -253,6 +253,23 @@ final class ElementwiseGroups {
         links[place] = both;
         note(place);
         return place;
+    }
+
+    /** Whether two operations give one variable a content: then it would not be told which of them a task that carries out both leaves. */
+    private boolean writeOneVariable(Task.Compute first, Task.Compute second) {
+        Set<String> written = new HashSet<>();
+        for (Access access : first.operations()) {
+            if (!second.operations().contains(access)) {
+                Arrays.stream(access.writes()).forEach(value -> written.add(values.name(value)));
+            }
+        }
+        for (Access access : second.operations()) {
+            boolean other = !first.operations().contains(access);
+            if (other && Arrays.stream(access.writes()).anyMatch(value -> written.contains(values.name(value)))) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Whether anyone but its own task reads a value. */
