@@ -319,4 +319,10 @@ public record Chain(int inputs, List<Step> steps, List<Integer> outputs) impleme
     public boolean inPlace(int input, @Nullable TensorSpec... arguments) {
         return Operands.alike(input, inputs, arguments);
     }
+
+    @Override
+    public List<Split> splits(@Nullable TensorSpec... arguments) {
+        TensorSpec out = arguments[inputs];
+        return out == null ? List.of() : Split.elementwise(out.shape(), arguments);
+    }
 }

@@ -96,6 +96,32 @@ class FastAgainstPortableTest {
             cases.add(new Case("weight gradient, groups", new ConvolutionGradWeights(plain, 2, false, List.of(3L, 3L)), dtype,
                     dims(2, 6, 8, 8), dims(2, 4, 8, 8)));
         }
+        // Weights enough for products of matrices.
+        Window odd = Window.of(new int[]{2, 1}, new int[]{1, 0}, new int[]{0, 2}, new int[]{1, 2});
+        for (long images : new long[]{1, 3}) {
+            String many = ", many weights, " + images;
+            cases.add(new Case("3x3" + many, new Convolution(Window.of(2, 1, 1), 1, true, List.of()), DType.FLOAT32,
+                    dims(images, 48, 3, 2), dims(64, 48, 3, 3), dims(64)));
+            cases.add(new Case("with post-ops" + many,
+                    new Convolution(Window.of(2, 1, 1), 1, false,
+                            List.of(new PostOp.Combine(Binary.Function.ADD), new PostOp.Apply(Unary.Function.RELU, 0, 0))),
+                    DType.FLOAT32, dims(images, 48, 3, 2), dims(64, 48, 3, 3), dims(64, 1, 1)));
+            cases.add(new Case("odd window" + many, new Convolution(odd, 1, false, List.of()), DType.FLOAT32, dims(images, 48, 5, 4),
+                    dims(64, 48, 3, 2)));
+            cases.add(new Case("three dimensions" + many, new Convolution(Window.of(3, 2, 1), 1, false, List.of()), DType.FLOAT32,
+                    dims(images, 32, 2, 3, 4), dims(32, 32, 3, 3, 3)));
+            cases.add(new Case("input gradient" + many, new ConvolutionGradInput(Window.of(2, 1, 1), 1, List.of(3L, 2L)), DType.FLOAT32,
+                    dims(images, 64, 3, 2), dims(64, 48, 3, 3)));
+            cases.add(new Case("input gradient, odd window" + many, new ConvolutionGradInput(odd, 1, List.of(5L, 4L)), DType.FLOAT32,
+                    dims(images, 64, 2, 4), dims(64, 48, 3, 2)));
+            cases.add(new Case("weight gradient" + many, new ConvolutionGradWeights(Window.of(2, 1, 1), 1, true, List.of(3L, 3L)),
+                    DType.FLOAT32, dims(images, 48, 3, 2), dims(images, 64, 3, 2)));
+            cases.add(new Case("weight gradient, odd window" + many, new ConvolutionGradWeights(odd, 1, false, List.of(3L, 2L)),
+                    DType.FLOAT32, dims(images, 48, 5, 4), dims(images, 64, 2, 4)));
+            cases.add(
+                    new Case("weight gradient, one place" + many, new ConvolutionGradWeights(Window.of(2, 1, 0), 1, true, List.of(3L, 3L)),
+                            DType.FLOAT32, dims(images, 48, 3, 3), dims(images, 64, 1, 1)));
+        }
         cases.add(new Case("one dimension", new Convolution(Window.of(1, 1, 1), 1, false, List.of()), DType.FLOAT32, dims(2, 3, 9),
                 dims(4, 3, 3)));
         cases.add(new Case("three dimensions", new Convolution(Window.of(3, 1, 1), 1, false, List.of()), DType.FLOAT32, dims(1, 2, 5, 6, 7),
