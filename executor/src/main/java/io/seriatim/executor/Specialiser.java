@@ -88,6 +88,9 @@ final class Specialiser {
         if (passes.contains(Pass.LAYOUTS) && options.place().isHost()) {
             tasks = RepeatedWeights.of(tasks, values, kernels);
         }
+        if (passes.contains(Pass.CHAINS)) {
+            tasks = ElementwiseGroups.of(tasks, values);
+        }
         return passes.contains(Pass.UPDATES) ? Updates.of(tasks, values) : tasks;
     }
 
