@@ -6,7 +6,6 @@ import io.seriatim.graph.Program;
 import io.seriatim.graph.op.Effect;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.EnumSet;
@@ -15,10 +14,12 @@ import java.util.Map;
 import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
+import java.util.function.IntPredicate;
 
 /**
- * Which tasks wait for which: a reader for the last writer of a value (read after write), a writer for the last writer and all readers since (write after write, write after read), but those who write parts of
- * a value that have nothing in common only for the first of them, with which its memory begins; one after the other all that share an effect; every task for the reader before it, so that at the end of the data nothing has been changed. An edge that follows from others is left out.
+ * Which tasks wait for which: a reader for the last writer of a value (read after write), a writer for the last writer and all readers since (write after write, write after read); one after the other all that
+ * share an effect; every task for the reader before it, so that at the end of the data nothing has been changed. Tasks that surely touch different parts of a value need not wait for one another. Those that
+ * change parts of what outlives the run all begin when all of them may. An edge that follows from others is left out.
  *
  * @param before
  *            for each task those that it waits for, ascending
@@ -31,7 +32,6 @@ import java.util.TreeSet;
 record Dependencies(int[][] before, long found, long examined) {
     private static final int[] NONE = {};
     private static final int MOST_COMPARED = 64;
-    private static final int MOST_PARTS = 256;
 
     static Dependencies of(List<Task> tasks, ValueTable values, Block block, Options options) {
         return new Search(tasks, values, block.program(), options.paddleRandom() != null).search(options.sequential());
@@ -73,11 +73,10 @@ record Dependencies(int[][] before, long found, long examined) {
         private final ValueTable values;
         private final Program program;
         private final boolean statefulRandom;
-        /** Of those who have written parts of a value that have nothing in common, the first. */
-        private final int[] writer;
-        private final int[][] besides;
-        private final int[][] readers;
-        private final int[] readerCounts;
+        private final Footprints footprints;
+        private final int[] together;
+        private final Touching writers;
+        private final Touching readers;
         private final Map<Effect, Integer> last = new EnumMap<>(Effect.class);
 
         Search(List<Task> tasks, ValueTable values, Program program, boolean statefulRandom) {
@@ -85,21 +84,24 @@ record Dependencies(int[][] before, long found, long examined) {
             this.values = values;
             this.program = program;
             this.statefulRandom = statefulRandom;
-            this.writer = new int[values.size()];
-            this.besides = new int[values.size()][];
-            this.readers = new int[values.size()][];
-            this.readerCounts = new int[values.size()];
-            Arrays.fill(writer, -1);
-            Arrays.fill(besides, NONE);
+            this.footprints = new Footprints(tasks, values);
+            this.together = Partition.together(tasks, values);
+            this.writers = new Touching(values.size());
+            this.readers = new Touching(values.size());
         }
 
         Dependencies search(boolean sequential) {
             int[][] before = new int[tasks.size()][];
             Ancestors ancestors = new Ancestors(tasks.size());
             long found = 0;
+            TreeSet<Integer> waits = new TreeSet<>();
             for (int i = 0; i < before.length; i++) {
-                TreeSet<Integer> waits = new TreeSet<>();
-                data(i, tasks.get(i), waits);
+                if (together[i] == i) {
+                    waits.clear();
+                    for (int j = i; j < before.length && together[j] == i; j++) {
+                        data(j, i, tasks.get(j), waits);
+                    }
+                }
                 for (Effect effect : effects(tasks.get(i))) {
                     add(waits, last.getOrDefault(effect, -1), i);
                     last.put(effect, i);
@@ -115,92 +117,33 @@ record Dependencies(int[][] before, long found, long examined) {
             return new Dependencies(before, found, ancestors.examined());
         }
 
-        private void data(int index, Task task, SortedSet<Integer> waits) {
+        /** Adds what one of the tasks waits for that belong together from some task on; these do not wait for one another. */
+        private void data(int index, int first, Task task, SortedSet<Integer> waits) {
             for (int read : task.reads()) {
-                addWriters(waits, values.memory(read), index);
+                conflicts(writers, values.memory(read), index, first, waits);
             }
-            boolean[] parts = new boolean[task.writes().length];
-            for (int k = 0; k < parts.length; k++) {
-                int value = values.memory(task.writes()[k]);
-                parts[k] = isPart(task, value);
-                if (parts[k]) {
-                    add(waits, writer[value], index);
-                } else {
-                    addWriters(waits, value, index);
-                    for (int i = 0; i < readerCounts[value]; i++) {
-                        add(waits, readers[value][i], index);
-                    }
-                }
+            for (int written : task.writes()) {
+                conflicts(writers, values.memory(written), index, first, waits);
+                conflicts(readers, values.memory(written), index, first, waits);
             }
             for (int read : task.reads()) {
-                addReader(values.memory(read), index);
+                readers.add(values.memory(read), index);
             }
-            for (int k = 0; k < parts.length; k++) {
-                int value = values.memory(task.writes()[k]);
-                if (parts[k]) {
-                    besides[value] = Arrays.copyOf(besides[value], besides[value].length + 1);
-                    besides[value][besides[value].length - 1] = index;
-                } else {
-                    writer[value] = index;
-                    besides[value] = NONE;
-                    readerCounts[value] = 0;
+            for (int written : task.writes()) {
+                int memory = values.memory(written);
+                writers.removeIf(memory, earlier -> footprints.isWithin(earlier, index, memory));
+                readers.removeIf(memory, earlier -> footprints.isWithin(earlier, index, memory));
+                writers.add(memory, index);
+            }
+        }
+
+        private void conflicts(Touching touching, int memory, int index, int first, SortedSet<Integer> waits) {
+            for (int i = 0; i < touching.count(memory); i++) {
+                int other = touching.get(memory, i);
+                if (other < first && !footprints.areApart(other, index, memory)) {
+                    waits.add(other);
                 }
             }
-        }
-
-        private void addWriters(SortedSet<Integer> waits, int value, int index) {
-            add(waits, writer[value], index);
-            for (int other : besides[value]) {
-                add(waits, other, index);
-            }
-        }
-
-        /** Whether a task writes a part of a value that has nothing in common with those that others have written since someone read it. */
-        private boolean isPart(Task task, int value) {
-            if (writer[value] < 0 || readerCounts[value] > 0 || besides[value].length == MOST_PARTS) {
-                return false;
-            }
-            List<Arg> own = parts(task, value);
-            boolean apart = !own.isEmpty() && areApart(own, parts(tasks.get(writer[value]), value));
-            for (int i = 0; i < besides[value].length && apart; i++) {
-                apart = areApart(own, parts(tasks.get(besides[value][i]), value));
-            }
-            return apart;
-        }
-
-        private static boolean areApart(List<Arg> some, List<Arg> others) {
-            return !others.isEmpty() && some.stream().allMatch(one -> others.stream().allMatch(other -> Region.areApart(one, other)));
-        }
-
-        /** Where a task writes a value, if it does nothing else with it and nothing is known to be all of it; else none. */
-        private List<Arg> parts(Task task, int value) {
-            if (!(task instanceof Task.Compute compute) || compute.stages().size() > Fusion.MOST_STAGES
-                    || Arrays.stream(task.reads()).anyMatch(read -> values.memory(read) == value)) {
-                return List.of();
-            }
-            List<Arg> parts = new ArrayList<>();
-            for (Stage stage : compute.stages()) {
-                for (Arg out : stage.outputs()) {
-                    if (out != null && out.value() >= 0 && values.memory(out.value()) == value) {
-                        if (out.isWhole(values)) {
-                            return List.of();
-                        }
-                        parts.add(out);
-                    }
-                }
-            }
-            return parts;
-        }
-
-        private void addReader(int value, int index) {
-            int count = readerCounts[value];
-            if (readers[value] == null) {
-                readers[value] = new int[2];
-            } else if (count == readers[value].length) {
-                readers[value] = Arrays.copyOf(readers[value], 2 * count);
-            }
-            readers[value][count] = index;
-            readerCounts[value]++;
         }
 
         private static void add(SortedSet<Integer> waits, int other, int self) {
@@ -249,6 +192,47 @@ record Dependencies(int[][] before, long found, long examined) {
                 }
             }
             return kept == all.length ? all : Arrays.copyOf(all, kept);
+        }
+    }
+
+    /** Tasks that have touched memory, of which later ones must know. */
+    private static final class Touching {
+        private final int[][] tasks;
+        private final int[] counts;
+
+        Touching(int values) {
+            this.tasks = new int[values][];
+            this.counts = new int[values];
+        }
+
+        int count(int memory) {
+            return counts[memory];
+        }
+
+        int get(int memory, int index) {
+            return tasks[memory][index];
+        }
+
+        void add(int memory, int task) {
+            int count = counts[memory];
+            if (tasks[memory] == null) {
+                tasks[memory] = new int[2];
+            } else if (count == tasks[memory].length) {
+                tasks[memory] = Arrays.copyOf(tasks[memory], 2 * count);
+            }
+            if (count == 0 || tasks[memory][count - 1] != task) {
+                tasks[memory][counts[memory]++] = task;
+            }
+        }
+
+        void removeIf(int memory, IntPredicate gone) {
+            int kept = 0;
+            for (int i = 0; i < counts[memory]; i++) {
+                if (!gone.test(tasks[memory][i])) {
+                    tasks[memory][kept++] = tasks[memory][i];
+                }
+            }
+            counts[memory] = kept;
         }
     }
 }
