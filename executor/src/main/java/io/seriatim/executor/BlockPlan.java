@@ -29,7 +29,7 @@ final class BlockPlan {
     static final class Specialised {
         private final Specialisation plan;
         private final RunLoop loop;
-        private final IdleFrames idle = new IdleFrames();
+        private final IdleFrames<Frame> idle = new IdleFrames<>(Frame::close);
         private @Nullable TracedPlan described;
 
         Specialised(Specialisation plan, RunLoop loop) {

@@ -1,6 +1,7 @@
 package io.seriatim.executor;
 
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -10,11 +11,17 @@ import org.jspecify.annotations.Nullable;
  * A frame is in at most one place, which whoever swaps it out owns. A thread looks first where it last put one, so that each of several threads mostly has its own frame, whose memory its processor still has in
  * its caches. Once closed, nothing stays: either {@link #close} finds a frame that was put in, or whoever put it in finds that it was closed meanwhile, and clears.
  */
-final class IdleFrames {
+final class IdleFrames<F> {
     private static final int MOST = 8;
 
-    private final AtomicReferenceArray<@Nullable Frame> frames = new AtomicReferenceArray<>(MOST);
+    private final AtomicReferenceArray<@Nullable F> frames = new AtomicReferenceArray<>(MOST);
+    private final Consumer<F> free;
     private volatile boolean closed;
+
+    /** Empty; frames' memory is freed by the consumer. */
+    IdleFrames(Consumer<F> free) {
+        this.free = free;
+    }
 
     private static int start() {
         return (int) (Thread.currentThread().threadId() % MOST);
@@ -22,12 +29,12 @@ final class IdleFrames {
 
     /** Takes one; null if there is none. */
     @Nullable
-    Frame poll() {
+    F poll() {
         int start = start();
         for (int i = 0; i < MOST; i++) {
             int place = (start + i) % MOST;
             if (frames.get(place) != null) {
-                Frame frame = frames.getAndSet(place, null);
+                F frame = frames.getAndSet(place, null);
                 if (frame != null) {
                     return frame;
                 }
@@ -37,7 +44,7 @@ final class IdleFrames {
     }
 
     /** Puts one in; false if there is no place, so that it remains the caller's. */
-    boolean offer(Frame frame) {
+    boolean offer(F frame) {
         if (closed) {
             return false;
         }
@@ -56,9 +63,9 @@ final class IdleFrames {
     /** Frees their memory. */
     void clear() {
         for (int i = 0; i < MOST; i++) {
-            Frame frame = frames.getAndSet(i, null);
+            F frame = frames.getAndSet(i, null);
             if (frame != null) {
-                frame.close();
+                free.accept(frame);
             }
         }
     }
