@@ -3,6 +3,7 @@ package io.seriatim.tensor.kernel;
 import io.seriatim.device.Place;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.kernel.portable.JavaKernels;
 import io.seriatim.tensor.kernel.portable.PortableKernels;
 import io.seriatim.tensor.onednn.OneDnn;
 import io.seriatim.tensor.onednn.OneDnnKernels;
@@ -75,6 +76,7 @@ public final class Kernels {
 
     private static Kernels all() {
         Kernels kernels = new Kernels();
+        JavaKernels.register(kernels);
         OneDnnKernels.register(kernels);
         PortableKernels.register(kernels);
         return kernels;
