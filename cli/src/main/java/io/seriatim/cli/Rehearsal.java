@@ -13,13 +13,17 @@ import java.util.stream.Stream;
  * knows what it called often.
  */
 final class Rehearsal {
+    /** Enough for a few batches. */
+    private static final int NAMES = 200;
+
     private Rehearsal() {
     }
 
-    /** Throws an IllegalStateException if a command fails. */
-    static void run(Path folder) {
-        String out = folder.resolve("run").toString();
-        for (List<String> line : List.of(List.of("--help"), List.of("doctor"), List.of("train", "names", "--steps", "4", "--out", out))) {
+    /** Throws an IllegalStateException if a command fails; what they make is left in the folder. */
+    static void run(Path folder) throws IOException {
+        Path data = Files.write(folder.resolve("names.txt"), Object.class.getModule().getPackages().stream().sorted().limit(NAMES).toList());
+        for (List<String> line : List.of(List.of("--help"), List.of("train", "names", "--data", data.toString(), "--steps", "4", "--out",
+                folder.resolve("run").toString()))) {
             int code = Main.run(Main.commandLine(), line.toArray(String[]::new));
             if (code != 0) {
                 throw new IllegalStateException("'" + String.join(" ", line) + "' ended with " + code);

@@ -14,7 +14,7 @@ public final class TrainRehearsal {
 
     /** Runs them one after the other. */
     public static void run() {
-        for (TrainWork work : List.of(TrainWork.T3, TrainWork.T2, TrainWork.T1, TrainWork.T4B, TrainWork.T6)) {
+        for (TrainWork work : List.of(TrainWork.T3, TrainWork.T2, TrainWork.T1)) {
             try (PlannedSteps steps = PlannedSteps.of(TrainPrograms.training(work, false, false), THREADS, SETTING)) {
                 for (int i = 0; i < STEPS; i++) {
                     steps.step();
