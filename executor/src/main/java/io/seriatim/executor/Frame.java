@@ -58,6 +58,7 @@ final class Frame implements AutoCloseable {
     private final @Nullable DeviceQueues queues;
     private @Nullable RunContext context;
     private @Nullable RunLog log;
+    private Crew.@Nullable Run run;
 
     /** An argument that is bound when its memory is known. */
     @SuppressWarnings("ArrayRecordComponent") // Never compared.
@@ -427,6 +428,15 @@ final class Frame implements AutoCloseable {
 
     Specialisation plan() {
         return plan;
+    }
+
+    /** What several threads keep here from run to run; null if there has been none. */
+    Crew.@Nullable Run run() {
+        return run;
+    }
+
+    void run(Crew.Run kept) {
+        run = kept;
     }
 
     Device host() {

@@ -139,10 +139,27 @@ final class Region {
         if (one.spec().layout() instanceof Layout.Opaque || two.spec().layout() instanceof Layout.Opaque) {
             return false;
         }
-        if (one.spec().shape().size() == 0 || two.spec().shape().size() == 0 || areApart(one, two, Long.MAX_VALUE)) {
+        if (one.spec().shape().size() == 0 || two.spec().shape().size() == 0) {
             return true;
         }
-        return isApartByRows(one, two, one) || isApartByRows(one, two, two);
+        Arg first = forwards(one);
+        Arg second = forwards(two);
+        return areApart(first, second, Long.MAX_VALUE) || isApartByRows(first, second, first) || isApartByRows(first, second, second);
+    }
+
+    /** The same bytes, in an order in which no dimension runs backwards. */
+    private static Arg forwards(Arg arg) {
+        long[] strides = arg.spec().strides();
+        long offset = arg.offset();
+        boolean turned = false;
+        for (int i = 0; i < strides.length; i++) {
+            if (strides[i] < 0) {
+                offset += (arg.spec().shape().dim(i) - 1) * strides[i] * arg.spec().dtype().bytes();
+                strides[i] = -strides[i];
+                turned = true;
+            }
+        }
+        return turned ? new Arg(arg.source(), offset, new TensorSpec(arg.spec().dtype(), arg.spec().shape(), Layout.strided(strides))) : arg;
     }
 
     private static boolean isApartByRows(Arg one, Arg two, Arg rows) {
