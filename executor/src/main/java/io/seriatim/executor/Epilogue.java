@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 
 /** What comes after a matrix product or a convolution becomes part of it, if the kernel that does the whole comes from where the one that did the product came from: then the sums are the same. */
 final class Epilogue implements Fusion.Rule {
-    private static final int MOST_POST_OPS = 4;
+    static final int MOST_POST_OPS = 4;
     private static final Set<Binary.Function> COMBINED = EnumSet.of(Binary.Function.ADD, Binary.Function.MULTIPLY);
 
     private final ValueTable values;

@@ -29,8 +29,10 @@ final class Specialiser {
         List<Task> lowered = new Lowerer(accesses, values, interpreter, options.paddleRandom()).lower(externals);
         // A check of every operation's results needs every operation.
         List<Task> rewritten = once || options.nanCheck() ? lowered : rewritten(lowered, values);
-        List<Task> tasks = Placement.of(rewritten, values, options, kernels, accesses.block().index() > 0);
+        List<Task> placed = Placement.of(rewritten, values, options, kernels, accesses.block().index() > 0);
         Map<Streams.Key, Integer> keys = new LinkedHashMap<>();
+        Streams.assign(placed, keys);
+        List<Task> tasks = once || !keys.isEmpty() || !isSplit() ? placed : Partition.of(placed, values, options, kernels);
         int[] stream = Streams.assign(tasks, keys);
         boolean hostOnly = keys.isEmpty();
         boolean inOrder = hostOnly && (once || options.inOrder());
@@ -44,8 +46,18 @@ final class Specialiser {
                 : MemoryPlan.none(tasks, values, lifetimes, before, inOrder);
         Streams streams = Streams.of(keys, stream, memory.before());
         return new Specialisation(accesses, values, tasks, dependencies, streams, memory,
-                Releases.of(tasks, values, lifetimes, memory, inOrder), memory.before(), Dependencies.after(memory.before()),
+                Releases.of(tasks, values, lifetimes, memory, inOrder), layouts(tasks, values, once), memory.before(), Dependencies.after(memory.before()),
                 specs(externals));
+    }
+
+    private List<Layouts.Packed> layouts(List<Task> tasks, ValueTable values, boolean once) {
+        return once || options.nanCheck() || !options.passes().contains(Pass.LAYOUTS) ? List.of() : Layouts.of(tasks, values, kernels);
+    }
+
+    /** Whether threads are there to do parts side by side. */
+    private boolean isSplit() {
+        return options.passes().contains(Pass.PARTITION) && options.threads() > 1 && options.memoryPlan() && !options.inOrder()
+                && !options.sequential() && options.engine() == null && !options.nanCheck();
     }
 
     private List<Task> rewritten(List<Task> lowered, ValueTable values) {
@@ -54,6 +66,15 @@ final class Specialiser {
         if (passes.contains(Pass.SIMPLIFICATION)) {
             tasks = Simplification.of(tasks, values);
         }
+        if (passes.contains(Pass.BY_PRODUCTS)) {
+            tasks = ByProducts.of(tasks, values);
+        }
+        if (passes.contains(Pass.STACKING) && options.place().isHost()) {
+            tasks = Stacking.of(tasks, values);
+        }
+        if (passes.contains(Pass.EPILOGUES)) {
+            tasks = ScaledProducts.of(tasks, values, kernels);
+        }
         List<Fusion.Rule> rules = new ArrayList<>();
         if (passes.contains(Pass.EPILOGUES)) {
             rules.add(new Epilogue(values, kernels, options.relaxedNan()));
@@ -61,7 +82,8 @@ final class Specialiser {
         if (passes.contains(Pass.CHAINS)) {
             rules.add(new ElementwiseChains(values));
         }
-        return Fusion.of(tasks, values, rules);
+        tasks = Fusion.of(tasks, values, rules);
+        return passes.contains(Pass.VIEWS) ? Views.of(tasks, values, options, kernels) : tasks;
     }
 
     private static @Nullable TensorSpec[] specs(@Nullable Object[] externals) {

@@ -49,16 +49,26 @@ record Urgency(long[] ways, long longest, long sum) {
 
     private static long cost(Task task, ValueTable values) {
         long cost = task instanceof Task.Interpreted ? INTERPRETED : LEAST;
+        if (task instanceof Task.Compute compute) {
+            for (Stage stage : compute.stages()) {
+                cost += cost(stage);
+            }
+            return cost;
+        }
         for (int value : task.reads()) {
             cost += bytes(values, value);
         }
         for (int value : task.writes()) {
             cost += bytes(values, value);
         }
-        if (task instanceof Task.Compute compute) {
-            for (Stage stage : compute.stages()) {
-                cost += arithmetic(stage) / OPERATIONS_A_BYTE;
-            }
+        return cost;
+    }
+
+    /** What a kernel costs. */
+    static long cost(Stage stage) {
+        long cost = arithmetic(stage) / OPERATIONS_A_BYTE;
+        for (Arg arg : stage.args()) {
+            cost += arg == null ? 0 : arg.spec().bytes();
         }
         return cost;
     }

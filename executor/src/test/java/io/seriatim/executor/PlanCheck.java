@@ -98,25 +98,71 @@ final class PlanCheck {
         }
     }
 
-    /** Each reads after the write that it needs, and writes after all that needed the old content. */
+    /** What a task does with memory; no bytes stand for all. */
+    private record Use(int task, boolean writes, @Nullable BitSet bytes) {
+    }
+
+    /**
+     * Each reads after the write that it needs, and writes after all that needed the old content. Those who write parts without a common byte need no order, but that the memory begins with the first of them.
+     */
     private void data() {
-        Map<Integer, Integer> writer = new HashMap<>();
-        Map<Integer, List<Integer>> users = new HashMap<>();
+        Map<Integer, List<Use>> uses = new HashMap<>();
         for (int i = 0; i < ancestors.length; i++) {
             Task task = plan.tasks().get(i);
             for (int read : task.reads()) {
-                int memory = plan.values().memory(read);
-                requireOrder(writer.getOrDefault(memory, i), i, "it writes '" + plan.values().name(read) + "'");
-                users.computeIfAbsent(memory, _ -> new ArrayList<>()).add(i);
+                List<Use> all = uses.computeIfAbsent(plan.values().memory(read), _ -> new ArrayList<>());
+                for (Use use : all) {
+                    if (use.writes()) {
+                        requireOrder(use.task(), i, "it writes '" + plan.values().name(read) + "'");
+                    }
+                }
+                all.add(new Use(i, false, null));
             }
             for (int written : task.writes()) {
                 int memory = plan.values().memory(written);
-                for (int user : users.getOrDefault(memory, List.of())) {
-                    requireOrder(user, i, "it uses '" + plan.values().name(written) + "', which is written again");
+                List<Use> all = uses.computeIfAbsent(memory, _ -> new ArrayList<>());
+                BitSet bytes = written(task, memory);
+                for (int k = 0; k < all.size(); k++) {
+                    Use use = all.get(k);
+                    if (!use.writes() || k == 0 || bytes == null || use.bytes() == null || use.bytes().intersects(bytes)) {
+                        requireOrder(use.task(), i, "it uses '" + plan.values().name(written) + "', which is written again");
+                    }
                 }
-                users.put(memory, new ArrayList<>(List.of(i)));
-                writer.put(memory, i);
+                if (bytes == null) {
+                    all.clear();
+                }
+                all.add(new Use(i, true, bytes));
             }
+        }
+    }
+
+    /** The bytes of a memory that a task writes, one by one; null if it reads it too, or writes it otherwise than by kernels. */
+    private @Nullable BitSet written(Task task, int memory) {
+        if (!(task instanceof Task.Compute compute) || Arrays.stream(task.reads()).anyMatch(read -> plan.values().memory(read) == memory)) {
+            return null;
+        }
+        BitSet bytes = new BitSet();
+        for (Stage stage : compute.stages()) {
+            for (Arg out : stage.outputs()) {
+                if (out != null && out.value() >= 0 && plan.values().memory(out.value()) == memory) {
+                    if (out.isWhole(plan.values())) {
+                        return null;
+                    }
+                    add(bytes, out, 0, out.offset());
+                }
+            }
+        }
+        return bytes.isEmpty() ? null : bytes;
+    }
+
+    private static void add(BitSet bytes, Arg arg, int axis, long at) {
+        int size = arg.spec().dtype().bytes();
+        if (axis == arg.spec().shape().rank()) {
+            bytes.set(Math.toIntExact(at), Math.toIntExact(at + size));
+            return;
+        }
+        for (long i = 0; i < arg.spec().shape().dim(axis); i++) {
+            add(bytes, arg, axis + 1, at + i * arg.spec().strides()[axis] * size);
         }
     }
 
