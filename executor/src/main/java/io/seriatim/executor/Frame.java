@@ -78,11 +78,12 @@ final class Frame implements AutoCloseable {
             this.arg = arg;
         }
 
-        void bind(String name, @Nullable Tensor tensor, @Nullable PackedWeights weights) {
+        void bind(String name, @Nullable Tensor tensor, Bindings bindings) {
             boolean known = tensor != null && variable == tensor && entry != null && entry.isOf(tensor);
             if (known) {
                 return;
             }
+            PackedWeights weights = bindings.packed(name);
             PackedWeights.Entry now = tensor == null || weights == null
                     ? null
                     : weights.get(name, tensor, packed.wanted(), packed.packing());
@@ -368,8 +369,7 @@ final class Frame implements AutoCloseable {
     private void pack(Bindings bindings) {
         for (Packing packing : packings) {
             int value = packing.arg.value();
-            String name = values.name(value);
-            packing.bind(name, present[value] instanceof Tensor tensor ? tensor : null, bindings.packed(name));
+            packing.bind(values.name(value), present[value] instanceof Tensor tensor ? tensor : null, bindings);
         }
     }
 

@@ -1,5 +1,6 @@
 package io.seriatim.executor;
 
+import io.seriatim.device.Place;
 import io.seriatim.tensor.Layout;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.kernel.Computation;
@@ -26,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Layouts {
     /** Smaller matrices are read from the first cache however they lie. */
-    private static final long LEAST_MATRIX = 8192;
+    static final long LEAST_MATRIX = 8192;
     private static final int WEIGHTS = 1;
 
     /**
@@ -52,7 +53,7 @@ final class Layouts {
     private final PreparedKernels kernels;
     private final boolean[] isWritten;
 
-    private Layouts(List<Task> tasks, ValueTable values, PreparedKernels kernels) {
+    Layouts(List<Task> tasks, ValueTable values, PreparedKernels kernels) {
         this.values = values;
         this.kernels = kernels;
         this.isWritten = new boolean[values.size()];
@@ -93,10 +94,10 @@ final class Layouts {
         TensorSpec[] specs = stage.specs();
         specs[WEIGHTS] = wanted;
         try {
-            Kernel kernel = kernels.get(computation, io.seriatim.device.Place.CPU, specs);
+            Kernel kernel = kernels.get(computation, Place.CPU, specs);
             return kernel.provider().equals(plain.provider())
                     ? new Packed(task, at, WEIGHTS, wanted, kernel,
-                            kernels.get(Copy.PLAIN, io.seriatim.device.Place.CPU, weights.spec(), wanted))
+                            kernels.get(Copy.PLAIN, Place.CPU, weights.spec(), wanted))
                     : null;
         } catch (NoKernelException _) {
             return null;
@@ -107,12 +108,16 @@ final class Layouts {
         return computation instanceof Convolution || (computation instanceof MatMul && weights.shape().size() >= LEAST_MATRIX);
     }
 
-    /** Whether this is all of a variable of the host's that outlives runs and that no task writes. */
     private boolean isKept(Arg arg) {
         int value = arg.value();
-        return value >= 0 && values.memory(value) == value && !isWritten[value] && values.isPersistable(value)
-                && values.origin(value) == Accesses.Origin.OUTSIDE && values.constant(value) == null && arg.isWhole(values)
-                && arg.spec().isRowMajor() && Objects.requireNonNullElse(values.place(value), io.seriatim.device.Place.CPU).isHost();
+        return value >= 0 && isKept(value) && arg.isWhole(values) && arg.spec().isRowMajor();
+    }
+
+    /** Whether this is a variable of the host's that outlives runs and that no task writes. */
+    boolean isKept(int value) {
+        return values.memory(value) == value && !isWritten[value] && values.isPersistable(value)
+                && values.origin(value) == Accesses.Origin.OUTSIDE && values.constant(value) == null
+                && Objects.requireNonNullElse(values.place(value), Place.CPU).isHost();
     }
 
     /** The memory of a scope's that tasks write: what was made of it is then stale. */

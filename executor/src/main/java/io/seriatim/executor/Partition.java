@@ -113,7 +113,7 @@ final class Partition {
         }
         TensorSpec[] specs = stage.specs();
         for (Split split : computation.splits(specs)) {
-            int count = (int) Math.min(Math.min(threads, cost / least), split.length(specs));
+            int count = (int) Math.min(Math.min(threads, cost / least), split.length(specs) / split.least());
             List<Stage> parts = count < 2 ? List.of() : parts(stage, computation, kernel, split, count);
             if (!parts.isEmpty() && areApart(parts)) {
                 return parts;

@@ -29,6 +29,7 @@ final class Specialiser {
         List<Task> lowered = new Lowerer(accesses, values, interpreter, options.paddleRandom()).lower(externals);
         // A check of every operation's results needs every operation.
         List<Task> rewritten = once || options.nanCheck() ? lowered : rewritten(lowered, values);
+        Preparation.of(rewritten, options, kernels);
         List<Task> placed = Placement.of(rewritten, values, options, kernels, accesses.block().index() > 0);
         Map<Streams.Key, Integer> keys = new LinkedHashMap<>();
         Streams.assign(placed, keys);
@@ -77,13 +78,23 @@ final class Specialiser {
         }
         List<Fusion.Rule> rules = new ArrayList<>();
         if (passes.contains(Pass.EPILOGUES)) {
-            rules.add(new Epilogue(values, kernels, options.relaxedNan()));
+            Preparation.ofProducts(tasks, options, kernels);
+            rules.add(new Epilogue(kernels, options.relaxedNan()));
         }
         if (passes.contains(Pass.CHAINS)) {
-            rules.add(new ElementwiseChains(values));
+            rules.add(new ElementwiseChains());
         }
         tasks = Fusion.of(tasks, values, rules);
-        return passes.contains(Pass.VIEWS) ? Views.of(tasks, values, options, kernels) : tasks;
+        if (passes.contains(Pass.VIEWS)) {
+            tasks = Views.of(tasks, values, options, kernels);
+        }
+        if (passes.contains(Pass.LAYOUTS) && options.place().isHost()) {
+            tasks = RepeatedWeights.of(tasks, values, kernels);
+        }
+        if (passes.contains(Pass.CHAINS)) {
+            tasks = ElementwiseGroups.of(tasks, values);
+        }
+        return passes.contains(Pass.UPDATES) ? Updates.of(tasks, values) : tasks;
     }
 
     private static @Nullable TensorSpec[] specs(@Nullable Object[] externals) {

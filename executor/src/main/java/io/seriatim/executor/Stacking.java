@@ -171,7 +171,8 @@ final class Stacking {
         }
         List<Group> alike = kinds.computeIfAbsent(new Kind(sum, same), _ -> new ArrayList<>(1));
         // An operand is in a group once: the second use of a step's input goes with the second uses of the others.
-        int nth = (int) alike.stream().takeWhile(group -> group.leaves().reversed().stream().anyMatch(other -> isShared(leaf, other))).count();
+        int nth = (int) alike.stream().takeWhile(group -> group.leaves().reversed().stream().anyMatch(other -> isShared(leaf, other)))
+                .count();
         if (nth == alike.size()) {
             alike.add(new Group(sum, new ArrayList<>()));
         }
@@ -296,7 +297,8 @@ final class Stacking {
             Stacks.Where before = where(one.columns().get(i));
             Stacks.Where behind = where(next.columns().get(i));
             boolean known = before.base() != null && behind.base() != null;
-            if (known && Math.abs(behind.offset() - before.offset()) != one.columns().get(i).spec().bytes()) {
+            if (known && (!before.base().equals(behind.base())
+                    || Math.abs(behind.offset() - before.offset()) != one.columns().get(i).spec().bytes())) {
                 return true;
             }
         }

@@ -50,6 +50,11 @@ sealed interface Task {
             return operations.size() == 1 ? task.withUnwritten() : task;
         }
 
+        /** Reads and writes what the stages do, whatever its operations' results are: for a pass that makes up tasks. */
+        static Compute ofStages(List<Access> operations, List<Stage> stages, List<TensorSpec> temporaries, Place place) {
+            return of(operations, place, stages, temporaries);
+        }
+
         private static Compute compact(List<Access> operations, List<Stage> all, List<TensorSpec> allTemporaries, Place place) {
             int[] numbers = new int[allTemporaries.size()];
             List<TensorSpec> temporaries = new ArrayList<>();

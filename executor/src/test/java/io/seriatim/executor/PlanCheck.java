@@ -55,6 +55,7 @@ final class PlanCheck {
         PlanCheck check = new PlanCheck(plan, inOrder);
         check.edges();
         check.data();
+        check.together();
         check.effects();
         check.reduction();
         check.contents();
@@ -98,71 +99,48 @@ final class PlanCheck {
         }
     }
 
-    /** What a task does with memory; no bytes stand for all. */
-    private record Use(int task, boolean writes, @Nullable BitSet bytes) {
-    }
-
-    /**
-     * Each reads after the write that it needs, and writes after all that needed the old content. Those who write parts without a common byte need no order, but that the memory begins with the first of them.
-     */
+    /** Each reads after the writes that it needs, and writes after all that needed the old content. */
     private void data() {
-        Map<Integer, List<Use>> uses = new HashMap<>();
+        Map<Integer, List<Integer>> writers = new HashMap<>();
+        Map<Integer, List<Integer>> users = new HashMap<>();
         for (int i = 0; i < ancestors.length; i++) {
             Task task = plan.tasks().get(i);
             for (int read : task.reads()) {
-                List<Use> all = uses.computeIfAbsent(plan.values().memory(read), _ -> new ArrayList<>());
-                for (Use use : all) {
-                    if (use.writes()) {
-                        requireOrder(use.task(), i, "it writes '" + plan.values().name(read) + "'");
-                    }
+                int memory = plan.values().memory(read);
+                for (int writer : writers.getOrDefault(memory, List.of())) {
+                    requireOrder(writer, i, memory, "it writes '" + plan.values().name(read) + "'");
                 }
-                all.add(new Use(i, false, null));
+                users.computeIfAbsent(memory, _ -> new ArrayList<>()).add(i);
             }
             for (int written : task.writes()) {
                 int memory = plan.values().memory(written);
-                List<Use> all = uses.computeIfAbsent(memory, _ -> new ArrayList<>());
-                BitSet bytes = written(task, memory);
-                for (int k = 0; k < all.size(); k++) {
-                    Use use = all.get(k);
-                    if (!use.writes() || k == 0 || bytes == null || use.bytes() == null || use.bytes().intersects(bytes)) {
-                        requireOrder(use.task(), i, "it uses '" + plan.values().name(written) + "', which is written again");
-                    }
+                for (int user : users.getOrDefault(memory, List.of())) {
+                    requireOrder(user, i, memory, "it uses '" + plan.values().name(written) + "', which is written again");
                 }
-                if (bytes == null) {
-                    all.clear();
-                }
-                all.add(new Use(i, true, bytes));
+                users.computeIfAbsent(memory, _ -> new ArrayList<>()).add(i);
+                writers.computeIfAbsent(memory, _ -> new ArrayList<>()).add(i);
             }
         }
     }
 
-    /** The bytes of a memory that a task writes, one by one; null if it reads it too, or writes it otherwise than by kernels. */
-    private @Nullable BitSet written(Task task, int memory) {
-        if (!(task instanceof Task.Compute compute) || Arrays.stream(task.reads()).anyMatch(read -> plan.values().memory(read) == memory)) {
-            return null;
+    private void requireOrder(int first, int second, int memory, String why) {
+        if (first != second && !ancestors[second].get(first) && Bytes.meet(plan, first, memory, second, memory)) {
+            requireOrder(first, second, why);
         }
-        BitSet bytes = new BitSet();
-        for (Stage stage : compute.stages()) {
-            for (Arg out : stage.outputs()) {
-                if (out != null && out.value() >= 0 && plan.values().memory(out.value()) == memory) {
-                    if (out.isWhole(plan.values())) {
-                        return null;
-                    }
-                    add(bytes, out, 0, out.offset());
-                }
-            }
-        }
-        return bytes.isEmpty() ? null : bytes;
     }
 
-    private static void add(BitSet bytes, Arg arg, int axis, long at) {
-        int size = arg.spec().dtype().bytes();
-        if (axis == arg.spec().shape().rank()) {
-            bytes.set(Math.toIntExact(at), Math.toIntExact(at + size));
-            return;
-        }
-        for (long i = 0; i < arg.spec().shape().dim(axis); i++) {
-            add(bytes, arg, axis + 1, at + i * arg.spec().strides()[axis] * size);
+    /** What changes parts of one value that outlives the run begins when all of it may. */
+    private void together() {
+        for (int i = 1; i < ancestors.length; i++) {
+            for (int written : plan.tasks().get(i).writes()) {
+                if (plan.values().isPersistable(written) && isSibling(i, written)) {
+                    BitSet both = (BitSet) ancestors[i].clone();
+                    both.xor(ancestors[i - 1]);
+                    if (!both.isEmpty()) {
+                        violated(task(i) + " and the one before change '" + plan.values().name(written) + "', but only one waits for " + both);
+                    }
+                }
+            }
         }
     }
 
@@ -313,7 +291,7 @@ final class PlanCheck {
             written.putAll(writes.get(access));
         }
         for (int read : task.reads()) {
-            if (values.constant(read) == null) {
+            if (values.constant(read) == null && !isSibling(index, read)) {
                 requireContent(content[values.memory(read)], expected, "'" + values.name(read) + "', as " + task(index) + " reads it,");
                 requirePlace(index, read);
             }
@@ -322,6 +300,14 @@ final class PlanCheck {
             content[values.memory(write)] = written.get(variable(write));
             requirePlace(index, write);
         }
+    }
+
+    /** Whether the task before has changed another part of a value, as this one will. */
+    private boolean isSibling(int index, int value) {
+        return index > 0 && plan.tasks().get(index - 1).operations().equals(plan.tasks().get(index).operations())
+                && Arrays.equals(plan.tasks().get(index - 1).writes(), plan.tasks().get(index).writes())
+                && Arrays.stream(plan.tasks().get(index).writes()).anyMatch(each -> each == value)
+                && !Bytes.meet(plan, index - 1, plan.values().memory(value), index, plan.values().memory(value));
     }
 
     private void requirePlace(int index, int value) {

@@ -72,23 +72,19 @@ public record Convolution(Window window, int groups, boolean bias, List<PostOp> 
                 x.dim(1), w.dim(1), w.dim(0));
     }
 
-    /** By images, or, without groups, by channels of the result. */
+    /** By images. */
     @Override
     public List<Split> splits(@Nullable TensorSpec... arguments) {
         TensorSpec out = arguments[arguments.length - 1];
         if (out == null) {
             return List.of();
         }
-        int[] images = new int[arguments.length];
-        int[] channels = new int[arguments.length];
-        for (int i = 2; i < arguments.length; i++) {
+        int[] axes = new int[arguments.length];
+        axes[1] = Split.WHOLE;
+        for (int i = 2; i < arguments.length - 1; i++) {
             TensorSpec other = arguments[i];
-            boolean isBias = i == 2 && bias;
-            images[i] = other == null || isBias ? Split.WHOLE : Split.broadcast(other.shape(), out.shape(), 0);
-            channels[i] = isBias ? 0 : other == null ? Split.WHOLE : Split.broadcast(other.shape(), out.shape(), 1);
+            axes[i] = other == null || (i == 2 && bias) ? Split.WHOLE : Split.broadcast(other.shape(), out.shape(), 0);
         }
-        images[1] = Split.WHOLE;
-        channels[0] = Split.WHOLE;
-        return groups == 1 ? List.of(Split.of(images), Split.of(channels)) : List.of(Split.of(images));
+        return List.of(Split.of(axes));
     }
 }

@@ -57,13 +57,4 @@ public record ConvolutionGradWeights(Window window, int groups, boolean bias, Li
         TensorSpec dw = TensorSpec.of(x.dtype(), w);
         return bias ? new TensorSpec[]{dw, TensorSpec.of(x.dtype(), dims[0])} : new TensorSpec[]{dw};
     }
-
-    /** Without groups, by channels of dy. */
-    @Override
-    public List<Split> splits(@Nullable TensorSpec... arguments) {
-        int[] axes = new int[arguments.length];
-        axes[0] = Split.WHOLE;
-        axes[1] = 1;
-        return groups == 1 ? List.of(Split.of(axes)) : List.of();
-    }
 }

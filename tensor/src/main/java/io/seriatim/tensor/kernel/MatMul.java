@@ -96,7 +96,9 @@ public record MatMul(boolean transposeX, boolean transposeY, boolean bias, List<
             axes[0] = axis == rank - 1 ? Split.WHOLE : axis == rank - 2 ? x.shape().rank() - (transposeX ? 1 : 2) : batch(x, rank, axis);
             axes[1] = axis == rank - 2 ? Split.WHOLE : axis == rank - 1 ? y.shape().rank() - (transposeY ? 2 : 1) : batch(y, rank, axis);
             if (out.shape().dim(axis) > 1) {
-                splits.add(Split.of(axes));
+                // A single row is multiplied in another order.
+                boolean rows = axis >= rank - 2 || y.shape().rank() == 2;
+                splits.add(new Split(java.util.Arrays.stream(axes).boxed().toList(), rows ? 2 : 1));
             }
         }
         return splits;

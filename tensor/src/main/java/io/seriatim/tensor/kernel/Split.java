@@ -3,6 +3,7 @@ package io.seriatim.tensor.kernel;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.TensorSpec;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -12,8 +13,10 @@ import org.jspecify.annotations.Nullable;
  *
  * @param axes
  *            for each argument, inputs, then outputs, along which axis it is cut; {@link #WHOLE} for what every part needs whole, and for what is left out
+ * @param least
+ *            how many places along the axis a part needs, or else kernels would take it for something else
  */
-public record Split(List<Integer> axes) {
+public record Split(List<Integer> axes, int least) {
     /** In place of an axis: not cut. */
     public static final int WHOLE = -1;
 
@@ -30,15 +33,15 @@ public record Split(List<Integer> axes) {
      * @return the split
      */
     static Split of(int... axes) {
-        return new Split(java.util.Arrays.stream(axes).boxed().toList());
+        return new Split(Arrays.stream(axes).boxed().toList(), 1);
     }
 
     /**
-     * Into how many parts it can be cut at most.
+     * Between how many places it can be cut.
      *
      * @param arguments
      *            inputs, then outputs
-     * @return 1 if it cannot be cut
+     * @return 1 if the operands do not divide alike
      */
     public long length(@Nullable TensorSpec... arguments) {
         long shortest = Long.MAX_VALUE;
@@ -84,7 +87,7 @@ public record Split(List<Integer> axes) {
         for (TensorSpec argument : arguments) {
             axes.add(argument == null ? WHOLE : broadcast(argument.shape(), result, axis));
         }
-        return new Split(axes);
+        return new Split(axes, 1);
     }
 
     /** The axis of an operand that follows an axis of what it broadcasts to. */

@@ -3,6 +3,7 @@ package io.seriatim.cli.bench.train;
 import io.seriatim.cli.bench.executor.OwnProcess;
 import io.seriatim.cli.bench.kernels.MatrixPeak;
 import io.seriatim.executor.trace.TimeShares;
+import io.seriatim.tensor.kernel.Kernels;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
@@ -188,6 +189,7 @@ record WorkProcess(TrainWork work, int threads, boolean split, Setting setting) 
      *            the work, the number of threads, whether each thread has a part of the batch, and the setting
      */
     public static void main(String[] args) {
+        Kernels.loadAhead();
         new WorkProcess(TrainWork.valueOf(args[0]), Integer.parseInt(args[1]), Boolean.parseBoolean(args[2]),
                 Setting.parse(args[3], args[4], args[5])).measure().forEach(System.out::println);
     }
