@@ -175,7 +175,9 @@ class RegionTest {
         for (long seed = 0; seed < 5000; seed++) {
             Random random = new Random(seed);
             Arg one = permuted(random, 1, random.nextInt(20), dims(random, 1 + random.nextInt(3)), true);
-            long[] same = random.nextBoolean() ? one.spec().strides() : permuted(random, 1, 0, one.spec().shape().dims(), true).spec().strides();
+            long[] same = random.nextBoolean()
+                    ? one.spec().strides()
+                    : permuted(random, 1, 0, one.spec().shape().dims(), true).spec().strides();
             Arg two = arg(1, random.nextInt(20), one.spec().shape().dims(), same);
             if (Region.areApart(one, two)) {
                 apart++;

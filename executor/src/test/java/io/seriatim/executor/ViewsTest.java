@@ -41,7 +41,8 @@ class ViewsTest {
 
     /** What is copied by the plan: the types of the operations. What only repeats elements is no view. */
     private static List<String> copies(Specialisation plan) {
-        return plan.tasks().stream().flatMap(task -> task instanceof Task.Compute compute ? compute.stages().stream() : List.<Stage>of().stream())
+        return plan.tasks().stream()
+                .flatMap(task -> task instanceof Task.Compute compute ? compute.stages().stream() : List.<Stage>of().stream())
                 .filter(stage -> stage.computation() instanceof Copy && stage.inputs().getFirst() instanceof Arg in
                         && java.util.Arrays.stream(in.spec().strides()).noneMatch(stride -> stride == 0))
                 .map(stage -> stage.access().op().type()).toList();
@@ -61,7 +62,8 @@ class ViewsTest {
                 Results results = plan.run(values);
                 fetched.forEach(name -> found.add(Bits.copy(Bits.onHost(results.get(name)))));
             }
-            main.persistables().forEach(each -> found.add(Bits.copy(Bits.onHost(Objects.requireNonNull(executor.scope().get(each.name()))))));
+            main.persistables()
+                    .forEach(each -> found.add(Bits.copy(Bits.onHost(Objects.requireNonNull(executor.scope().get(each.name()))))));
         }
         return found;
     }
@@ -86,7 +88,8 @@ class ViewsTest {
     }
 
     private static List<String> copiesLeft(Network network, Map<String, Tensor> fed) {
-        return copiesLeft(network.startup(), network.main(), fed, network.outputs().values().values().stream().map(Value::name).toList(), "");
+        return copiesLeft(network.startup(), network.main(), fed, network.outputs().values().values().stream().map(Value::name).toList(),
+                "");
     }
 
     private static Tensor doubles(long seed, long... dims) {
@@ -271,7 +274,8 @@ class ViewsTest {
             case 9 -> a.reshape(4, 6, 4, 16).transpose(0, 2, 1, 3).matmul(b.reshape(4, 6, 4, 16).transpose(0, 2, 3, 1)).softmax(-1)
                     .matmul(b.reshape(4, 6, 4, 16).transpose(0, 2, 1, 3)).transpose(0, 2, 1, 3).reshape(4, 6, 64);
             case 10 -> g.stack(1, a.get(1, 0), b.get(1, 1), a.get(1, 2).exp().sigmoid(), b.get(1, 3), a.get(1, 4), b.get(1, 5));
-            case 11 -> g.concat(0, a.transpose(1, 0, 2).split(3, 0).get(1).transpose(1, 0, 2), b.slice(1, 4, 6), a.slice(1, 0, 2)).reshape(3, 4, 2, 64)
+            case 11 -> g.concat(0, a.transpose(1, 0, 2).split(3, 0).get(1).transpose(1, 0, 2), b.slice(1, 4, 6), a.slice(1, 0, 2))
+                    .reshape(3, 4, 2, 64)
                     .transpose(1, 0, 2, 3).reshape(4, 6, 64);
             case 12 -> linear(g, a.tanh(), 64);
             default -> a.max(b).relu();
@@ -300,7 +304,8 @@ class ViewsTest {
         Block block = copy.global();
         for (int i = 0; i < 3; i++) {
             int at = 1 + random.nextInt(block.ops().size());
-            Set<String> known = new java.util.TreeSet<>(block.ops().subList(0, at).stream().flatMap(op -> op.outputNames().stream()).toList());
+            Set<String> known = new java.util.TreeSet<>(
+                    block.ops().subList(0, at).stream().flatMap(op -> op.outputNames().stream()).toList());
             known.removeIf(name -> block.var(name) == null || !java.util.Arrays.equals(new long[]{4, 6, 64}, dims(block, name)));
             if (!known.isEmpty()) {
                 String name = List.copyOf(known).get(random.nextInt(known.size()));
