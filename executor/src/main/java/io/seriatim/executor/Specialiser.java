@@ -47,7 +47,8 @@ final class Specialiser {
                 : MemoryPlan.none(tasks, values, lifetimes, before, inOrder);
         Streams streams = Streams.of(keys, stream, memory.before());
         return new Specialisation(accesses, values, tasks, dependencies, streams, memory,
-                Releases.of(tasks, values, lifetimes, memory, inOrder), layouts(tasks, values, once), memory.before(), Dependencies.after(memory.before()),
+                Releases.of(tasks, values, lifetimes, memory, inOrder), layouts(tasks, values, once), memory.before(),
+                Dependencies.after(memory.before()),
                 specs(externals));
     }
 
@@ -66,6 +67,9 @@ final class Specialiser {
         List<Task> tasks = lowered;
         if (passes.contains(Pass.SIMPLIFICATION)) {
             tasks = Simplification.of(tasks, values);
+        }
+        if (passes.contains(Pass.BY_PRODUCTS)) {
+            tasks = ByProducts.of(tasks, values);
         }
         if (passes.contains(Pass.STACKING) && options.place().isHost()) {
             tasks = Stacking.of(tasks, values);
