@@ -72,7 +72,8 @@ final class Simplification {
         Arg out = stage.outputs().size() == 1 ? stage.outputs().getFirst() : null;
         if (!(stage.computation() instanceof Copy) || in == null || out == null || in.value() < 0 || !isAll(out)
                 || !in.spec().isRowMajor()
-                || in.spec().dtype() != out.spec().dtype() || in.spec().bytes() != out.spec().bytes() || !isTemporary(out.value()) || writers.get(out.value()).size() != 1) {
+                || in.spec().dtype() != out.spec().dtype() || in.spec().bytes() != out.spec().bytes() || !isTemporary(out.value())
+                || writers.get(out.value()).size() != 1) {
             return;
         }
         int original = in.value();

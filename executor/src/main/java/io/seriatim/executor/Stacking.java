@@ -171,7 +171,8 @@ final class Stacking {
         }
         List<Group> alike = kinds.computeIfAbsent(new Kind(sum, same), _ -> new ArrayList<>(1));
         // An operand is in a group once: the second use of a step's input goes with the second uses of the others.
-        int nth = (int) alike.stream().takeWhile(group -> group.leaves().reversed().stream().anyMatch(other -> isShared(leaf, other))).count();
+        int nth = (int) alike.stream().takeWhile(group -> group.leaves().reversed().stream().anyMatch(other -> isShared(leaf, other)))
+                .count();
         if (nth == alike.size()) {
             alike.add(new Group(sum, new ArrayList<>()));
         }
