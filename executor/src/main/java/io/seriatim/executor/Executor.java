@@ -299,7 +299,8 @@ public final class Executor implements AutoCloseable {
          */
         public Executor build() {
             return new Executor(
-                    new Options(place, devices, threads, sequential, cachedPlans, specialisations, nanCheck, paddleRandom, inPlace, Set.copyOf(passes),
+                    new Options(place, devices, threads, sequential, cachedPlans, specialisations, nanCheck, paddleRandom, inPlace,
+                            Set.copyOf(passes),
                             relaxedNan, memoryPlan, collector, ignoreUnknownFeeds, engine, eager, new StreamPool(devices), recorder),
                     firstRun);
         }
