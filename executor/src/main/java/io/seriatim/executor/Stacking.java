@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Stacking {
     private static final int FEWEST = 4;
-    /** A product of more rows keeps the processor busy by itself; and the steps of a whole wait for each other. */
+    /** A product of more rows keeps the processor busy by itself, and need not wait for those of the other steps. */
     private static final long MOST_ROWS = 256;
 
     private final @Nullable Task[] tasks;
