@@ -47,7 +47,8 @@ final class Specialiser {
                 : MemoryPlan.none(tasks, values, lifetimes, before, inOrder);
         Streams streams = Streams.of(keys, stream, memory.before());
         return new Specialisation(accesses, values, tasks, dependencies, streams, memory,
-                Releases.of(tasks, values, lifetimes, memory, inOrder), layouts(tasks, values, once), memory.before(), Dependencies.after(memory.before()),
+                Releases.of(tasks, values, lifetimes, memory, inOrder), layouts(tasks, values, once), memory.before(),
+                Dependencies.after(memory.before()),
                 specs(externals));
     }
 

@@ -205,7 +205,8 @@ class LayoutsTest {
                 plan(with, training).run(x);
                 plan(without, training).run(x);
             }
-            assertTrue(differences.stream().allMatch(each -> each > 10 * BOUND), () -> "A step must change results, but does by " + differences);
+            assertTrue(differences.stream().allMatch(each -> each > 10 * BOUND),
+                    () -> "A step must change results, but does by " + differences);
         }
     }
 
