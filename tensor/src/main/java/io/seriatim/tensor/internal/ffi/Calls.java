@@ -106,7 +106,8 @@ final class Calls {
             default -> throw new IllegalArgumentException("unknown parameter type " + (char) c);
         }).toArray(MemoryLayout[]::new);
         try {
-            return ((Number) LINKER.downcallHandle(function, FunctionDescriptor.of(result, layouts)).invokeWithArguments(arguments)).longValue();
+            return ((Number) LINKER.downcallHandle(function, FunctionDescriptor.of(result, layouts)).invokeWithArguments(arguments))
+                    .longValue();
         } catch (Throwable e) {
             throw thrown(e);
         }
