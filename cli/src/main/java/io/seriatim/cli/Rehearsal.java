@@ -21,7 +21,8 @@ final class Rehearsal {
 
     /** Throws an IllegalStateException if a command fails; what they make is left in the folder. */
     static void run(Path folder) throws IOException {
-        Path data = Files.write(folder.resolve("names.txt"), Object.class.getModule().getPackages().stream().sorted().limit(NAMES).toList());
+        Path data = Files.write(folder.resolve("names.txt"),
+                Object.class.getModule().getPackages().stream().sorted().limit(NAMES).toList());
         for (List<String> line : List.of(List.of("--help"), List.of("train", "names", "--data", data.toString(), "--steps", "4", "--out",
                 folder.resolve("run").toString()))) {
             int code = Main.run(Main.commandLine(), line.toArray(String[]::new));

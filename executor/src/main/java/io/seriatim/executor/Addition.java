@@ -6,7 +6,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -68,7 +67,7 @@ record Addition(List<Arg> addends, Arg sum) {
                 out = new Arg(new Arg.Temporary(temporaries.size()), 0, sum.spec());
                 temporaries.add(sum.spec());
             }
-            stages.add(Stage.of(access, ADD, List.of(Objects.requireNonNull(partial), others.get(i)), out));
+            stages.add(Stage.of(access, ADD, List.of(partial, others.get(i)), out));
             partial = out;
         }
         return Task.Compute.of(task.operations(), stages, temporaries, task.place());

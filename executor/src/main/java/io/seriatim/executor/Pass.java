@@ -19,9 +19,12 @@ public enum Pass {
     STACKING,
     /** Sums that are by-products of another kernel, such as the gradient of a convolution's bias, are taken from it. Results differ by rounding. */
     BY_PRODUCTS,
-    /** One kernel updates all parameters of a kind. */
+    /** Large parameters are updated as soon as their gradients are there, small ones of a kind all together. */
     UPDATES,
-    /** Weights stay in the layout that kernels want, from step to step. Kernels of other layouts may add in another order: results differ by rounding. */
+    /**
+     * Weights that are only read are packed once for all runs, those that a run reads many times once in it. Convolutions give the same bits; products may add in another order, so that sums of k products
+     * differ by at most about 2·k·2⁻²⁴ times the sum of their magnitudes. So they do between runs before and after a variable's memory is handed out, which is then not packed any more.
+     */
     LAYOUTS,
     /** What is large is split into parts that threads do side by side. */
     PARTITION

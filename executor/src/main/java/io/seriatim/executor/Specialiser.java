@@ -68,6 +68,9 @@ final class Specialiser {
         if (passes.contains(Pass.SIMPLIFICATION)) {
             tasks = Simplification.of(tasks, values);
         }
+        if (passes.contains(Pass.BY_PRODUCTS)) {
+            tasks = ByProducts.of(tasks, values);
+        }
         if (passes.contains(Pass.STACKING) && options.place().isHost()) {
             tasks = Stacking.of(tasks, values);
         }

@@ -297,7 +297,7 @@ final class Stacking {
             Stacks.Where before = where(one.columns().get(i));
             Stacks.Where behind = where(next.columns().get(i));
             boolean known = before.base() != null && behind.base() != null;
-            if (known && (!before.base().equals(behind.base())
+            if (known && (!Objects.equals(before.base(), behind.base())
                     || Math.abs(behind.offset() - before.offset()) != one.columns().get(i).spec().bytes())) {
                 return true;
             }

@@ -1,5 +1,6 @@
 package io.seriatim.executor;
 
+import io.seriatim.tensor.Layout;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.TensorSpec;
 import java.util.ArrayDeque;
@@ -91,7 +92,7 @@ final class Stacks {
         for (Stage stage : task.stages()) {
             for (Arg arg : stage.args()) {
                 if (arg != null && arg.value() == value) {
-                    if (arg.spec().layout() instanceof io.seriatim.tensor.Layout.Opaque) {
+                    if (arg.spec().layout() instanceof Layout.Opaque) {
                         return false;
                     }
                     found = true;

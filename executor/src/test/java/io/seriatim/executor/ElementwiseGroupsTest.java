@@ -100,11 +100,14 @@ class ElementwiseGroupsTest {
         }
     }
 
+    private static Executor.Builder builder(int threads) {
+        return threads == 1 ? Executor.builder() : Executor.builder().threads(threads).eager();
+    }
+
     private static void assertEqualWithout(Network network, int rows, int width, boolean special, String where) {
-        Map<String, List<Tensor>> expected = results(Executor.builder().without(Pass.CHAINS), network, rows, width, special);
         for (int threads = 1; threads <= 2; threads++) {
-            Executor.Builder builder = threads == 1 ? Executor.builder() : Executor.builder().threads(2).eager();
-            Map<String, List<Tensor>> found = results(builder, network, rows, width, special);
+            Map<String, List<Tensor>> expected = results(builder(threads).without(Pass.CHAINS), network, rows, width, special);
+            Map<String, List<Tensor>> found = results(builder(threads), network, rows, width, special);
             String at = where + ", threads " + threads;
             expected.forEach((name, tensors) -> {
                 List<Tensor> others = Objects.requireNonNull(found.get(name));

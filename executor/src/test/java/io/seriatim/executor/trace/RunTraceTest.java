@@ -77,10 +77,10 @@ class RunTraceTest {
         RunTrace.Run run = trace.runs().getFirst();
         TimeShares one = trace.shares(run, 1);
         assertEquals(450, one.busy());
-        assertEquals(run.duration(), one.busy() + one.waiting() + one.idle());
+        assertEquals((double) run.duration(), one.busy() + one.waiting() + one.idle());
         TimeShares two = trace.shares(run, 2);
         assertEquals(225, two.busy(), "the second thread took no part");
-        assertEquals(run.duration(), two.busy() + two.waiting() + two.idle());
+        assertEquals((double) run.duration(), two.busy() + two.waiting() + two.idle());
     }
 
     @Test

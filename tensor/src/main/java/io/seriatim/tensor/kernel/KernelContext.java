@@ -117,7 +117,7 @@ public final class KernelContext implements AutoCloseable {
      *
      * @param slot
      *            which, from 0 to 31
-     * @return an array of {@link #TILE} values that holds anything
+     * @return an array of {@link #TILE} values or more that holds anything
      */
     public int[] ints(int slot) {
         int[] tile = ints[slot];

@@ -4,7 +4,7 @@ import io.seriatim.cli.bench.PeerUnavailableException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.function.Consumer;
-import java.util.function.UnaryOperator;
+import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -35,7 +35,7 @@ interface Peer {
      * @param notice
      *            is told what is to be set for one that is there, but cannot be run
      */
-    static List<Peer> in(Path folder, UnaryOperator<@Nullable String> environment, Consumer<String> notice) {
+    static List<Peer> in(Path folder, Function<String, @Nullable String> environment, Consumer<String> notice) {
         return Stream.concat(PythonPeer.in(folder.resolve("python"), environment, notice), JvmPeer.in(folder.resolve("jvm"))).toList();
     }
 }

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
-import java.util.function.UnaryOperator;
+import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -35,7 +35,7 @@ record PythonPeer(String name, String python, Path folder, String script, String
             return name + "_bench.py";
         }
 
-        Optional<Peer> in(Path folder, UnaryOperator<@Nullable String> environment, Consumer<String> notice) {
+        Optional<Peer> in(Path folder, Function<String, @Nullable String> environment, Consumer<String> notice) {
             String help = variable + " names a Python that has " + packages;
             String python = environment.apply(variable);
             if (python == null || python.isBlank()) {
@@ -46,7 +46,7 @@ record PythonPeer(String name, String python, Path folder, String script, String
         }
     }
 
-    static Stream<Peer> in(Path folder, UnaryOperator<@Nullable String> environment, Consumer<String> notice) {
+    static Stream<Peer> in(Path folder, Function<String, @Nullable String> environment, Consumer<String> notice) {
         return KINDS.stream().filter(kind -> Files.exists(folder.resolve(kind.script())))
                 .flatMap(kind -> kind.in(folder, environment, notice).stream());
     }

@@ -1,26 +1,15 @@
 package io.seriatim.cli.bench.train;
 
-import io.seriatim.graph.Graph;
 import io.seriatim.graph.Network;
-import io.seriatim.graph.Value;
-import java.util.function.BiFunction;
 
 /** Networks of the works as they answer a request: one example at a time. */
 public enum ServedNetwork {
     /** A perceptron of three layers. */
-    T1(Networks::mlp, 784),
+    T1,
     /** LeNet. */
-    T2(Networks::leNet, 1, 28, 28),
+    T2,
     /** ResNet-18. */
-    T6(Networks::resNet18, 3, 64, 64);
-
-    private final BiFunction<Graph, Value, Value> layers;
-    private final long[] example;
-
-    ServedNetwork(BiFunction<Graph, Value, Value> layers, long... example) {
-        this.layers = layers;
-        this.example = example;
-    }
+    T6;
 
     /**
      * The network.
@@ -28,10 +17,12 @@ public enum ServedNetwork {
      * @return its first program is for inference
      */
     public Network network() {
-        long[] dims = new long[example.length + 1];
-        dims[0] = 1;
-        System.arraycopy(example, 0, dims, 1, example.length);
-        Network network = TrainPrograms.call(layers, dims).network();
+        TrainPrograms.Task call = switch (this) {
+            case T1 -> TrainPrograms.call(Networks::mlp, 1, 784);
+            case T2 -> TrainPrograms.call(Networks::leNet, 1, 1, 28, 28);
+            case T6 -> TrainPrograms.call(Networks::resNet18, 1, 3, 64, 64);
+        };
+        Network network = call.network();
         return new Network(network.main().copyForTest(), network.startup(), network.outputs(), network.schedules());
     }
 

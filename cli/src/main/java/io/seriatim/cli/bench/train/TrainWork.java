@@ -1,6 +1,5 @@
 package io.seriatim.cli.bench.train;
 
-import java.util.Collections;
 import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
@@ -8,27 +7,25 @@ import org.jspecify.annotations.Nullable;
 /** What is measured, under the names of the table of goals. */
 enum TrainWork {
     /** A perceptron of three layers. */
-    T1("mlp", "mlp", Map.of("T1", "mlp"), true, new Goal(0.8, "250", "0.6")),
+    T1("mlp", "mlp", true),
     /** LeNet. */
-    T2("lenet", "lenet", Map.of("T2", "lenet"), true, new Goal(0.6, "250", "0.6")),
+    T2("lenet", "lenet", true),
     /** A transformer over characters. */
-    T3("gpt", "gpt", Map.of("T3", "gpt"), true, new Goal(0.7, "250", "1")),
+    T3("gpt", "gpt", true),
     /** A long short-term memory in primitive operations. */
-    T4("lstm_ops", null, Map.of("T4", "lstm_ops"), true, new Goal(0.4, "250", "")),
+    T4("lstm_ops", null, true),
     /** A gated recurrent unit in primitive operations. */
-    T4B("gru_ops", "gru_ops", Map.of(), true, new Goal(0.4, "250", "")),
+    T4B("gru_ops", "gru_ops", true),
     /** Single calls of the networks of T1 and T2. */
-    T5("infer", "infer", Map.of("T5mlp", "infer_mlp", "T5lenet", "infer_lenet"), false, new Goal(0.7, "", "")),
+    T5("infer", "infer", false),
     /** ResNet-18. */
-    T6("resnet18", "resnet18", Map.of(), true, new Goal(0.8, "½ of torch", "")),
+    T6("resnet18", "resnet18", true),
     /** A chain of small additions. */
-    T7("chain1000", "chain", Map.of(), false, new Goal(0.1, "", ""));
+    T7("chain1000", "chain", false);
 
     private final String label;
     private final @Nullable String python;
-    private final Map<String, String> jvm;
     private final boolean trains;
-    private final Goal goal;
 
     /**
      * What is to be reached at most; empty where nothing is said.
@@ -43,12 +40,10 @@ enum TrainWork {
     record Goal(double ratio, String megabytes, String firstStep) {
     }
 
-    TrainWork(String label, @Nullable String python, Map<String, String> jvm, boolean trains, Goal goal) {
+    TrainWork(String label, @Nullable String python, boolean trains) {
         this.label = label;
         this.python = python;
-        this.jvm = Collections.unmodifiableMap(new TreeMap<>(jvm));
         this.trains = trains;
-        this.goal = goal;
     }
 
     /** The name in lines of figures, which is the Python peers' name; what infers has one for each network. */
@@ -64,7 +59,11 @@ enum TrainWork {
 
     /** What the peers in Java call its parts, with their names in lines of figures. */
     Map<String, String> jvm() {
-        return jvm;
+        return switch (this) {
+            case T1, T2, T3, T4 -> Map.of(name(), label);
+            case T5 -> new TreeMap<>(Map.of("T5mlp", "infer_mlp", "T5lenet", "infer_lenet"));
+            case T4B, T6, T7 -> Map.of();
+        };
     }
 
     /** Whether it makes training steps. */
@@ -73,7 +72,15 @@ enum TrainWork {
     }
 
     Goal goal() {
-        return goal;
+        return switch (this) {
+            case T1 -> new Goal(0.8, "250", "0.6");
+            case T2 -> new Goal(0.6, "250", "0.6");
+            case T3 -> new Goal(0.7, "250", "1");
+            case T4, T4B -> new Goal(0.4, "250", "");
+            case T5 -> new Goal(0.7, "", "");
+            case T6 -> new Goal(0.8, "½ of torch", "");
+            case T7 -> new Goal(0.1, "", "");
+        };
     }
 
     /** Whether halves of a batch give the whole batch's step but for rounding: batch normalisation takes the statistics of each half. */

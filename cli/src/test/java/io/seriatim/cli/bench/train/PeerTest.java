@@ -28,14 +28,15 @@ class PeerTest {
         return Files.isExecutable(Path.of(SHELL)) && Files.isExecutable(Path.of("/bin/bash"));
     }
 
-    private Path script(String name, String text) throws IOException {
+    private void script(String name, String text) throws IOException {
         Path file = folder.resolve(name);
-        Files.createDirectories(file.getParent());
-        return Files.writeString(file, text);
+        Files.createDirectories(file.resolveSibling("."));
+        Files.writeString(file, text);
     }
 
     private PythonPeer python(String text) throws IOException {
-        return new PythonPeer("torch", SHELL, script("python/torch_bench.py", text).getParent(), "torch_bench.py", "set SOMETHING");
+        script("python/torch_bench.py", text);
+        return new PythonPeer("torch", SHELL, folder.resolve("python"), "torch_bench.py", "set SOMETHING");
     }
 
     @Test
