@@ -18,7 +18,7 @@ import java.util.function.IntPredicate;
 
 /**
  * Which tasks wait for which: a reader for the last writer of a value (read after write), a writer for the last writer and all readers since (write after write, write after read); one after the other all that
- * share an effect; every task for the reader before it, so that at the end of the data nothing has been changed. Tasks that surely touch different parts of a value need not wait for one another. Those that
+ * share an effect; every task for the reader before it, so that at the end of the data nothing has been changed. Tasks that surely touch different parts of a value need not wait for one another, but that without a plan of memory the first one brings it. Those that
  * change parts of what outlives the run all begin when all of them may. An edge that follows from others is left out.
  *
  * @param before
@@ -34,7 +34,7 @@ record Dependencies(int[][] before, long found, long examined) {
     private static final int MOST_COMPARED = 64;
 
     static Dependencies of(List<Task> tasks, ValueTable values, Block block, Options options) {
-        return new Search(tasks, values, block.program(), options.paddleRandom() != null).search(options.sequential());
+        return new Search(tasks, values, block.program(), options).search(options.sequential());
     }
 
     /** For tasks that run one after the other, once. */
@@ -73,17 +73,20 @@ record Dependencies(int[][] before, long found, long examined) {
         private final ValueTable values;
         private final Program program;
         private final boolean statefulRandom;
+        /** Whether a value's memory is there only when the first task that writes it begins. */
+        private final boolean isAllocated;
         private final Footprints footprints;
         private final int[] together;
         private final Touching writers;
         private final Touching readers;
         private final Map<Effect, Integer> last = new EnumMap<>(Effect.class);
 
-        Search(List<Task> tasks, ValueTable values, Program program, boolean statefulRandom) {
+        Search(List<Task> tasks, ValueTable values, Program program, Options options) {
             this.tasks = tasks;
             this.values = values;
             this.program = program;
-            this.statefulRandom = statefulRandom;
+            this.statefulRandom = options.paddleRandom() != null;
+            this.isAllocated = !options.memoryPlan();
             this.footprints = new Footprints(tasks, values);
             this.together = Partition.together(tasks, values);
             this.writers = new Touching(values.size());
@@ -124,6 +127,10 @@ record Dependencies(int[][] before, long found, long examined) {
             }
             for (int written : task.writes()) {
                 conflicts(writers, values.memory(written), index, first, waits);
+                if (isAllocated && writers.count(values.memory(written)) > 0 && writers.get(values.memory(written), 0) < first) {
+                    // The first writer, or one that waits for it.
+                    waits.add(writers.get(values.memory(written), 0));
+                }
                 conflicts(readers, values.memory(written), index, first, waits);
             }
             for (int read : task.reads()) {
