@@ -238,7 +238,8 @@ record MemoryPlan(long[] offsets, long[][] temporaries, Map<Place, Long> arenas,
                     continue;
                 }
                 boolean whole = out.isWhole(values);
-                if (whole ? in.isWhole(values) && isLastRead(index, task, writing, in.value())
+                if (whole
+                        ? in.isWhole(values) && isLastRead(index, task, writing, in.value())
                         : isReadInParts(writers, k, values.memory(in.value()), memory)) {
                     return values.memory(in.value());
                 }

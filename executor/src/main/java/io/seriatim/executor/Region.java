@@ -159,7 +159,9 @@ final class Region {
                 turned = true;
             }
         }
-        return turned ? new Arg(arg.source(), offset, new TensorSpec(arg.spec().dtype(), arg.spec().shape(), Layout.strided(strides))) : arg;
+        return turned
+                ? new Arg(arg.source(), offset, new TensorSpec(arg.spec().dtype(), arg.spec().shape(), Layout.strided(strides)))
+                : arg;
     }
 
     private static boolean isApartByRows(Arg one, Arg two, Arg rows) {

@@ -82,33 +82,33 @@ class PartitionTest {
         Network network = subject.network();
         String[] names = names(network);
         for (int threads : new int[]{2, 3, 4}) {
-                try (Executor executor = Executor.builder().threads(threads).eager().build();
-                        Executor without = Executor.builder().threads(threads).eager().without(Pass.PARTITION).build();
-                        Executor same = Executor.builder().build()) {
-                    for (Executor each : List.of(executor, without, same)) {
-                        each.run(network.startup());
-                    }
-                    Plan parts = executor.compile(network.main(), feeds("x", "y"), fetches(names));
-                    Plan plain = without.compile(network.main(), feeds("x", "y"), fetches(names));
-                    Plan expected = same.compile(network.main(), feeds("x", "y"), fetches(names));
-                    Specialisation made = parts.specialisation(executor.scope(), x(0), y(0));
-                    int tasks = plain.specialisation(without.scope(), x(0), y(0)).tasks().size();
-                    assertTrue(made.tasks().size() >= tasks + 15, made.tasks().size() + " tasks, " + tasks + " without parts");
-                    PlanCheck.assertRight(made, false, subject + ", " + threads + " threads");
-                    for (int step = 0; step < 20; step++) {
-                        Results wanted = expected.run(x(step), y(step));
-                        for (Plan plan : List.of(parts, plain)) {
-                            Results found = plan.run(x(step), y(step));
-                            for (String name : names) {
-                                Bits.assertSame(wanted.get(name), found.get(name), subject + ", step " + step + ", " + name);
-                            }
+            try (Executor executor = Executor.builder().threads(threads).eager().build();
+                    Executor without = Executor.builder().threads(threads).eager().without(Pass.PARTITION).build();
+                    Executor same = Executor.builder().build()) {
+                for (Executor each : List.of(executor, without, same)) {
+                    each.run(network.startup());
+                }
+                Plan parts = executor.compile(network.main(), feeds("x", "y"), fetches(names));
+                Plan plain = without.compile(network.main(), feeds("x", "y"), fetches(names));
+                Plan expected = same.compile(network.main(), feeds("x", "y"), fetches(names));
+                Specialisation made = parts.specialisation(executor.scope(), x(0), y(0));
+                int tasks = plain.specialisation(without.scope(), x(0), y(0)).tasks().size();
+                assertTrue(made.tasks().size() >= tasks + 15, made.tasks().size() + " tasks, " + tasks + " without parts");
+                PlanCheck.assertRight(made, false, subject + ", " + threads + " threads");
+                for (int step = 0; step < 20; step++) {
+                    Results wanted = expected.run(x(step), y(step));
+                    for (Plan plan : List.of(parts, plain)) {
+                        Results found = plan.run(x(step), y(step));
+                        for (String name : names) {
+                            Bits.assertSame(wanted.get(name), found.get(name), subject + ", step " + step + ", " + name);
                         }
                     }
-                    for (VarDesc each : network.main().persistables()) {
-                        Bits.assertSame(same.scope().get(each.name()), executor.scope().get(each.name()), each.name());
-                    }
+                }
+                for (VarDesc each : network.main().persistables()) {
+                    Bits.assertSame(same.scope().get(each.name()), executor.scope().get(each.name()), each.name());
                 }
             }
+        }
     }
 
     /** Rows of one layer wait for the same rows of the layer before, and for nothing else of it. */

@@ -137,7 +137,8 @@ final class PlanCheck {
                     BitSet both = (BitSet) ancestors[i].clone();
                     both.xor(ancestors[i - 1]);
                     if (!both.isEmpty()) {
-                        violated(task(i) + " and the one before change '" + plan.values().name(written) + "', but only one waits for " + both);
+                        violated(task(i) + " and the one before change '" + plan.values().name(written) + "', but only one waits for "
+                                + both);
                     }
                 }
             }

@@ -74,8 +74,10 @@ class SplitTest {
                 cases.add(of(new Reduction(function, List.of(-1), false), numbers(1, dims)));
             }
             cases.add(of(Copy.PLAIN, numbers(1, dims)));
-            cases.add(of(new Chain(3, List.of(new Chain.Combine(Binary.Function.ADD, 0, 1), new Chain.Combine(Binary.Function.MULTIPLY, 3, 2)),
-                    List.of(4)), numbers(1, dims), numbers(2, dims), numbers(3, dims[dims.length - 1])));
+            cases.add(of(
+                    new Chain(3, List.of(new Chain.Combine(Binary.Function.ADD, 0, 1), new Chain.Combine(Binary.Function.MULTIPLY, 3, 2)),
+                            List.of(4)),
+                    numbers(1, dims), numbers(2, dims), numbers(3, dims[dims.length - 1])));
             cases.add(of(new Update.Momentum(0.9f, false, 0), numbers(1, dims), numbers(2, dims), numbers(3, 1), numbers(4, dims)));
             cases.add(of(new Update.Sgd(), numbers(1, dims), numbers(2, dims), numbers(3, 1)));
         }
