@@ -1,6 +1,8 @@
 package io.seriatim.device;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -8,12 +10,29 @@ import org.jspecify.annotations.Nullable;
  * freed too, at one of the next allocations.
  */
 public final class Buffer implements AutoCloseable {
+    /** Instead of a number of changes. */
+    public static final long UNKNOWN = -1;
+
+    private static final VarHandle CHANGES;
+
+    static {
+        try {
+            CHANGES = MethodHandles.lookup().findVarHandle(Buffer.class, "changes", long.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
     private final CachingAllocator allocator;
     private final Lease lease;
     private final Block block;
     private final long bytes;
     // Made once: kernels ask for it at every run, and are to allocate nothing.
     private final MemorySegment view;
+    /** Of a declared one the buffer that it stands for, which it keeps reachable; else null. */
+    private final @Nullable Buffer whole;
+    /** Of a buffer itself. The bytes' readers are ordered with their writers by whoever has both, and so is this with them: plain accesses but for the sum. */
+    private long changes;
 
     Buffer(CachingAllocator allocator, Block block, long bytes) {
         this.allocator = allocator;
@@ -21,6 +40,50 @@ public final class Buffer implements AutoCloseable {
         this.bytes = bytes;
         this.view = block.segment.asSlice(0, bytes);
         this.lease = new Lease(this, block, allocator.unreachable(), bytes);
+        this.whole = null;
+    }
+
+    private Buffer(Buffer whole) {
+        this.allocator = whole.allocator;
+        this.block = whole.block;
+        this.bytes = whole.bytes;
+        this.view = whole.view;
+        this.lease = whole.lease;
+        this.whole = whole;
+    }
+
+    /**
+     * How often its bytes have been changed, for those who keep something that was made of them. Whoever is handed the bytes by {@link #segment()} or {@link #address()} may keep them and write when they
+     * like: from then on it is unknown for good.
+     *
+     * @return a number that grows with each change; {@link #UNKNOWN} if there may be changes that it does not count
+     */
+    public long changes() {
+        return whole == null ? changes : whole.changes;
+    }
+
+    /** Counts a change. For those who write through {@link #declared()}, before others may look. */
+    public void changed() {
+        Buffer counted = whole == null ? this : whole;
+        long seen = counted.changes;
+        while (seen >= 0 && !CHANGES.compareAndSet(counted, seen, seen + 1)) {
+            seen = (long) CHANGES.getVolatile(counted);
+        }
+    }
+
+    /**
+     * The same memory for code that hands its bytes to no one else, and either only reads them or calls {@link #changed()} for what it writes: its uses leave {@link #changes()} known.
+     *
+     * @return open and closed with this one, which it keeps reachable
+     */
+    public Buffer declared() {
+        return whole == null ? new Buffer(this) : this;
+    }
+
+    private void expose() {
+        if (whole == null && changes != UNKNOWN) {
+            CHANGES.setVolatile(this, UNKNOWN);
+        }
     }
 
     /**
@@ -71,6 +134,7 @@ public final class Buffer implements AutoCloseable {
      *             if it is closed, or host code touches an accelerator's memory
      */
     public MemorySegment segment() {
+        expose();
         return allocator.memory().view(this);
     }
 
@@ -82,6 +146,7 @@ public final class Buffer implements AutoCloseable {
      *             if it is closed, or host code touches an accelerator's memory
      */
     public long address() {
+        expose();
         return allocator.memory().address(this);
     }
 

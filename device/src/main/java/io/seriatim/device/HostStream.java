@@ -61,8 +61,12 @@ final class HostStream implements Stream {
             waitFor(other.record());
             return;
         }
-        launch(operation, List.of(source, target), () -> MemorySegment.copy(source.buffer().segment(), source.offset(),
-                target.buffer().segment(), target.offset(), source.bytes()));
+        target.buffer().changed();
+        launch(operation, List.of(source, target), () -> {
+            source.buffer().requireOpen();
+            target.buffer().requireOpen();
+            MemorySegment.copy(source.buffer().view(), source.offset(), target.buffer().view(), target.offset(), source.bytes());
+        });
     }
 
     private void run(Body body) {

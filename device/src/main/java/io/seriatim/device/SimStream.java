@@ -85,6 +85,7 @@ final class SimStream implements Stream {
         Copies.check(operation, source, target);
         long bandwidth = device.options().copyBandwidth();
         long nanos = device.options().launchLatency().toNanos() + (bandwidth == 0 ? 0 : (long) (source.bytes() * NANOS / bandwidth));
+        target.buffer().changed();
         issue(operation, List.of(source, target), nanos,
                 () -> MemorySegment.copy(source.buffer().block().segment, source.offset(), target.buffer().block().segment, target.offset(),
                         source.bytes()));

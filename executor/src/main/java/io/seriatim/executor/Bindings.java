@@ -10,4 +10,9 @@ interface Bindings {
 
     /** Gives a variable its value. */
     void set(String name, Object value);
+
+    /** Where packed forms of a variable are kept; null if nowhere. */
+    default @Nullable PackedWeights packed(String name) {
+        return null;
+    }
 }

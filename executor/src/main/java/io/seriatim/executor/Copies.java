@@ -19,11 +19,12 @@ final class Copies {
     }
 
     /** A row-major copy at a device. */
-    static Tensor to(Device device, Tensor tensor) {
+    static Tensor to(Device device, Tensor from) {
+        Tensor tensor = from.declared();
         Tensor dense = tensor;
         if (!tensor.spec().isRowMajor()) {
             dense = Tensor.allocate(Devices.system().host(), tensor.spec().rowMajor());
-            PreparedKernels.system().get(Copy.PLAIN, Place.CPU, tensor.spec(), dense.spec()).run(new Tensor[]{tensor, dense},
+            PreparedKernels.system().get(Copy.PLAIN, Place.CPU, tensor.spec(), dense.spec()).run(new Tensor[]{tensor, dense.declared()},
                     KernelContext.current());
             if (device.place().isHost()) {
                 return dense;
@@ -32,7 +33,7 @@ final class Copies {
         Tensor copy = Tensor.allocate(device, dense.spec());
         if (copy.spec().bytes() > 0) {
             if (device.place().isHost() && dense.place().isHost()) {
-                PreparedKernels.system().get(Copy.PLAIN, Place.CPU, dense.spec(), copy.spec()).run(new Tensor[]{dense, copy},
+                PreparedKernels.system().get(Copy.PLAIN, Place.CPU, dense.spec(), copy.spec()).run(new Tensor[]{dense, copy.declared()},
                         KernelContext.current());
             } else {
                 copy("copy to " + device.place(), dense, copy);

@@ -20,12 +20,10 @@ final class Epilogue implements Fusion.Rule {
     static final int MOST_POST_OPS = 4;
     private static final Set<Binary.Function> COMBINED = EnumSet.of(Binary.Function.ADD, Binary.Function.MULTIPLY);
 
-    private final ValueTable values;
     private final PreparedKernels kernels;
     private final boolean relaxedNan;
 
-    Epilogue(ValueTable values, PreparedKernels kernels, boolean relaxedNan) {
-        this.values = values;
+    Epilogue(PreparedKernels kernels, boolean relaxedNan) {
         this.kernels = kernels;
         this.relaxedNan = relaxedNan;
     }
@@ -35,7 +33,7 @@ final class Epilogue implements Fusion.Rule {
         List<PostOp> done = postOps(first.computation());
         Arg out = second.outputs().size() == 1 ? second.outputs().getFirst() : null;
         Arg result = first.outputs().getFirst();
-        if (done == null || out == null || result == null || done.size() == MOST_POST_OPS || !out.isWhole(values)
+        if (done == null || out == null || result == null || done.size() == MOST_POST_OPS || !out.isDense()
                 || !out.spec().equals(result.spec())) {
             return null;
         }

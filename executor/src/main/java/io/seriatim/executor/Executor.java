@@ -10,6 +10,7 @@ import io.seriatim.graph.Program;
 import io.seriatim.graph.format.ProgramFiles;
 import io.seriatim.graph.op.PaddleRandom;
 import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.kernel.Kernels;
 import io.seriatim.tensor.kernel.PreparedKernels;
 import java.util.Collections;
 import java.util.EnumSet;
@@ -299,6 +300,7 @@ public final class Executor implements AutoCloseable {
          * @return with a scope of its own
          */
         public Executor build() {
+            Kernels.loadAhead();
             return new Executor(
                     new Options(place, devices, threads, sequential, cachedPlans, specialisations, nanCheck, paddleRandom, inPlace,
                             Set.copyOf(passes),

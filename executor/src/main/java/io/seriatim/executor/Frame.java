@@ -49,6 +49,8 @@ final class Frame implements AutoCloseable {
     private final boolean[] isClosable;
     private final int[][] begun;
     private final boolean[] isPlain;
+    private final Packing[] packings;
+    private final int[] changed;
     private final boolean[] isAbsent;
     private final boolean[] isFedAndWritten;
     private final AtomicIntegerArray uses;
@@ -61,6 +63,39 @@ final class Frame implements AutoCloseable {
     /** An argument that is bound when its memory is known. */
     @SuppressWarnings("ArrayRecordComponent") // Never compared.
     private record Patch(@Nullable Tensor[] arguments, int index, Arg arg) {
+    }
+
+    /** An argument that is bound to a variable, or to what was packed of it. */
+    private static final class Packing {
+        private final Layouts.Packed packed;
+        private final Work work;
+        private final Arg arg;
+        private @Nullable Tensor variable;
+        private PackedWeights.@Nullable Entry entry;
+
+        Packing(Layouts.Packed packed, Work work, Arg arg) {
+            this.packed = packed;
+            this.work = work;
+            this.arg = arg;
+        }
+
+        void bind(String name, @Nullable Tensor tensor, Bindings bindings) {
+            boolean known = tensor != null && variable == tensor && entry != null && entry.isOf(tensor);
+            if (known) {
+                return;
+            }
+            PackedWeights weights = bindings.packed(name);
+            PackedWeights.Entry now = tensor == null || weights == null
+                    ? null
+                    : weights.get(name, tensor, packed.wanted(), packed.packing());
+            if (now != null) {
+                work.use(packed.kernel(), packed.input(), now.packed());
+            } else {
+                work.use(work.stage().kernel(), packed.input(), tensor == null ? null : view(tensor.declared(), arg));
+            }
+            variable = tensor;
+            entry = now;
+        }
     }
 
     /** Where the key of an operation's random numbers lies, on the host and where it is read. */
@@ -86,6 +121,8 @@ final class Frame implements AutoCloseable {
         for (int i = 0; i < works.length; i++) {
             works[i] = plan.tasks().get(i) instanceof Task.Compute compute ? works(i, compute) : new Work[0];
         }
+        this.packings = packings();
+        this.changed = Layouts.written(plan.tasks(), values);
         System.arraycopy(initial, 0, present, 0, n);
         this.isAbsent = new boolean[n];
         this.isFedAndWritten = fedAndWritten();
@@ -225,12 +262,28 @@ final class Frame implements AutoCloseable {
             List<@Nullable Arg> args = task.stages().get(i).args();
             for (int j = 0; j < args.size(); j++) {
                 Arg arg = args.get(j);
-                if (arg != null) {
+                if (arg != null && !isPacked(index, i, j)) {
                     resolve(index, task, arg, all[i].arguments(), j);
                 }
             }
         }
         return all;
+    }
+
+    private Packing[] packings() {
+        return plan.layouts().stream().map(packed -> {
+            Work work = works[packed.task()][packed.stage()];
+            return new Packing(packed, work, Objects.requireNonNull(work.stage().inputs().get(packed.input())));
+        }).toArray(Packing[]::new);
+    }
+
+    private boolean isPacked(int task, int stage, int argument) {
+        for (Layouts.Packed packed : plan.layouts()) {
+            if (packed.task() == task && packed.stage() == stage && packed.input() == argument) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private void resolve(int index, Task.Compute task, Arg arg, @Nullable Tensor[] arguments, int at) {
@@ -294,12 +347,30 @@ final class Frame implements AutoCloseable {
         for (int value : outliving) {
             bindExternal(value, run, run.bindings().find(values.name(value)));
         }
+        change();
+        pack(run.bindings());
         for (RandomKey key : keys) {
             long[] numbers = run.sessions().get().randomKey(key.access().index()).toLongArray();
             Copies.store(key.host(), numbers);
         }
         if (queues != null) {
             queues.begin(keys);
+        }
+    }
+
+    /** What a run writes has changed, whatever becomes of the run: other runs begin after it. */
+    void change() {
+        for (int memory : changed) {
+            if (present[memory] instanceof Tensor tensor) {
+                tensor.buffer().changed();
+            }
+        }
+    }
+
+    private void pack(Bindings bindings) {
+        for (Packing packing : packings) {
+            int value = packing.arg.value();
+            packing.bind(values.name(value), present[value] instanceof Tensor tensor ? tensor : null, bindings);
         }
     }
 
@@ -342,11 +413,17 @@ final class Frame implements AutoCloseable {
             bound[memory] = tensor;
             List<Patch> list = patches.get(memory);
             if (list != null) {
+                Tensor there = isScopes(memory) ? tensor.declared() : tensor;
                 for (Patch patch : list) {
-                    patch.arguments()[patch.index()] = view(tensor, patch.arg());
+                    patch.arguments()[patch.index()] = view(there, patch.arg());
                 }
             }
         }
+    }
+
+    /** Whether others may keep what was made of it: its changes are counted. */
+    private boolean isScopes(int memory) {
+        return values.isPersistable(memory) || values.origin(memory) == Accesses.Origin.OUTSIDE;
     }
 
     Specialisation plan() {

@@ -7,7 +7,9 @@ package io.seriatim.executor;
 public enum Pass {
     /** Copies that change nothing and what no one reads are left out, and operations are taken apart into parts that have nothing to do with one another. */
     SIMPLIFICATION,
-    /** Bias, activation, residual and scale become part of matrix products and convolutions. */
+    /**
+     * Bias, activation, residual and scale become part of matrix products and convolutions. A factor of a product's operand becomes one of the product: unless it is a power of two, results differ by rounding.
+     */
     EPILOGUES,
     /** Elementwise operations one after the other become one kernel. */
     CHAINS,
@@ -17,9 +19,12 @@ public enum Pass {
     STACKING,
     /** Sums that are by-products of another kernel, such as the gradient of a convolution's bias, are taken from it. Results differ by rounding. */
     BY_PRODUCTS,
-    /** One kernel updates all parameters of a kind. */
+    /** Large parameters are updated as soon as their gradients are there, small ones of a kind all together. */
     UPDATES,
-    /** Weights stay in the layout that kernels want, from step to step. Kernels of other layouts may add in another order: results differ by rounding. */
+    /**
+     * Weights that are only read are packed once for all runs, those that a run reads many times once in it. Convolutions give the same bits; products may add in another order, so that sums of k products
+     * differ by at most about 2·k·2⁻²⁴ times the sum of their magnitudes. So they do between runs before and after a variable's memory is handed out, which is then not packed any more.
+     */
     LAYOUTS,
     /**
      * What is large is split into parts that threads do side by side, if there are several. Sums are not divided, and the library adds those of a part as those of the whole on processors with AVX-512: there results

@@ -90,6 +90,7 @@ public final class PlanProbe implements AutoCloseable {
         @Nullable
         Tensor[][] arguments = Arrays.stream(works).map(Work::arguments).toArray(Tensor[][]::new);
         return () -> {
+            frame.change();
             for (int i = 0; i < all.length; i++) {
                 all[i].run(arguments[i], kernels);
             }

@@ -10,6 +10,7 @@ import io.seriatim.tensor.kernel.Unary;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,7 +40,7 @@ final class ScaledProducts {
                 products.scale(i, compute.stages().getFirst());
             }
         }
-        return Arrays.stream(products.tasks).filter(java.util.Objects::nonNull).toList();
+        return Arrays.stream(products.tasks).filter(Objects::nonNull).toList();
     }
 
     private void scale(int index, Stage stage) {
@@ -108,7 +109,7 @@ final class ScaledProducts {
         List<PostOp> postOps = new ArrayList<>(product.postOps());
         postOps.addFirst(factor);
         Computation whole = new MatMul(product.transposeX(), product.transposeY(), false, postOps);
-        Stage scaled = Stage.of(stage.access(), whole, inputs, java.util.Objects.requireNonNull(stage.outputs().getFirst()));
+        Stage scaled = Stage.of(stage.access(), whole, inputs, Objects.requireNonNull(stage.outputs().getFirst()));
         try {
             return kernels.get(product, Place.CPU, stage.specs()).provider()
                     .equals(kernels.get(whole, Place.CPU, scaled.specs()).provider())

@@ -20,6 +20,7 @@ import org.jspecify.annotations.Nullable;
 public final class Scope {
     private final @Nullable Scope parent;
     private final Map<String, Object> values = new ConcurrentHashMap<>();
+    private final PackedWeights packed = new PackedWeights();
     private final Set<String> kept = ConcurrentHashMap.newKeySet();
     /** Fair: runs that write go in the order of their calls. */
     private final ReentrantReadWriteLock order = new ReentrantReadWriteLock(true);
@@ -65,7 +66,7 @@ public final class Scope {
      * @return this
      */
     public Scope set(String name, Tensor value) {
-        values.put(name, value);
+        put(name, value);
         return this;
     }
 
@@ -79,7 +80,7 @@ public final class Scope {
      * @return this
      */
     public Scope set(String name, Reader reader) {
-        values.put(name, reader);
+        put(name, reader);
         return this;
     }
 
@@ -158,6 +159,15 @@ public final class Scope {
                 }
                 holder.put(name, value);
             }
+
+            @Override
+            public @Nullable PackedWeights packed(String name) {
+                Scope holder = Scope.this;
+                while (holder.parent != null && !holder.values.containsKey(name)) {
+                    holder = holder.parent;
+                }
+                return holder.packed;
+            }
         };
     }
 
@@ -216,6 +226,8 @@ public final class Scope {
     }
 
     void put(String name, Object value) {
-        values.put(name, value);
+        if (values.put(name, value) != value) {
+            packed.forget(name);
+        }
     }
 }

@@ -21,6 +21,8 @@ import org.jspecify.annotations.Nullable;
  *            where values lie
  * @param releases
  *            when other memory is free
+ * @param layouts
+ *            weights that kernels want in layouts of their own
  * @param before
  *            for each task those that it waits for: the data's demands, stream order, and what the memory plan adds
  * @param after
@@ -30,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  */
 @SuppressWarnings("ArrayRecordComponent") // Never compared.
 record Specialisation(Accesses accesses, ValueTable values, List<Task> tasks, Dependencies dependencies, Streams streams, MemoryPlan memory,
-        Releases releases, int[][] before, int[][] after, @Nullable TensorSpec[] externals) {
+        Releases releases, List<Layouts.Packed> layouts, int[][] before, int[][] after, @Nullable TensorSpec[] externals) {
     /** Whether it is for what a run is given. */
     boolean fits(@Nullable Object[] given) {
         for (int i = 0; i < externals.length; i++) {

@@ -29,6 +29,7 @@ final class Specialiser {
         List<Task> lowered = new Lowerer(accesses, values, interpreter, options.paddleRandom()).lower(externals);
         // A check of every operation's results needs every operation.
         List<Task> rewritten = once || options.nanCheck() ? lowered : rewritten(lowered, values);
+        Preparation.of(rewritten, options, kernels);
         List<Task> placed = Placement.of(rewritten, values, options, kernels, accesses.block().index() > 0);
         Map<Streams.Key, Integer> keys = new LinkedHashMap<>();
         Streams.assign(placed, keys);
@@ -46,8 +47,13 @@ final class Specialiser {
                 : MemoryPlan.none(tasks, values, lifetimes, before, inOrder);
         Streams streams = Streams.of(keys, stream, memory.before());
         return new Specialisation(accesses, values, tasks, dependencies, streams, memory,
-                Releases.of(tasks, values, lifetimes, memory, inOrder), memory.before(), Dependencies.after(memory.before()),
+                Releases.of(tasks, values, lifetimes, memory, inOrder), layouts(tasks, values, once), memory.before(),
+                Dependencies.after(memory.before()),
                 specs(externals));
+    }
+
+    private List<Layouts.Packed> layouts(List<Task> tasks, ValueTable values, boolean once) {
+        return once || options.nanCheck() || !options.passes().contains(Pass.LAYOUTS) ? List.of() : Layouts.of(tasks, values, kernels);
     }
 
     /** Whether threads are there to do parts side by side. */
@@ -62,18 +68,34 @@ final class Specialiser {
         if (passes.contains(Pass.SIMPLIFICATION)) {
             tasks = Simplification.of(tasks, values);
         }
+        if (passes.contains(Pass.BY_PRODUCTS)) {
+            tasks = ByProducts.of(tasks, values);
+        }
+        if (passes.contains(Pass.STACKING) && options.place().isHost()) {
+            tasks = Stacking.of(tasks, values);
+        }
         if (passes.contains(Pass.EPILOGUES)) {
             tasks = ScaledProducts.of(tasks, values, kernels);
         }
         List<Fusion.Rule> rules = new ArrayList<>();
         if (passes.contains(Pass.EPILOGUES)) {
-            rules.add(new Epilogue(values, kernels, options.relaxedNan()));
+            Preparation.ofProducts(tasks, options, kernels);
+            rules.add(new Epilogue(kernels, options.relaxedNan()));
         }
         if (passes.contains(Pass.CHAINS)) {
-            rules.add(new ElementwiseChains(values));
+            rules.add(new ElementwiseChains());
         }
         tasks = Fusion.of(tasks, values, rules);
-        return passes.contains(Pass.VIEWS) ? Views.of(tasks, values, options, kernels) : tasks;
+        if (passes.contains(Pass.VIEWS)) {
+            tasks = Views.of(tasks, values, options, kernels);
+        }
+        if (passes.contains(Pass.LAYOUTS) && options.place().isHost()) {
+            tasks = RepeatedWeights.of(tasks, values, kernels);
+        }
+        if (passes.contains(Pass.CHAINS)) {
+            tasks = ElementwiseGroups.of(tasks, values);
+        }
+        return passes.contains(Pass.UPDATES) ? Updates.of(tasks, values) : tasks;
     }
 
     private static @Nullable TensorSpec[] specs(@Nullable Object[] externals) {

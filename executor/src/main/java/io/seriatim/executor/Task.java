@@ -4,6 +4,7 @@ import io.seriatim.device.Place;
 import io.seriatim.tensor.TensorSpec;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -11,7 +12,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.IntUnaryOperator;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** What is scheduled: an operation or several that have become one, or a transfer. */
@@ -44,10 +44,17 @@ sealed interface Task {
     @SuppressWarnings("ArrayRecordComponent") // Never compared.
     record Compute(List<Access> operations, List<Stage> stages, List<TensorSpec> temporaries, Place place, int[] reads,
             int[] writes) implements Task {
+        private static final int MOST_NAMED = 3;
+
         /** Temporaries that no stage uses are left out. */
         static Compute of(List<Access> operations, List<Stage> all, List<TensorSpec> allTemporaries, Place place) {
             Compute task = compact(operations, all, allTemporaries, place);
             return operations.size() == 1 ? task.withUnwritten() : task;
+        }
+
+        /** Reads and writes what the stages do, whatever its operations' results are: for a pass that makes up tasks. */
+        static Compute ofStages(List<Access> operations, List<Stage> stages, List<TensorSpec> temporaries, Place place) {
+            return of(operations, place, stages, temporaries);
         }
 
         private static Compute compact(List<Access> operations, List<Stage> all, List<TensorSpec> allTemporaries, Place place) {
@@ -194,7 +201,17 @@ sealed interface Task {
 
         @Override
         public String name() {
-            return operations.stream().map(access -> access.op().type()).collect(Collectors.joining("+"));
+            List<String> names = new ArrayList<>();
+            int from = 0;
+            for (int i = 1; i <= operations.size(); i++) {
+                String type = operations.get(from).op().type();
+                if (i == operations.size() || !operations.get(i).op().type().equals(type)) {
+                    // Of many steps that have become one, a name for each says nothing.
+                    names.addAll(i - from > MOST_NAMED ? List.of(type + "×" + (i - from)) : Collections.nCopies(i - from, type));
+                    from = i;
+                }
+            }
+            return String.join("+", names);
         }
     }
 

@@ -95,7 +95,7 @@ final class Views {
     private boolean isReadWhereItIs(int index, Arg in, Arg out) {
         int copy = out.value();
         Region original = Region.of(in);
-        if (original == null || !out.isWhole(values) || !users.isTemporary(copy) || users.writers(copy).size() != 1
+        if (original == null || !isAll(out) || !users.isTemporary(copy) || users.writers(copy).size() != 1
                 || users.readers(copy).isEmpty()) {
             return false;
         }
@@ -114,6 +114,13 @@ final class Views {
             put(reader, changed.get(next++));
         }
         return true;
+    }
+
+    /** Whether it is all of a value, in order, be it in another shape. */
+    private boolean isAll(Arg arg) {
+        TensorSpec spec = values.spec(arg.value());
+        return spec != null && arg.offset() == 0 && arg.spec().isRowMajor() && arg.spec().dtype() == spec.dtype()
+                && arg.spec().shape().size() == spec.shape().size();
     }
 
     /** Lets those who write what is only copied write the copy, if they can. */

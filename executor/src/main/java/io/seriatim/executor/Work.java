@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 /** A stage of a task with its arguments, ready to run. Of one run at a time. */
 final class Work {
     private final Stage stage;
-    private final @Nullable Kernel kernel;
+    private @Nullable Kernel kernel;
     private final Step.@Nullable HostFunction call;
     private final @Nullable Tensor[] arguments;
 
@@ -39,6 +39,12 @@ final class Work {
     @Nullable
     Tensor[] arguments() {
         return arguments;
+    }
+
+    /** Has another kernel work from now on, one argument of which is another. */
+    void use(@Nullable Kernel other, int argument, @Nullable Tensor tensor) {
+        kernel = other;
+        arguments[argument] = tensor;
     }
 
     void run(KernelContext context) throws Exception {

@@ -144,7 +144,8 @@ class PlantedPlanBugTest {
 
     private static Specialisation with(Specialisation plan, int[][] before, Streams streams, MemoryPlan memory, Releases releases,
             List<Task> tasks) {
-        return new Specialisation(plan.accesses(), plan.values(), tasks, plan.dependencies(), streams, memory, releases, before,
+        return new Specialisation(plan.accesses(), plan.values(), tasks, plan.dependencies(), streams, memory, releases, plan.layouts(),
+                before,
                 Dependencies.after(before), plan.externals());
     }
 

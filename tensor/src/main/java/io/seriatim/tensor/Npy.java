@@ -76,7 +76,7 @@ public final class Npy {
     private static Tensor collected(String source, DataInputStream in, NpyHeader header, long bytes) throws IOException {
         byte[] all = bounded(source, in, header, bytes);
         Tensor tensor = Tensor.allocate(Devices.system().host(), TensorSpec.of(header.dtype(), header.shape()));
-        MemorySegment.copy(all, 0, tensor.memory(), ValueLayout.JAVA_BYTE, 0, all.length);
+        MemorySegment.copy(all, 0, tensor.buffer().declared().segment(), ValueLayout.JAVA_BYTE, 0, all.length);
         return tensor;
     }
 
@@ -106,7 +106,7 @@ public final class Npy {
                 if (count < 0) {
                     throw new FileFormatException(source, header.length() + at, "the data take " + bytes + " bytes, but the file ends");
                 }
-                MemorySegment.copy(chunk, 0, tensor.memory(), ValueLayout.JAVA_BYTE, at, count);
+                MemorySegment.copy(chunk, 0, tensor.buffer().declared().segment(), ValueLayout.JAVA_BYTE, at, count);
                 at += count;
             }
             requireEnd(source, in, header.length() + bytes);
@@ -145,7 +145,7 @@ public final class Npy {
 
     private static void swap(Tensor tensor) {
         int size = tensor.dtype().bytes();
-        MemorySegment memory = tensor.memory();
+        MemorySegment memory = tensor.buffer().declared().segment();
         for (long at = 0; at < memory.byteSize(); at += size) {
             for (int i = 0; i < size / 2; i++) {
                 byte low = memory.get(ValueLayout.JAVA_BYTE, at + i);
@@ -156,7 +156,7 @@ public final class Npy {
     }
 
     private static void normalize(Tensor tensor) {
-        MemorySegment memory = tensor.memory();
+        MemorySegment memory = tensor.buffer().declared().segment();
         for (long at = 0; at < memory.byteSize(); at++) {
             memory.set(ValueLayout.JAVA_BYTE, at, (byte) (memory.get(ValueLayout.JAVA_BYTE, at) != 0 ? 1 : 0));
         }
@@ -205,7 +205,7 @@ public final class Npy {
             long bytes = dense.spec().bytes();
             for (long at = 0; at < bytes; at += chunk.length) {
                 int count = (int) Math.min(chunk.length, bytes - at);
-                MemorySegment.copy(dense.memory(), ValueLayout.JAVA_BYTE, dense.offset() + at, chunk, 0, count);
+                MemorySegment.copy(dense.buffer().declared().segment(), ValueLayout.JAVA_BYTE, dense.offset() + at, chunk, 0, count);
                 out.write(chunk, 0, count);
             }
         } finally {

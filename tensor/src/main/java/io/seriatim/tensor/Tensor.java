@@ -78,7 +78,7 @@ public final class Tensor implements AutoCloseable {
      */
     public static Tensor of(float[] values, long... dims) {
         Tensor tensor = allocate(DType.FLOAT32, dimsOf(values.length, dims));
-        Floats.store(tensor, 0, values, 0, values.length);
+        Floats.store(tensor.declared(), 0, values, 0, values.length);
         return tensor;
     }
 
@@ -93,7 +93,7 @@ public final class Tensor implements AutoCloseable {
      */
     public static Tensor of(double[] values, long... dims) {
         Tensor tensor = allocate(DType.FLOAT64, dimsOf(values.length, dims));
-        Doubles.store(tensor, 0, values, 0, values.length);
+        Doubles.store(tensor.declared(), 0, values, 0, values.length);
         return tensor;
     }
 
@@ -123,7 +123,7 @@ public final class Tensor implements AutoCloseable {
      */
     public static Tensor of(DType dtype, long[] values, long... dims) {
         Tensor tensor = allocate(dtype, dimsOf(values.length, dims));
-        Longs.store(tensor, 0, values, 0, values.length);
+        Longs.store(tensor.declared(), 0, values, 0, values.length);
         return tensor;
     }
 
@@ -140,7 +140,7 @@ public final class Tensor implements AutoCloseable {
      */
     public static Tensor of(DType dtype, double[] values, long... dims) {
         Tensor tensor = allocate(dtype, dimsOf(values.length, dims));
-        Doubles.store(tensor, 0, values, 0, values.length);
+        Doubles.store(tensor.declared(), 0, values, 0, values.length);
         return tensor;
     }
 
@@ -214,6 +214,15 @@ public final class Tensor implements AutoCloseable {
      */
     public MemorySegment memory() {
         return buffer.segment();
+    }
+
+    /**
+     * The same tensor in {@link Buffer#declared()} memory: for code that only reads it, or says what it changes.
+     *
+     * @return a view
+     */
+    public Tensor declared() {
+        return new Tensor(buffer.declared(), offset, spec);
     }
 
     /**
@@ -406,7 +415,7 @@ public final class Tensor implements AutoCloseable {
 
     private MemorySegment hostMemory() {
         buffer.hostCheck("read an element", first(), extent(), false);
-        return memory();
+        return buffer.declared().segment();
     }
 
     private long at(long... indexes) {
@@ -433,7 +442,7 @@ public final class Tensor implements AutoCloseable {
     public float[] toFloatArray() {
         float[] values = new float[arrayLength()];
         hostRead();
-        Floats.load(this, 0, values, 0, values.length);
+        Floats.load(declared(), 0, values, 0, values.length);
         return values;
     }
 
@@ -445,7 +454,7 @@ public final class Tensor implements AutoCloseable {
     public double[] toDoubleArray() {
         double[] values = new double[arrayLength()];
         hostRead();
-        Doubles.load(this, 0, values, 0, values.length);
+        Doubles.load(declared(), 0, values, 0, values.length);
         return values;
     }
 
@@ -457,7 +466,7 @@ public final class Tensor implements AutoCloseable {
     public long[] toLongArray() {
         long[] values = new long[arrayLength()];
         hostRead();
-        Longs.load(this, 0, values, 0, values.length);
+        Longs.load(declared(), 0, values, 0, values.length);
         return values;
     }
 

@@ -100,9 +100,9 @@ final class TensorReader {
         Tensor tensor = Tensor.allocate(Devices.system().host(), spec);
         boolean whole = false;
         try {
-            in.fill(tensor.memory());
+            in.fill(tensor.buffer().declared().segment());
             if (spec.dtype() == DType.BOOL) {
-                normalize(tensor.memory());
+                normalize(tensor.buffer().declared().segment());
             }
             whole = true;
         } finally {

@@ -68,7 +68,7 @@ final class TensorWriter {
         }
         long bytes = tensor.spec().bytes();
         tensor.buffer().hostCheck("write a tensor to a file", tensor.offset(), bytes, false);
-        MemorySegment memory = tensor.memory().asSlice(tensor.offset(), bytes);
+        MemorySegment memory = tensor.buffer().declared().segment().asSlice(tensor.offset(), bytes);
         byte[] chunk = new byte[(int) Math.min(CHUNK, bytes)];
         for (long at = 0; at < bytes; at += chunk.length) {
             int count = (int) Math.min(chunk.length, bytes - at);

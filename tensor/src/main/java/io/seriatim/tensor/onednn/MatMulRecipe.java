@@ -278,7 +278,7 @@ final class MatMulRecipe {
         }
     }
 
-    private static long describe(SequenceBuilder builder, long src, long weights, long bias, long dst, long attributes) {
+    static long describe(SequenceBuilder builder, long src, long weights, long bias, long dst, long attributes) {
         Dnnl dnnl = builder.dnnl();
         return builder.keep(Dnnl.handle(
                 out -> dnnl.call("dnnl_matmul_primitive_desc_create", "ppppppp", out, dnnl.engine(), src, weights, bias, dst, attributes)));

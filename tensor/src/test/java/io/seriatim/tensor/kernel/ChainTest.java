@@ -246,6 +246,9 @@ class ChainTest {
         assertTrue(chain.isExact(x.with(DType.FLOAT64)), "only plain Java computes float64");
         assertEquals(List.of(true, false, false), chain.steps().stream().map(Chain::isCheap).toList());
         assertTrue(Chain.isCheap(new Grad(UnaryGrad.of(RELU), 0, Chain.ABSENT, 1)));
+        Grad ofResult = new Grad(UnaryGrad.of(Unary.of(Unary.Function.TANH)), Chain.ABSENT, 0, 1);
+        assertTrue(Chain.isCheap(ofResult));
+        assertFalse(Chain.isCheap(new Grad(ofResult.gradient(), 0, Chain.ABSENT, 1)));
         assertTrue(Chain.isCheap(new Cast(DType.FLOAT64, 0)));
         assertTrue(Chain.isCheap(new Select(0, 1, 2)));
     }
@@ -277,6 +280,50 @@ class ChainTest {
         IllegalArgumentException e = assertThrows(IllegalArgumentException.class, call);
         for (String part : parts) {
             assertTrue(String.valueOf(e.getMessage()).contains(part), () -> "'" + part + "' is not in: " + e.getMessage());
+        }
+    }
+
+    /** Rows of a larger tensor come in, parts of the rows of another go out, of which one is a copy of a result that goes out too. */
+    @Test
+    void readsAndWritesParts() {
+        SplittableRandom random = new SplittableRandom(SEED);
+        for (int width : new int[]{1, 17, 128, 1300}) {
+            Tensor from = numbers(DType.FLOAT32, random, 5, 3L * width);
+            Tensor x = from.slice(1, width, 2L * width);
+            Tensor y = numbers(DType.FLOAT32, random, 5, width);
+            Chain chain = new Chain(2, List.of(new Combine(Binary.Function.MULTIPLY, 0, 1),
+                    new Grad(UnaryGrad.of(Unary.of(Unary.Function.TANH)), Chain.ABSENT, 0, 2), new Cast(DType.FLOAT32, 3),
+                    new Grad(UnaryGrad.of(Unary.of(Unary.Function.SIGMOID)), Chain.ABSENT, 1, 4)), List.of(2, 3, 4, 5));
+            Tensor[] expected = oneByOne(Kernels.portable(), new Case(chain, new Tensor[]{x, y}));
+            Tensor into = numbers(DType.FLOAT32, random, 5, 4L * width);
+            Tensor[] outputs = new Tensor[4];
+            for (int i = 0; i < outputs.length; i++) {
+                outputs[i] = into.slice(1, (long) i * width, (i + 1L) * width);
+            }
+            KernelRun.into(Kernels.system(), chain, outputs, x, y);
+            for (int i = 0; i < outputs.length; i++) {
+                Tensor dense = Tensor.allocate(DType.FLOAT32, 5, width);
+                KernelRun.into(Kernels.portable(), Copy.PLAIN, new Tensor[]{dense}, outputs[i]);
+                outputs[i] = dense;
+            }
+            same("parts of width " + width + ", seed " + SEED, expected, outputs);
+        }
+    }
+
+    /** Where a function is nearly constant its gradient is small, but no less right. */
+    @Test
+    void gradientsOfResultsAreRightNearTheEnds() {
+        double[] values = {0, -0.0, 1e-30, 0.3, 0.5, -0.7, 0.9999, -0.9999, 0.9999999, 1 - 0x1p-24, 1, -1};
+        Tensor y = Tensor.of(DType.FLOAT32, values, values.length);
+        Tensor dy = Tensor.of(DType.FLOAT32, Arrays.stream(values).map(value -> 3.7).toArray(), values.length);
+        double[] exact = y.toDoubleArray();
+        float slope = 3.7f;
+        for (Unary.Function function : List.of(Unary.Function.TANH, Unary.Function.SIGMOID)) {
+            double[] found = KernelRun.run(Kernels.system(), UnaryGrad.of(Unary.of(function)), null, y, dy)[0].toDoubleArray();
+            for (int i = 0; i < found.length; i++) {
+                double right = slope * (function == Unary.Function.TANH ? (1 - exact[i]) * (1 + exact[i]) : exact[i] * (1 - exact[i]));
+                assertEquals(right, found[i], 3 * Math.ulp((float) right), function + " of result " + exact[i]);
+            }
         }
     }
 

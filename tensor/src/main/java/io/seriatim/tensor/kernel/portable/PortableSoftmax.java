@@ -1,12 +1,15 @@
 package io.seriatim.tensor.kernel.portable;
 
+import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.internal.Doubles;
+import io.seriatim.tensor.internal.Floats;
 import io.seriatim.tensor.internal.Longs;
 import io.seriatim.tensor.kernel.CrossEntropy;
 import io.seriatim.tensor.kernel.CrossEntropyGrad;
 import io.seriatim.tensor.kernel.Kernel;
+import io.seriatim.tensor.kernel.KernelContext;
 import io.seriatim.tensor.kernel.Softmax;
 import io.seriatim.tensor.kernel.SoftmaxGrad;
 import java.util.Arrays;
@@ -132,6 +135,11 @@ final class PortableSoftmax {
         Strip labels = Strip.of(Objects.requireNonNull(arguments[1]), computation.axis());
         Strip dloss = Strip.of(Objects.requireNonNull(arguments[2]), computation.axis());
         Strip dx = Strip.of(Objects.requireNonNull(arguments[3]), computation.axis());
+        boolean dense = Objects.requireNonNull(arguments[0]).isRowMajor() && Objects.requireNonNull(arguments[3]).isRowMajor()
+                && Objects.requireNonNull(arguments[0]).dtype() == DType.FLOAT32 && softmax.stride() == 1 && softmax.length() > 0;
+        if (dense && !computation.soft()) {
+            return PortableKernel.of((all, context) -> denseGrad(computation, all, context, softmax, labels, dloss));
+        }
         return PortableKernel.of((all, context) -> {
             int length = softmax.length();
             double[] rows = context.doubleArray(2 * length);
@@ -160,5 +168,37 @@ final class PortableSoftmax {
                 dx.store(all.get(3), i, rows, 0);
             }
         });
+    }
+
+    /** Many rows at once. A product of two floats is the same in either precision; a difference is not, and is taken in double. */
+    private static void denseGrad(CrossEntropy computation, PortableKernel.Arguments all, KernelContext context, Strip softmax,
+            Strip labels, Strip dloss) {
+        int length = softmax.length();
+        int most = Math.max(1, KernelContext.TILE / length);
+        float[] tile = context.floatArray(most * length);
+        for (long first = 0; first < softmax.count(); first += most) {
+            int rows = (int) Math.min(most, softmax.count() - first);
+            long at = first * length * Float.BYTES;
+            Floats.load(all.get(0).memory(), DType.FLOAT32, all.get(0).offset() + at, 1, tile, 0, rows * length);
+            for (int row = 0; row < rows; row++) {
+                float gradient = (float) Doubles.get(all.get(2).memory(), all.get(2).dtype(), dloss.at(all.get(2), first + row));
+                long label = label(computation, labels, all.get(1), first + row, length);
+                gradient(tile, row * length, length, gradient, label == computation.ignoreIndex() ? -1 : (int) label);
+            }
+            Floats.store(all.get(3).memory(), DType.FLOAT32, all.get(3).offset() + at, 1, tile, 0, rows * length);
+        }
+    }
+
+    /** Of a row with a class; −1 for none. */
+    private static void gradient(float[] tile, int from, int length, float gradient, int label) {
+        if (label < 0) {
+            Arrays.fill(tile, from, from + length, 0);
+            return;
+        }
+        double own = tile[from + label];
+        for (int i = from; i < from + length; i++) {
+            tile[i] *= gradient;
+        }
+        tile[from + label] = (float) (gradient * (own - 1));
     }
 }
