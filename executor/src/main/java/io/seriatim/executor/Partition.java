@@ -27,8 +27,8 @@ import org.jspecify.annotations.Nullable;
  * outlives runs. Parts of what outlives the run {@linkplain #together belong together}: once one of them has run, the others do too, even if the run fails.
  */
 final class Partition {
-    /** What a part must cost at least, as {@link Urgency} counts: some 10 µs. */
-    private static final long LEAST_PART = 100_000;
+    /** What a part must cost at least, as {@link Urgency} counts: some 10 µs, since what fits into caches takes a third of what is counted. */
+    private static final long LEAST_PART = 300_000;
     /** Columns are cut where a line of the cache begins. */
     private static final int LINE = 16;
 

@@ -26,6 +26,9 @@ public enum Pass {
      * differ by at most about 2·k·2⁻²⁴ times the sum of their magnitudes. So they do between runs before and after a variable's memory is handed out, which is then not packed any more.
      */
     LAYOUTS,
-    /** What is large is split into parts that threads do side by side. */
+    /**
+     * What is large is split into parts that threads do side by side, if there are several. Sums are not divided, and the library adds those of a part as those of the whole on processors with AVX-512: there results
+     * are the same to the bit. Where it chooses kernels of another order for fewer rows, they differ by rounding: for a sum of n products by n · 2⁻²³ of the sum of their magnitudes at most.
+     */
     PARTITION
 }
