@@ -1,10 +1,10 @@
-/** The command line. Other engines join its race through {@link io.seriatim.cli.bench.EnginePeer}. */
+/** The command line. Others join its measurements through {@link io.seriatim.cli.bench.EnginePeer} and {@link io.seriatim.cli.bench.ServePeer}. */
 module io.seriatim.cli {
     requires info.picocli;
     requires io.seriatim.engine;
     requires io.seriatim.executor;
-    requires io.seriatim.graph;
-    requires io.seriatim.tensor;
+    requires transitive io.seriatim.graph;
+    requires transitive io.seriatim.tensor;
     requires io.seriatim.train;
     requires jdk.management;
     requires static transitive org.jspecify;
@@ -15,6 +15,7 @@ module io.seriatim.cli {
     opens io.seriatim.cli.bench to info.picocli;
     opens io.seriatim.cli.bench.executor to info.picocli;
     opens io.seriatim.cli.bench.kernels to info.picocli;
+    opens io.seriatim.cli.bench.serve to info.picocli;
     opens io.seriatim.cli.bench.train to info.picocli;
     opens io.seriatim.cli.demo to info.picocli;
     opens io.seriatim.cli.demo.devices to info.picocli;
@@ -24,4 +25,5 @@ module io.seriatim.cli {
     opens io.seriatim.cli.train to info.picocli;
 
     uses io.seriatim.cli.bench.EnginePeer;
+    uses io.seriatim.cli.bench.ServePeer;
 }

@@ -18,6 +18,6 @@ public final class MxnetPeer implements EnginePeer {
 
     @Override
     public Session open(int workers, Consumer<String> notice) throws PeerUnavailableException, InterruptedException {
-        return MxnetSession.start(MxnetLibrary.beside(MxnetPeer.class).locate(notice), workers);
+        return MxnetSession.start(new MxnetLibrary(PeerFolder.beside(MxnetPeer.class)).locate(notice), workers);
     }
 }

@@ -43,7 +43,7 @@ final class MxnetSession implements EnginePeer.Session {
 
     static MxnetSession start(Path library, int workers) throws PeerUnavailableException, InterruptedException {
         Path folder = Objects.requireNonNull(library.getParent(), "folder");
-        String classPath = MxnetLibrary.classPathOf(MxnetChild.class) + File.pathSeparator + MxnetLibrary.classPathOf(Workload.class);
+        String classPath = PeerFolder.classPathOf(MxnetChild.class) + File.pathSeparator + PeerFolder.classPathOf(Workload.class);
         String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
         ProcessBuilder builder = new ProcessBuilder(
                 List.of(java, "--enable-native-access=ALL-UNNAMED", "-cp", classPath, MxnetChild.class.getName(), library.toString()));

@@ -1,5 +1,5 @@
 /**
- * Other engines, driven for comparison by {@code seriatim bench engine}. Not part of the product: nothing of this is published.
+ * Other systems, driven for comparison by {@code seriatim bench engine} and {@code seriatim bench serve}. Not part of the product: nothing of this is published.
  */
 @NullMarked
 package io.seriatim.benchmarks;

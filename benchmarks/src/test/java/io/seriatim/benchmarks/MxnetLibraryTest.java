@@ -55,7 +55,7 @@ class MxnetLibraryTest {
         Files.createDirectories(folder.resolve("mxnet-1.9.1"));
         Files.createFile(library);
         List<String> notices = new ArrayList<>();
-        assertEquals(library, new MxnetLibrary(folder).locate(notices::add));
+        assertEquals(library, new MxnetLibrary(new PeerFolder(folder)).locate(notices::add));
         assertEquals(List.of(), notices);
     }
 

@@ -3,6 +3,7 @@ package io.seriatim.cli;
 import io.seriatim.cli.bench.BenchEngineCommand;
 import io.seriatim.cli.bench.executor.BenchExecutorCommand;
 import io.seriatim.cli.bench.kernels.BenchKernelsCommand;
+import io.seriatim.cli.bench.serve.BenchServeCommand;
 import io.seriatim.cli.bench.train.BenchTrainCommand;
 import io.seriatim.cli.demo.SerialToParallelCommand;
 import io.seriatim.cli.demo.devices.TwoDevicesCommand;
@@ -28,7 +29,7 @@ final class Main {
 
     /** The commands that measure something. */
     @Command(name = "bench", description = "Measure, against others in the same run.", subcommands = {BenchEngineCommand.class,
-            BenchExecutorCommand.class, BenchKernelsCommand.class, BenchTrainCommand.class})
+            BenchExecutorCommand.class, BenchKernelsCommand.class, BenchServeCommand.class, BenchTrainCommand.class})
     static final class Bench {
         // Only a name for its subcommands.
     }

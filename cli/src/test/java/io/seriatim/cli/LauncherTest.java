@@ -182,4 +182,68 @@ class LauncherTest {
             assertTrue(ended.err.endsWith("a wrong comma\nseriatim: the build failed, as said above\n"), ended.err);
         }
     }
+
+    /** A JDK whose Java notes how it was called, and records where it is told to. */
+    private Path recordingJdk() throws IOException {
+        Path jdk = jdk("recording", "25");
+        script(jdk.resolve("bin/java"), "echo recording; for arg; do echo \"$arg\"; echo \"$arg\" >>'" + temp.resolve("java.log") + "'\n"
+                + "case $arg in -XX:AOTCacheOutput=*) echo classes >\"${arg#*=}\" ;; esac; done");
+        return jdk;
+    }
+
+    private List<Path> caches() throws IOException {
+        try (Stream<Path> files = Files.list(root.resolve("cli/target"))) {
+            return files.filter(file -> file.getFileName().toString().startsWith("start")).toList();
+        }
+    }
+
+    private long recordings() throws IOException {
+        return Files.readAllLines(temp.resolve("java.log")).stream().filter("io.seriatim.cli.Rehearsal"::equals).count();
+    }
+
+    @Test
+    void classesAreRecordedOnceAndAgainWhenAJarChanges() throws Exception {
+        Map<String, String> environment = Map.of("JAVA_HOME", recordingJdk().toString());
+        for (int i = 0; i < 2; i++) {
+            Ended ended = launch(environment, "train");
+            assertStarted("recording", ended);
+            assertEquals(1, caches().size());
+            assertEquals("classes\n", Files.readString(caches().getFirst()));
+            assertTrue(ended.out.contains("\n-XX:AOTCache=" + root.toRealPath().resolve("cli/target") + "/start-"), ended.out);
+        }
+        assertEquals(1, recordings());
+        Path jar = root.resolve("tensor/target/seriatim-tensor-1.jar");
+        Files.setLastModifiedTime(jar, FileTime.from(Files.getLastModifiedTime(caches().getFirst()).toInstant().plusSeconds(60)));
+        launch(environment, "train");
+        assertEquals(2, recordings());
+    }
+
+    @Test
+    void anotherJdkHasItsOwnRecording() throws Exception {
+        Path jdk = recordingJdk();
+        launch(Map.of("JAVA_HOME", jdk.toString()), "train");
+        Path first = caches().getFirst();
+        Files.writeString(jdk.resolve("release"), "JAVA_VERSION=\"25.0.9\"\n");
+        launch(Map.of("JAVA_HOME", jdk.toString()), "train");
+        assertEquals(2, recordings());
+        assertEquals(2, caches().size());
+        Files.setLastModifiedTime(first, FileTime.from(LONG_AGO));
+        Files.delete(caches().stream().filter(file -> !file.equals(first)).findFirst().orElseThrow());
+        launch(Map.of("JAVA_HOME", jdk.toString()), "train");
+        assertEquals(1, caches().size(), "one of older jars is of no use");
+        assertFalse(caches().contains(first));
+    }
+
+    @Test
+    void whereNothingCanBeRecordedItIsTriedOnceAndNotSpokenOf() throws Exception {
+        Path jdk = jdk("home", "25");
+        script(jdk.resolve("bin/java"), "echo home; for arg; do echo \"$arg\"; echo \"$arg\" >>'" + temp.resolve("java.log") + "'; done\n"
+                + "case $* in *AOTCacheOutput*) exit 1 ;; esac");
+        for (int i = 0; i < 2; i++) {
+            Ended ended = launch(Map.of("JAVA_HOME", jdk.toString()), "train");
+            assertStarted("home", ended);
+            assertFalse(ended.out.contains("AOTCache"), ended.out);
+        }
+        assertEquals(1, recordings());
+    }
 }

@@ -44,11 +44,16 @@ final class Arena {
 
     /** Memory for a task. Returns its offset; tells for which tasks the task must be made to wait. */
     long take(long bytes, int task, Consumer<int[]> waits) {
+        return take(bytes, new int[]{task}, waits);
+    }
+
+    /** Memory for several tasks, none of which comes before another. */
+    long take(long bytes, int[] tasks, Consumer<int[]> waits) {
         long size = aligned(bytes);
         Gap fitting = null;
         int tried = 0;
         for (Map.Entry<Gap, Free> entry : bySize.tailMap(new Gap(size, 0)).entrySet()) {
-            if (isBefore(entry.getValue().users(), task)) {
+            if (isBefore(entry.getValue().users(), tasks)) {
                 fitting = entry.getKey();
                 break;
             }
@@ -58,7 +63,7 @@ final class Arena {
         }
         Map.Entry<Long, Free> last = byOffset.lastEntry();
         boolean atEnd = last != null && last.getKey() + last.getValue().size() == end;
-        if (fitting == null && atEnd && last.getValue().size() < size && isBefore(last.getValue().users(), task)) {
+        if (fitting == null && atEnd && last.getValue().size() < size && isBefore(last.getValue().users(), tasks)) {
             // The gap at the end is widened.
             remove(last.getKey(), last.getValue().size());
             end = last.getKey() + size;
@@ -87,11 +92,13 @@ final class Arena {
         return java.util.Objects.requireNonNull(bySize.get(gap));
     }
 
-    private boolean isBefore(int[] users, int task) {
+    private boolean isBefore(int[] users, int[] tasks) {
         if (ancestors != null) {
             for (int user : users) {
-                if (user != task && !ancestors.precedes(user, task)) {
-                    return false;
+                for (int task : tasks) {
+                    if (user != task && !ancestors.precedes(user, task)) {
+                        return false;
+                    }
                 }
             }
         }

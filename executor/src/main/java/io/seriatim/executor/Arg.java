@@ -44,6 +44,11 @@ record Arg(Source source, long offset, TensorSpec spec) {
         return source instanceof Value(int number) && offset == 0 && spec.equals(values.spec(number));
     }
 
+    /** Whether this is a value or a part of it whose elements lie one after the other: then a kernel may write here what it would write to a value of its own. */
+    boolean isDense() {
+        return source instanceof Value && spec.isRowMajor();
+    }
+
     Arg of(int number) {
         return new Arg(new Value(number), offset, spec);
     }

@@ -5,30 +5,31 @@ import io.seriatim.device.DeviceMemoryException;
 import io.seriatim.executor.trace.RunLog;
 import io.seriatim.executor.trace.TracedPlan;
 import io.seriatim.graph.BlockSession;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** What is known of a block whatever its shapes, its latest specialisations, and the frames of their past runs. For many threads. */
+/**
+ * What is known of a block whatever its shapes, its latest specialisations, and the frames of their past runs. For many threads: a run for the shapes of the last one takes no lock, so that a thread that loses
+ * its processor in the middle holds up no other.
+ */
 final class BlockPlan {
-    private static final int MOST_IDLE_FRAMES = 8;
-
     private final Executor executor;
     private final Accesses accesses;
     private final boolean once;
     /** The latest first. */
     @GuardedBy("this")
     private final List<Specialised> specialised = new ArrayList<>();
+    /** The first of them; null if there are none. Written with the lock, read without. */
+    private volatile @Nullable Specialised latest;
 
     /** A specialisation, how it is run, and the frames that no run uses. */
     static final class Specialised {
         private final Specialisation plan;
         private final RunLoop loop;
-        private final ArrayDeque<Frame> idle = new ArrayDeque<>();
-        private boolean gone;
+        private final IdleFrames<Frame> idle = new IdleFrames<>(Frame::close);
         private @Nullable TracedPlan described;
 
         Specialised(Specialisation plan, RunLoop loop) {
@@ -127,7 +128,12 @@ final class BlockPlan {
     }
 
     /** The specialisation for what is fed and outside. */
-    synchronized Specialised specialised(@Nullable Object[] externals) {
+    Specialised specialised(@Nullable Object[] externals) {
+        Specialised last = latest;
+        return last != null && last.plan.fits(externals) ? last : other(externals);
+    }
+
+    private synchronized Specialised other(@Nullable Object[] externals) {
         for (Iterator<Specialised> each = specialised.iterator(); each.hasNext();) {
             Specialised known = each.next();
             if (known.plan.fits(externals)) {
@@ -135,6 +141,7 @@ final class BlockPlan {
                     each.remove();
                     specialised.addFirst(known);
                 }
+                latest = known;
                 return known;
             }
         }
@@ -142,20 +149,17 @@ final class BlockPlan {
         // A program that runs once has no dependencies: its order is the program's.
         Specialised made = new Specialised(plan, once ? new RunLoop.Serial() : executor.loop(plan));
         specialised.addFirst(made);
+        latest = made;
         while (specialised.size() > executor.options().specialisations()) {
-            Specialised oldest = specialised.removeLast();
-            oldest.gone = true;
-            close(oldest);
+            specialised.removeLast().idle.close();
         }
         return made;
     }
 
     private Frame take(Specialised with) {
-        synchronized (this) {
-            Frame idle = with.idle.poll();
-            if (idle != null) {
-                return idle;
-            }
+        Frame idle = with.idle.poll();
+        if (idle != null) {
+            return idle;
         }
         try {
             return frame(with);
@@ -175,30 +179,21 @@ final class BlockPlan {
         }
     }
 
-    private synchronized void giveBack(Specialised with, Frame frame) {
-        if (with.gone || once || with.idle.size() >= MOST_IDLE_FRAMES) {
+    private void giveBack(Specialised with, Frame frame) {
+        if (once || !with.idle.offer(frame)) {
             frame.close();
-        } else {
-            with.idle.push(frame);
         }
     }
 
     /** Lets the memory go that no run uses. */
     synchronized void closeIdle() {
-        specialised.forEach(BlockPlan::close);
-    }
-
-    private static void close(Specialised specialised) {
-        specialised.idle.forEach(Frame::close);
-        specialised.idle.clear();
+        specialised.forEach(each -> each.idle.clear());
     }
 
     /** Lets memory and streams go that no run uses. */
     synchronized void close() {
-        specialised.forEach(each -> {
-            each.gone = true;
-            close(each);
-        });
+        specialised.forEach(each -> each.idle.close());
         specialised.clear();
+        latest = null;
     }
 }

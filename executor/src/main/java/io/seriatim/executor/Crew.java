@@ -1,6 +1,5 @@
 package io.seriatim.executor;
 
-import io.seriatim.engine.Engine;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
@@ -8,7 +7,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Several threads on one run: the caller's, and workers of an engine's compute lane that come to help.
+ * Several threads on one run: the caller's, and helpers.
  *
  * <p>
  * A task is ready when as many of those that it waits for have ended as the plan says; whoever brings the count to 0 has it. A thread goes on with the most urgent one that it has made ready and puts the
@@ -16,42 +15,77 @@ import org.jspecify.annotations.Nullable;
  * these; for tasks of the host when its event says so. The first failure ends the run; others are suppressed in it.
  *
  * <p>
- * A helper may come late, when all is done: it enters by raising {@code inside}, which the caller sets to {@link #CLOSED} when it is 0 at the end. So the caller waits only for those that are in, and one
- * that finds it closed goes away without touching the run.
+ * A helper is inside of the run while it has a task: it enters by raising {@code inside}, which the caller sets to {@link #CLOSED} when it is 0 at the end. So the caller waits only for those that are in,
+ * and one that finds it closed goes away without touching the run. What a run needs is kept with its frame and used again by the next; a helper that comes so late that it enters that one is as welcome there.
+ *
+ * <p>
+ * If a run fails when some of the tasks have run that {@linkplain Partition#together belong together}, the caller runs the others: nothing that outlives the run is left half changed.
  */
 final class Crew implements RunLoop {
     private static final int CLOSED = Integer.MIN_VALUE;
     private static final int SPINS = 2_000;
     private static final long PAUSE_NANOS = 20_000;
 
+    private static final int DONE = -1;
+
     private final Specialisation plan;
     private final Urgency urgency;
-    private final Engine engine;
+    private final Helpers helpers;
     private final int threads;
+    private final int[] together;
 
-    Crew(Specialisation plan, Urgency urgency, Engine engine, int threads) {
+    Crew(Specialisation plan, Urgency urgency, Helpers helpers, int threads) {
         this.plan = plan;
         this.urgency = urgency;
-        this.engine = engine;
+        this.helpers = helpers;
         this.threads = threads;
+        this.together = Partition.together(plan.tasks(), plan.values());
     }
 
     @Override
     public void run(Frame frame) {
-        new Run(frame).lead();
+        Run run = frame.run();
+        if (run == null || !plan.streams().isHostOnly()) {
+            // What devices say of an earlier run that has failed must not reach this one.
+            run = new Run(frame);
+            frame.run(run);
+        }
+        run.lead();
     }
 
-    private final class Run {
+    /** What a run needs; of a frame. */
+    final class Run {
         private final Frame frame;
         private final AtomicIntegerArray waiting = new AtomicIntegerArray(plan.before().length);
         private final ReadyTasks ready = new ReadyTasks(urgency);
-        private final AtomicInteger left = new AtomicInteger(plan.before().length);
-        private final AtomicInteger inside = new AtomicInteger();
-        private final Thread leader = Thread.currentThread();
+        private final AtomicInteger left = new AtomicInteger();
+        private final AtomicInteger inside = new AtomicInteger(CLOSED);
         private volatile @Nullable RuntimeException failure;
 
         Run(Frame frame) {
             this.frame = frame;
+        }
+
+        void lead() {
+            begin();
+            int call = helpers.call(this, Math.min(threads, waiting.length()) - 1);
+            try {
+                work(Thread.currentThread());
+            } finally {
+                helpers.end(call);
+            }
+            while (!inside.compareAndSet(0, CLOSED)) {
+                Thread.onSpinWait();
+            }
+            RuntimeException thrown = failure;
+            if (thrown != null) {
+                complete(thrown);
+                throw thrown;
+            }
+        }
+
+        private void begin() {
+            ready.clear();
             for (int i = 0; i < waiting.length(); i++) {
                 int count = plan.before()[i].length;
                 waiting.setPlain(i, count);
@@ -59,40 +93,56 @@ final class Crew implements RunLoop {
                     ready.put(i);
                 }
             }
+            left.set(waiting.length());
+            failure = null;
+            inside.set(0);
         }
 
-        void lead() {
-            int helpers = Math.min(threads, waiting.length()) - 1;
-            for (int i = 0; i < helpers; i++) {
-                engine.op("help with a plan").recorded(false).push(this::help);
-            }
-            work();
-            while (!inside.compareAndSet(0, CLOSED)) {
-                Thread.onSpinWait();
-            }
-            RuntimeException thrown = failure;
-            if (thrown != null) {
-                throw thrown;
-            }
-        }
-
-        private void help() {
-            int seen = inside.get();
-            while (seen >= 0 && !inside.compareAndSet(seen, seen + 1)) {
-                seen = inside.get();
-            }
-            if (seen >= 0) {
-                try {
-                    work();
-                } finally {
-                    inside.decrementAndGet();
+        private void complete(RuntimeException thrown) {
+            for (int i = 0; i < together.length; i++) {
+                if (waiting.get(i) != DONE && isBegun(together[i])) {
+                    Partition.complete(frame, i, thrown);
                 }
             }
         }
 
-        private void work() {
+        /** Whether a task has run of those that belong together from one on. */
+        private boolean isBegun(int first) {
+            for (int i = first; i < together.length && together[i] == first; i++) {
+                if (waiting.get(i) == DONE) {
+                    return true;
+                }
+            }
+            return false;
+        }
+
+        /** Does what is ready. Returns whether there was something. */
+        boolean help() {
+            if (ready.isEmpty()) {
+                return false;
+            }
+            int seen = inside.get();
+            while (seen >= 0 && !inside.compareAndSet(seen, seen + 1)) {
+                seen = inside.get();
+            }
+            if (seen < 0) {
+                return false;
+            }
+            boolean helped = false;
+            try {
+                TaskRunner runner = new TaskRunner(frame);
+                for (int next = ready.take(); next >= 0 && failure == null; next = ready.take()) {
+                    chain(runner, next);
+                    helped = true;
+                }
+            } finally {
+                inside.decrementAndGet();
+            }
+            return helped;
+        }
+
+        private void work(Thread leader) {
             TaskRunner runner = new TaskRunner(frame);
-            Thread thread = Thread.currentThread();
             int idle = 0;
             while (left.get() > 0 && failure == null) {
                 int next = ready.take();
@@ -101,7 +151,7 @@ final class Crew implements RunLoop {
                     chain(runner, next);
                 } else if (++idle < SPINS) {
                     Thread.onSpinWait();
-                } else if (thread.equals(leader) && thread.isInterrupted()) {
+                } else if (leader.isInterrupted()) {
                     // Helpers are not interrupted, but what they do is for this thread.
                     fail(TaskRunner.interrupted(plan, plan.tasks().size() - 1));
                 } else {
@@ -129,6 +179,7 @@ final class Crew implements RunLoop {
                     fail(Objects.requireNonNull(e));
                     return;
                 }
+                waiting.setRelease(current, DONE);
                 int next = -1;
                 boolean launched = frame.isOnDevice(current);
                 for (int successor : plan.after()[current]) {

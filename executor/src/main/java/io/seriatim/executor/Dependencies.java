@@ -14,10 +14,12 @@ import java.util.Map;
 import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
+import java.util.function.IntPredicate;
 
 /**
  * Which tasks wait for which: a reader for the last writer of a value (read after write), a writer for the last writer and all readers since (write after write, write after read); one after the other all that
- * share an effect; every task for the reader before it, so that at the end of the data nothing has been changed. An edge that follows from others is left out.
+ * share an effect; every task for the reader before it, so that at the end of the data nothing has been changed. Tasks that surely touch different parts of a value need not wait for one another. Those that
+ * change parts of what outlives the run all begin when all of them may. An edge that follows from others is left out.
  *
  * @param before
  *            for each task those that it waits for, ascending
@@ -71,9 +73,10 @@ record Dependencies(int[][] before, long found, long examined) {
         private final ValueTable values;
         private final Program program;
         private final boolean statefulRandom;
-        private final int[] writer;
-        private final int[][] readers;
-        private final int[] readerCounts;
+        private final Footprints footprints;
+        private final int[] together;
+        private final Touching writers;
+        private final Touching readers;
         private final Map<Effect, Integer> last = new EnumMap<>(Effect.class);
 
         Search(List<Task> tasks, ValueTable values, Program program, boolean statefulRandom) {
@@ -81,19 +84,24 @@ record Dependencies(int[][] before, long found, long examined) {
             this.values = values;
             this.program = program;
             this.statefulRandom = statefulRandom;
-            this.writer = new int[values.size()];
-            this.readers = new int[values.size()][];
-            this.readerCounts = new int[values.size()];
-            Arrays.fill(writer, -1);
+            this.footprints = new Footprints(tasks, values);
+            this.together = Partition.together(tasks, values);
+            this.writers = new Touching(values.size());
+            this.readers = new Touching(values.size());
         }
 
         Dependencies search(boolean sequential) {
             int[][] before = new int[tasks.size()][];
             Ancestors ancestors = new Ancestors(tasks.size());
             long found = 0;
+            TreeSet<Integer> waits = new TreeSet<>();
             for (int i = 0; i < before.length; i++) {
-                TreeSet<Integer> waits = new TreeSet<>();
-                data(i, tasks.get(i), waits);
+                if (together[i] == i) {
+                    waits.clear();
+                    for (int j = i; j < before.length && together[j] == i; j++) {
+                        data(j, i, tasks.get(j), waits);
+                    }
+                }
                 for (Effect effect : effects(tasks.get(i))) {
                     add(waits, last.getOrDefault(effect, -1), i);
                     last.put(effect, i);
@@ -109,36 +117,33 @@ record Dependencies(int[][] before, long found, long examined) {
             return new Dependencies(before, found, ancestors.examined());
         }
 
-        private void data(int index, Task task, SortedSet<Integer> waits) {
+        /** Adds what one of the tasks waits for that belong together from some task on; these do not wait for one another. */
+        private void data(int index, int first, Task task, SortedSet<Integer> waits) {
             for (int read : task.reads()) {
-                add(waits, writer[values.memory(read)], index);
+                conflicts(writers, values.memory(read), index, first, waits);
             }
             for (int written : task.writes()) {
-                int value = values.memory(written);
-                add(waits, writer[value], index);
-                for (int i = 0; i < readerCounts[value]; i++) {
-                    add(waits, readers[value][i], index);
-                }
+                conflicts(writers, values.memory(written), index, first, waits);
+                conflicts(readers, values.memory(written), index, first, waits);
             }
             for (int read : task.reads()) {
-                addReader(values.memory(read), index);
+                readers.add(values.memory(read), index);
             }
             for (int written : task.writes()) {
-                int value = values.memory(written);
-                writer[value] = index;
-                readerCounts[value] = 0;
+                int memory = values.memory(written);
+                writers.removeIf(memory, earlier -> footprints.isWithin(earlier, index, memory));
+                readers.removeIf(memory, earlier -> footprints.isWithin(earlier, index, memory));
+                writers.add(memory, index);
             }
         }
 
-        private void addReader(int value, int index) {
-            int count = readerCounts[value];
-            if (readers[value] == null) {
-                readers[value] = new int[2];
-            } else if (count == readers[value].length) {
-                readers[value] = Arrays.copyOf(readers[value], 2 * count);
+        private void conflicts(Touching touching, int memory, int index, int first, SortedSet<Integer> waits) {
+            for (int i = 0; i < touching.count(memory); i++) {
+                int other = touching.get(memory, i);
+                if (other < first && !footprints.areApart(other, index, memory)) {
+                    waits.add(other);
+                }
             }
-            readers[value][count] = index;
-            readerCounts[value]++;
         }
 
         private static void add(SortedSet<Integer> waits, int other, int self) {
@@ -187,6 +192,47 @@ record Dependencies(int[][] before, long found, long examined) {
                 }
             }
             return kept == all.length ? all : Arrays.copyOf(all, kept);
+        }
+    }
+
+    /** Tasks that have touched memory, of which later ones must know. */
+    private static final class Touching {
+        private final int[][] tasks;
+        private final int[] counts;
+
+        Touching(int values) {
+            this.tasks = new int[values][];
+            this.counts = new int[values];
+        }
+
+        int count(int memory) {
+            return counts[memory];
+        }
+
+        int get(int memory, int index) {
+            return tasks[memory][index];
+        }
+
+        void add(int memory, int task) {
+            int count = counts[memory];
+            if (tasks[memory] == null) {
+                tasks[memory] = new int[2];
+            } else if (count == tasks[memory].length) {
+                tasks[memory] = Arrays.copyOf(tasks[memory], 2 * count);
+            }
+            if (count == 0 || tasks[memory][count - 1] != task) {
+                tasks[memory][counts[memory]++] = task;
+            }
+        }
+
+        void removeIf(int memory, IntPredicate gone) {
+            int kept = 0;
+            for (int i = 0; i < counts[memory]; i++) {
+                if (!gone.test(tasks[memory][i])) {
+                    tasks[memory][kept++] = tasks[memory][i];
+                }
+            }
+            counts[memory] = kept;
         }
     }
 }

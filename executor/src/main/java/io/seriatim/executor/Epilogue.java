@@ -17,15 +17,13 @@ import org.jspecify.annotations.Nullable;
 
 /** What comes after a matrix product or a convolution becomes part of it, if the kernel that does the whole comes from where the one that did the product came from: then the sums are the same. */
 final class Epilogue implements Fusion.Rule {
-    private static final int MOST_POST_OPS = 4;
+    static final int MOST_POST_OPS = 4;
     private static final Set<Binary.Function> COMBINED = EnumSet.of(Binary.Function.ADD, Binary.Function.MULTIPLY);
 
-    private final ValueTable values;
     private final PreparedKernels kernels;
     private final boolean relaxedNan;
 
-    Epilogue(ValueTable values, PreparedKernels kernels, boolean relaxedNan) {
-        this.values = values;
+    Epilogue(PreparedKernels kernels, boolean relaxedNan) {
         this.kernels = kernels;
         this.relaxedNan = relaxedNan;
     }
@@ -35,7 +33,7 @@ final class Epilogue implements Fusion.Rule {
         List<PostOp> done = postOps(first.computation());
         Arg out = second.outputs().size() == 1 ? second.outputs().getFirst() : null;
         Arg result = first.outputs().getFirst();
-        if (done == null || out == null || result == null || done.size() == MOST_POST_OPS || !out.isWhole(values)
+        if (done == null || out == null || result == null || done.size() == MOST_POST_OPS || !out.isDense()
                 || !out.spec().equals(result.spec())) {
             return null;
         }

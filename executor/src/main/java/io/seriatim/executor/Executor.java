@@ -10,6 +10,7 @@ import io.seriatim.graph.Program;
 import io.seriatim.graph.format.ProgramFiles;
 import io.seriatim.graph.op.PaddleRandom;
 import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.kernel.Kernels;
 import io.seriatim.tensor.kernel.PreparedKernels;
 import java.util.Collections;
 import java.util.EnumSet;
@@ -33,6 +34,7 @@ public final class Executor implements AutoCloseable {
     private final Interpreter interpreter;
     private final Specialiser specialiser;
     private final @Nullable Engine engine;
+    private final @Nullable Helpers helpers;
     private final Map<Key, Plan> cached = new LinkedHashMap<>(8, 0.75f, true);
     private final Set<Plan> plans = Collections.newSetFromMap(new WeakHashMap<>());
     private final AtomicLong runs;
@@ -298,6 +300,7 @@ public final class Executor implements AutoCloseable {
          * @return with a scope of its own
          */
         public Executor build() {
+            Kernels.loadAhead();
             return new Executor(
                     new Options(place, devices, threads, sequential, cachedPlans, specialisations, nanCheck, paddleRandom, inPlace,
                             Set.copyOf(passes),
@@ -319,6 +322,7 @@ public final class Executor implements AutoCloseable {
         this.engine = options.threads() == 1 || options.engine() != null
                 ? null
                 : Engine.builder().workers(Lane.CPU, options.threads() - 1).name("executor").build();
+        this.helpers = engine == null ? null : new Helpers(engine, options.threads() - 1);
         options.devices().get(options.place());
     }
 
@@ -347,14 +351,20 @@ public final class Executor implements AutoCloseable {
         if (pushed != null) {
             return new Pushed(pushed);
         }
-        Engine helpers = engine;
-        if (helpers == null || options.sequential()) {
+        Helpers called = helpers;
+        if (called == null || options.sequential()) {
             return new RunLoop.Serial();
         }
         Urgency urgency = Urgency.of(plan);
-        return options.eager() || urgency.isWorthwhile(options.threads())
-                ? new Crew(plan, urgency, helpers, options.threads())
-                : new RunLoop.Serial();
+        Crew crew = new Crew(plan, urgency, called, options.threads());
+        if (options.eager()) {
+            return crew;
+        }
+        return switch (urgency.gain(options.threads())) {
+            case NONE -> new RunLoop.Serial();
+            case UNCERTAIN -> new Trial(new RunLoop.Serial(), crew);
+            case LARGE -> crew;
+        };
     }
 
     /**

@@ -58,6 +58,7 @@ final class Frame implements AutoCloseable {
     private final @Nullable DeviceQueues queues;
     private @Nullable RunContext context;
     private @Nullable RunLog log;
+    private Crew.@Nullable Run run;
 
     /** An argument that is bound when its memory is known. */
     @SuppressWarnings("ArrayRecordComponent") // Never compared.
@@ -69,6 +70,7 @@ final class Frame implements AutoCloseable {
         private final Layouts.Packed packed;
         private final Work work;
         private final Arg arg;
+        private final PackedWeights.Form form;
         private @Nullable Tensor variable;
         private PackedWeights.@Nullable Entry entry;
 
@@ -76,6 +78,7 @@ final class Frame implements AutoCloseable {
             this.packed = packed;
             this.work = work;
             this.arg = arg;
+            this.form = new PackedWeights.Form(arg.offset(), arg.spec(), packed.wanted());
         }
 
         void bind(String name, @Nullable Tensor tensor, Bindings bindings) {
@@ -86,7 +89,7 @@ final class Frame implements AutoCloseable {
             PackedWeights weights = bindings.packed(name);
             PackedWeights.Entry now = tensor == null || weights == null
                     ? null
-                    : weights.get(name, tensor, packed.wanted(), packed.packing());
+                    : weights.get(name, tensor, form, packed.packing());
             if (now != null) {
                 work.use(packed.kernel(), packed.input(), now.packed());
             } else {
@@ -427,6 +430,15 @@ final class Frame implements AutoCloseable {
 
     Specialisation plan() {
         return plan;
+    }
+
+    /** What several threads keep here from run to run; null if there has been none. */
+    Crew.@Nullable Run run() {
+        return run;
+    }
+
+    void run(Crew.Run kept) {
+        run = kept;
     }
 
     Device host() {

@@ -112,14 +112,14 @@ final class Fusion {
     }
 
     /** What the operation says of its device and stream. */
-    private static List<String> place(Task.Compute task) {
+    static List<String> place(Task.Compute task) {
         OpDesc op = task.operations().getFirst().op();
         return Stream.of("op_device", "execution_stream").map(name -> op.attribute(name) instanceof Attribute.Text(String text) ? text : "")
                 .toList();
     }
 
     /** Whether it does nothing but compute. */
-    private static boolean isPure(Task.Compute task) {
+    static boolean isPure(Task.Compute task) {
         for (Access access : task.operations()) {
             Operation schema = Operations.system().find(access.op().type());
             if (schema == null || !schema.effects().isEmpty()) {

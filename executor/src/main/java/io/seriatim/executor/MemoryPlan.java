@@ -67,7 +67,7 @@ record MemoryPlan(long[] offsets, long[][] temporaries, Map<Place, Long> arenas,
         }
         Map<Place, Long> limits = new HashMap<>();
         serial.arenas().forEach((place, bytes) -> limits.put(place, (long) (bytes * MOST_GROWTH) + ALLOWANCE));
-        return new Search(tasks, values, lifetimes, before.clone(), new Ancestors(tasks.size()), inPlace, limits).plan();
+        return new Search(tasks, values, lifetimes, before.clone(), Ancestors.of(before), inPlace, limits).plan();
     }
 
     long arenaBytes() {
@@ -82,6 +82,7 @@ record MemoryPlan(long[] offsets, long[][] temporaries, Map<Place, Long> arenas,
         private final @Nullable Ancestors ancestors;
         private final boolean inPlace;
         private final Map<Place, Long> limits;
+        private final Footprints footprints;
         private final Map<Place, Arena> arenas = new LinkedHashMap<>();
         private final long[] offsets;
         private final long[][] temporaries;
@@ -100,6 +101,7 @@ record MemoryPlan(long[] offsets, long[][] temporaries, Map<Place, Long> arenas,
             this.ancestors = ancestors;
             this.inPlace = inPlace;
             this.limits = limits;
+            this.footprints = new Footprints(tasks, values);
             this.offsets = new long[values.size()];
             this.temporaries = new long[tasks.size()][];
             this.ending = new ArrayList<>(java.util.Collections.nCopies(tasks.size() + 1, null));
@@ -164,17 +166,33 @@ record MemoryPlan(long[] offsets, long[][] temporaries, Map<Place, Long> arenas,
 
         private void begin(int index, Task task, int memory) {
             sum += bytes(memory);
-            int given = inPlace && task instanceof Task.Compute compute ? replaced(index, compute, memory) : -1;
+            int[] writers = beginning(index, memory);
+            int given = inPlace && task instanceof Task.Compute compute ? replaced(index, compute, memory, writers) : -1;
             if (given >= 0) {
                 offsets[memory] = offsets[given];
-                java.util.Objects.requireNonNull(ending.get(index + 1)).removeIf(memoryAt -> memoryAt == given);
+                java.util.Objects.requireNonNull(ending.get(lifetimes.last(given) + 1)).removeIf(memoryAt -> memoryAt == given);
                 taken++;
             } else {
-                offsets[memory] = arena(place(memory)).take(bytes(memory), index, users -> waitFor(index, users));
+                offsets[memory] = arena(place(memory)).take(bytes(memory), writers, users -> {
+                    for (int writer : writers) {
+                        waitFor(writer, users);
+                    }
+                });
                 now += bytes(memory);
             }
             live = Math.max(live, now);
             end(memory, lifetimes.last(memory) + 1);
+        }
+
+        /** The tasks that may be the first to write it: those that need not wait for the first of the program. */
+        private int[] beginning(int index, int memory) {
+            Ancestors order = ancestors;
+            return java.util.stream.IntStream.concat(java.util.stream.IntStream.of(index), Arrays.stream(lifetimes.users()[memory])
+                    .filter(user -> user > index && order != null && !order.precedes(index, user) && writes(user, memory))).toArray();
+        }
+
+        private boolean writes(int task, int memory) {
+            return Arrays.stream(tasks.get(task).writes()).anyMatch(value -> values.memory(value) == memory);
         }
 
         private void end(int memory, int task) {
@@ -203,32 +221,81 @@ record MemoryPlan(long[] offsets, long[][] temporaries, Map<Place, Long> arenas,
             }
         }
 
-        /** The input whose memory an output may have: it is as large, read for the last time, by a kernel that allows it. */
-        private int replaced(int index, Task.Compute task, int memory) {
-            int writing = -1;
-            for (int i = 0; i < task.stages().size() && writing < 0; i++) {
-                for (Arg arg : task.stages().get(i).outputs()) {
-                    writing = arg != null && arg.value() >= 0 && values.memory(arg.value()) == memory ? i : writing;
-                }
-            }
-            if (writing < 0) {
-                return -1;
-            }
-            Stage stage = task.stages().get(writing);
-            Computation computation = stage.computation();
-            Arg out = stage.outputs().getFirst();
-            if (computation == null || out == null || stage.outputs().size() != 1 || !out.isWhole(values)
+        /** The input whose memory an output may have: it is as large, read for the last time, by a kernel that allows it. If several tasks write parts of the output, each must be the last to read the same part. */
+        private int replaced(int index, Task.Compute task, int memory, int[] writers) {
+            int writing = writing(task, memory);
+            Stage stage = writing < 0 ? null : task.stages().get(writing);
+            Computation computation = stage == null ? null : stage.computation();
+            Arg out = stage == null ? null : stage.outputs().getFirst();
+            if (stage == null || computation == null || out == null || stage.outputs().size() != 1 || out.value() < 0
                     || values.memory(out.value()) != memory) {
                 return -1;
             }
             for (int k = 0; k < stage.inputs().size(); k++) {
                 Arg in = stage.inputs().get(k);
-                if (in != null && in.isWhole(values) && in.spec().equals(out.spec()) && isLastRead(index, task, writing, in.value())
-                        && isReadOnce(stage, in) && computation.inPlace(k, stage.specs())) {
+                if (in == null || in.value() < 0 || !in.spec().equals(out.spec()) || in.offset() != out.offset() || !isReadOnce(stage, in)
+                        || !computation.inPlace(k, stage.specs())) {
+                    continue;
+                }
+                boolean whole = out.isWhole(values);
+                if (whole
+                        ? in.isWhole(values) && isLastRead(index, task, writing, in.value())
+                        : isReadInParts(writers, k, values.memory(in.value()), memory)) {
                     return values.memory(in.value());
                 }
             }
             return -1;
+        }
+
+        /** The first stage that writes some memory, or −1. */
+        private int writing(Task.Compute task, int memory) {
+            for (int i = 0; i < task.stages().size(); i++) {
+                for (Arg arg : task.stages().get(i).outputs()) {
+                    if (arg != null && arg.value() >= 0 && values.memory(arg.value()) == memory) {
+                        return i;
+                    }
+                }
+            }
+            return -1;
+        }
+
+        /** Whether all that writes parts of some memory reads the same part of other memory as the same input, and nothing else touches that part then or later. */
+        private boolean isReadInParts(int[] writers, int input, int read, int written) {
+            if (offsets[read] < 0 || bytes(read) != bytes(written) || lifetimes.first()[read] >= writers[0]) {
+                return false;
+            }
+            for (int writer : writersOf(written)) {
+                if (Arrays.stream(writers).noneMatch(each -> each == writer) || !isPart(tasks.get(writer), input, read, written)) {
+                    return false;
+                }
+                for (int user : lifetimes.users()[read]) {
+                    if (user != writer && !isBefore(user, writer) && !footprints.areApart(user, read, writer, written)) {
+                        return false;
+                    }
+                }
+            }
+            return lifetimes.last(read) <= writers[writers.length - 1];
+        }
+
+        private int[] writersOf(int memory) {
+            return Arrays.stream(lifetimes.users()[memory]).filter(user -> writes(user, memory)).toArray();
+        }
+
+        private boolean isBefore(int first, int second) {
+            return ancestors == null ? first < second : ancestors.precedes(first, second);
+        }
+
+        private boolean isPart(Task task, int input, int read, int written) {
+            if (!(task instanceof Task.Compute compute) || compute.stages().size() != 1) {
+                return false;
+            }
+            Stage stage = compute.stages().getFirst();
+            Computation computation = stage.computation();
+            Arg in = input < stage.inputs().size() ? stage.inputs().get(input) : null;
+            Arg out = stage.outputs().size() == 1 ? stage.outputs().getFirst() : null;
+            return computation != null && in != null && out != null && in.value() >= 0 && out.value() >= 0
+                    && values.memory(in.value()) == read && values.memory(out.value()) == written && in.offset() == out.offset()
+                    && in.spec().equals(out.spec()) && isReadOnce(stage, in) && computation.inPlace(input, stage.specs());
         }
 
         private boolean isReadOnce(Stage stage, Arg in) {

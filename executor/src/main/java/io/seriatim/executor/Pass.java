@@ -7,7 +7,9 @@ package io.seriatim.executor;
 public enum Pass {
     /** Copies that change nothing and what no one reads are left out, and operations are taken apart into parts that have nothing to do with one another. */
     SIMPLIFICATION,
-    /** Bias, activation, residual and scale become part of matrix products and convolutions. */
+    /**
+     * Bias, activation, residual and scale become part of matrix products and convolutions. A factor of a product's operand becomes one of the product: unless it is a power of two, results differ by rounding.
+     */
     EPILOGUES,
     /** Elementwise operations one after the other become one kernel. */
     CHAINS,

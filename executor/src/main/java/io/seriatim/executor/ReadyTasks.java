@@ -8,18 +8,27 @@ final class ReadyTasks {
     private final Urgency urgency;
     @GuardedBy("this")
     private int[] heap = new int[16];
-    @GuardedBy("this")
-    private int size;
+    /** Read without the lock only to see that there is nothing. */
+    private volatile int size;
 
     ReadyTasks(Urgency urgency) {
         this.urgency = urgency;
     }
 
+    boolean isEmpty() {
+        return size == 0;
+    }
+
+    synchronized void clear() {
+        size = 0;
+    }
+
     synchronized void put(int task) {
-        if (size == heap.length) {
-            heap = Arrays.copyOf(heap, 2 * size);
+        int at = size;
+        if (at == heap.length) {
+            heap = Arrays.copyOf(heap, 2 * at);
         }
-        int at = size++;
+        size = at + 1;
         while (at > 0 && urgency.of(heap[(at - 1) / 2]) < urgency.of(task)) {
             heap[at] = heap[(at - 1) / 2];
             at = (at - 1) / 2;
@@ -28,15 +37,21 @@ final class ReadyTasks {
     }
 
     /** The most urgent one, or −1 if there is none. */
-    synchronized int take() {
-        if (size == 0) {
+    int take() {
+        return size == 0 ? -1 : takeFirst();
+    }
+
+    private synchronized int takeFirst() {
+        int left = size - 1;
+        if (left < 0) {
             return -1;
         }
         int first = heap[0];
-        int moved = heap[--size];
+        int moved = heap[left];
+        size = left;
         int at = 0;
-        for (int child = 1; child < size; child = 2 * at + 1) {
-            if (child + 1 < size && urgency.of(heap[child + 1]) > urgency.of(heap[child])) {
+        for (int child = 1; child < left; child = 2 * at + 1) {
+            if (child + 1 < left && urgency.of(heap[child + 1]) > urgency.of(heap[child])) {
                 child++;
             }
             if (urgency.of(heap[child]) <= urgency.of(moved)) {

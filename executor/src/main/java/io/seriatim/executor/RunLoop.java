@@ -11,8 +11,23 @@ interface RunLoop {
         public void run(Frame frame) {
             TaskRunner runner = new TaskRunner(frame);
             int count = frame.plan().tasks().size();
-            for (int i = 0; i < count; i++) {
-                runner.run(i);
+            int next = 0;
+            try {
+                while (next < count) {
+                    runner.run(next);
+                    next++;
+                }
+            } catch (RuntimeException e) {
+                completeFrom(next, frame, e);
+                throw e;
+            }
+        }
+
+        /** What belongs to a task that has run is run although this one failed. */
+        private static void completeFrom(int failed, Frame frame, RuntimeException thrown) {
+            int[] together = Partition.together(frame.plan().tasks(), frame.plan().values());
+            for (int i = failed; together[failed] != failed && i < together.length && together[i] == together[failed]; i++) {
+                Partition.complete(frame, i, thrown);
             }
         }
     }

@@ -1,5 +1,6 @@
 package io.seriatim.executor;
 
+import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.kernel.Computation;
 import io.seriatim.tensor.kernel.Copy;
 import java.util.ArrayList;
@@ -69,9 +70,10 @@ final class Simplification {
     private void passBy(int index, Stage stage) {
         Arg in = stage.inputs().isEmpty() ? null : stage.inputs().getFirst();
         Arg out = stage.outputs().size() == 1 ? stage.outputs().getFirst() : null;
-        if (!(stage.computation() instanceof Copy) || in == null || out == null || in.value() < 0 || !out.isWhole(values)
+        if (!(stage.computation() instanceof Copy) || in == null || out == null || in.value() < 0 || !isAll(out)
                 || !in.spec().isRowMajor()
-                || in.spec().dtype() != out.spec().dtype() || !isTemporary(out.value()) || writers.get(out.value()).size() != 1) {
+                || in.spec().dtype() != out.spec().dtype() || in.spec().bytes() != out.spec().bytes() || !isTemporary(out.value())
+                || writers.get(out.value()).size() != 1) {
             return;
         }
         int original = in.value();
@@ -89,6 +91,12 @@ final class Simplification {
         // There is one to add to: this task is among them.
         readers.get(values.memory(original)).addAll(readers.get(out.value()));
         readers.set(out.value(), List.of());
+    }
+
+    /** Whether it is all of a value, in whatever shape. */
+    private boolean isAll(Arg arg) {
+        TensorSpec spec = arg.value() < 0 ? null : values.spec(arg.value());
+        return spec != null && spec.isRowMajor() && arg.spec().isRowMajor() && arg.spec().bytes() == spec.bytes();
     }
 
     private boolean isTemporary(int value) {

@@ -29,8 +29,11 @@ final class Specialiser {
         List<Task> lowered = new Lowerer(accesses, values, interpreter, options.paddleRandom()).lower(externals);
         // A check of every operation's results needs every operation.
         List<Task> rewritten = once || options.nanCheck() ? lowered : rewritten(lowered, values);
-        List<Task> tasks = Placement.of(rewritten, values, options, kernels, accesses.block().index() > 0);
+        Preparation.of(rewritten, options, kernels);
+        List<Task> placed = Placement.of(rewritten, values, options, kernels, accesses.block().index() > 0);
         Map<Streams.Key, Integer> keys = new LinkedHashMap<>();
+        Streams.assign(placed, keys);
+        List<Task> tasks = once || !keys.isEmpty() || !isSplit() ? placed : Partition.of(placed, values, options, kernels);
         int[] stream = Streams.assign(tasks, keys);
         boolean hostOnly = keys.isEmpty();
         boolean inOrder = hostOnly && (once || options.inOrder());
@@ -53,22 +56,41 @@ final class Specialiser {
         return once || options.nanCheck() || !options.passes().contains(Pass.LAYOUTS) ? List.of() : Layouts.of(tasks, values, kernels);
     }
 
+    /** Whether threads are there to do parts side by side. */
+    private boolean isSplit() {
+        return options.passes().contains(Pass.PARTITION) && options.threads() > 1 && options.memoryPlan() && !options.inOrder()
+                && !options.sequential() && options.engine() == null && !options.nanCheck();
+    }
+
     private List<Task> rewritten(List<Task> lowered, ValueTable values) {
         Set<Pass> passes = options.passes();
         List<Task> tasks = lowered;
         if (passes.contains(Pass.SIMPLIFICATION)) {
             tasks = Simplification.of(tasks, values);
         }
+        if (passes.contains(Pass.STACKING) && options.place().isHost()) {
+            tasks = Stacking.of(tasks, values);
+        }
+        if (passes.contains(Pass.EPILOGUES)) {
+            tasks = ScaledProducts.of(tasks, values, kernels);
+        }
         List<Fusion.Rule> rules = new ArrayList<>();
         if (passes.contains(Pass.EPILOGUES)) {
-            rules.add(new Epilogue(values, kernels, options.relaxedNan()));
+            Preparation.ofProducts(tasks, options, kernels);
+            rules.add(new Epilogue(kernels, options.relaxedNan()));
         }
         if (passes.contains(Pass.CHAINS)) {
-            rules.add(new ElementwiseChains(values));
+            rules.add(new ElementwiseChains());
         }
         tasks = Fusion.of(tasks, values, rules);
+        if (passes.contains(Pass.VIEWS)) {
+            tasks = Views.of(tasks, values, options, kernels);
+        }
         if (passes.contains(Pass.LAYOUTS) && options.place().isHost()) {
             tasks = RepeatedWeights.of(tasks, values, kernels);
+        }
+        if (passes.contains(Pass.CHAINS)) {
+            tasks = ElementwiseGroups.of(tasks, values);
         }
         return passes.contains(Pass.UPDATES) ? Updates.of(tasks, values) : tasks;
     }

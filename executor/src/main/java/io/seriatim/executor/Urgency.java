@@ -25,10 +25,20 @@ record Urgency(long[] ways, long longest, long sum) {
     private static final long OPERATIONS_A_BYTE = 6;
     /** What an operation of the interpreter costs. */
     private static final long INTERPRETED = 50_000;
-    /** What must be gained, to be worth waking threads: some 50 µs. */
-    private static final long LEAST_GAIN = 500_000;
-    /** What handing a task to another thread costs. */
-    private static final long HANDOVER = 1_000;
+    /** What must be gained for threads to be thought of: some 10 µs. */
+    private static final long LEAST_GAIN = 100_000;
+    /** What is surely worth it, if it is a large part of all: some ms. */
+    private static final long LARGE_GAIN = 10_000_000;
+
+    /** What a guess is worth. */
+    enum Gain {
+        /** One thread is best. */
+        NONE,
+        /** It depends on the machine. */
+        UNCERTAIN,
+        /** Threads gain, on any machine. */
+        LARGE
+    }
 
     static Urgency of(Specialisation plan) {
         long[] ways = new long[plan.tasks().size()];
@@ -49,16 +59,26 @@ record Urgency(long[] ways, long longest, long sum) {
 
     private static long cost(Task task, ValueTable values) {
         long cost = task instanceof Task.Interpreted ? INTERPRETED : LEAST;
+        if (task instanceof Task.Compute compute) {
+            for (Stage stage : compute.stages()) {
+                cost += cost(stage);
+            }
+            return cost;
+        }
         for (int value : task.reads()) {
             cost += bytes(values, value);
         }
         for (int value : task.writes()) {
             cost += bytes(values, value);
         }
-        if (task instanceof Task.Compute compute) {
-            for (Stage stage : compute.stages()) {
-                cost += arithmetic(stage) / OPERATIONS_A_BYTE;
-            }
+        return cost;
+    }
+
+    /** What a kernel costs. */
+    static long cost(Stage stage) {
+        long cost = arithmetic(stage) / OPERATIONS_A_BYTE;
+        for (Arg arg : stage.args()) {
+            cost += arg == null ? 0 : arg.spec().bytes();
         }
         return cost;
     }
@@ -95,8 +115,12 @@ record Urgency(long[] ways, long longest, long sum) {
         return ways[task];
     }
 
-    /** Whether several threads gain enough. */
-    boolean isWorthwhile(int threads) {
-        return sum - Math.max(longest, sum / threads) > LEAST_GAIN + HANDOVER * ways.length;
+    /** What several threads gain. */
+    Gain gain(int threads) {
+        long gained = sum - Math.max(longest, sum / threads);
+        if (gained < LEAST_GAIN) {
+            return Gain.NONE;
+        }
+        return gained > LARGE_GAIN && gained > sum / 4 ? Gain.LARGE : Gain.UNCERTAIN;
     }
 }

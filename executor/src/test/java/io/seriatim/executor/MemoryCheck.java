@@ -89,12 +89,15 @@ final class MemoryCheck {
         return parts;
     }
 
-    /** All users of one come before all of the other, or the last is the operation that changes it into the other. */
+    /** All users of one come before all of the other; or one of both is an operation that changes the first into the other, or two touch other bytes. */
     private boolean isOrdered(Part first, Part second) {
-        int begin = second.users().nextSetBit(0);
-        return second.users().stream().allMatch(task -> task == begin || ancestors[task].get(begin))
-                && first.users().stream()
-                        .allMatch(user -> ancestors[begin].get(user) || (user == begin && isTakenOver(begin, first, second)));
+        return first.users().stream().allMatch(one -> second.users().stream().allMatch(other -> ancestors[other].get(one)
+                || (one == other && isTakenOver(one, first, second)) || areApart(one, first, other, second)));
+    }
+
+    private boolean areApart(int one, Part first, int other, Part second) {
+        return first.value() >= 0 && second.value() >= 0 && first.offset() == second.offset()
+                && !Bytes.meet(plan, one, first.value(), other, second.value());
     }
 
     private boolean isTakenOver(int index, Part input, Part output) {

@@ -55,6 +55,7 @@ final class PlanCheck {
         PlanCheck check = new PlanCheck(plan, inOrder);
         check.edges();
         check.data();
+        check.together();
         check.effects();
         check.reduction();
         check.contents();
@@ -98,24 +99,48 @@ final class PlanCheck {
         }
     }
 
-    /** Each reads after the write that it needs, and writes after all that needed the old content. */
+    /** Each reads after the writes that it needs, and writes after all that needed the old content. */
     private void data() {
-        Map<Integer, Integer> writer = new HashMap<>();
+        Map<Integer, List<Integer>> writers = new HashMap<>();
         Map<Integer, List<Integer>> users = new HashMap<>();
         for (int i = 0; i < ancestors.length; i++) {
             Task task = plan.tasks().get(i);
             for (int read : task.reads()) {
                 int memory = plan.values().memory(read);
-                requireOrder(writer.getOrDefault(memory, i), i, "it writes '" + plan.values().name(read) + "'");
+                for (int writer : writers.getOrDefault(memory, List.of())) {
+                    requireOrder(writer, i, memory, "it writes '" + plan.values().name(read) + "'");
+                }
                 users.computeIfAbsent(memory, _ -> new ArrayList<>()).add(i);
             }
             for (int written : task.writes()) {
                 int memory = plan.values().memory(written);
                 for (int user : users.getOrDefault(memory, List.of())) {
-                    requireOrder(user, i, "it uses '" + plan.values().name(written) + "', which is written again");
+                    requireOrder(user, i, memory, "it uses '" + plan.values().name(written) + "', which is written again");
                 }
-                users.put(memory, new ArrayList<>(List.of(i)));
-                writer.put(memory, i);
+                users.computeIfAbsent(memory, _ -> new ArrayList<>()).add(i);
+                writers.computeIfAbsent(memory, _ -> new ArrayList<>()).add(i);
+            }
+        }
+    }
+
+    private void requireOrder(int first, int second, int memory, String why) {
+        if (first != second && !ancestors[second].get(first) && Bytes.meet(plan, first, memory, second, memory)) {
+            requireOrder(first, second, why);
+        }
+    }
+
+    /** What changes parts of one value that outlives the run begins when all of it may. */
+    private void together() {
+        for (int i = 1; i < ancestors.length; i++) {
+            for (int written : plan.tasks().get(i).writes()) {
+                if (plan.values().isPersistable(written) && isSibling(i, written)) {
+                    BitSet both = (BitSet) ancestors[i].clone();
+                    both.xor(ancestors[i - 1]);
+                    if (!both.isEmpty()) {
+                        violated(task(i) + " and the one before change '" + plan.values().name(written) + "', but only one waits for "
+                                + both);
+                    }
+                }
             }
         }
     }
@@ -267,7 +292,7 @@ final class PlanCheck {
             written.putAll(writes.get(access));
         }
         for (int read : task.reads()) {
-            if (values.constant(read) == null) {
+            if (values.constant(read) == null && !isSibling(index, read)) {
                 requireContent(content[values.memory(read)], expected, "'" + values.name(read) + "', as " + task(index) + " reads it,");
                 requirePlace(index, read);
             }
@@ -276,6 +301,14 @@ final class PlanCheck {
             content[values.memory(write)] = written.get(variable(write));
             requirePlace(index, write);
         }
+    }
+
+    /** Whether the task before has changed another part of a value, as this one will. */
+    private boolean isSibling(int index, int value) {
+        return index > 0 && plan.tasks().get(index - 1).operations().equals(plan.tasks().get(index).operations())
+                && Arrays.equals(plan.tasks().get(index - 1).writes(), plan.tasks().get(index).writes())
+                && Arrays.stream(plan.tasks().get(index).writes()).anyMatch(each -> each == value)
+                && !Bytes.meet(plan, index - 1, plan.values().memory(value), index, plan.values().memory(value));
     }
 
     private void requirePlace(int index, int value) {

@@ -2,6 +2,7 @@ package io.seriatim.graph;
 
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Shape;
+import io.seriatim.tensor.kernel.Kernels;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -35,6 +36,8 @@ public final class Graph extends GraphLayers {
     private boolean finished;
 
     Graph(long seed) {
+        // Loaded while the network is described: it will be run.
+        Kernels.loadAhead();
         this.seed = (int) seed;
         main.randomSeed(seed);
         startup.randomSeed(seed);

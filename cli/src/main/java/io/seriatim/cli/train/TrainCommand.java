@@ -2,6 +2,7 @@ package io.seriatim.cli.train;
 
 import io.seriatim.device.DeviceNotFoundException;
 import io.seriatim.executor.ProgramFailedException;
+import io.seriatim.tensor.kernel.Kernels;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -100,6 +101,7 @@ public final class TrainCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
+        Kernels.loadAhead();
         Session session;
         try {
             Settings settings = resume == null ? settings() : resumed(resume);

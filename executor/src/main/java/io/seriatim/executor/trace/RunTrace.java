@@ -130,6 +130,19 @@ public final class RunTrace {
     }
 
     /**
+     * Where the time of a run went.
+     *
+     * @param run
+     *            one of {@link #runs}
+     * @param threads
+     *            how many there were for it; those that took no part were idle
+     * @return the parts
+     */
+    public TimeShares shares(Run run, int threads) {
+        return TimeShares.of(run, lanes, threads);
+    }
+
+    /**
      * How many older runs were recorded, but not kept.
      *
      * @return 0 if the recorder's size was enough

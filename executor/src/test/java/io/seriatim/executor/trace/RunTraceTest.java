@@ -70,6 +70,20 @@ class RunTraceTest {
     }
 
     @Test
+    void partsOfTheTimeAmountToTheRun() {
+        RunRecorder recorder = new RunRecorder();
+        run(recorder, diamond("p"));
+        RunTrace trace = recorder.trace();
+        RunTrace.Run run = trace.runs().getFirst();
+        TimeShares one = trace.shares(run, 1);
+        assertEquals(450, one.busy());
+        assertEquals(run.duration(), one.busy() + one.waiting() + one.idle());
+        TimeShares two = trace.shares(run, 2);
+        assertEquals(225, two.busy(), "the second thread took no part");
+        assertEquals(run.duration(), two.busy() + two.waiting() + two.idle());
+    }
+
+    @Test
     void filesAreWholeAndNamesAreNoMarkup() throws IOException {
         RunRecorder recorder = new RunRecorder().note("Threads", "<1>");
         run(recorder, diamond("</script><b onload=\"x\">&"));

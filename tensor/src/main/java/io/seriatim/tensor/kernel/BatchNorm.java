@@ -1,6 +1,7 @@
 package io.seriatim.tensor.kernel;
 
 import io.seriatim.tensor.TensorSpec;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -44,5 +45,17 @@ public record BatchNorm(float epsilon, boolean training) implements Computation 
     @Override
     public boolean inPlace(int input, @Nullable TensorSpec... arguments) {
         return input == 0 && Operands.alike(input, training ? 3 : 5, arguments);
+    }
+
+    /** By channels; where nothing is summed, by images. */
+    @Override
+    public List<Split> splits(@Nullable TensorSpec... arguments) {
+        int inputs = training ? 3 : 5;
+        int[] channels = new int[arguments.length];
+        channels[0] = 1;
+        channels[inputs] = 1;
+        int[] images = new int[arguments.length];
+        java.util.Arrays.fill(images, 1, inputs, Split.WHOLE);
+        return training ? List.of(Split.of(channels)) : List.of(Split.of(images), Split.of(channels));
     }
 }

@@ -127,4 +127,10 @@ public record Binary(Function function, List<PostOp> postOps) implements Computa
         boolean accumulates = postOps.stream().anyMatch(PostOp.Accumulate.class::isInstance);
         return input < 2 && !accumulates && Operands.alike(input, arguments.length - 1, arguments);
     }
+
+    @Override
+    public List<Split> splits(@Nullable TensorSpec... arguments) {
+        TensorSpec out = arguments[arguments.length - 1];
+        return out == null ? List.of() : Split.elementwise(out.shape(), arguments);
+    }
 }

@@ -305,7 +305,11 @@ public record Chain(int inputs, List<Step> steps, List<Integer> outputs) impleme
                 case ADD, SUBTRACT, MULTIPLY, DIVIDE, MAXIMUM, MINIMUM -> true;
                 default -> false;
             };
-            case Grad(var gradient, var _, var _, var _) -> gradient.function() == Unary.Function.RELU;
+            case Grad(var gradient, var x, var _, var _) -> switch (gradient.function()) {
+                case RELU -> true;
+                case SIGMOID, TANH -> x == ABSENT;
+                default -> false;
+            };
             case Cast _,Select _ -> true;
         };
     }
@@ -314,5 +318,11 @@ public record Chain(int inputs, List<Step> steps, List<Integer> outputs) impleme
     @Override
     public boolean inPlace(int input, @Nullable TensorSpec... arguments) {
         return Operands.alike(input, inputs, arguments);
+    }
+
+    @Override
+    public List<Split> splits(@Nullable TensorSpec... arguments) {
+        TensorSpec out = arguments[inputs];
+        return out == null ? List.of() : Split.elementwise(out.shape(), arguments);
     }
 }

@@ -2,6 +2,7 @@ package io.seriatim.tensor.kernel;
 
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.TensorSpec;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** What a kernel computes, apart from its operands: an operation's name and its typed parameters. Records, so that equal ones are equal. */
@@ -63,5 +64,16 @@ public interface Computation {
      */
     default boolean inPlace(int input, @Nullable TensorSpec... arguments) {
         return false;
+    }
+
+    /**
+     * How it may be computed in parts, the best way first.
+     *
+     * @param arguments
+     *            inputs, then outputs; null for those that are left out
+     * @return none unless the record says otherwise
+     */
+    default List<Split> splits(@Nullable TensorSpec... arguments) {
+        return List.of();
     }
 }

@@ -71,4 +71,20 @@ public record Convolution(Window window, int groups, boolean bias, List<PostOp> 
                 groups,
                 x.dim(1), w.dim(1), w.dim(0));
     }
+
+    /** By images. */
+    @Override
+    public List<Split> splits(@Nullable TensorSpec... arguments) {
+        TensorSpec out = arguments[arguments.length - 1];
+        if (out == null) {
+            return List.of();
+        }
+        int[] axes = new int[arguments.length];
+        axes[1] = Split.WHOLE;
+        for (int i = 2; i < arguments.length - 1; i++) {
+            TensorSpec other = arguments[i];
+            axes[i] = other == null || (i == 2 && bias) ? Split.WHOLE : Split.broadcast(other.shape(), out.shape(), 0);
+        }
+        return List.of(Split.of(axes));
+    }
 }

@@ -52,4 +52,10 @@ public record ConvolutionGradInput(Window window, int groups, List<Long> spatial
         }
         return new TensorSpec[]{TensorSpec.of(dy.dtype(), x)};
     }
+
+    /** By images. */
+    @Override
+    public List<Split> splits(@Nullable TensorSpec... arguments) {
+        return List.of(Split.of(0, Split.WHOLE, 0));
+    }
 }

@@ -1,6 +1,7 @@
 package io.seriatim.tensor.kernel;
 
 import io.seriatim.tensor.TensorSpec;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,5 +29,11 @@ public record Copy(io.seriatim.tensor.@Nullable DType to) implements Computation
     @Override
     public boolean inPlace(int input, @Nullable TensorSpec... arguments) {
         return input == 0 && Operands.alike(input, 1, arguments);
+    }
+
+    @Override
+    public List<Split> splits(@Nullable TensorSpec... arguments) {
+        TensorSpec out = arguments[arguments.length - 1];
+        return out == null ? List.of() : Split.elementwise(out.shape(), arguments);
     }
 }

@@ -2,6 +2,7 @@ package io.seriatim.tensor.kernel;
 
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.TensorSpec;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -41,5 +42,11 @@ public record CrossEntropy(int axis, boolean soft, long ignoreIndex) implements 
             in.whole(labels, "labels");
             in.require(labels.shape().equals(loss), "labels must have the shape %s, but have %s", loss, labels.shape());
         }
+    }
+
+    @Override
+    public List<Split> splits(@Nullable TensorSpec... arguments) {
+        TensorSpec logits = arguments[0];
+        return logits == null ? List.of() : Split.elementwiseBut(logits.shape().axis(axis), logits.shape(), arguments);
     }
 }

@@ -2,6 +2,7 @@ package io.seriatim.tensor.kernel;
 
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.TensorSpec;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,5 +35,10 @@ public record CrossEntropyGrad(CrossEntropy forward) implements Computation {
     @Override
     public boolean inPlace(int input, @Nullable TensorSpec... arguments) {
         return input == 0 && Operands.alike(input, 3, arguments);
+    }
+
+    @Override
+    public List<Split> splits(@Nullable TensorSpec... arguments) {
+        return forward.splits(arguments);
     }
 }

@@ -3,7 +3,9 @@ package io.seriatim.tensor.kernel;
 import io.seriatim.device.Place;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.kernel.portable.JavaKernels;
 import io.seriatim.tensor.kernel.portable.PortableKernels;
+import io.seriatim.tensor.onednn.OneDnn;
 import io.seriatim.tensor.onednn.OneDnnKernels;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -22,6 +24,8 @@ import org.jspecify.annotations.Nullable;
 public final class Kernels {
     /** The property that, set to {@code portable}, leaves only the plain Java kernels. */
     public static final String PROPERTY = "seriatim.kernels";
+
+    private static final String FAST = "fast";
 
     private final Map<Key, List<Entry<?>>> entries = new ConcurrentHashMap<>();
 
@@ -52,6 +56,13 @@ public final class Kernels {
         return OfProcess.KERNELS;
     }
 
+    /** Has what {@link #system} needs loaded in the background. */
+    public static void loadAhead() {
+        if (System.getProperty(PROPERTY, FAST).equals(FAST)) {
+            OneDnn.loadAhead();
+        }
+    }
+
     /**
      * Only the plain Java ones.
      *
@@ -65,16 +76,17 @@ public final class Kernels {
 
     private static Kernels all() {
         Kernels kernels = new Kernels();
+        JavaKernels.register(kernels);
         OneDnnKernels.register(kernels);
         PortableKernels.register(kernels);
         return kernels;
     }
 
     private static boolean isPortableOnly() {
-        String value = System.getProperty(PROPERTY, "fast");
+        String value = System.getProperty(PROPERTY, FAST);
         return switch (value) {
             case "portable" -> true;
-            case "fast" -> false;
+            case FAST -> false;
             default -> throw new IllegalArgumentException("-D" + PROPERTY + " must be fast or portable, but is '" + value + "'");
         };
     }

@@ -2,6 +2,7 @@ package io.seriatim.tensor.kernel;
 
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.TensorSpec;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -46,5 +47,20 @@ public record LayerNorm(int axis, float epsilon, boolean scale, boolean bias) im
     @Override
     public boolean inPlace(int input, @Nullable TensorSpec... arguments) {
         return input == 0 && Operands.alike(input, 1 + (scale ? 1 : 0) + (bias ? 1 : 0), arguments);
+    }
+
+    /** By rows: along the outermost axis. */
+    @Override
+    public List<Split> splits(@Nullable TensorSpec... arguments) {
+        TensorSpec x = arguments[0];
+        if (x == null || x.shape().axis(axis) == 0) {
+            return List.of();
+        }
+        int outputs = 1 + (scale ? 1 : 0) + (bias ? 1 : 0);
+        int[] axes = new int[arguments.length];
+        for (int i = 1; i < outputs; i++) {
+            axes[i] = Split.WHOLE;
+        }
+        return List.of(Split.of(axes));
     }
 }

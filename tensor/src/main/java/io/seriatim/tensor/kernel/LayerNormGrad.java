@@ -1,6 +1,7 @@
 package io.seriatim.tensor.kernel;
 
 import io.seriatim.tensor.TensorSpec;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -46,5 +47,21 @@ public record LayerNormGrad(LayerNorm forward) implements Computation {
     @Override
     public boolean inPlace(int input, @Nullable TensorSpec... arguments) {
         return input == 1 && Operands.alike(input, 4 + (forward.scale() ? 1 : 0), arguments);
+    }
+
+    /** By rows, if no gradients are wanted that are summed over them. */
+    @Override
+    public List<Split> splits(@Nullable TensorSpec... arguments) {
+        TensorSpec x = arguments[0];
+        int inputs = 4 + (forward.scale() ? 1 : 0);
+        boolean summed = java.util.Arrays.stream(arguments).skip(inputs + 1).anyMatch(java.util.Objects::nonNull);
+        if (x == null || summed || x.shape().axis(forward.axis()) == 0) {
+            return List.of();
+        }
+        int[] axes = new int[arguments.length];
+        if (forward.scale()) {
+            axes[2] = Split.WHOLE;
+        }
+        return List.of(Split.of(axes));
     }
 }

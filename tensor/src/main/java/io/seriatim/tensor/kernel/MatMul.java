@@ -75,4 +75,38 @@ public record MatMul(boolean transposeX, boolean transposeY, boolean bias, List<
         }
         return new TensorSpec[]{TensorSpec.of(x.dtype(), out)};
     }
+
+    /** By batches, by rows of the result, or by its columns: what is summed is not divided. */
+    @Override
+    public List<Split> splits(@Nullable TensorSpec... arguments) {
+        TensorSpec x = arguments[0];
+        TensorSpec y = arguments[1];
+        TensorSpec out = arguments[arguments.length - 1];
+        if (x == null || y == null || out == null || x.shape().rank() < 2 || y.shape().rank() < 2) {
+            return List.of();
+        }
+        int rank = out.shape().rank();
+        List<Split> splits = new java.util.ArrayList<>();
+        for (int axis = 0; axis < rank; axis++) {
+            int[] axes = new int[arguments.length];
+            for (int i = 2; i < axes.length; i++) {
+                TensorSpec other = arguments[i];
+                axes[i] = other == null ? Split.WHOLE : Split.broadcast(other.shape(), out.shape(), axis);
+            }
+            axes[0] = axis == rank - 1 ? Split.WHOLE : axis == rank - 2 ? x.shape().rank() - (transposeX ? 1 : 2) : batch(x, rank, axis);
+            axes[1] = axis == rank - 2 ? Split.WHOLE : axis == rank - 1 ? y.shape().rank() - (transposeY ? 2 : 1) : batch(y, rank, axis);
+            if (out.shape().dim(axis) > 1) {
+                // A single row is multiplied in another order.
+                boolean rows = axis >= rank - 2 || y.shape().rank() == 2;
+                splits.add(new Split(java.util.Arrays.stream(axes).boxed().toList(), rows ? 2 : 1));
+            }
+        }
+        return splits;
+    }
+
+    /** The axis of an operand that is a batch dimension of the result. */
+    private static int batch(TensorSpec operand, int rank, int axis) {
+        int own = axis - (rank - operand.shape().rank());
+        return own >= 0 && operand.shape().dim(own) > 1 ? own : Split.WHOLE;
+    }
 }

@@ -1,6 +1,7 @@
 package io.seriatim.tensor.kernel;
 
 import io.seriatim.tensor.TensorSpec;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,5 +36,14 @@ public record PoolingGrad(Computation forward) implements Computation {
         in.sameType(x, dy, "x and dy");
         in.require(forward.infer(x)[0].shape().equals(dy.shape()), "dy must have the shape of the pooling's result");
         return new TensorSpec[]{x.rowMajor()};
+    }
+
+    /** By images, or else by channels. */
+    @Override
+    public List<Split> splits(@Nullable TensorSpec... arguments) {
+        int[] images = new int[arguments.length];
+        int[] channels = new int[arguments.length];
+        java.util.Arrays.fill(channels, 1);
+        return List.of(Split.of(images), Split.of(channels));
     }
 }

@@ -4,6 +4,8 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.seriatim.device.Place;
 import io.seriatim.tensor.TensorSpec;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -20,6 +22,27 @@ public final class PreparedKernels {
     private final int capacity;
     @GuardedBy("this")
     private final Map<Key, Kernel> prepared;
+
+    /**
+     * What a kernel is asked for by.
+     *
+     * @param computation
+     *            what it computes
+     * @param place
+     *            where
+     * @param arguments
+     *            inputs and outputs; null for what is left out
+     */
+    public record Request(Computation computation, Place place, List<@Nullable TensorSpec> arguments) {
+        /** Keeps a list that does not change. */
+        public Request {
+            arguments = Collections.unmodifiableList(new ArrayList<>(arguments));
+        }
+
+        private Key key() {
+            return new Key(computation, place.kind(), arguments);
+        }
+    }
 
     private record Key(Computation computation, String kind, List<@Nullable TensorSpec> arguments) {
     }
@@ -88,5 +111,30 @@ public final class PreparedKernels {
             prepared.put(key, made);
         }
         return made;
+    }
+
+    /**
+     * Makes what is not there, several at a time, on the calling thread and those of the common pool. What cannot be made is passed over: {@link #get} throws for it, where it is known who asked.
+     *
+     * @param requests
+     *            in any order; equal ones are made once
+     */
+    public void makeAhead(Collection<Request> requests) {
+        Map<Key, Request> missing = new LinkedHashMap<>();
+        requests.forEach(request -> missing.putIfAbsent(request.key(), request));
+        synchronized (this) {
+            missing.keySet().removeAll(prepared.keySet());
+        }
+        if (missing.size() > 1) {
+            missing.values().parallelStream().forEach(this::makeIfPossible);
+        }
+    }
+
+    private void makeIfPossible(Request request) {
+        try {
+            get(request.computation(), request.place(), request.arguments().toArray(TensorSpec[]::new));
+        } catch (RuntimeException e) {
+            System.getLogger(PreparedKernels.class.getName()).log(System.Logger.Level.DEBUG, "A kernel cannot be made ahead", e);
+        }
     }
 }

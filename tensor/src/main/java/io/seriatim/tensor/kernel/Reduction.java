@@ -84,4 +84,23 @@ public record Reduction(Function function, List<Integer> axes, boolean keepDims)
         boolean logic = function == Function.ALL || function == Function.ANY;
         return new TensorSpec[]{TensorSpec.of(logic ? DType.BOOL : x.dtype(), Shape.of(java.util.Arrays.copyOf(dims, rank)))};
     }
+
+    /** Along the axes that stay. */
+    @Override
+    public List<Split> splits(@Nullable TensorSpec... arguments) {
+        TensorSpec x = arguments[0];
+        if (x == null) {
+            return List.of();
+        }
+        boolean[] reduced = reduced(x.shape());
+        List<Split> splits = new java.util.ArrayList<>();
+        int out = 0;
+        for (int axis = 0; axis < reduced.length; axis++) {
+            if (!reduced[axis] && x.shape().dim(axis) > 1) {
+                splits.add(Split.of(axis, out));
+            }
+            out += !reduced[axis] || keepDims ? 1 : 0;
+        }
+        return splits;
+    }
 }

@@ -1,6 +1,7 @@
 package io.seriatim.tensor.kernel;
 
 import io.seriatim.tensor.TensorSpec;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,5 +32,11 @@ public record SoftmaxGrad(int axis, boolean log) implements Computation {
     @Override
     public boolean inPlace(int input, @Nullable TensorSpec... arguments) {
         return input == 1 && Operands.alike(input, 2, arguments);
+    }
+
+    @Override
+    public List<Split> splits(@Nullable TensorSpec... arguments) {
+        TensorSpec y = arguments[0];
+        return y == null || y.shape().rank() == 0 ? List.of() : Split.elementwiseBut(y.shape().axis(axis), y.shape(), arguments);
     }
 }

@@ -2,6 +2,7 @@ package io.seriatim.tensor.kernel;
 
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.TensorSpec;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -142,5 +143,11 @@ public record Unary(Function function, float alpha, float beta) implements Compu
     @Override
     public boolean inPlace(int input, @Nullable TensorSpec... arguments) {
         return input == 0 && Operands.alike(input, 1, arguments);
+    }
+
+    @Override
+    public List<Split> splits(@Nullable TensorSpec... arguments) {
+        TensorSpec out = arguments[arguments.length - 1];
+        return out == null ? List.of() : Split.elementwise(out.shape(), arguments);
     }
 }

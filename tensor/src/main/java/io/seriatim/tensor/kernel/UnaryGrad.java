@@ -2,6 +2,7 @@ package io.seriatim.tensor.kernel;
 
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.TensorSpec;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -63,5 +64,11 @@ public record UnaryGrad(Unary.Function function, float alpha, float beta) implem
     @Override
     public boolean inPlace(int input, @Nullable TensorSpec... arguments) {
         return input == 2 && Operands.alike(input, 3, arguments);
+    }
+
+    @Override
+    public List<Split> splits(@Nullable TensorSpec... arguments) {
+        TensorSpec out = arguments[3];
+        return out == null ? List.of() : Split.elementwise(out.shape(), arguments);
     }
 }

@@ -2,6 +2,7 @@ package io.seriatim.tensor.kernel;
 
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.TensorSpec;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,6 +30,18 @@ public sealed interface Update extends Computation {
     @Override
     default boolean mutates(int input) {
         return input == 0 || input > 2;
+    }
+
+    /** Along the outermost axis, unless it also changes numbers that belong to the whole. */
+    @Override
+    default List<Split> splits(@Nullable TensorSpec... arguments) {
+        TensorSpec param = arguments[0];
+        if (scalars() > 0 || param == null || param.shape().rank() == 0) {
+            return List.of();
+        }
+        int[] axes = new int[arguments.length];
+        axes[2] = Split.WHOLE;
+        return List.of(Split.of(axes));
     }
 
     @Override

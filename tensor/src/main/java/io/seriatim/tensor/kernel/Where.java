@@ -2,6 +2,7 @@ package io.seriatim.tensor.kernel;
 
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.TensorSpec;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Chooses by element. Inputs condition (bool), x, y, which broadcast; output x where the condition holds, else y. The kernel is chosen by x's type. */
@@ -30,5 +31,11 @@ public record Where() implements Computation {
     @Override
     public boolean inPlace(int input, @Nullable TensorSpec... arguments) {
         return Operands.alike(input, 3, arguments);
+    }
+
+    @Override
+    public List<Split> splits(@Nullable TensorSpec... arguments) {
+        TensorSpec out = arguments[arguments.length - 1];
+        return out == null ? List.of() : Split.elementwise(out.shape(), arguments);
     }
 }

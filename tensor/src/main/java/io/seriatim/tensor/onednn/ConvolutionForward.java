@@ -50,6 +50,9 @@ final class ConvolutionForward {
             return null;
         }
         Kernel product = forward.isPointwise() ? forward.product(dnnl) : null;
+        if (product == null) {
+            product = forward.products(dnnl, arguments);
+        }
         if (product != null) {
             return product;
         }
@@ -57,10 +60,23 @@ final class ConvolutionForward {
                 (builder, argument, given) -> argument == 1 ? forward.preferredWeights(builder) : given);
         return fused != null
                 ? fused
-                : PostOpsApart.of(dnnl, convolution.postOps(),
-                        new Convolution(convolution.window(), convolution.groups(), convolution.bias(),
-                                List.of()),
-                        arguments, (plain, operands) -> kernel(dnnl, plain, operands));
+                : PostOpsApart.of(dnnl, convolution.postOps(), forward.plain(), arguments,
+                        (plain, operands) -> kernel(dnnl, plain, operands));
+    }
+
+    /** With post-ops as kernels of their own: the images are small where that pays. */
+    private @Nullable Kernel products(Dnnl dnnl, @Nullable TensorSpec[] arguments) {
+        ConvolutionProducts products = ConvolutionProducts.of(geometry, x, w, y);
+        if (products == null || (bias != null && !bias.isRowMajor())) {
+            return null;
+        }
+        return convolution.postOps().isEmpty()
+                ? products.forward(dnnl, bias != null)
+                : PostOpsApart.of(dnnl, convolution.postOps(), plain(), arguments, (_, _) -> products.forward(dnnl, bias != null));
+    }
+
+    private Convolution plain() {
+        return new Convolution(convolution.window(), convolution.groups(), convolution.bias(), List.of());
     }
 
     private boolean isReadable() {

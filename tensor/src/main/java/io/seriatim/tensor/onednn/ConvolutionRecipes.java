@@ -83,7 +83,9 @@ final class ConvolutionRecipes {
             return null;
         }
         Geometry geometry = new Geometry(grad.window(), grad.groups());
-        return DnnlKernel.of(dnnl, builder -> {
+        ConvolutionProducts products = ConvolutionProducts.of(geometry, dx, w, dy);
+        Kernel product = products == null ? null : products.gradInput(dnnl);
+        return product != null ? product : DnnlKernel.of(dnnl, builder -> {
             long description = fastest(builder, images -> gradInput(builder, geometry,
                     new Descriptions(image(builder, dx, images), weights(builder, geometry, w), 0, image(builder, dy, images))));
             if (description == 0) {
@@ -106,7 +108,9 @@ final class ConvolutionRecipes {
             return null;
         }
         Geometry geometry = new Geometry(grad.window(), grad.groups());
-        return DnnlKernel.of(dnnl, builder -> {
+        ConvolutionProducts products = ConvolutionProducts.of(geometry, x, dw, dy);
+        Kernel product = products == null ? null : products.gradWeights(dnnl, grad.bias());
+        return product != null ? product : DnnlKernel.of(dnnl, builder -> {
             long bias = grad.bias() ? builder.describe(Objects.requireNonNull(arguments[3])) : 0;
             if (grad.bias() && bias == 0) {
                 return false;

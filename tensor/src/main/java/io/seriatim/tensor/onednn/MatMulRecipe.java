@@ -199,7 +199,7 @@ final class MatMulRecipe {
         return new Matrix(dims, strides, operand.dtype());
     }
 
-    /** With several batch dimensions, an operand that is repeated along some dimensions and not along others is read element by element. */
+    /** With several batch dimensions, an operand that is repeated along some dimensions and not along others is read element by element, but for a matrix that is the same for all. */
     private boolean hasSlowOperand() {
         int rank = result.dims().length;
         if (rank < 4) {
@@ -208,7 +208,9 @@ final class MatMulRecipe {
         for (TensorSpec operand : extra.subList(computation.bias() ? 1 : 0, extra.size())) {
             long size = operand.shape().size();
             boolean byColumn = operand.shape().rank() > 0 && size == operand.shape().dim(-1);
-            if (size != 1 && !byColumn && size != out.shape().size()) {
+            boolean byMatrix = operand.shape().rank() > 1 && operand.shape().dim(-1) == result.dims()[rank - 1]
+                    && operand.shape().dim(-2) == result.dims()[rank - 2] && size == operand.shape().dim(-1) * operand.shape().dim(-2);
+            if (size != 1 && !byColumn && !byMatrix && size != out.shape().size()) {
                 return true;
             }
         }
@@ -276,7 +278,7 @@ final class MatMulRecipe {
         }
     }
 
-    private static long describe(SequenceBuilder builder, long src, long weights, long bias, long dst, long attributes) {
+    static long describe(SequenceBuilder builder, long src, long weights, long bias, long dst, long attributes) {
         Dnnl dnnl = builder.dnnl();
         return builder.keep(Dnnl.handle(
                 out -> dnnl.call("dnnl_matmul_primitive_desc_create", "ppppppp", out, dnnl.engine(), src, weights, bias, dst, attributes)));

@@ -39,7 +39,23 @@ public final class OneDnn {
             @Nullable String instructions, @Nullable String problem) {
     }
 
+    private static final class Ahead {
+        static final Thread LOADING = Thread.ofPlatform().daemon().name("seriatim-onednn").start(Dnnl::get);
+
+        private Ahead() {
+        }
+    }
+
     private OneDnn() {
+    }
+
+    /**
+     * Loads it on a thread of its own, which takes a tenth of a second: whoever needs it before then waits.
+     *
+     * @return the thread, the same each time
+     */
+    public static Thread loadAhead() {
+        return Ahead.LOADING;
     }
 
     /**

@@ -80,7 +80,7 @@ final class ScreenedUnary implements Kernel {
             return false;
         }
         Tensor x = Objects.requireNonNull(arguments[0]);
-        return unary.function() != Unary.Function.LOG || !hasDenormals(x.memory(), x.offset() + shift, stretch.length(), context.ints());
+        return unary.function() != Unary.Function.LOG || !hasDenormals(x.memory(), x.offset() + shift, stretch.length(), context.ints(0));
     }
 
     private static boolean hasDenormals(MemorySegment memory, long at, int count, int[] tile) {

@@ -24,6 +24,7 @@ final class Sequence {
     private final Handles handles;
     private final int threads;
     private final long[] primitives;
+    private final @Nullable Action[] actions;
     private final Operand[][] operands;
     private final long[] slots;
     private final long scratchBytes;
@@ -35,12 +36,19 @@ final class Sequence {
         this.threads = threads;
         this.scratchBytes = scratchBytes;
         primitives = steps.stream().mapToLong(Step::primitive).toArray();
+        actions = steps.stream().map(Step::action).toArray(Action[]::new);
         operands = steps.stream().map(step -> step.operands().toArray(Operand[]::new)).toArray(Operand[][]::new);
         slots = steps.stream().flatMap(step -> step.operands().stream()).mapToLong(Operand::slot).toArray();
     }
 
-    /** One primitive with its operands. */
-    record Step(long primitive, List<Operand> operands) {
+    /** What Java does between primitives, with what they have left in scratch memory. */
+    @FunctionalInterface
+    interface Action {
+        void run(MemorySegment scratch, KernelContext context);
+    }
+
+    /** One primitive with its operands, or an action. */
+    record Step(long primitive, List<Operand> operands, @Nullable Action action) {
     }
 
     /** The library's objects of one run at a time. */
@@ -83,6 +91,11 @@ final class Sequence {
             point(frame, arguments, shift, scratchBytes == 0 ? 0 : context.scratch(scratchBytes).address());
             long list = frame.arguments.address();
             for (int i = 0; i < primitives.length; i++) {
+                Action action = actions[i];
+                if (action != null) {
+                    action.run(context.scratch(scratchBytes).segment(), context);
+                    continue;
+                }
                 int count = operands[i].length;
                 dnnl.execute(primitives[i], count, list);
                 list += (long) count * ARGUMENT_BYTES;

@@ -40,7 +40,7 @@ final class SequenceBuilder {
                         ? new Operand(operand.argument(), Operand.scratch(scratch), operand.description())
                         : operand);
             }
-            placed.add(new Sequence.Step(step.primitive(), operands));
+            placed.add(new Sequence.Step(step.primitive(), operands, step.action()));
         }
         return new Sequence(dnnl, handles, threads, placed, scratch + pad);
     }
@@ -173,6 +173,11 @@ final class SequenceBuilder {
         steps.add(stepOf(primitiveDescription, List.of(operands)));
     }
 
+    /** Adds what Java does; it reads and writes regions of scratch memory only. */
+    void action(Sequence.Action action) {
+        steps.add(new Sequence.Step(0, List.of(), action));
+    }
+
     private Sequence.Step stepOf(long primitiveDescription, List<Operand> operands) {
         List<Operand> all = new ArrayList<>(operands);
         long wanted = dnnl.query(primitiveDescription, DnnlConstants.QUERY_SCRATCHPAD);
@@ -183,6 +188,6 @@ final class SequenceBuilder {
         }
         long primitive = dnnl.primitive(primitiveDescription);
         handles.onEnd(() -> dnnl.destroyPrimitive(primitive));
-        return new Sequence.Step(primitive, all);
+        return new Sequence.Step(primitive, all, null);
     }
 }

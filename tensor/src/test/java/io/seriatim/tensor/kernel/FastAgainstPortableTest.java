@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -96,6 +97,32 @@ class FastAgainstPortableTest {
             cases.add(new Case("weight gradient, groups", new ConvolutionGradWeights(plain, 2, false, List.of(3L, 3L)), dtype,
                     dims(2, 6, 8, 8), dims(2, 4, 8, 8)));
         }
+        // Weights enough for products of matrices.
+        Window odd = Window.of(new int[]{2, 1}, new int[]{1, 0}, new int[]{0, 2}, new int[]{1, 2});
+        for (long images : new long[]{1, 3}) {
+            String many = ", many weights, " + images;
+            cases.add(new Case("3x3" + many, new Convolution(Window.of(2, 1, 1), 1, true, List.of()), DType.FLOAT32,
+                    dims(images, 48, 3, 2), dims(64, 48, 3, 3), dims(64)));
+            cases.add(new Case("with post-ops" + many,
+                    new Convolution(Window.of(2, 1, 1), 1, false,
+                            List.of(new PostOp.Combine(Binary.Function.ADD), new PostOp.Apply(Unary.Function.RELU, 0, 0))),
+                    DType.FLOAT32, dims(images, 48, 3, 2), dims(64, 48, 3, 3), dims(64, 1, 1)));
+            cases.add(new Case("odd window" + many, new Convolution(odd, 1, false, List.of()), DType.FLOAT32, dims(images, 48, 5, 4),
+                    dims(64, 48, 3, 2)));
+            cases.add(new Case("three dimensions" + many, new Convolution(Window.of(3, 2, 1), 1, false, List.of()), DType.FLOAT32,
+                    dims(images, 32, 2, 3, 4), dims(32, 32, 3, 3, 3)));
+            cases.add(new Case("input gradient" + many, new ConvolutionGradInput(Window.of(2, 1, 1), 1, List.of(3L, 2L)), DType.FLOAT32,
+                    dims(images, 64, 3, 2), dims(64, 48, 3, 3)));
+            cases.add(new Case("input gradient, odd window" + many, new ConvolutionGradInput(odd, 1, List.of(5L, 4L)), DType.FLOAT32,
+                    dims(images, 64, 2, 4), dims(64, 48, 3, 2)));
+            cases.add(new Case("weight gradient" + many, new ConvolutionGradWeights(Window.of(2, 1, 1), 1, true, List.of(3L, 3L)),
+                    DType.FLOAT32, dims(images, 48, 3, 2), dims(images, 64, 3, 2)));
+            cases.add(new Case("weight gradient, odd window" + many, new ConvolutionGradWeights(odd, 1, false, List.of(3L, 2L)),
+                    DType.FLOAT32, dims(images, 48, 5, 4), dims(images, 64, 2, 4)));
+            cases.add(
+                    new Case("weight gradient, one place" + many, new ConvolutionGradWeights(Window.of(2, 1, 0), 1, true, List.of(3L, 3L)),
+                            DType.FLOAT32, dims(images, 48, 3, 3), dims(images, 64, 1, 1)));
+        }
         cases.add(new Case("one dimension", new Convolution(Window.of(1, 1, 1), 1, false, List.of()), DType.FLOAT32, dims(2, 3, 9),
                 dims(4, 3, 3)));
         cases.add(new Case("three dimensions", new Convolution(Window.of(3, 1, 1), 1, false, List.of()), DType.FLOAT32, dims(1, 2, 5, 6, 7),
@@ -130,6 +157,23 @@ class FastAgainstPortableTest {
         cases.add(new Case("layer norm gradient", new LayerNormGrad(new LayerNorm(1, 1e-5f, true, true)), DType.FLOAT32, dims(5, 91),
                 dims(5, 91), dims(91), dims(5), dims(-5, 5)));
         cases.add(new Case("batch norm", new BatchNorm(1e-5f, true), DType.FLOAT32, dims(4, 3, 5, 6), dims(3), dims(3)));
+        // A tile has 1024 elements: images of less, of more, of parts of one and of several.
+        for (long[] image : new long[][]{dims(11, 5, 3, 2), dims(3, 300, 2, 2), dims(17, 3, 9, 9), dims(2, 3, 40, 40), dims(9, 2),
+                dims(2, 1500, 1)}) {
+            String of = " of " + Shape.of(image);
+            long[] channel = dims(image[1]);
+            cases.add(new Case("batch norm" + of, new BatchNorm(1e-5f, true), DType.FLOAT32, image, channel, channel));
+            cases.add(new Case("batch norm gradient" + of, new BatchNormGrad(new BatchNorm(1e-5f, true)), DType.FLOAT32, image, image,
+                    channel, channel, dims(-5, image[1])));
+        }
+        // Windows side by side.
+        Pooling pairs = new Pooling(Pooling.Kind.MAX, List.of(2L, 2L), Window.of(2, 2, 0));
+        for (long[] half : new long[][]{dims(1, 1, 1, 1), dims(2, 3, 5, 4), dims(3, 2, 7, 13), dims(1, 2, 3, 341), dims(1, 1, 2, 342),
+                dims(5, 7, 12, 12)}) {
+            long[] image = dims(half[0], half[1], 2 * half[2], 2 * half[3]);
+            cases.add(new Case("pooling to " + Shape.of(half), pairs, DType.FLOAT32, image));
+            cases.add(new Case("pooling gradient from " + Shape.of(half), new PoolingGrad(pairs), DType.FLOAT32, image, half, half));
+        }
         cases.add(new Case("batch norm at inference", new BatchNorm(1e-5f, false), DType.FLOAT32, dims(4, 16, 5, 6), dims(16), dims(16),
                 dims(16), dims(-5, 16)));
         cases.add(new Case("batch norm gradient", new BatchNormGrad(new BatchNorm(1e-5f, true)), DType.FLOAT32, dims(4, 3, 5, 6),
@@ -166,6 +210,10 @@ class FastAgainstPortableTest {
                     cases.add(new Case(function + " " + axes, new Reduction(function, axes, false), dtype, dims(3, 13, 7)));
                     cases.add(new Case(function + " large " + axes, new Reduction(function, axes, false), dtype, dims(30, 13, 7)));
                 }
+                for (long[] shape : new long[][]{dims(9, 3, 11), dims(64, 500), dims(21, 1100), dims(16, 2, 1300)}) {
+                    List<Integer> axes = shape.length == 2 ? List.of(0) : List.of(0, 2);
+                    cases.add(new Case(function + " of columns of " + Shape.of(shape), new Reduction(function, axes, true), dtype, shape));
+                }
                 cases.add(new Case(function + " long", new Reduction(function, List.of(), true), dtype, dims(4098)));
             }
         }
@@ -190,6 +238,23 @@ class FastAgainstPortableTest {
     void poolingKeepsSpecialValues(Pooling.Kind kind) {
         Case one = new Case("pooling " + kind, new Pooling(kind, List.of(2L, 2L), Window.of(2, 2, 0)), DType.FLOAT32, dims(2, 16, 8, 8));
         compare(one, special(one));
+    }
+
+    /** Of equal elements the first has the gradient, and NaN is larger than all. */
+    @Test
+    void gradientOfPoolingGoesToTheFirstLargest() {
+        Pooling pairs = new Pooling(Pooling.Kind.MAX, List.of(2L, 2L), Window.of(2, 2, 0));
+        Case one = new Case("pooling gradient", new PoolingGrad(pairs), DType.FLOAT32, dims(3, 7, 8, 6));
+        SplittableRandom random = new SplittableRandom(SEED);
+        double[] few = {0, -0.0, 1, -1, Double.NaN, Double.POSITIVE_INFINITY, Double.NEGATIVE_INFINITY, Float.MIN_VALUE, -Float.MIN_VALUE};
+        double[] values = random.ints(3 * 7 * 8 * 6, 0, few.length).mapToDouble(i -> few[i]).toArray();
+        Tensor x = Tensor.of(DType.FLOAT32, values, 3, 7, 8, 6);
+        Tensor dy = random(DType.FLOAT32, 1, dims(3, 7, 4, 3));
+        compare(one, x, dy, dy);
+        Tensor minusNaN = Tensor.of(new float[]{Float.POSITIVE_INFINITY, 1, 2, Float.intBitsToFloat(0xffc00000)}, 1, 1, 2, 2);
+        Tensor single = Tensor.of(new float[]{5}, 1, 1, 1, 1);
+        compare(one, minusNaN, single, single);
+        compare(new Case("pooling", pairs, DType.FLOAT32), minusNaN);
     }
 
     @ParameterizedTest

@@ -183,6 +183,9 @@ class PostOpsTest {
         long[] wider = dims.clone();
         wider[dims.length - 1] += 3;
         operands.add(numbers(4, wider).slice(dims.length - 1, 1, 1 + dims[dims.length - 1]));
+        if (main.plain() instanceof MatMul) {
+            operands.add(numbers(6, dims[dims.length - 2], dims[dims.length - 1]));
+        }
         for (int i = 0; i < dims.length; i++) {
             long[] repeated = dims.clone();
             repeated[i] = 1;
@@ -195,6 +198,35 @@ class PostOpsTest {
                 same(main + " " + combine + " with " + operand.spec(), expected,
                         fused(main.with(false, List.of(combine, RELU)), plain, and(inputs, operand)));
             }
+        }
+    }
+
+    /** Heads side by side in one row, as projections give and take them. */
+    @Test
+    void headsWhereTheyLie() {
+        long[] heads = {2, 4, 9, 16};
+        Tensor projection = numbers(1, 2, 9, 3, 4, 16);
+        Tensor[] parts = new Tensor[3];
+        Tensor[] dense = new Tensor[3];
+        for (int i = 0; i < 3; i++) {
+            parts[i] = projection.select(2, i).transpose(0, 2, 1, 3);
+            dense[i] = Tensor.of(parts[i].toFloatArray(), heads);
+        }
+        Tensor mask = numbers(2, 9, 9);
+        PostOp scale = new PostOp.Apply(Unary.Function.LINEAR, 0.3f, 0);
+        MatMul scores = new MatMul(false, true, false, List.of(scale, ADD));
+        Tensor square = numbers(3, 2, 4, 9, 9);
+        Tensor expected = fused(scores, square, dense[0], dense[1], mask);
+        same("scores", expected, fused(scores, square, parts[0], parts[1], mask));
+        same("scores", separately(new Main("scores", new MatMul(false, true, false, List.of())), List.of(scale, ADD),
+                new Tensor[]{dense[0], dense[1]}, mask), expected);
+        for (boolean transposed : new boolean[]{false, true}) {
+            MatMul product = new MatMul(transposed, false, false, List.of());
+            Tensor whole = KernelRun.run(Kernels.system(), product, square, dense[2])[0];
+            Tensor all = Tensor.allocate(DType.FLOAT32, 2, 9, 3, 4, 16);
+            Tensor there = all.select(2, 1).transpose(0, 2, 1, 3);
+            KernelRun.into(Kernels.system(), product, new Tensor[]{there}, square, parts[2]);
+            same("transposed " + transposed, whole, there);
         }
     }
 

@@ -4,6 +4,7 @@ import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -32,7 +33,7 @@ public final class OwnProcess {
      *            the name of a class on this one's class path or module path
      * @param arguments
      *            its arguments
-     * @return what it printed, warnings included
+     * @return what it printed on stdout
      * @throws IOException
      *             if it cannot be started, or ends with anything but 0
      * @throws InterruptedException
@@ -46,17 +47,26 @@ public final class OwnProcess {
         int known = line.size();
         line.add(mainClass);
         line.addAll(List.of(arguments));
-        Process process = new ProcessBuilder(line).redirectErrorStream(true).start();
-        try (InputStream out = process.getInputStream()) {
-            String text = new String(out.readAllBytes(), StandardCharsets.UTF_8);
-            int code = process.waitFor();
+        // Apart: what the JVM says on stderr comes in the middle of a line of stdout. Through a file: a pipe that no one reads would hold it up.
+        Path err = Files.createTempFile("seriatim-", ".err");
+        try {
+            String text;
+            int code;
+            Process process = new ProcessBuilder(line).redirectError(err.toFile()).start();
+            try (InputStream out = process.getInputStream()) {
+                text = new String(out.readAllBytes(), StandardCharsets.UTF_8);
+                code = process.waitFor();
+            } finally {
+                process.destroy();
+            }
             if (code != 0) {
+                String said = (text + new String(Files.readAllBytes(err), StandardCharsets.ISO_8859_1)).strip();
                 throw new IOException("'" + String.join(" ", line.subList(known, line.size())) + "' in a process of its own with "
-                        + String.join(" ", options) + " ended with " + code + ": " + text.strip());
+                        + String.join(" ", options) + " ended with " + code + ": " + (said.isEmpty() ? "it said nothing" : said));
             }
             return text;
         } finally {
-            process.destroy();
+            Files.delete(err);
         }
     }
 

@@ -12,16 +12,18 @@ public final class MatrixPeak {
     }
 
     /**
-     * Measures it with float32.
+     * Measures it.
      *
+     * @param bfloat16
+     *            whether with bfloat16, else with float32
      * @param threads
      *            of the library, from 1; it is left at one for the calling thread
      * @param repetitions
      *            of which the fastest counts, from 1
      * @return floating-point operations per second
      */
-    public static double flops(int threads, int repetitions) {
-        Runnable product = BareLibrary.matMul(DnnlConstants.F32, SIZE, threads);
+    public static double flops(boolean bfloat16, int threads, int repetitions) {
+        Runnable product = BareLibrary.matMul(bfloat16 ? DnnlConstants.BF16 : DnnlConstants.F32, SIZE, threads);
         long best = Long.MAX_VALUE;
         for (int i = -WARM_UPS; i < repetitions; i++) {
             long start = System.nanoTime();

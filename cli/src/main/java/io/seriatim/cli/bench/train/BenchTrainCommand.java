@@ -2,6 +2,7 @@ package io.seriatim.cli.bench.train;
 
 import io.seriatim.cli.bench.PeerUnavailableException;
 import io.seriatim.cli.bench.Printer;
+import io.seriatim.executor.Pass;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -33,9 +34,20 @@ public final class BenchTrainCommand implements Callable<Integer> {
     @Option(names = "--quick", description = "A tenth of the steps: some seconds.")
     private boolean quick;
 
-    @Option(names = "--peers", paramLabel = "DIR", description = "Run DIR/python/torch_bench.py in turn with ours, with the Python of the environment variable "
-            + TorchPeer.PYTHON + " (python3), and print the ratios.")
+    @Option(names = "--precision", defaultValue = "F32", paramLabel = "f32|bf16", description = "In what products and convolutions of training steps are computed. Default: f32.")
+    private Setting.Precision precision = Setting.Precision.F32;
+
+    @Option(names = "--without", paramLabel = "PASS", split = ",", description = "Make plans without these passes: ${COMPLETION-CANDIDATES}.")
+    private List<Pass> without = new ArrayList<>();
+
+    @Option(names = "--peers", paramLabel = "DIR", description = "Run the peers in DIR/python and DIR/jvm in turn with ours, and print the ratios. The environment variables SERIATIM_PEER_PYTHON and "
+            + "SERIATIM_PEER_PADDLE_PYTHON name the Pythons that have PyTorch and PaddlePaddle.")
     private @Nullable Path peers;
+
+    @Option(names = "--rounds", defaultValue = "1", paramLabel = "N", description = "How often each work is measured, ours and the peers' in turn; tables have the medians. Default: ${DEFAULT-VALUE}.")
+    private int rounds = 1;
+
+    private boolean failed;
 
     /** Made by the command line. */
     public BenchTrainCommand() {
@@ -43,29 +55,50 @@ public final class BenchTrainCommand implements Callable<Integer> {
     }
 
     @Override
-    public Integer call() throws IOException, InterruptedException {
-        CommandSpec command = Objects.requireNonNull(spec, "spec");
-        for (int count : threads) {
-            if (count < 1) {
-                throw new ParameterException(command.commandLine(), "--threads must be at least 1, but is " + count);
-            }
-        }
-        PrintWriter out = command.commandLine().getOut();
-        TorchPeer peer = peers == null ? null : TorchPeer.in(peers);
-        Ratios ratios = new Ratios("torch");
-        boolean compared = false;
-        Set<TrainWork> chosen = works.isEmpty() ? EnumSet.allOf(TrainWork.class) : EnumSet.copyOf(works);
+    public Integer call() throws InterruptedException {
+        threads.forEach(count -> atLeastOne("--threads", count));
+        atLeastOne("--rounds", rounds);
+        Setting setting = new Setting(quick, precision, Set.copyOf(without));
+        List<Peer> others = peers == null ? List.of() : Peer.in(peers, System::getenv, this::notice);
+        Ratios ratios = new Ratios(others.stream().map(Peer::name).toList());
         for (int count : counts()) {
-            for (TrainWork work : chosen) {
-                List<Figures> ours = print(out, ours(work, count));
-                compared |= peer != null && compare(ours, peer, work, count, ratios);
+            for (TrainWork work : chosen()) {
+                for (int round = 0; round < rounds; round++) {
+                    ratios.add(work, print(ours(work, count, setting)));
+                    for (Peer peer : others) {
+                        ratios.add(work, print(theirs(peer, work, count)));
+                    }
+                }
             }
         }
-        if (compared) {
-            out.println();
-            new Printer(out, true).print("Ratios of ours to the peer's in the same run", ratios.table());
+        if (!others.isEmpty()) {
+            Printer printer = new Printer(out(), true);
+            out().println();
+            printer.print("Times, and ours ÷ the fastest peer's", ratios.times());
+            printer.print("Most memory of a process that trains, MB, and ours ÷ the least of the peers", ratios.memory());
+            printer.print("From the start to the end of the first step, s, and ours ÷ the fastest peer's", ratios.firstSteps());
         }
-        return 0;
+        return failed ? 1 : 0;
+    }
+
+    private CommandSpec spec() {
+        return Objects.requireNonNull(spec, "spec");
+    }
+
+    private PrintWriter out() {
+        return spec().commandLine().getOut();
+    }
+
+    private void notice(String line) {
+        PrintWriter err = spec().commandLine().getErr();
+        err.println(line);
+        err.flush();
+    }
+
+    private void atLeastOne(String option, int value) {
+        if (value < 1) {
+            throw new ParameterException(spec().commandLine(), option + " must be at least 1, but is " + value);
+        }
     }
 
     private List<Integer> counts() {
@@ -75,44 +108,53 @@ public final class BenchTrainCommand implements Callable<Integer> {
         return quick ? List.of(1) : List.of(1, 2);
     }
 
-    /** With several threads the faster of two ways to use them. */
-    private List<Figures> ours(TrainWork work, int count) throws IOException, InterruptedException {
-        List<Figures> whole = new WorkProcess(work, count, false, quick).inOwnProcess();
-        if (count == 1 || !work.trains()) {
-            return whole;
+    /** Only what trains has mixed precision. */
+    private Set<TrainWork> chosen() {
+        Set<TrainWork> chosen = works.isEmpty() ? EnumSet.allOf(TrainWork.class) : EnumSet.copyOf(works);
+        if (precision == Setting.Precision.BF16) {
+            for (TrainWork work : EnumSet.allOf(TrainWork.class)) {
+                if (!work.trains() && chosen.remove(work) && !works.isEmpty()) {
+                    throw new ParameterException(spec().commandLine(),
+                            "--precision bf16 is for works that train, but --work names " + work);
+                }
+            }
         }
-        Figures executor = whole.getFirst();
-        Figures split = new WorkProcess(work, count, true, quick).inOwnProcess().getFirst();
-        Figures best = work.isSameWhenSplit() && split.time() < executor.time() ? split : executor;
-        return List.of(best.with("executor_ms", executor.time(), 3).with("split_ms", split.time(), 3));
+        return chosen;
     }
 
-    private boolean compare(List<Figures> ours, TorchPeer peer, TrainWork work, int count, Ratios ratios) throws InterruptedException {
-        CommandSpec command = Objects.requireNonNull(spec, "spec");
-        String name = work.peer();
-        if (name == null) {
-            command.commandLine().getErr().println("torch: has no " + work.label());
-            return false;
+    /** With several threads the faster of two ways to use them. A work that fails is told of and leaves the others alone. */
+    private List<Figures> ours(TrainWork work, int count, Setting setting) throws InterruptedException {
+        try {
+            List<Figures> whole = new WorkProcess(work, count, false, setting).inOwnProcess();
+            if (count == 1 || !work.trains()) {
+                return whole;
+            }
+            Figures executor = whole.getFirst();
+            Figures split = new WorkProcess(work, count, true, setting).inOwnProcess().getFirst();
+            Figures best = work.isSameWhenSplit() && split.time() < executor.time() ? split : executor;
+            return List.of(best.with("executor_ms", executor.time(), 3).with("split_ms", split.time(), 3));
+        } catch (IOException e) {
+            failed = true;
+            notice("seriatim: " + work + " with " + count + " threads failed: " + e.getMessage());
+            return List.of();
+        }
+    }
+
+    private List<Figures> theirs(Peer peer, TrainWork work, int count) throws InterruptedException {
+        if (!peer.does(work)) {
+            return List.of();
         }
         try {
-            List<Figures> theirs = print(command.commandLine().getOut(), peer.run(name, count));
-            for (Figures figures : ours) {
-                theirs.stream().filter(other -> isSameWork(figures, other)).forEach(other -> ratios.row(figures, other));
-            }
-            return true;
+            return peer.run(work, count);
         } catch (PeerUnavailableException e) {
-            command.commandLine().getErr().println("torch: " + work.label() + " is left out: " + e.getMessage());
-            return false;
+            notice(peer.name() + ": " + work + " is left out: " + e.getMessage());
+            return List.of();
         }
     }
 
-    private static boolean isSameWork(Figures ours, Figures other) {
-        return ours.text("work").equals(other.text("work"));
-    }
-
-    private static List<Figures> print(PrintWriter out, List<Figures> figures) {
-        figures.forEach(out::println);
-        out.flush();
+    private List<Figures> print(List<Figures> figures) {
+        figures.forEach(out()::println);
+        out().flush();
         return figures;
     }
 }

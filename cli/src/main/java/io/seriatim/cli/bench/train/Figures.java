@@ -50,14 +50,28 @@ final class Figures {
         return figures;
     }
 
+    /** Of several lines of the same work, one whose numbers are the medians. */
+    static Figures median(List<Figures> lines) {
+        Figures median = new Figures();
+        lines.getFirst().members.forEach((key, value) -> {
+            double[] numbers = lines.stream().map(line -> line.number(key)).flatMapToDouble(OptionalDouble::stream).sorted().toArray();
+            int n = numbers.length;
+            median.members.put(key, n == 0 ? value : String.valueOf((numbers[(n - 1) / 2] + numbers[n / 2]) / 2));
+        });
+        return median;
+    }
+
     /** A name, or nothing where it is missing. */
     String text(String key) {
         return members.getOrDefault(key, "").replace("\"", "");
     }
 
+    /** A number, or nothing where it is missing. */
     OptionalDouble number(String key) {
         String value = members.get(key);
-        return value == null || value.equals("null") ? OptionalDouble.empty() : OptionalDouble.of(Double.parseDouble(value));
+        return value == null || value.equals("null") || value.startsWith("\"")
+                ? OptionalDouble.empty()
+                : OptionalDouble.of(Double.parseDouble(value));
     }
 
     /** The key of what it took. */

@@ -2,6 +2,7 @@ package io.seriatim.cli.bench.train;
 
 import io.seriatim.graph.Adam;
 import io.seriatim.graph.Graph;
+import io.seriatim.graph.MixedPrecision;
 import io.seriatim.graph.Momentum;
 import io.seriatim.graph.Network;
 import io.seriatim.graph.Optimizer;
@@ -20,8 +21,10 @@ final class TrainPrograms {
     private static final long SEED = 1;
     /** Another one, so that targets have nothing to do with what goes in. */
     private static final long TARGET_SEED = 2;
-    private static final String OUT = "out";
-    private static final String X = "x";
+    /** The name of a result. */
+    static final String OUT = "out";
+    /** The name of what goes in. */
+    static final String X = "x";
     private static final String TARGET = "target";
     private static final int CHAIN = 1000;
     private static final int CHAIN_WIDTH = 16;
@@ -50,19 +53,27 @@ final class TrainPrograms {
      *
      * @param open
      *            whether the program is for any batch, so that it can be split; it is then the first dimension of all feeds
+     * @param bfloat16
+     *            whether products and convolutions are computed in bfloat16
      */
-    static Task training(TrainWork work, boolean open) {
+    static Task training(TrainWork work, boolean open, boolean bfloat16) {
         return switch (work) {
-            case T1 -> classifier(Momentum.of(0.01), 10, open, gauss(SEED, 128, 784), new long[]{128, 1}, Networks::mlp);
-            case T2 -> classifier(Adam.of(1e-3), 10, open, gauss(SEED, 64, 1, 28, 28), new long[]{64, 1}, Networks::leNet);
-            case T3 -> classifier(Adam.of(1e-3), Networks.SYMBOLS, open, numbers(SEED, Networks.SYMBOLS, 32, Networks.CONTEXT),
-                    new long[]{32, Networks.CONTEXT, 1}, Networks::gpt);
-            case T4 -> classifier(Sgd.of(0.1), 10, open, sequences(open), new long[]{32, 1},
+            case T1 -> classifier(mixed(Momentum.of(0.01), bfloat16), 10, open, gauss(SEED, 128, 784), new long[]{128, 1}, Networks::mlp);
+            case T2 -> classifier(mixed(Adam.of(1e-3), bfloat16), 10, open, gauss(SEED, 64, 1, 28, 28), new long[]{64, 1}, Networks::leNet);
+            case T3 ->
+                classifier(mixed(Adam.of(1e-3), bfloat16), Networks.SYMBOLS, open, numbers(SEED, Networks.SYMBOLS, 32, Networks.CONTEXT),
+                        new long[]{32, Networks.CONTEXT, 1}, Networks::gpt);
+            case T4 -> classifier(mixed(Sgd.of(0.1), bfloat16), 10, open, sequences(open), new long[]{32, 1},
                     (g, x) -> Cells.lstm(g, stepsFirst(x, open)));
-            case T4B -> gru(open);
-            case T6 -> classifier(Momentum.of(0.01), 10, open, gauss(SEED, 16, 3, 64, 64), new long[]{16, 1}, Networks::resNet18);
+            case T4B -> gru(mixed(Sgd.of(0.1), bfloat16), open);
+            case T6 ->
+                classifier(mixed(Momentum.of(0.01), bfloat16), 10, open, gauss(SEED, 16, 3, 64, 64), new long[]{16, 1}, Networks::resNet18);
             case T5, T7 -> throw new IllegalArgumentException(work + " does not train");
         };
+    }
+
+    private static Optimizer mixed(Optimizer optimizer, boolean bfloat16) {
+        return bfloat16 ? optimizer.precision(MixedPrecision.bfloat16()) : optimizer;
     }
 
     private static Tensor sequences(boolean batchFirst) {
@@ -81,8 +92,8 @@ final class TrainPrograms {
                         pair.target()).mean());
     }
 
-    private static Task gru(boolean open) {
-        return training(Sgd.of(0.1), open, sequences(open), gauss(TARGET_SEED, 32, Cells.WIDTH),
+    private static Task gru(Optimizer optimizer, boolean open) {
+        return training(optimizer, open, sequences(open), gauss(TARGET_SEED, 32, Cells.WIDTH),
                 (g, pair) -> Cells.gru(g, stepsFirst(pair.x(), open)).minus(pair.target()).square().mean());
     }
 
@@ -126,6 +137,11 @@ final class TrainPrograms {
             }
             return y;
         }, gauss(SEED, CHAIN_WIDTH));
+    }
+
+    /** One call of a network. */
+    static Task call(BiFunction<Graph, Value, Value> layers, long... dims) {
+        return call(layers, gauss(SEED, dims));
     }
 
     private static Task call(BiFunction<Graph, Value, Value> layers, Tensor x) {

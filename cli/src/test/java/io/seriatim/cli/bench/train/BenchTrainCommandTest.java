@@ -29,7 +29,8 @@ class BenchTrainCommandTest {
         List<Figures> figures = Figures.parse(out.toString());
         assertEquals(List.of("mlp", "chain1000"), figures.stream().map(each -> each.text("work")).toList(), out::toString);
         assertEquals(List.of("lib", "work", "threads", "rss_mb", "first_step_s", "median_ms", "min_ms", "first_loss", "last_loss",
-                "limit_share", "peak_gflops", "arena_mb"), keysWithMemory(figures.getFirst()), out::toString);
+                "kernels_ms", "waiting_ms", "idle_ms", "limit_share", "peak_gflops", "arena_mb"), keysWithMemory(figures.getFirst()),
+                out::toString);
         assertTrue(figures.getFirst().number("last_loss").orElseThrow() < figures.getFirst().number("first_loss").orElseThrow(),
                 out::toString);
         assertTrue(figures.getFirst().number("limit_share").orElseThrow() > 0, out::toString);
@@ -47,10 +48,20 @@ class BenchTrainCommandTest {
 
     @Test
     void aPeerThatCannotBeRunIsALineOnly(@TempDir Path folder) throws IOException {
-        Files.createDirectory(folder.resolve("python"));
-        assertEquals(0, bench("--quick", "--work", "T7", "--peers", folder.toString()), err::toString);
-        assertTrue(err.toString().startsWith("torch: chain1000 is left out: "), err::toString);
-        assertEquals(1, out.toString().lines().count(), out::toString);
+        Files.writeString(Files.createDirectory(folder.resolve("python")).resolve("torch_bench.py"), "");
+        Files.writeString(Files.createDirectory(folder.resolve("jvm")).resolve("run.sh"), "exit 3");
+        assertEquals(0, bench("--quick", "--work", "T7", "--rounds", "2", "--peers", folder.toString()), err::toString);
+        assertTrue(err.toString().startsWith("torch"), err::toString);
+        assertEquals(2, out.toString().lines().filter(line -> line.startsWith("{")).count(), out::toString);
+        assertTrue(out.toString().lines().anyMatch(line -> line.startsWith("| chain1000 |")), out::toString);
+    }
+
+    @Test
+    void theSettingReachesTheProcess() {
+        assertEquals(0, bench("--quick", "--work", "T1", "--precision", "bf16", "--without", "EPILOGUES,chains"), err::toString);
+        Figures figures = Figures.parse(out.toString()).getFirst();
+        assertEquals("bf16", figures.text("precision"));
+        assertEquals("EPILOGUES,CHAINS", figures.text("without"));
     }
 
     @Test
@@ -59,5 +70,9 @@ class BenchTrainCommandTest {
         assertTrue(err.toString().startsWith("--threads must be at least 1, but is 0"), err::toString);
         assertEquals(2, bench("--work", "T9"));
         assertTrue(err.toString().contains("'T9'"), err::toString);
+        assertEquals(2, bench("--rounds", "0"));
+        assertEquals(2, bench("--without", "NOTHING"));
+        assertEquals(2, bench("--precision", "bf16", "--work", "T5"));
+        assertTrue(err.toString().contains("--precision bf16 is for works that train, but --work names T5"), err::toString);
     }
 }

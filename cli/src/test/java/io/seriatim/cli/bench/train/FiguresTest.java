@@ -40,10 +40,12 @@ class FiguresTest {
     }
 
     @Test
-    void areDividedByThePeers() {
-        Ratios ratios = new Ratios("torch");
-        ratios.row(ours(), Figures.parse(PEER).getFirst());
-        String row = ratios.table().text().lines().toList().get(1);
-        assertEquals("mlp 1 ms 2.00 4.00 0.50 200 400 0.50 0.60 3.00 0.20", row.replaceAll(" +", " "));
+    void haveMedians() {
+        List<Figures> lines = Figures
+                .parse("{\"lib\": \"a\", \"median_ms\": 4.0, \"loss\": null}\n{\"lib\": \"a\", \"median_ms\": 1.0, \"loss\": 2}\n"
+                        + "{\"lib\": \"a\", \"median_ms\": 2.0, \"loss\": 3}");
+        assertEquals("{\"lib\": \"a\", \"median_ms\": 2.0, \"loss\": 2.5}", Figures.median(lines).toString());
+        assertEquals("{\"lib\": \"a\", \"median_ms\": 2.5, \"loss\": 2.0}", Figures.median(lines.subList(0, 2)).toString());
+        assertEquals(lines.getFirst().toString(), Figures.median(lines.subList(0, 1)).toString());
     }
 }

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.seriatim.executor.trace.TimeShares;
 import io.seriatim.graph.Program;
 import java.util.Arrays;
 import java.util.EnumSet;
@@ -17,6 +18,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 class TrainProgramsTest {
+    private static final Setting SETTING = new Setting(true, Setting.Precision.F32, Set.of());
+
     /** Without the running statistics of batch normalisation, which are parameters that are not trained. */
     private static long trained(Program program) {
         Set<String> running = program.global().ops().stream().filter(op -> op.type().equals("batch_norm"))
@@ -30,14 +33,14 @@ class TrainProgramsTest {
     @ParameterizedTest
     @CsvSource({"T1, 669706", "T2, 431080", "T3, 818241", "T4, 132874", "T4B, 98688", "T6, 11181642"})
     void haveThePeersParameters(TrainWork work, long parameters) {
-        assertEquals(parameters, trained(TrainPrograms.training(work, false).network().main()));
-        assertEquals(parameters, trained(TrainPrograms.training(work, true).network().main()), "for any batch");
+        assertEquals(parameters, trained(TrainPrograms.training(work, false, false).network().main()));
+        assertEquals(parameters, trained(TrainPrograms.training(work, true, false).network().main()), "for any batch");
     }
 
     @ParameterizedTest
     @CsvSource({"T1, 10", "T2, 10", "T3, 65", "T4, 10", "T6, 10"})
     void beginWithoutKnowledge(TrainWork work, int classes) {
-        try (PlannedSteps steps = PlannedSteps.of(TrainPrograms.training(work, false), 1)) {
+        try (PlannedSteps steps = PlannedSteps.of(TrainPrograms.training(work, false, false), 1, SETTING)) {
             assertEquals(Math.log(classes), steps.step(), 0.45, work::name);
         }
     }
@@ -45,8 +48,8 @@ class TrainProgramsTest {
     @ParameterizedTest
     @EnumSource(value = TrainWork.class, names = {"T1", "T2", "T3", "T4", "T4B"})
     void aSplitBatchMakesTheSameSteps(TrainWork work) {
-        try (PlannedSteps whole = PlannedSteps.of(TrainPrograms.training(work, false), 1);
-                PlannedSteps split = PlannedSteps.split(TrainPrograms.training(work, true), 2)) {
+        try (PlannedSteps whole = PlannedSteps.of(TrainPrograms.training(work, false, false), 1, SETTING);
+                PlannedSteps split = PlannedSteps.split(TrainPrograms.training(work, true, false), 2, SETTING)) {
             double first = whole.step();
             assertEquals(first, split.step(), 1e-4 * first, work::name);
             double second = whole.step();
@@ -60,17 +63,40 @@ class TrainProgramsTest {
     void arithmeticIsCounted() {
         long forward = 2L * 128 * (784 * 512 + 512 * 512 + 512 * 10);
         long gradientOfInput = 2L * 128 * 784 * 512;
-        assertEquals(3 * forward - gradientOfInput, Arithmetic.of(TrainPrograms.training(TrainWork.T1, false).network().main()));
+        assertEquals(3 * forward - gradientOfInput, Arithmetic.of(TrainPrograms.training(TrainWork.T1, false, false).network().main()));
         long convolutions = 2L * 64 * 24 * 24 * 20 * 25 * 2 + 2L * 64 * 8 * 8 * 50 * 20 * 25 * 3;
         long layers = 3 * 2L * 64 * (800 * 500 + 500 * 10);
-        assertEquals(convolutions + layers, Arithmetic.of(TrainPrograms.training(TrainWork.T2, false).network().main()));
-        assertEquals(71e-3, Arithmetic.of(TrainPrograms.training(TrainWork.T3, false).network().main()) / 148e9, 2e-3);
+        assertEquals(convolutions + layers, Arithmetic.of(TrainPrograms.training(TrainWork.T2, false, false).network().main()));
+        assertEquals(71e-3, Arithmetic.of(TrainPrograms.training(TrainWork.T3, false, false).network().main()) / 148e9, 2e-3);
+    }
+
+    /** Masters, gradients' sums and the loss stay float32. */
+    @ParameterizedTest
+    @EnumSource(value = TrainWork.class, names = {"T1", "T4B"})
+    void mixedPrecisionMakesNearlyTheSameSteps(TrainWork work) {
+        try (PlannedSteps whole = PlannedSteps.of(TrainPrograms.training(work, false, false), 1, SETTING);
+                PlannedSteps mixed = PlannedSteps.of(TrainPrograms.training(work, false, true), 1, SETTING)) {
+            for (int i = 0; i < 3; i++) {
+                double loss = whole.step();
+                double other = mixed.step();
+                assertEquals(loss, other, 0.02 * loss, work::name);
+                assertTrue(i == 0 || loss != other, () -> work + " is not computed in bfloat16");
+            }
+        }
+    }
+
+    @Test
+    void theTimeOfAStepIsToldInParts() {
+        try (PlannedSteps steps = PlannedSteps.of(TrainPrograms.mlpCall(), 1, SETTING)) {
+            TimeShares shares = steps.shares(1, 3);
+            assertTrue(shares.busy() > 0 && shares.waiting() >= 0 && shares.idle() >= 0, shares::toString);
+        }
     }
 
     @Test
     void aCallGivesNumbersForNumbers() {
         TrainPrograms.Task task = TrainPrograms.mlpCall();
-        try (PlannedSteps steps = PlannedSteps.of(task, 1)) {
+        try (PlannedSteps steps = PlannedSteps.of(task, 1, SETTING)) {
             float[] x = task.data()[0].toFloatArray();
             float[] first = steps.call(x);
             assertEquals(10, first.length);
@@ -84,7 +110,7 @@ class TrainProgramsTest {
     @Test
     void theChainAddsAThousandTimes() {
         TrainPrograms.Task task = TrainPrograms.chain();
-        try (PlannedSteps steps = PlannedSteps.of(task, 1)) {
+        try (PlannedSteps steps = PlannedSteps.of(task, 1, SETTING)) {
             float[] x = task.data()[0].toFloatArray();
             float[] y = steps.call(x);
             for (int i = 0; i < x.length; i++) {

@@ -2,14 +2,13 @@ package io.seriatim.tensor.internal.ffi;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
-import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
-import java.lang.invoke.MethodHandle;
 import java.nio.file.Path;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,9 +17,6 @@ import org.jspecify.annotations.Nullable;
  */
 @SuppressWarnings("restricted")
 public final class Dnnl {
-    private static final Linker LINKER = Linker.nativeLinker();
-    private static final Linker.Option SHORT_CALL = Linker.Option.critical(false);
-
     /** What loading gave: the library or the reason why there is none. */
     private record Loaded(@Nullable Dnnl dnnl, @Nullable Path folder, @Nullable String problem) {
     }
@@ -33,41 +29,18 @@ public final class Dnnl {
     }
 
     private final SymbolLookup symbols;
-    private final MethodHandle execute;
-    private final MethodHandle setDataHandle;
-    private final MethodHandle setThreads;
-    private final MethodHandle createMemory;
-    private final MethodHandle destroyMemory;
-    private final MethodHandle query;
-    private final MethodHandle createPrimitive;
-    private final MethodHandle destroyPrimitive;
-    private final MethodHandle destroyPrimitiveDesc;
-    private final MethodHandle createDesc;
-    private final MethodHandle createAnyDesc;
-    private final MethodHandle destroyDesc;
-    private final MethodHandle descSize;
-    private final MethodHandle descEqual;
+    private final Map<String, MemorySegment> functions = new ConcurrentHashMap<>();
+    private final MemorySegment execute;
+    private final MemorySegment setDataHandle;
+    private final MemorySegment setThreads;
     private final long engine;
     private final long stream;
 
     private Dnnl(SymbolLookup dnnl, SymbolLookup openMp) {
         symbols = dnnl;
-        execute = function("dnnl_primitive_execute", "ppip");
-        setDataHandle = function(dnnl, "dnnl_memory_set_data_handle", "pp", SHORT_CALL);
-        setThreads = LINKER.downcallHandle(openMp.findOrThrow("omp_set_num_threads"), FunctionDescriptor.ofVoid(ValueLayout.JAVA_INT),
-                SHORT_CALL);
-        createMemory = function("dnnl_memory_create", "pppp");
-        destroyMemory = function("dnnl_memory_destroy", "p");
-        query = function("dnnl_primitive_desc_query", "piip");
-        createPrimitive = function("dnnl_primitive_create", "pp");
-        destroyPrimitive = function("dnnl_primitive_destroy", "p");
-        destroyPrimitiveDesc = function("dnnl_primitive_desc_destroy", "p");
-        createDesc = function("dnnl_memory_desc_create_with_strides", "pipip");
-        createAnyDesc = function("dnnl_memory_desc_create_with_tag", "pipii");
-        destroyDesc = function("dnnl_memory_desc_destroy", "p");
-        descSize = LINKER.downcallHandle(dnnl.findOrThrow("dnnl_memory_desc_get_size"),
-                FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG));
-        descEqual = function("dnnl_memory_desc_equal", "pp");
+        execute = dnnl.findOrThrow("dnnl_primitive_execute");
+        setDataHandle = dnnl.findOrThrow("dnnl_memory_set_data_handle");
+        setThreads = openMp.findOrThrow("omp_set_num_threads");
         engine = handle(out -> call("dnnl_engine_create", "pip", out, DnnlConstants.ENGINE_CPU, 0L));
         stream = handle(out -> call("dnnl_stream_create", "ppi", out, engine, DnnlConstants.STREAM_DEFAULT));
     }
@@ -81,7 +54,7 @@ public final class Dnnl {
         Path folder = null;
         try {
             folder = NativeFiles.unpack(platform);
-            SymbolLookup openMp = LINKER.defaultLookup();
+            SymbolLookup openMp = Linker.nativeLinker().defaultLookup();
             SymbolLookup last = openMp;
             for (String name : platform.libraries()) {
                 // The loader finds a library that is loaded already by its name: those that oneDNN needs come first.
@@ -149,18 +122,8 @@ public final class Dnnl {
         int create(long out);
     }
 
-    private MethodHandle function(String name, String parameters) {
-        return function(symbols, name, parameters);
-    }
-
-    private static MethodHandle function(SymbolLookup lookup, String name, String parameters, Linker.Option... options) {
-        MemoryLayout[] layouts = parameters.chars().mapToObj(c -> switch (c) {
-            case 'p' -> ValueLayout.JAVA_LONG;
-            case 'i' -> ValueLayout.JAVA_INT;
-            case 'f' -> ValueLayout.JAVA_FLOAT;
-            default -> throw new IllegalArgumentException("unknown parameter type " + (char) c);
-        }).toArray(MemoryLayout[]::new);
-        return LINKER.downcallHandle(lookup.findOrThrow(name), FunctionDescriptor.of(ValueLayout.JAVA_INT, layouts), options);
+    private MemorySegment function(String name) {
+        return functions.computeIfAbsent(name, symbols::findOrThrow);
     }
 
     /**
@@ -175,11 +138,7 @@ public final class Dnnl {
      * @return the status
      */
     public int call(String name, String parameters, Object... arguments) {
-        try {
-            return (int) function(name, parameters).invokeWithArguments(arguments);
-        } catch (Throwable e) {
-            throw new AssertionError("the C function " + name + " throws nothing", e);
-        }
+        return (int) Calls.any(function(name), ValueLayout.JAVA_INT, parameters, arguments);
     }
 
     /**
@@ -234,13 +193,7 @@ public final class Dnnl {
      *            the address of an array of {int, memory handle}, 16 bytes each
      */
     public void execute(long primitive, int count, long arguments) {
-        int status;
-        try {
-            status = (int) execute.invokeExact(primitive, stream, count, arguments);
-        } catch (Throwable e) {
-            throw new AssertionError(e);
-        }
-        check(status);
+        check(Calls.execute(execute, primitive, stream, count, arguments));
     }
 
     /**
@@ -252,14 +205,7 @@ public final class Dnnl {
      *            of the data
      */
     public void setDataHandle(long memory, long address) {
-        try {
-            int status = (int) setDataHandle.invokeExact(memory, address);
-            check(status);
-        } catch (RuntimeException e) {
-            throw e;
-        } catch (Throwable e) {
-            throw new AssertionError(e);
-        }
+        check(Calls.instant(setDataHandle, memory, address));
     }
 
     /**
@@ -269,11 +215,7 @@ public final class Dnnl {
      *            from 1
      */
     public void setThreads(int threads) {
-        try {
-            setThreads.invokeExact(threads);
-        } catch (Throwable e) {
-            throw new AssertionError(e);
-        }
+        Calls.instant(setThreads, threads, 0);
     }
 
     /**
@@ -291,7 +233,7 @@ public final class Dnnl {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment d = arena.allocateFrom(ValueLayout.JAVA_LONG, dims);
             MemorySegment s = arena.allocateFrom(ValueLayout.JAVA_LONG, strides);
-            return handle(out -> invoke(createDesc, out, dims.length, d.address(), dtype, s.address()));
+            return handle(out -> call("dnnl_memory_desc_create_with_strides", "pipip", out, dims.length, d.address(), dtype, s.address()));
         }
     }
 
@@ -307,23 +249,8 @@ public final class Dnnl {
     public long describeAny(long[] dims, int dtype) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment d = arena.allocateFrom(ValueLayout.JAVA_LONG, dims);
-            return handle(out -> invoke(createAnyDesc, out, dims.length, d.address(), dtype, DnnlConstants.FORMAT_ANY));
-        }
-    }
-
-    private static int invoke(MethodHandle handle, long out, int rank, long dims, int dtype, long strides) {
-        try {
-            return (int) handle.invokeExact(out, rank, dims, dtype, strides);
-        } catch (Throwable e) {
-            throw new AssertionError(e);
-        }
-    }
-
-    private static int invoke(MethodHandle handle, long out, int rank, long dims, int dtype, int tag) {
-        try {
-            return (int) handle.invokeExact(out, rank, dims, dtype, tag);
-        } catch (Throwable e) {
-            throw new AssertionError(e);
+            return handle(out -> call("dnnl_memory_desc_create_with_tag", "pipii", out, dims.length, d.address(), dtype,
+                    DnnlConstants.FORMAT_ANY));
         }
     }
 
@@ -367,11 +294,7 @@ public final class Dnnl {
      * @return in bytes
      */
     public long size(long description) {
-        try {
-            return (long) descSize.invokeExact(description);
-        } catch (Throwable e) {
-            throw new AssertionError(e);
-        }
+        return Calls.any(function("dnnl_memory_desc_get_size"), ValueLayout.JAVA_LONG, "p", description);
     }
 
     /**
@@ -384,11 +307,7 @@ public final class Dnnl {
      * @return true if a tensor of one can be read as the other
      */
     public boolean equal(long a, long b) {
-        try {
-            return (int) descEqual.invokeExact(a, b) != 0;
-        } catch (Throwable e) {
-            throw new AssertionError(e);
-        }
+        return call("dnnl_memory_desc_equal", "pp", a, b) != 0;
     }
 
     /**
@@ -398,7 +317,7 @@ public final class Dnnl {
      *            a handle, or 0
      */
     public void destroyDescription(long description) {
-        destroy(destroyDesc, description);
+        destroy("dnnl_memory_desc_destroy", description);
     }
 
     /**
@@ -428,10 +347,8 @@ public final class Dnnl {
     public long query(long primitiveDescription, int what, int index) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment out = arena.allocate(ValueLayout.JAVA_LONG);
-            int status = (int) query.invokeExact(primitiveDescription, what, index, out.address());
+            int status = call("dnnl_primitive_desc_query", "piip", primitiveDescription, what, index, out.address());
             return status == 0 ? out.get(ValueLayout.JAVA_LONG, 0) : 0;
-        } catch (Throwable e) {
-            throw new AssertionError(e);
         }
     }
 
@@ -455,13 +372,7 @@ public final class Dnnl {
      * @return a handle
      */
     public long primitive(long primitiveDescription) {
-        long primitive = handle(out -> {
-            try {
-                return (int) createPrimitive.invokeExact(out, primitiveDescription);
-            } catch (Throwable e) {
-                throw new AssertionError(e);
-            }
-        });
+        long primitive = handle(out -> call("dnnl_primitive_create", "pp", out, primitiveDescription));
         if (primitive == 0) {
             throw new IllegalStateException("oneDNN made no primitive of " + implementation(primitiveDescription));
         }
@@ -475,7 +386,7 @@ public final class Dnnl {
      *            a handle, or 0
      */
     public void destroyPrimitive(long primitive) {
-        destroy(destroyPrimitive, primitive);
+        destroy("dnnl_primitive_destroy", primitive);
     }
 
     /**
@@ -485,7 +396,7 @@ public final class Dnnl {
      *            a handle, or 0
      */
     public void destroyPrimitiveDescription(long primitiveDescription) {
-        destroy(destroyPrimitiveDesc, primitiveDescription);
+        destroy("dnnl_primitive_desc_destroy", primitiveDescription);
     }
 
     /**
@@ -496,13 +407,7 @@ public final class Dnnl {
      * @return a handle
      */
     public long memory(long description) {
-        return handle(out -> {
-            try {
-                return (int) createMemory.invokeExact(out, description, engine, 0L);
-            } catch (Throwable e) {
-                throw new AssertionError(e);
-            }
-        });
+        return handle(out -> call("dnnl_memory_create", "pppp", out, description, engine, 0L));
     }
 
     /**
@@ -512,19 +417,12 @@ public final class Dnnl {
      *            a handle, or 0
      */
     public void destroyMemory(long memory) {
-        destroy(destroyMemory, memory);
+        destroy("dnnl_memory_destroy", memory);
     }
 
-    private static void destroy(MethodHandle destructor, long handle) {
-        if (handle == 0) {
-            return;
-        }
-        try {
-            check((int) destructor.invokeExact(handle));
-        } catch (RuntimeException e) {
-            throw e;
-        } catch (Throwable e) {
-            throw new AssertionError(e);
+    private void destroy(String destructor, long handle) {
+        if (handle != 0) {
+            check(call(destructor, "p", handle));
         }
     }
 
@@ -534,14 +432,9 @@ public final class Dnnl {
      * @return for instance {@code 3.11.0}
      */
     public String version() {
-        try {
-            long version = (long) LINKER.downcallHandle(symbols.findOrThrow("dnnl_version"), FunctionDescriptor.of(ValueLayout.JAVA_LONG))
-                    .invokeExact();
-            MemorySegment parts = MemorySegment.ofAddress(version).reinterpret(12);
-            return parts.get(ValueLayout.JAVA_INT, 0) + "." + parts.get(ValueLayout.JAVA_INT, 4) + "." + parts.get(ValueLayout.JAVA_INT, 8);
-        } catch (Throwable e) {
-            throw new AssertionError(e);
-        }
+        long version = Calls.any(function("dnnl_version"), ValueLayout.JAVA_LONG, "");
+        MemorySegment parts = MemorySegment.ofAddress(version).reinterpret(12);
+        return parts.get(ValueLayout.JAVA_INT, 0) + "." + parts.get(ValueLayout.JAVA_INT, 4) + "." + parts.get(ValueLayout.JAVA_INT, 8);
     }
 
     /**

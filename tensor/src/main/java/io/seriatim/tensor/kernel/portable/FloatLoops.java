@@ -126,6 +126,22 @@ public final class FloatLoops {
         }
     }
 
+    /** The gradient of the logistic function, from its result. */
+    static void sigmoidGrad(float[] y, float[] dy, float[] dx, int count) {
+        int n = Math.max(count, LEAST_OF_SLOW);
+        for (int i = 0; i < n; i++) {
+            dx[i] = dy[i] * (y[i] * (1 - y[i]));
+        }
+    }
+
+    /** The gradient of the hyperbolic tangent, from its result: as a product, since near 1 the square would be rounded too much. */
+    static void tanhGrad(float[] y, float[] dy, float[] dx, int count) {
+        int n = Math.max(count, LEAST_OF_SLOW);
+        for (int i = 0; i < n; i++) {
+            dx[i] = dy[i] * ((1 - y[i]) * (1 + y[i]));
+        }
+    }
+
     /**
      * A function of two elements.
      *

@@ -7,7 +7,9 @@ import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.kernel.Chain;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -16,13 +18,14 @@ import org.jspecify.annotations.Nullable;
  * needs what they hold; with many of them tiles are shorter, so that all stay in the first-level cache.
  */
 final class PortableChain extends PortableKernel {
-    private static final int CACHED = 6 * KernelContext.TILE;
+    private static final int CACHED = 8 * KernelContext.TILE;
     private static final int VECTORS = 64;
     private static final int LEAST_TILE = 256;
 
     private final Elements[] operands;
     private final boolean[] wide;
     private final int[] slots;
+    private final int[] sources;
     private final int inputs;
     private final int[] outputs;
     private final ChainStep[] steps;
@@ -43,13 +46,28 @@ final class PortableChain extends PortableKernel {
             wide[i] = values[i].dtype() == DType.FLOAT64;
         }
         slots = new int[values.length];
+        sources = sources(chain, values);
         int arrays = place(chain);
         tile = Math.clamp(CACHED / arrays & -VECTORS, LEAST_TILE, KernelContext.TILE);
         DType[] dtypes = Arrays.stream(values).map(TensorSpec::dtype).toArray(DType[]::new);
-        steps = new ChainStep[chain.steps().size()];
-        for (int i = 0; i < steps.length; i++) {
-            steps[i] = ChainStep.of(chain.steps().get(i), inputs + i, dtypes, slots);
+        List<ChainStep> computed = new ArrayList<>();
+        for (int i = inputs; i < values.length; i++) {
+            if (sources[i] == i) {
+                computed.add(ChainStep.of(chain.steps().get(i - inputs), i, dtypes, slots));
+            }
         }
+        steps = computed.toArray(ChainStep[]::new);
+    }
+
+    /** For each value where it is computed: elsewhere, if it is a copy of the same type. */
+    private static int[] sources(Chain chain, TensorSpec[] values) {
+        int[] sources = new int[values.length];
+        for (int i = 0; i < sources.length; i++) {
+            boolean copied = i >= chain.inputs() && chain.steps().get(i - chain.inputs()) instanceof Chain.Cast(var to, var x)
+                    && to == values[x].dtype();
+            sources[i] = copied ? sources[chain.steps().get(i - chain.inputs()).operands().getFirst()] : i;
+        }
+        return sources;
     }
 
     static Kernel of(Chain chain, @Nullable TensorSpec[] arguments) {
@@ -62,12 +80,12 @@ final class PortableChain extends PortableKernel {
         for (int i = 0; i < chain.steps().size(); i++) {
             for (int operand : chain.steps().get(i).operands()) {
                 if (operand != Chain.ABSENT) {
-                    lastUse[operand] = i;
+                    lastUse[sources[operand]] = i;
                 }
             }
         }
         for (int output : outputs) {
-            lastUse[output] = Integer.MAX_VALUE;
+            lastUse[sources[output]] = Integer.MAX_VALUE;
         }
         boolean[][] taken = new boolean[2][Chain.MOST_VALUES];
         for (int i = 0; i < inputs; i++) {
@@ -78,11 +96,13 @@ final class PortableChain extends PortableKernel {
         int most = inputs;
         for (int i = 0; i < chain.steps().size(); i++) {
             for (int operand : chain.steps().get(i).operands()) {
-                if (operand != Chain.ABSENT && lastUse[operand] == i) {
-                    taken[wide[operand] ? 1 : 0][slots[operand]] = false;
+                int source = operand == Chain.ABSENT ? operand : sources[operand];
+                if (source >= 0 && lastUse[source] == i) {
+                    taken[wide[source] ? 1 : 0][slots[source]] = false;
                 }
             }
-            slots[inputs + i] = take(taken[wide[inputs + i] ? 1 : 0]);
+            int source = sources[inputs + i];
+            slots[inputs + i] = source == inputs + i ? take(taken[wide[source] ? 1 : 0]) : slots[source];
             most = Math.max(most, count(taken[0]) + 2 * count(taken[1]));
         }
         return most;

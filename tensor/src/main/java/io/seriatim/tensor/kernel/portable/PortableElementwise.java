@@ -98,6 +98,14 @@ final class PortableElementwise {
             FloatLoops.reluGrad(hasX ? x : y, dy, dx, count);
             return;
         }
+        if (grad.function() == Unary.Function.SIGMOID && !hasX && hasY) {
+            FloatLoops.sigmoidGrad(y, dy, dx, count);
+            return;
+        }
+        if (grad.function() == Unary.Function.TANH && !hasX && hasY) {
+            FloatLoops.tanhGrad(y, dy, dx, count);
+            return;
+        }
         for (int i = 0; i < count; i++) {
             dx[i] = (float) (dy[i] * derivative(grad, hasX, hasY, x[i], y[i]));
         }

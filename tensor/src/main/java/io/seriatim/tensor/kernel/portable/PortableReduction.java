@@ -104,8 +104,8 @@ final class PortableReduction {
                         value += sumOfRow(x, begin, context);
                         continue;
                     }
-                    for (long i = 0; i < elements.rowLength(); i += tile.length) {
-                        int length = (int) Math.min(tile.length, elements.rowLength() - i);
+                    for (long i = 0; i < elements.rowLength(); i += KernelContext.TILE) {
+                        int length = (int) Math.min(KernelContext.TILE, elements.rowLength() - i);
                         long at = x.offset() + (begin + i * elements.rowStride(0)) * x.dtype().bytes();
                         Doubles.load(x.memory(), x.dtype(), at, elements.rowStride(0), tile, 0, length);
                         value = fold(value, tile, length);
@@ -128,8 +128,8 @@ final class PortableReduction {
         double b = 0;
         double c = 0;
         double d = 0;
-        for (long i = 0; i < elements.rowLength(); i += tile.length) {
-            int length = (int) Math.min(tile.length, elements.rowLength() - i);
+        for (long i = 0; i < elements.rowLength(); i += KernelContext.TILE) {
+            int length = (int) Math.min(KernelContext.TILE, elements.rowLength() - i);
             Floats.load(x.memory(), DType.FLOAT32, x.offset() + (begin + i * elements.rowStride(0)) * Float.BYTES, elements.rowStride(0),
                     tile, 0, length);
             int j = 0;
@@ -197,8 +197,8 @@ final class PortableReduction {
         double[] tile = context.doubles(0);
         double[] sums = context.doubles(1);
         for (long row = 0; row < results.rows(); row++) {
-            for (long column = 0; column < results.rowLength(); column += tile.length) {
-                int length = (int) Math.min(tile.length, results.rowLength() - column);
+            for (long column = 0; column < results.rowLength(); column += KernelContext.TILE) {
+                int length = (int) Math.min(KernelContext.TILE, results.rowLength() - column);
                 Arrays.fill(sums, 0, length, startDouble());
                 long from = results.offset(0, row) + column * results.rowStride(0);
                 for (long part = 0; part < elements.rows(); part++) {
@@ -242,8 +242,8 @@ final class PortableReduction {
                 long from = results.offset(0, row) + column * results.rowStride(0);
                 long value = start();
                 for (long part = 0; part < elements.rows(); part++) {
-                    for (long i = 0; i < elements.rowLength(); i += tile.length) {
-                        int length = (int) Math.min(tile.length, elements.rowLength() - i);
+                    for (long i = 0; i < elements.rowLength(); i += KernelContext.TILE) {
+                        int length = (int) Math.min(KernelContext.TILE, elements.rowLength() - i);
                         long at = x.offset() + (from + elements.offset(0, part) + i * elements.rowStride(0)) * x.dtype().bytes();
                         Longs.load(x.memory(), x.dtype(), at, elements.rowStride(0), tile, 0, length);
                         for (int j = 0; j < length; j++) {

@@ -73,7 +73,7 @@ final class RandomKernels {
             for (long i = 0; i < count; i += ELEMENTS) {
                 int length = (int) Math.min(ELEMENTS, count - i);
                 // Pairs are made whole: an odd end has a partner that is not stored.
-                uniform(seed, stream, i, values, length + 1 & -2, context.ints());
+                uniform(seed, stream, i, values, length + 1 & -2, context.ints(0));
                 distribute(random, values, length + 1 & -2);
                 if (out.dtype().isFloating()) {
                     Doubles.store(out, i, values, 0, length);
@@ -135,7 +135,7 @@ final class RandomKernels {
             double[] tile = context.doubles(0);
             for (int i = 0; i < permutation.n(); i += ELEMENTS) {
                 int length = Math.min(ELEMENTS, permutation.n() - i);
-                uniform(part(all.get(0), 0), part(all.get(0), 1), i, tile, length, context.ints());
+                uniform(part(all.get(0), 0), part(all.get(0), 1), i, tile, length, context.ints(0));
                 System.arraycopy(tile, 0, keys, i, length);
             }
             Integer[] order = new Integer[permutation.n()];
@@ -155,7 +155,7 @@ final class RandomKernels {
             long count = all.get(0).shape().size();
             for (long i = 0; i < count; i += ELEMENTS) {
                 int length = (int) Math.min(ELEMENTS, count - i);
-                uniform(part(key, 0), part(key, 1), i, values, length, context.ints());
+                uniform(part(key, 0), part(key, 1), i, values, length, context.ints(0));
                 Doubles.load(all.get(0), i, x, 0, length);
                 for (int j = 0; j < length; j++) {
                     mask[j] = values[j] >= dropout.probability() ? 1 : 0;

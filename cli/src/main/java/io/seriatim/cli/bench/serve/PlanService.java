@@ -1,0 +1,72 @@
+package io.seriatim.cli.bench.serve;
+
+import io.seriatim.cli.bench.ServePeer;
+import io.seriatim.cli.bench.train.ServedNetwork;
+import io.seriatim.executor.Executor;
+import io.seriatim.executor.Plan;
+import io.seriatim.graph.Network;
+import io.seriatim.graph.Program;
+import io.seriatim.graph.VarDesc;
+import io.seriatim.graph.VarType;
+import io.seriatim.tensor.Tensor;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Objects;
+
+/**
+ * One plan for all callers, each of which runs it on its own thread.
+ *
+ * @param executor
+ *            of one thread
+ * @param network
+ *            for inference
+ * @param plan
+ *            of one request
+ * @param fed
+ *            the name of what is fed
+ * @param fetched
+ *            the name of the result
+ * @param shape
+ *            of what is fed
+ */
+@SuppressWarnings("ArrayRecordComponent") // Never compared.
+record PlanService(Executor executor, Program network, Plan plan, String fed, String fetched, long... shape) implements ServePeer.Session {
+    static PlanService of(ServedNetwork served) {
+        Network network = served.network();
+        String fetched = ServedNetwork.fetched(network);
+        Executor executor = Executor.builder().threads(1).build();
+        executor.run(network.startup());
+        VarType.TensorType type = Objects.requireNonNull(network.main().global().get(served.fed()).type().tensorType());
+        Plan plan = executor.compile(network.main(), Executor.feeds(served.fed()), Executor.fetches(fetched));
+        return new PlanService(executor, network.main(), plan, served.fed(), fetched, type.shape());
+    }
+
+    @Override
+    public float[] call(float... values) {
+        try (Tensor x = Tensor.of(values, shape); Tensor y = plan.run(x).get(fetched)) {
+            return y.toFloatArray();
+        }
+    }
+
+    /** How many numbers a request has. */
+    int size() {
+        long size = 1;
+        for (long dim : shape) {
+            size = Math.multiplyExact(size, dim);
+        }
+        return Math.toIntExact(size);
+    }
+
+    Map<String, Tensor> parameters() {
+        Map<String, Tensor> parameters = new LinkedHashMap<>();
+        for (VarDesc variable : network.parameters()) {
+            parameters.put(variable.name(), executor.scope().get(variable.name()));
+        }
+        return parameters;
+    }
+
+    @Override
+    public void close() {
+        executor.close();
+    }
+}

@@ -1,0 +1,5 @@
+/** Tests. */
+@NullMarked
+package io.seriatim.cli.bench.serve;
+
+import org.jspecify.annotations.NullMarked;

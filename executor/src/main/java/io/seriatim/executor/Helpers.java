@@ -1,0 +1,110 @@
+package io.seriatim.executor;
+
+import io.seriatim.engine.Engine;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Threads that help with runs of an executor's plans. They are workers of an engine, to which they go back when no run has wanted help for a short time; so one that is still about is there at once when a
+ * loop of training or serving begins its next run.
+ *
+ * <p>
+ * No call is lost: a run is published before the number of those awake is read, and a helper that goes lowers that number before it looks for the last time. So either the run finds too few and wakes
+ * one, or the helper finds the run.
+ */
+final class Helpers {
+    /** How long a helper looks for work without pause. */
+    private static final long LINGER_NANOS = 50_000;
+    private static final long PAUSE_NANOS = 20_000;
+    /** Runs at the same time that may have help; others do without. */
+    private static final int MOST_RUNS = 16;
+    /** How often a helper looks before it looks at the clock. */
+    private static final int LOOKS = 64;
+
+    private final Engine engine;
+    private final int most;
+    private final AtomicReferenceArray<Crew.Run> calls = new AtomicReferenceArray<>(MOST_RUNS);
+    private final AtomicInteger awake = new AtomicInteger();
+
+    Helpers(Engine engine, int most) {
+        this.engine = engine;
+        this.most = most;
+    }
+
+    /** Calls for help with a run. Returns what ends the call, −1 if there is no help. */
+    int call(Crew.Run run, int wanted) {
+        int slot = 0;
+        while (slot < MOST_RUNS && !calls.compareAndSet(slot, null, run)) {
+            slot++;
+        }
+        if (slot == MOST_RUNS) {
+            return -1;
+        }
+        int enough = Math.min(most, wanted);
+        while (isRoused(enough)) {
+            engine.op("help with plans").recorded(false).push(this::help);
+        }
+        return slot;
+    }
+
+    void end(int slot) {
+        if (slot >= 0) {
+            calls.set(slot, null);
+        }
+    }
+
+    private boolean isRoused(int enough) {
+        int now = awake.get();
+        while (now < enough) {
+            if (awake.compareAndSet(now, now + 1)) {
+                return true;
+            }
+            now = awake.get();
+        }
+        return false;
+    }
+
+    private void help() {
+        do {
+            int idle = 0;
+            long since = System.nanoTime();
+            while (true) {
+                if (isHelped()) {
+                    idle = 0;
+                } else if (++idle % LOOKS != 0) {
+                    Thread.onSpinWait();
+                } else {
+                    long now = System.nanoTime();
+                    since = idle == LOOKS ? now : since;
+                    if (now - since > LINGER_NANOS) {
+                        if (!isCalled()) {
+                            break;
+                        }
+                        LockSupport.parkNanos(this, PAUSE_NANOS);
+                    }
+                }
+            }
+            awake.decrementAndGet();
+        } while (isCalled() && isRoused(most));
+    }
+
+    private boolean isHelped() {
+        for (int i = 0; i < MOST_RUNS; i++) {
+            Crew.Run run = calls.get(i);
+            if (run != null && run.help()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private boolean isCalled() {
+        for (int i = 0; i < MOST_RUNS; i++) {
+            if (calls.get(i) != null) {
+                return true;
+            }
+        }
+        return false;
+    }
+}

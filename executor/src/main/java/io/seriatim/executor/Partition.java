@@ -1,0 +1,241 @@
+package io.seriatim.executor;
+
+import io.seriatim.graph.op.Operation;
+import io.seriatim.graph.op.Operations;
+import io.seriatim.tensor.Layout;
+import io.seriatim.tensor.Shape;
+import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.kernel.Computation;
+import io.seriatim.tensor.kernel.Kernel;
+import io.seriatim.tensor.kernel.KernelContext;
+import io.seriatim.tensor.kernel.NoKernelException;
+import io.seriatim.tensor.kernel.PreparedKernels;
+import io.seriatim.tensor.kernel.Split;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Makes several tasks of one that is large, so that threads may work on it side by side: each computes a part of the result from views of the same operands. What reads a part of the result in turn waits only
+ * for the part that wrote it, so that a chain of layers falls apart into chains of their rows, with no meeting between.
+ *
+ * <p>
+ * What is split depends on shapes and the number of threads only, never on time. A computation says itself how its parts give what the whole gives ({@link Computation#splits}); the kernels of the parts must be
+ * of the provider of the whole's. Of each two parts, what one writes must surely lie apart from all that the other touches, and what is written must have memory before the run: it lies in an arena or
+ * outlives runs. Parts of what outlives the run {@linkplain #together belong together}: once one of them has run, the others do too, even if the run fails.
+ */
+final class Partition {
+    /** What a part must cost at least, as {@link Urgency} counts: some 10 µs. */
+    private static final long LEAST_PART = 100_000;
+    /** Columns are cut where a line of the cache begins. */
+    private static final int LINE = 16;
+
+    private final ValueTable values;
+    private final PreparedKernels kernels;
+    private final int threads;
+    private final long least;
+    private final boolean[] isSplittable;
+
+    private Partition(List<Task> tasks, ValueTable values, PreparedKernels kernels, int threads, long least) {
+        this.values = values;
+        this.kernels = kernels;
+        this.threads = threads;
+        this.least = least;
+        this.isSplittable = splittable(tasks, values);
+    }
+
+    /** All on the host. */
+    static List<Task> of(List<Task> tasks, ValueTable values, Options options, PreparedKernels kernels) {
+        Partition partition = new Partition(tasks, values, kernels, options.threads(), options.eager() ? 1 : LEAST_PART);
+        List<Task> all = new ArrayList<>(tasks.size());
+        for (Task task : tasks) {
+            List<Stage> parts = task instanceof Task.Compute compute ? partition.parts(compute) : List.of();
+            if (parts.isEmpty()) {
+                all.add(task);
+            } else {
+                Task.Compute whole = (Task.Compute) task;
+                parts.forEach(part -> all.add(new Task.Compute(whole.operations(), List.of(part), whole.temporaries(), whole.place(),
+                        whole.reads(), whole.writes())));
+            }
+        }
+        return all;
+    }
+
+    /** For each task the first of those beside one another that change parts of one value that outlives the run: itself if there are no others. */
+    static int[] together(List<Task> tasks, ValueTable values) {
+        int[] first = new int[tasks.size()];
+        for (int i = 0; i < first.length; i++) {
+            first[i] = i > 0 && isTogether(tasks.get(i - 1), tasks.get(i), values) ? first[i - 1] : i;
+        }
+        return first;
+    }
+
+    private static boolean isTogether(Task one, Task other, ValueTable values) {
+        return one instanceof Task.Compute first && other instanceof Task.Compute second && !first.operations().isEmpty()
+                && first.operations().equals(second.operations()) && Arrays.equals(first.writes(), second.writes())
+                && Arrays.stream(first.writes()).anyMatch(value -> values.origin(values.memory(value)) != Accesses.Origin.COMPUTED);
+    }
+
+    /** Runs a task after its run has failed, since another one has run that it belongs to. */
+    static void complete(Frame frame, int task, RuntimeException thrown) {
+        try {
+            frame.execute(task, KernelContext.current());
+        } catch (Exception e) {
+            thrown.addSuppressed(e);
+        }
+    }
+
+    /** By the value whose memory it is. */
+    private static boolean[] splittable(List<Task> tasks, ValueTable values) {
+        boolean[] splittable = new boolean[values.size()];
+        for (int i = 0; i < splittable.length; i++) {
+            splittable[i] = values.spec(i) != null && values.constant(i) == null
+                    && (values.origin(i) != Accesses.Origin.COMPUTED || !values.isPersistable(i));
+        }
+        for (int i = 0; i < splittable.length; i++) {
+            if (values.isWanted(i) || values.spec(i) == null) {
+                splittable[values.memory(i)] &= values.origin(values.memory(i)) != Accesses.Origin.COMPUTED;
+            }
+        }
+        for (Task task : tasks) {
+            if (task instanceof Task.Interpreted) {
+                for (int value : task.writes()) {
+                    splittable[values.memory(value)] = false;
+                }
+            }
+        }
+        return splittable;
+    }
+
+    private List<Stage> parts(Task.Compute task) {
+        if (task.stages().size() != 1 || !isPure(task)) {
+            return List.of();
+        }
+        Stage stage = task.stages().getFirst();
+        Computation computation = stage.computation();
+        Kernel kernel = stage.kernel();
+        long cost = Urgency.cost(stage);
+        if (computation == null || kernel == null || cost < 2 * least || !areSplittable(task.writes())
+                || stage.args().stream().anyMatch(arg -> arg != null && arg.source() instanceof Arg.Key)) {
+            return List.of();
+        }
+        TensorSpec[] specs = stage.specs();
+        for (Split split : computation.splits(specs)) {
+            int count = (int) Math.min(Math.min(threads, cost / least), split.length(specs) / split.least());
+            List<Stage> parts = count < 2 ? List.of() : parts(stage, computation, kernel, split, count);
+            if (!parts.isEmpty() && areApart(parts)) {
+                return parts;
+            }
+        }
+        return List.of();
+    }
+
+    private static boolean isPure(Task.Compute task) {
+        for (Access access : task.operations()) {
+            Operation schema = Operations.system().find(access.op().type());
+            if (schema == null || !schema.effects().isEmpty()) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private boolean areSplittable(int[] written) {
+        return written.length > 0 && Arrays.stream(written).allMatch(value -> isSplittable[values.memory(value)]);
+    }
+
+    /** None if there are no such views, or kernels of another provider for them. */
+    private List<Stage> parts(Stage stage, Computation computation, Kernel kernel, Split split, int count) {
+        List<@Nullable Arg> args = stage.args();
+        long length = split.length(stage.specs());
+        long unit = unit(args, split, length / count);
+        List<Stage> parts = new ArrayList<>(count);
+        for (int part = 0; part < count; part++) {
+            long from = part * length / count / unit * unit;
+            long to = part == count - 1 ? length : (part + 1) * length / count / unit * unit;
+            List<@Nullable Arg> views = new ArrayList<>(args.size());
+            for (int i = 0; i < args.size(); i++) {
+                Arg arg = args.get(i);
+                int axis = split.axes().get(i);
+                if (arg == null || axis == Split.WHOLE) {
+                    views.add(arg);
+                } else if (arg.spec().layout() instanceof Layout.Opaque) {
+                    return List.of();
+                } else {
+                    views.add(cut(arg, axis, from, to, length));
+                }
+            }
+            Stage piece = new Stage(stage.access(), stage.work(), views.subList(0, stage.inputs().size()),
+                    views.subList(stage.inputs().size(), views.size()), null);
+            Kernel chosen = kernel(computation, piece);
+            if (chosen == null || !chosen.provider().equals(kernel.provider())) {
+                return List.of();
+            }
+            parts.add(piece.with(chosen));
+        }
+        return parts;
+    }
+
+    private @Nullable Kernel kernel(Computation computation, Stage piece) {
+        try {
+            return kernels.get(computation, io.seriatim.device.Place.CPU, piece.specs());
+        } catch (NoKernelException e) {
+            return null;
+        }
+    }
+
+    /** Neighbours in memory are cut in whole lines, if parts are long. */
+    private static long unit(List<@Nullable Arg> args, Split split, long part) {
+        boolean within = false;
+        for (int i = 0; i < args.size(); i++) {
+            Arg arg = args.get(i);
+            int axis = split.axes().get(i);
+            within |= arg != null && axis > 0 && axis == arg.spec().shape().rank() - 1;
+        }
+        return within && part >= 2 * LINE ? LINE : 1;
+    }
+
+    private static Arg cut(Arg arg, int axis, long from, long to, long length) {
+        TensorSpec spec = arg.spec();
+        long[] dims = spec.shape().dims();
+        long places = dims[axis] / length;
+        long[] strides = spec.strides();
+        dims[axis] = (to - from) * places;
+        return new Arg(arg.source(), arg.offset() + from * places * strides[axis] * spec.dtype().bytes(),
+                new TensorSpec(spec.dtype(), Shape.of(dims), Layout.strided(strides)));
+    }
+
+    /** Whether nothing that one part writes is touched by another. */
+    private boolean areApart(List<Stage> parts) {
+        for (Stage one : parts) {
+            for (Arg written : written(one)) {
+                for (Stage other : parts) {
+                    if (one != other && other.args().stream().anyMatch(arg -> meets(written, arg))) {
+                        return false;
+                    }
+                }
+            }
+        }
+        return true;
+    }
+
+    private boolean meets(Arg written, @Nullable Arg other) {
+        return other != null && other.value() >= 0 && values.memory(other.value()) == values.memory(written.value())
+                && !Region.areApart(written, other);
+    }
+
+    private static List<Arg> written(Stage stage) {
+        Computation computation = Objects.requireNonNull(stage.computation());
+        List<Arg> written = new ArrayList<>();
+        for (int i = 0; i < stage.inputs().size(); i++) {
+            Arg arg = stage.inputs().get(i);
+            if (arg != null && computation.mutates(i)) {
+                written.add(arg);
+            }
+        }
+        stage.outputs().stream().filter(Objects::nonNull).forEach(written::add);
+        return written;
+    }
+}

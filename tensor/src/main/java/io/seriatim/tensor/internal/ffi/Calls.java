@@ -1,0 +1,118 @@
+package io.seriatim.tensor.internal.ffi;
+
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * Calls of C functions through few signatures. Linking a signature takes 4 ms of class generation in each process, the first 10 ms, so on Linux functions share one: each argument is passed as a long or as a
+ * float, and there may be more of them than the function has. Both of its calling conventions (System V for x86-64, AAPCS64) hand an int over in the register or the 8 bytes of stack that a long would have, of which
+ * the function looks at the lower half; they count integers apart from floats, and the caller takes away what it put on the stack. Elsewhere each function is called by a signature of its own.
+ */
+@SuppressWarnings("restricted")
+final class Calls {
+    private static final Linker LINKER = Linker.nativeLinker();
+    private static final boolean IS_LINUX = System.getProperty("os.name", "").toLowerCase(Locale.ROOT).startsWith("linux");
+    private static final int INTEGERS = 13;
+    private static final int FLOATS = 2;
+
+    private static final MethodHandle EXECUTE = LINKER.downcallHandle(FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG,
+            ValueLayout.JAVA_LONG, ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG));
+    private static final MethodHandle INSTANT = LINKER.downcallHandle(
+            FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG), Linker.Option.critical(false));
+
+    private Calls() {
+    }
+
+    /** A signature that fits all functions of up to so many arguments that can be passed in any order. */
+    private static final class Shared {
+        static final MethodHandle CALL = LINKER.downcallHandle(FunctionDescriptor.of(ValueLayout.JAVA_LONG, layouts()));
+
+        private Shared() {
+        }
+
+        private static MemoryLayout[] layouts() {
+            List<MemoryLayout> layouts = new ArrayList<>(Collections.nCopies(INTEGERS, ValueLayout.JAVA_LONG));
+            layouts.addAll(Collections.nCopies(FLOATS, ValueLayout.JAVA_FLOAT));
+            return layouts.toArray(MemoryLayout[]::new);
+        }
+    }
+
+    /** Runs a primitive. */
+    static int execute(MemorySegment function, long primitive, long stream, int count, long arguments) {
+        try {
+            return (int) EXECUTE.invokeExact(function, primitive, stream, count, arguments);
+        } catch (Throwable e) {
+            throw thrown(e);
+        }
+    }
+
+    /** A function of two pointers or sizes that is over in a moment. */
+    static int instant(MemorySegment function, long first, long second) {
+        try {
+            return (int) INSTANT.invokeExact(function, first, second);
+        } catch (Throwable e) {
+            throw thrown(e);
+        }
+    }
+
+    /**
+     * Any function.
+     *
+     * @param parameters
+     *            a letter for each argument: p for a pointer or size, i for an int, f for a float
+     * @param arguments
+     *            a Long, Integer or Float each
+     * @return the result, of which the lower half counts if it is an int
+     */
+    static long any(MemorySegment function, ValueLayout result, String parameters, Object... arguments) {
+        return IS_LINUX ? shared(function, arguments) : own(function, result, parameters, arguments);
+    }
+
+    /** By the one signature for all. */
+    static long shared(MemorySegment function, Object... arguments) {
+        long[] p = new long[INTEGERS];
+        float[] f = new float[FLOATS];
+        int integers = 0;
+        int floats = 0;
+        for (Object argument : arguments) {
+            if (argument instanceof Float number) {
+                f[floats++] = number;
+            } else {
+                p[integers++] = ((Number) argument).longValue();
+            }
+        }
+        try {
+            return (long) Shared.CALL.invokeExact(function, p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7], p[8], p[9], p[10], p[11], p[12],
+                    f[0], f[1]);
+        } catch (Throwable e) {
+            throw thrown(e);
+        }
+    }
+
+    /** By the function's own signature. */
+    static long own(MemorySegment function, ValueLayout result, String parameters, Object... arguments) {
+        MemoryLayout[] layouts = parameters.chars().mapToObj(c -> switch (c) {
+            case 'p' -> ValueLayout.JAVA_LONG;
+            case 'i' -> ValueLayout.JAVA_INT;
+            case 'f' -> ValueLayout.JAVA_FLOAT;
+            default -> throw new IllegalArgumentException("unknown parameter type " + (char) c);
+        }).toArray(MemoryLayout[]::new);
+        try {
+            return ((Number) LINKER.downcallHandle(function, FunctionDescriptor.of(result, layouts)).invokeWithArguments(arguments)).longValue();
+        } catch (Throwable e) {
+            throw thrown(e);
+        }
+    }
+
+    private static AssertionError thrown(Throwable e) {
+        return new AssertionError("a C function throws nothing", e);
+    }
+}

@@ -1,0 +1,98 @@
+package io.seriatim.tensor.kernel;
+
+import io.seriatim.tensor.Shape;
+import io.seriatim.tensor.TensorSpec;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A way to compute something in parts: the same computation of parts of the operands gives the same parts of the results, to the bit, if the kernels of all of them are of one provider. Operands with an
+ * axis are cut along it, all in the same proportion: where one is longer there than another, several of its places go with one of the other's.
+ *
+ * @param axes
+ *            for each argument, inputs, then outputs, along which axis it is cut; {@link #WHOLE} for what every part needs whole, and for what is left out
+ * @param least
+ *            how many places along the axis a part needs, or else kernels would take it for something else
+ */
+public record Split(List<Integer> axes, int least) {
+    /** In place of an axis: not cut. */
+    public static final int WHOLE = -1;
+
+    /** Copies the list. */
+    public Split {
+        axes = List.copyOf(axes);
+    }
+
+    /**
+     * With an axis for each argument.
+     *
+     * @param axes
+     *            inputs, then outputs
+     * @return the split
+     */
+    static Split of(int... axes) {
+        return new Split(Arrays.stream(axes).boxed().toList(), 1);
+    }
+
+    /**
+     * Between how many places it can be cut.
+     *
+     * @param arguments
+     *            inputs, then outputs
+     * @return 1 if the operands do not divide alike
+     */
+    public long length(@Nullable TensorSpec... arguments) {
+        long shortest = Long.MAX_VALUE;
+        for (int i = 0; i < arguments.length; i++) {
+            TensorSpec argument = arguments[i];
+            if (argument != null && axes.get(i) != WHOLE) {
+                shortest = Math.min(shortest, argument.shape().dim(axes.get(i)));
+            }
+        }
+        for (int i = 0; i < arguments.length; i++) {
+            TensorSpec argument = arguments[i];
+            if (argument != null && axes.get(i) != WHOLE && (shortest == 0 || argument.shape().dim(axes.get(i)) % shortest != 0)) {
+                return 1;
+            }
+        }
+        return shortest == Long.MAX_VALUE ? 1 : shortest;
+    }
+
+    /** Along each axis of the result, the outermost first: of what computes each element by itself from operands that broadcast to it. */
+    static List<Split> elementwise(Shape result, @Nullable TensorSpec... arguments) {
+        List<Split> splits = new ArrayList<>();
+        for (int axis = 0; axis < result.rank(); axis++) {
+            if (result.dim(axis) > 1) {
+                splits.add(along(axis, result, arguments));
+            }
+        }
+        return splits;
+    }
+
+    /** As {@link #elementwise}, but not along some axis. */
+    static List<Split> elementwiseBut(int whole, Shape result, @Nullable TensorSpec... arguments) {
+        List<Split> splits = new ArrayList<>();
+        for (int axis = 0; axis < result.rank(); axis++) {
+            if (result.dim(axis) > 1 && axis != whole) {
+                splits.add(along(axis, result, arguments));
+            }
+        }
+        return splits;
+    }
+
+    private static Split along(int axis, Shape result, @Nullable TensorSpec... arguments) {
+        List<Integer> axes = new ArrayList<>();
+        for (TensorSpec argument : arguments) {
+            axes.add(argument == null ? WHOLE : broadcast(argument.shape(), result, axis));
+        }
+        return new Split(axes, 1);
+    }
+
+    /** The axis of an operand that follows an axis of what it broadcasts to. */
+    static int broadcast(Shape operand, Shape result, int axis) {
+        int own = axis - (result.rank() - operand.rank());
+        return own >= 0 && operand.dim(own) == result.dim(axis) ? own : WHOLE;
+    }
+}

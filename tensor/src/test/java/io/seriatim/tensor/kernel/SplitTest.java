@@ -1,0 +1,209 @@
+package io.seriatim.tensor.kernel;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.seriatim.device.Devices;
+import io.seriatim.device.Place;
+import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Layout;
+import io.seriatim.tensor.Shape;
+import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.TensorSpec;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** What may be computed in parts gives to the bit what the whole gives, with kernels of the same provider. */
+class SplitTest {
+    private static final long SEED = 20261121;
+    private static final Window PLAIN = Window.of(2, 1, 0);
+    private static final Window PADDED = Window.of(2, 2, 1);
+    private static final List<Kernels> REGISTRIES = List.of(Kernels.portable(), Kernels.system());
+
+    /** Inputs that are left out are null. */
+    @SuppressWarnings("ArrayRecordComponent")
+    record Case(Computation computation, @Nullable Tensor[] inputs) {
+        @Override
+        public String toString() {
+            return computation + " of " + Arrays.stream(inputs).map(input -> input == null ? "none" : input.shape().toString()).toList();
+        }
+    }
+
+    private static Tensor numbers(int salt, long... dims) {
+        return Tensor.of(DType.FLOAT32, new SplittableRandom(SEED + salt).doubles(Shape.of(dims).size(), 0.1, 2).toArray(), dims);
+    }
+
+    private static Tensor labels(long rows) {
+        return Tensor.of(DType.INT64, new SplittableRandom(SEED).longs(rows, 0, 3).toArray(), rows, 1);
+    }
+
+    private static Case of(Computation computation, @Nullable Tensor... inputs) {
+        return new Case(computation, inputs);
+    }
+
+    static Stream<Case> cases() {
+        List<Case> cases = new ArrayList<>();
+        for (Unary.Function function : List.of(Unary.Function.RELU, Unary.Function.TANH, Unary.Function.GELU_ERF, Unary.Function.EXP,
+                Unary.Function.SIGMOID, Unary.Function.SQRT)) {
+            for (long[] dims : new long[][]{{6, 7}, {33, 130}, {5, 3, 17}, {4, 6}}) {
+                cases.add(of(Unary.of(function), numbers(1, dims)));
+                cases.add(of(UnaryGrad.of(Unary.of(function)), numbers(1, dims), numbers(2, dims), numbers(3, dims)));
+            }
+        }
+        for (long[] dims : new long[][]{{4, 6}, {33, 129}, {5, 3, 17}}) {
+            cases.add(of(Binary.of(Binary.Function.MULTIPLY), numbers(1, dims), numbers(2, dims)));
+            cases.add(of(Binary.of(Binary.Function.ADD), numbers(1, dims), numbers(2, dims[dims.length - 1])));
+            cases.add(of(new Softmax(-1, false), numbers(1, dims)));
+            cases.add(of(new Softmax(0, true), numbers(1, dims)));
+            cases.add(of(new SoftmaxGrad(-1, false), numbers(1, dims), numbers(2, dims)));
+            cases.add(of(new LayerNorm(dims.length - 1, 1e-5f, true, true), numbers(1, dims), numbers(2, dims[dims.length - 1]),
+                    numbers(3, dims[dims.length - 1])));
+            cases.add(of(new LayerNormGrad(new LayerNorm(dims.length - 1, 1e-5f, false, false)), numbers(1, dims), numbers(2, dims),
+                    numbers(3, Shape.of(dims).size() / dims[dims.length - 1]), numbers(4, Shape.of(dims).size() / dims[dims.length - 1])));
+            for (Reduction.Function function : List.of(Reduction.Function.SUM, Reduction.Function.MEAN, Reduction.Function.MAX)) {
+                cases.add(of(new Reduction(function, List.of(0), true), numbers(1, dims)));
+                cases.add(of(new Reduction(function, List.of(-1), false), numbers(1, dims)));
+            }
+            cases.add(of(Copy.PLAIN, numbers(1, dims)));
+            cases.add(of(new Chain(3, List.of(new Chain.Combine(Binary.Function.ADD, 0, 1), new Chain.Combine(Binary.Function.MULTIPLY, 3, 2)),
+                    List.of(4)), numbers(1, dims), numbers(2, dims), numbers(3, dims[dims.length - 1])));
+            cases.add(of(new Update.Momentum(0.9f, false, 0), numbers(1, dims), numbers(2, dims), numbers(3, 1), numbers(4, dims)));
+            cases.add(of(new Update.Sgd(), numbers(1, dims), numbers(2, dims), numbers(3, 1)));
+        }
+        cases.add(of(new CrossEntropy(-1, false, -100), numbers(1, 37, 10), labels(37)));
+        cases.add(of(new CrossEntropyGrad(new CrossEntropy(-1, false, -100)), numbers(1, 37, 10), labels(37), numbers(2, 37, 1)));
+        for (long[] s : new long[][]{{5, 7, 9}, {64, 100, 47}, {33, 513, 100}, {1, 784, 512}, {128, 64, 130}, {4, 6, 6}, {16, 2000, 17}}) {
+            for (int transposed = 0; transposed < 4; transposed++) {
+                boolean tx = (transposed & 1) != 0;
+                boolean ty = (transposed & 2) != 0;
+                Tensor x = tx ? numbers(1, s[1], s[0]) : numbers(1, s[0], s[1]);
+                Tensor y = ty ? numbers(2, s[2], s[1]) : numbers(2, s[1], s[2]);
+                cases.add(of(new MatMul(tx, ty, false, List.of()), x, y));
+                cases.add(of(new MatMul(tx, ty, true, List.of(new PostOp.Apply(Unary.Function.TANH, 0, 0))), x, y, numbers(3, s[2])));
+            }
+            cases.add(of(new MatMul(false, false, false, List.of(new PostOp.Combine(Binary.Function.ADD))), numbers(1, s[0], s[1]),
+                    numbers(2, s[1], s[2]), numbers(3, s[0], s[2])));
+        }
+        cases.add(of(MatMul.PLAIN, numbers(1, 6, 20, 30), numbers(2, 30, 40)));
+        cases.add(of(new MatMul(false, true, false, List.of()), numbers(1, 4, 3, 20, 30), numbers(2, 4, 3, 20, 30)));
+        for (Window window : List.of(PLAIN, PADDED)) {
+            for (long[] s : new long[][]{{6, 1, 12, 12, 5}, {8, 20, 12, 12, 50}, {5, 16, 9, 9, 32}}) {
+                Tensor x = numbers(1, s[0], s[1], s[2], s[3]);
+                Tensor w = numbers(2, s[4], s[1], 3, 3);
+                Convolution forward = new Convolution(window, 1, true, List.of());
+                TensorSpec out = forward.infer(x.spec(), w.spec(), TensorSpec.of(DType.FLOAT32, s[4]))[0];
+                Tensor dy = numbers(3, out.shape().dims());
+                cases.add(of(forward, x, w, numbers(4, s[4])));
+                cases.add(of(new ConvolutionGradInput(window, 1, List.of(s[2], s[3])), dy, w));
+                Pooling pooling = new Pooling(Pooling.Kind.MAX, List.of(3L, 3L), window);
+                Tensor pooled = numbers(5, pooling.infer(x.spec())[0].shape().dims());
+                cases.add(of(pooling, x));
+                cases.add(of(new PoolingGrad(pooling), x, pooled, pooled));
+            }
+        }
+        cases.add(of(new BatchNorm(1e-5f, true), numbers(1, 6, 20, 5, 5), numbers(2, 20), numbers(3, 20)));
+        cases.add(of(new BatchNorm(1e-5f, false), numbers(1, 6, 20, 5, 5), numbers(2, 20), numbers(3, 20), numbers(4, 20), numbers(5, 20)));
+        cases.add(of(new BatchNormGrad(new BatchNorm(1e-5f, true)), numbers(1, 6, 20, 5, 5), numbers(2, 6, 20, 5, 5), numbers(3, 20),
+                numbers(4, 20), numbers(5, 20)));
+        return cases.stream();
+    }
+
+    @ParameterizedTest
+    @MethodSource("cases")
+    void partsGiveTheWhole(Case given) {
+        for (Kernels kernels : REGISTRIES) {
+            @Nullable
+            Tensor[] whole = arguments(given);
+            String provider = run(kernels, given.computation(), whole);
+            List<Split> splits = given.computation().splits(specs(whole));
+            assertTrue(!splits.isEmpty(), "no splits");
+            for (Split split : splits) {
+                for (int count = 2; count <= 4; count++) {
+                    @Nullable
+                    Tensor[] parts = arguments(given);
+                    boolean same = split.length(specs(whole)) / count >= split.least();
+                    for (int part = 0; part < count && same; part++) {
+                        same = provider.equals(run(kernels, given.computation(), part(parts, split, part, count)));
+                    }
+                    for (int i = 0; i < parts.length && same; i++) {
+                        if (parts[i] != null && whole[i] != null) {
+                            assertArrayEquals(bytes(whole[i]), bytes(parts[i]),
+                                    "argument " + i + ", " + split + " into " + count + ", kernels of " + provider);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    @Test
+    void whatDoesNotDivideIsNotCut() {
+        TensorSpec rows = TensorSpec.of(DType.FLOAT32, 6, 4);
+        assertEquals(3, Split.of(0, 0).length(rows, TensorSpec.of(DType.FLOAT32, 3)));
+        assertEquals(1, Split.of(0, 0).length(rows, TensorSpec.of(DType.FLOAT32, 4)));
+        assertEquals(1, Split.of(Split.WHOLE, Split.WHOLE).length(rows, rows));
+        assertEquals(List.of(), new Reduction(Reduction.Function.SUM, List.of(), false).splits(rows, TensorSpec.of(DType.FLOAT32)));
+        assertEquals(List.of(), new Update.Adam(0.9f, 0.999f, 1e-8f, 0).splits(rows, rows, rows, rows, rows, rows, rows));
+    }
+
+    private static byte[] bytes(Tensor tensor) {
+        return tensor.memory().toArray(ValueLayout.JAVA_BYTE);
+    }
+
+    /** Copies, since some inputs are changed, and outputs. */
+    private static @Nullable Tensor[] arguments(Case given) {
+        List<@Nullable Tensor> all = new ArrayList<>();
+        for (Tensor input : given.inputs()) {
+            if (input == null) {
+                all.add(null);
+            } else {
+                Tensor copy = Tensor.allocate(Devices.system().host(), input.spec());
+                copy.memory().copyFrom(input.memory());
+                all.add(copy);
+            }
+        }
+        for (TensorSpec output : given.computation().infer(specs(given.inputs()))) {
+            all.add(Tensor.allocate(Devices.system().host(), output));
+        }
+        return all.toArray(Tensor[]::new);
+    }
+
+    private static @Nullable TensorSpec[] specs(@Nullable Tensor[] tensors) {
+        return Arrays.stream(tensors).map(tensor -> tensor == null ? null : tensor.spec()).toArray(TensorSpec[]::new);
+    }
+
+    private static String run(Kernels kernels, Computation computation, @Nullable Tensor[] arguments) {
+        try (Kernel kernel = kernels.prepare(computation, Place.CPU, specs(arguments))) {
+            kernel.run(arguments, KernelContext.current());
+            return kernel.provider();
+        }
+    }
+
+    private static @Nullable Tensor[] part(@Nullable Tensor[] arguments, Split split, int part, int count) {
+        long length = split.length(specs(arguments));
+        @Nullable
+        Tensor[] views = arguments.clone();
+        for (int i = 0; i < views.length; i++) {
+            Tensor tensor = arguments[i];
+            int axis = split.axes().get(i);
+            if (tensor != null && axis != Split.WHOLE) {
+                long[] dims = tensor.shape().dims();
+                long places = dims[axis] / length;
+                long from = part * length / count * places;
+                dims[axis] = (part + 1) * length / count * places - from;
+                views[i] = new Tensor(tensor.buffer(), tensor.offset() + from * tensor.spec().strides()[axis] * tensor.dtype().bytes(),
+                        new TensorSpec(tensor.dtype(), Shape.of(dims), Layout.strided(tensor.spec().strides())));
+            }
+        }
+        return views;
+    }
+}
