@@ -70,6 +70,7 @@ final class Frame implements AutoCloseable {
         private final Layouts.Packed packed;
         private final Work work;
         private final Arg arg;
+        private final PackedWeights.Form form;
         private @Nullable Tensor variable;
         private PackedWeights.@Nullable Entry entry;
 
@@ -77,6 +78,7 @@ final class Frame implements AutoCloseable {
             this.packed = packed;
             this.work = work;
             this.arg = arg;
+            this.form = new PackedWeights.Form(arg.offset(), arg.spec(), packed.wanted());
         }
 
         void bind(String name, @Nullable Tensor tensor, Bindings bindings) {
@@ -87,7 +89,7 @@ final class Frame implements AutoCloseable {
             PackedWeights weights = bindings.packed(name);
             PackedWeights.Entry now = tensor == null || weights == null
                     ? null
-                    : weights.get(name, tensor, packed.wanted(), packed.packing());
+                    : weights.get(name, tensor, form, packed.packing());
             if (now != null) {
                 work.use(packed.kernel(), packed.input(), now.packed());
             } else {

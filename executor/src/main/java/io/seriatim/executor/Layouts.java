@@ -110,7 +110,7 @@ final class Layouts {
 
     private boolean isKept(Arg arg) {
         int value = arg.value();
-        return value >= 0 && isKept(value) && arg.isWhole(values) && arg.spec().isRowMajor();
+        return value >= 0 && isKept(value) && values.spec(value) != null;
     }
 
     /** Whether this is a variable of the host's that outlives runs and that no task writes. */

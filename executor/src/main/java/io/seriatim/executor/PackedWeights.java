@@ -15,7 +15,11 @@ import org.jspecify.annotations.Nullable;
  * is out of date is replaced; since runs may still read it, its memory comes back when no one can reach it.
  */
 final class PackedWeights {
-    private final Map<String, Map<TensorSpec, Entry>> entries = new ConcurrentHashMap<>();
+    private final Map<String, Map<Form, Entry>> entries = new ConcurrentHashMap<>();
+
+    /** A part of a variable, or all of it, and how it lies when it is packed. */
+    record Form(long offset, TensorSpec source, TensorSpec wanted) {
+    }
 
     /** What was packed, as its buffer counted changes then. */
     record Entry(Buffer source, long offset, long changes, Tensor packed) {
@@ -30,20 +34,21 @@ final class PackedWeights {
 
     /** The variable as it is now; null if changes of it may go unseen. */
     @Nullable
-    Entry get(String name, Tensor variable, TensorSpec wanted, Kernel packing) {
+    Entry get(String name, Tensor variable, Form form, Kernel packing) {
         long now = variable.buffer().changes();
         if (now == Buffer.UNKNOWN) {
             forget(name);
             return null;
         }
-        return entries.computeIfAbsent(name, _ -> new ConcurrentHashMap<>()).compute(wanted,
-                (_, there) -> there != null && there.isOf(variable, now) ? there : entry(variable, now, wanted, packing));
+        return entries.computeIfAbsent(name, _ -> new ConcurrentHashMap<>()).compute(form,
+                (_, there) -> there != null && there.isOf(variable, now) ? there : entry(variable, now, form, packing));
     }
 
-    private static Entry entry(Tensor variable, long now, TensorSpec wanted, Kernel packing) {
-        Tensor packed = Tensor.allocate(Devices.system().host(), wanted);
+    private static Entry entry(Tensor variable, long now, Form form, Kernel packing) {
+        Tensor packed = Tensor.allocate(Devices.system().host(), form.wanted());
         packed.buffer().label("packed weights");
-        packing.run(new Tensor[]{variable.declared(), packed}, KernelContext.current());
+        Tensor source = new Tensor(variable.buffer().declared(), variable.offset() + form.offset(), form.source());
+        packing.run(new Tensor[]{source, packed}, KernelContext.current());
         return new Entry(variable.buffer(), variable.offset(), now, packed);
     }
 

@@ -91,7 +91,8 @@ class LayoutsTest {
                 Tensor x = Bits.normal(rows, rows, WIDTH);
                 Plan packed = plan(with, network);
                 assertClose(y(plan(without, network), without.scope(), x), y(packed, with.scope(), x), rows + " rows");
-                assertEquals(2, packed.specialisation(with.scope(), x).layouts().size());
+                // With several threads products are split, and the parts of a matrix are packed each on its own.
+                assertTrue(packed.specialisation(with.scope(), x).layouts().size() >= 2);
                 assertEquals(0, plan(without, network).specialisation(without.scope(), x).layouts().size());
             }
             matrices(network).forEach(name -> assertTrue(isPacked(with.scope(), name), name));
@@ -108,7 +109,7 @@ class LayoutsTest {
             for (int images : new int[]{1, 3}) {
                 Tensor x = Bits.normal(images, images, 3, 12, 12);
                 Bits.assertSame(y(plan(without, network), without.scope(), x), y(plan(with, network), with.scope(), x), images + " images");
-                assertEquals(2, plan(with, network).specialisation(with.scope(), x).layouts().size());
+                assertTrue(plan(with, network).specialisation(with.scope(), x).layouts().size() >= 2);
             }
             matrices(network).forEach(name -> assertTrue(isPacked(with.scope(), name), name));
         }
