@@ -31,7 +31,7 @@ import java.util.function.IntPredicate;
 @SuppressWarnings("ArrayRecordComponent") // Never compared.
 record Dependencies(int[][] before, long found, long examined) {
     private static final int[] NONE = {};
-    private static final int MOST_COMPARED = 64;
+    private static final int MOST_COMPARED = 256;
 
     static Dependencies of(List<Task> tasks, ValueTable values, Block block, Options options) {
         return new Search(tasks, values, block.program(), options).search(options.sequential());

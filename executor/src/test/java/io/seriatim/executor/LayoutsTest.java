@@ -55,7 +55,7 @@ class LayoutsTest {
     }
 
     private static Executor.Builder builder(int threads, boolean packs) {
-        Executor.Builder builder = Executor.builder().threads(threads);
+        Executor.Builder builder = Executor.builder().threads(threads).without(Pass.PARTITION);
         builder = threads > 1 ? builder.eager() : builder;
         return packs ? builder : builder.without(Pass.LAYOUTS);
     }

@@ -56,7 +56,7 @@ class UpdatesTest {
         Tensor x = Bits.normal(1, 4, 80);
         String loss = network.outputs().get("loss").name();
         Executor.Builder builder = Executor.builder().threads(threads).without(Pass.PARTITION);
-        Executor.Builder other = Executor.builder().threads(threads).without(Pass.PARTITION).without(Pass.UPDATES);
+        Executor.Builder other = Executor.builder().threads(threads).without(Pass.UPDATES, Pass.PARTITION);
         try (Executor with = threads > 1 ? builder.eager().build() : builder.build();
                 Executor without = threads > 1 ? other.eager().build() : other.build()) {
             with.run(network.startup());

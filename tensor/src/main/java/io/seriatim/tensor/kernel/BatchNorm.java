@@ -47,15 +47,11 @@ public record BatchNorm(float epsilon, boolean training) implements Computation 
         return input == 0 && Operands.alike(input, training ? 3 : 5, arguments);
     }
 
-    /** By channels; where nothing is summed, by images. */
+    /** By images, where nothing is summed over them. */
     @Override
     public List<Split> splits(@Nullable TensorSpec... arguments) {
-        int inputs = training ? 3 : 5;
-        int[] channels = new int[arguments.length];
-        channels[0] = 1;
-        channels[inputs] = 1;
-        int[] images = new int[arguments.length];
-        java.util.Arrays.fill(images, 1, inputs, Split.WHOLE);
-        return training ? List.of(Split.of(channels)) : List.of(Split.of(images), Split.of(channels));
+        int[] axes = new int[arguments.length];
+        java.util.Arrays.fill(axes, 1, 5, Split.WHOLE);
+        return training ? List.of() : List.of(Split.of(axes));
     }
 }

@@ -1,7 +1,6 @@
 package io.seriatim.tensor.kernel;
 
 import io.seriatim.tensor.TensorSpec;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,15 +31,5 @@ public record BatchNormGrad(BatchNorm forward) implements Computation {
     @Override
     public boolean inPlace(int input, @Nullable TensorSpec... arguments) {
         return input == 1 && Operands.alike(input, 5, arguments);
-    }
-
-    /** By channels. */
-    @Override
-    public List<Split> splits(@Nullable TensorSpec... arguments) {
-        int[] axes = new int[arguments.length];
-        axes[0] = 1;
-        axes[1] = 1;
-        axes[5] = 1;
-        return List.of(Split.of(axes));
     }
 }

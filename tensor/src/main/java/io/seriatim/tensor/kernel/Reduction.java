@@ -85,7 +85,7 @@ public record Reduction(Function function, List<Integer> axes, boolean keepDims)
         return new TensorSpec[]{TensorSpec.of(logic ? DType.BOOL : x.dtype(), Shape.of(java.util.Arrays.copyOf(dims, rank)))};
     }
 
-    /** Along the axes that stay. */
+    /** Along the axes before those that go: what lies between is summed in another order where it is not dense. */
     @Override
     public List<Split> splits(@Nullable TensorSpec... arguments) {
         TensorSpec x = arguments[0];
@@ -94,12 +94,10 @@ public record Reduction(Function function, List<Integer> axes, boolean keepDims)
         }
         boolean[] reduced = reduced(x.shape());
         List<Split> splits = new java.util.ArrayList<>();
-        int out = 0;
-        for (int axis = 0; axis < reduced.length; axis++) {
-            if (!reduced[axis] && x.shape().dim(axis) > 1) {
-                splits.add(Split.of(axis, out));
+        for (int axis = 0; axis < reduced.length && !reduced[axis]; axis++) {
+            if (x.shape().dim(axis) > 1) {
+                splits.add(Split.of(axis, axis));
             }
-            out += !reduced[axis] || keepDims ? 1 : 0;
         }
         return splits;
     }

@@ -70,7 +70,9 @@ class SplitTest {
             cases.add(of(new LayerNormGrad(new LayerNorm(dims.length - 1, 1e-5f, false, false)), numbers(1, dims), numbers(2, dims),
                     numbers(3, Shape.of(dims).size() / dims[dims.length - 1]), numbers(4, Shape.of(dims).size() / dims[dims.length - 1])));
             for (Reduction.Function function : List.of(Reduction.Function.SUM, Reduction.Function.MEAN, Reduction.Function.MAX)) {
-                cases.add(of(new Reduction(function, List.of(0), true), numbers(1, dims)));
+                if (dims.length == 3) {
+                    cases.add(of(new Reduction(function, List.of(1), true), numbers(1, dims)));
+                }
                 cases.add(of(new Reduction(function, List.of(-1), false), numbers(1, dims)));
             }
             cases.add(of(Copy.PLAIN, numbers(1, dims)));
@@ -112,10 +114,7 @@ class SplitTest {
                 cases.add(of(new PoolingGrad(pooling), x, pooled, pooled));
             }
         }
-        cases.add(of(new BatchNorm(1e-5f, true), numbers(1, 6, 20, 5, 5), numbers(2, 20), numbers(3, 20)));
         cases.add(of(new BatchNorm(1e-5f, false), numbers(1, 6, 20, 5, 5), numbers(2, 20), numbers(3, 20), numbers(4, 20), numbers(5, 20)));
-        cases.add(of(new BatchNormGrad(new BatchNorm(1e-5f, true)), numbers(1, 6, 20, 5, 5), numbers(2, 6, 20, 5, 5), numbers(3, 20),
-                numbers(4, 20), numbers(5, 20)));
         return cases.stream();
     }
 
