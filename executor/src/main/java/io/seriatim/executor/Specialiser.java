@@ -92,10 +92,10 @@ final class Specialiser {
         if (passes.contains(Pass.LAYOUTS) && options.place().isHost()) {
             tasks = RepeatedWeights.of(tasks, values, kernels);
         }
-        if (passes.contains(Pass.CHAINS)) {
+        if (passes.contains(Pass.CHAINS) && options.place().isHost()) {
             tasks = ElementwiseGroups.of(tasks, values);
         }
-        return passes.contains(Pass.UPDATES) ? Updates.of(tasks, values) : tasks;
+        return passes.contains(Pass.UPDATES) && !options.sequential() && options.place().isHost() ? Updates.of(tasks, values) : tasks;
     }
 
     private static @Nullable TensorSpec[] specs(@Nullable Object[] externals) {
