@@ -12,7 +12,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class PreparedKernelsTest {
@@ -32,10 +31,7 @@ class PreparedKernelsTest {
 
     private static PreparedKernels.Request request(Computation computation) {
         TensorSpec spec = TensorSpec.of(DType.FLOAT32, 4);
-        List<@Nullable TensorSpec> arguments = new ArrayList<>();
-        arguments.add(spec);
-        arguments.add(spec);
-        return new PreparedKernels.Request(computation, Place.CPU, arguments);
+        return new PreparedKernels.Request(computation, Place.CPU, List.of(spec, spec));
     }
 
     private Kernel get(PreparedKernels.Request request) {
