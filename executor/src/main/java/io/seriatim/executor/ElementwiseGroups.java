@@ -124,7 +124,7 @@ final class ElementwiseGroups {
     }
 
     private boolean overlaps(Arg one, Arg other) {
-        boolean same = one.value() >= 0 && other.value() >= 0
+        boolean same = (one.value() >= 0 && other.value() >= 0)
                 ? values.memory(one.value()) == values.memory(other.value())
                 : one.source().equals(other.source());
         return same && !(one.value() == other.value() && areApart(one, other));

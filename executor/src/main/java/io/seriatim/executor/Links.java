@@ -164,7 +164,7 @@ record Links(List<Arg> inputs, List<Chain.Step> steps, List<Arg> outputs, List<I
         List<Arg> out = new ArrayList<>(outputs);
         List<Integer> where = new ArrayList<>(results);
         out.remove(at);
-        where.remove(at);
+        where.subList(at, at + 1).clear();
         return new Links(inputs, steps, out, where);
     }
 

@@ -209,10 +209,10 @@ final class Partition {
 
     /** Whether nothing that one part writes is touched by another. */
     private boolean areApart(List<Stage> parts) {
-        for (Stage one : parts) {
-            for (Arg written : written(one)) {
-                for (Stage other : parts) {
-                    if (one != other && other.args().stream().anyMatch(arg -> meets(written, arg))) {
+        for (int i = 0; i < parts.size(); i++) {
+            for (Arg written : written(parts.get(i))) {
+                for (int j = 0; j < parts.size(); j++) {
+                    if (i != j && parts.get(j).args().stream().anyMatch(arg -> meets(written, arg))) {
                         return false;
                     }
                 }

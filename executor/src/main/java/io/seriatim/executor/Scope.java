@@ -226,7 +226,7 @@ public final class Scope {
     }
 
     void put(String name, Object value) {
-        if (values.put(name, value) != value) {
+        if (!value.equals(values.put(name, value))) {
             packed.forget(name);
         }
     }

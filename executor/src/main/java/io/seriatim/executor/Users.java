@@ -66,7 +66,7 @@ final class Users {
         }
     }
 
-    private static void note(int index, TreeSet<Integer> list, boolean there) {
+    private static void note(int index, Set<Integer> list, boolean there) {
         if (there) {
             list.add(index);
         } else {

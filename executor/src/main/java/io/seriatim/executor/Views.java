@@ -79,16 +79,22 @@ final class Views {
         for (Stage stage : first.stages()) {
             Arg in = stage.inputs().isEmpty() ? null : stage.inputs().getFirst();
             Arg out = stage.outputs().size() == 1 ? stage.outputs().getFirst() : null;
-            boolean isMove = stage.computation() instanceof Copy && in != null && out != null && in.value() >= 0 && out.value() >= 0
-                    && in.spec().dtype() == out.spec().dtype() && in.spec().shape().equals(out.spec().shape())
-                    && values.memory(in.value()) != values.memory(out.value());
-            if (isMove && (isReadWhereItIs(index, in, out) || isWrittenWhereItGoes(index, stage, in, out))
+            if (in == null || out == null || !(stage.computation() instanceof Copy) || !isMove(in, out)) {
+                continue;
+            }
+            if ((isReadWhereItIs(index, in, out) || isWrittenWhereItGoes(index, stage, in, out))
                     && tasks[index] instanceof Task.Compute compute) {
-                List<Stage> left = compute.stages().stream().filter(each -> each != stage).toList();
+                List<Stage> left = new ArrayList<>(compute.stages());
+                left.remove(stage);
                 Task.Compute rest = Users.rebuilt(compute, compute.operations(), left);
                 put(index, left.isEmpty() && rest.writes().length == 0 ? null : rest);
             }
         }
+    }
+
+    private boolean isMove(Arg in, Arg out) {
+        return in.value() >= 0 && out.value() >= 0 && in.spec().dtype() == out.spec().dtype()
+                && in.spec().shape().equals(out.spec().shape()) && values.memory(in.value()) != values.memory(out.value());
     }
 
     /** Lets the readers of a copy read what it is a copy of, if they can. */
@@ -166,7 +172,8 @@ final class Views {
     }
 
     private boolean isReadOnceIn(int index, int value) {
-        return compute(index) instanceof Task.Compute task
+        Task.Compute task = compute(index);
+        return task != null
                 && task.stages().stream().flatMap(stage -> stage.inputs().stream()).filter(arg -> arg != null && arg.value() == value)
                         .count() == 1;
     }
@@ -186,7 +193,7 @@ final class Views {
                 for (Arg out : stage.outputs()) {
                     if (out != null && out.value() == part.value()) {
                         found++;
-                        if (stage != copy && !Region.areApart(out, part)) {
+                        if (!stage.equals(copy) && !Region.areApart(out, part)) {
                             return false;
                         }
                     }
@@ -208,8 +215,12 @@ final class Views {
             if (inputs == null || outputs == null) {
                 return null;
             }
-            Stage replaced = inputs.equals(stage.inputs()) && outputs.equals(stage.outputs()) ? stage : stage.with(inputs, outputs);
-            if (replaced != stage && !isAsGood(stage, replaced)) {
+            if (inputs.equals(stage.inputs()) && outputs.equals(stage.outputs())) {
+                stages.add(stage);
+                continue;
+            }
+            Stage replaced = stage.with(inputs, outputs);
+            if (!isAsGood(stage, replaced)) {
                 return null;
             }
             stages.add(replaced);

@@ -37,7 +37,7 @@ class ElementwiseGroupsTest {
             Value memory = x.tanh();
             Value hidden = x;
             for (int step = 0; step < 3; step++) {
-                Value gates = g.linear(g.concat(1, hidden, x), 4 * width);
+                Value gates = g.linear(g.concat(1, hidden, x), 4L * width);
                 Value in = gates.slice(1, 0, width).sigmoid();
                 Value forget = gates.slice(1, width, 2 * width).sigmoid();
                 Value fresh = gates.slice(1, 2 * width, 3 * width).tanh();

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.RepeatedTest;
@@ -53,12 +54,14 @@ class IdleFramesTest {
         List<Thing> things = Collections.synchronizedList(new ArrayList<>());
         List<Throwable> thrown = Collections.synchronizedList(new ArrayList<>());
         CyclicBarrier together = new CyclicBarrier(count + 1);
+        CountDownLatch begun = new CountDownLatch(1);
         List<Thread> threads = new ArrayList<>();
         for (int t = 0; t < count; t++) {
             threads.add(Thread.ofPlatform().start(() -> {
                 try {
                     together.await();
                     for (int i = 0; i < 2000; i++) {
+                        begun.countDown();
                         use(things);
                     }
                 } catch (Exception | Error e) {
@@ -69,7 +72,7 @@ class IdleFramesTest {
         threads.add(Thread.ofPlatform().start(() -> {
             try {
                 together.await();
-                Thread.yield();
+                begun.await();
                 idle.clear();
                 idle.close();
             } catch (Exception | Error e) {

@@ -21,7 +21,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
-import java.util.function.BiFunction;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -33,36 +32,44 @@ class StackingTest {
     private static final double BOUND = 1e-5;
 
     /** Networks that train, and how many products of matrices a step of the training has with the pass: counted by hand. */
-    private enum Cell {
+    enum Cell {
         /** Forwards 1 for the input and one a step for the state, backwards one a step but the first, and 2 gradients. */
-        LSTM(1 + STEPS + (STEPS - 1) + 2, (g, x) -> lstm(g, x, weights(g, 4), weights(g, 4), false).getLast()),
+        LSTM(1 + STEPS + (STEPS - 1) + 2),
         /** As LSTM, three times; but one of the products with the state has a gradient in the first step too. */
-        GRU(3 * (1 + STEPS + (STEPS - 1) + 2) + 1, StackingTest::gru),
+        GRU(3 * (1 + STEPS + (STEPS - 1) + 2) + 1),
         /** The second layer reads all of the first before it begins, and its gradient is known before the first's. */
-        LAYERS(2 * (1 + STEPS + (STEPS - 1) + 2) + 1,
-                (g, x) -> simple(g, simple(g, steps(x), weights(g, 1), weights(g, 1)), weights(g, 1), weights(g, 1)).getLast()),
+        LAYERS(2 * (1 + STEPS + (STEPS - 1) + 2) + 1),
         /** Each input is multiplied with the same weights twice: in its order and in the other one. */
-        BOTH_DIRECTIONS(2 * (1 + STEPS + (STEPS - 1) + 2), StackingTest::bothDirections),
+        BOTH_DIRECTIONS(2 * (1 + STEPS + (STEPS - 1) + 2)),
         /** The input's weights are used for all steps at once too. */
-        ANOTHER_SHAPE(1 + STEPS + (STEPS - 1) + 2 + 2, StackingTest::anotherShape),
+        ANOTHER_SHAPE(1 + STEPS + (STEPS - 1) + 2 + 2),
         /** Without a step in the middle: two that are added up, and two forwards. */
-        GAP(2 + (STEPS - 1) + (STEPS - 2) + 2 + 2,
-                (g, x) -> simple(g, without(STEPS / 2, steps(x)), weights(g, 1), weights(g, 1)).getLast()),
+        GAP(2 + (STEPS - 1) + (STEPS - 2) + 2 + 2),
         /** Every second step only: the inputs do not lie one after the other, so that only the gradient of the state's weights is one. */
-        GAPS(4 * ((STEPS + 1) / 2), (g, x) -> simple(g, every(2, steps(x)), weights(g, 1), weights(g, 1)).getLast());
+        GAPS(4 * ((STEPS + 1) / 2));
 
         private final int products;
-        private final BiFunction<Graph, Value, Value> layers;
 
-        Cell(int products, BiFunction<Graph, Value, Value> layers) {
+        Cell(int products) {
             this.products = products;
-            this.layers = layers;
+        }
+
+        private Value layers(Graph g, Value x) {
+            return switch (this) {
+                case LSTM -> lstm(g, x, weights(g, 4), weights(g, 4), false).getLast();
+                case GRU -> gru(g, x);
+                case LAYERS -> simple(g, simple(g, steps(x), weights(g, 1), weights(g, 1)), weights(g, 1), weights(g, 1)).getLast();
+                case BOTH_DIRECTIONS -> bothDirections(g, x);
+                case ANOTHER_SHAPE -> anotherShape(g, x);
+                case GAP -> simple(g, without(STEPS / 2, steps(x)), weights(g, 1), weights(g, 1)).getLast();
+                case GAPS -> simple(g, every(2, steps(x)), weights(g, 1), weights(g, 1)).getLast();
+            };
         }
 
         Network network() {
             return Network.define(7, g -> {
                 Value x = g.data("x", DType.FLOAT32, STEPS, -1, WIDTH);
-                Value loss = layers.apply(g, x).square().mean();
+                Value loss = layers(g, x).square().mean();
                 g.minimize(loss, Sgd.of(0.5));
                 return Outputs.of("loss", loss);
             });

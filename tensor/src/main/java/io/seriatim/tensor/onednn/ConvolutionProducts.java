@@ -21,17 +21,13 @@ final class ConvolutionProducts {
     /** Smaller weights stay in the first-level cache while they are copied. */
     private static final long FEWEST_WEIGHTS = 1 << 14;
 
-    private final Geometry geometry;
     private final TensorSpec image;
-    private final TensorSpec weights;
     private final TensorSpec result;
     private final Columns columns;
     private final long outputs;
 
     private ConvolutionProducts(Geometry geometry, TensorSpec image, TensorSpec weights, TensorSpec result) {
-        this.geometry = geometry;
         this.image = image;
-        this.weights = weights;
         this.result = result;
         columns = new Columns(geometry, image.shape().dims(), weights.shape().dims(), result.shape().dims());
         outputs = weights.shape().dim(0);

@@ -9,7 +9,6 @@ import io.seriatim.device.Place;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.TensorSpec;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -33,7 +32,9 @@ class PreparedKernelsTest {
 
     private static PreparedKernels.Request request(Computation computation) {
         TensorSpec spec = TensorSpec.of(DType.FLOAT32, 4);
-        List<@Nullable TensorSpec> arguments = new ArrayList<>(Arrays.asList(spec, spec));
+        List<@Nullable TensorSpec> arguments = new ArrayList<>();
+        arguments.add(spec);
+        arguments.add(spec);
         return new PreparedKernels.Request(computation, Place.CPU, arguments);
     }
 

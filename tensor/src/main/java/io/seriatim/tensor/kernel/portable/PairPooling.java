@@ -136,7 +136,7 @@ final class PairPooling extends PortableKernel {
     private static int bits(int ordered) {
         int number = ordered + BEYOND_INFINITY;
         int sign = number >> 31;
-        return (number ^ sign) - sign | sign & ~MAGNITUDE;
+        return ((number ^ sign) - sign) | (sign & ~MAGNITUDE);
     }
 
     private static void largestOfPairs(long[] pairs, int[] largest, int count) {
@@ -177,7 +177,7 @@ final class PairPooling extends PortableKernel {
         for (int i = 0; i < count; i++) {
             int gradient = gradients[i] | below[i];
             int right = gradient & second[i];
-            pairs[i] = gradient & ~second[i] & LOW | (long) right << 32;
+            pairs[i] = (gradient & ~second[i] & LOW) | ((long) right << 32);
         }
     }
 }

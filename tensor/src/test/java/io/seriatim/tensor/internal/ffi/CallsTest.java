@@ -10,6 +10,7 @@ import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
 import java.util.Locale;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -37,8 +38,7 @@ class CallsTest {
     }
 
     private MemorySegment function(String name) {
-        assert library != null;
-        return library.findOrThrow(name);
+        return Objects.requireNonNull(library).findOrThrow(name);
     }
 
     private int call(Way way, String name, String parameters, Object... arguments) {
