@@ -361,7 +361,7 @@ public final class Executor implements AutoCloseable {
             return crew;
         }
         return switch (urgency.gain(options.threads())) {
-            case NONE -> new RunLoop.Serial();
+            case NONE -> Team.of(plan, options.threads());
             case UNCERTAIN -> new Trial(new RunLoop.Serial(), crew);
             case LARGE -> crew;
         };

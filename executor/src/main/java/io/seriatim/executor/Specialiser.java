@@ -33,7 +33,9 @@ final class Specialiser {
         List<Task> placed = Placement.of(rewritten, values, options, kernels, accesses.block().index() > 0);
         Map<Streams.Key, Integer> keys = new LinkedHashMap<>();
         Streams.assign(placed, keys);
-        List<Task> tasks = once || !keys.isEmpty() || !isSplit() ? placed : Partition.of(placed, values, options, kernels);
+        List<Task> tasks = once || !keys.isEmpty() || !isSplit() || isForTeam(placed, values, accesses)
+                ? placed
+                : Partition.of(placed, values, options, kernels);
         int[] stream = Streams.assign(tasks, keys);
         boolean hostOnly = keys.isEmpty();
         boolean inOrder = hostOnly && (once || options.inOrder());
@@ -54,6 +56,11 @@ final class Specialiser {
 
     private List<Layouts.Packed> layouts(List<Task> tasks, ValueTable values, boolean once) {
         return once || options.nanCheck() || !options.passes().contains(Pass.LAYOUTS) ? List.of() : Layouts.of(tasks, values, kernels);
+    }
+
+    private boolean isForTeam(List<Task> tasks, ValueTable values, Accesses accesses) {
+        return !options.eager()
+                && Team.suits(tasks, values, () -> Dependencies.of(tasks, values, accesses.block(), options).before(), options.threads());
     }
 
     /** Whether threads are there to do parts side by side. */

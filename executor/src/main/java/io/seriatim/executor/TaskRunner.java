@@ -9,14 +9,19 @@ import org.jspecify.annotations.Nullable;
 /** Runs tasks of a frame on one thread, and says of those that fail which they are. */
 final class TaskRunner {
     private final Frame frame;
-    private final KernelContext kernels = KernelContext.current();
+    private final KernelContext kernels;
     private final Thread thread = Thread.currentThread();
 
     private final @Nullable RunLog log;
     private final int lane;
 
     TaskRunner(Frame frame) {
+        this(frame, KernelContext.current());
+    }
+
+    TaskRunner(Frame frame, KernelContext kernels) {
         this.frame = frame;
+        this.kernels = kernels;
         this.log = frame.log();
         this.lane = log == null ? 0 : log.thread(Place.CPU.toString());
     }

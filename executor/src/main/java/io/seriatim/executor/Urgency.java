@@ -6,6 +6,7 @@ import io.seriatim.tensor.kernel.Convolution;
 import io.seriatim.tensor.kernel.ConvolutionGradInput;
 import io.seriatim.tensor.kernel.ConvolutionGradWeights;
 import io.seriatim.tensor.kernel.MatMul;
+import java.util.List;
 
 /**
  * What tasks cost, in bytes that could be moved in the time that they take: a guess that needs no run.
@@ -41,15 +42,20 @@ record Urgency(long[] ways, long longest, long sum) {
     }
 
     static Urgency of(Specialisation plan) {
-        long[] ways = new long[plan.tasks().size()];
+        return of(plan.tasks(), plan.after(), plan.values());
+    }
+
+    /** Of tasks that are known to wait for one another. */
+    static Urgency of(List<Task> tasks, int[][] after, ValueTable values) {
+        long[] ways = new long[tasks.size()];
         long longest = 0;
         long sum = 0;
         for (int i = ways.length - 1; i >= 0; i--) {
             long way = 0;
-            for (int successor : plan.after()[i]) {
+            for (int successor : after[i]) {
                 way = Math.max(way, ways[successor]);
             }
-            long cost = cost(plan.tasks().get(i), plan.values());
+            long cost = cost(tasks.get(i), values);
             ways[i] = way + cost;
             longest = Math.max(longest, ways[i]);
             sum += cost;
