@@ -69,7 +69,20 @@ final class SequenceBuilder {
     }
 
     long describe(long[] dims, DType dtype, long[] strides) {
-        return handles.description(dnnl, dnnl.describe(dims, type(dtype), strides));
+        return handles.description(dnnl, dnnl.describe(dims, type(dtype), outermost(dims, strides)));
+    }
+
+    /** The step of a batch dimension of one element is never taken, but the library orders dimensions by steps, and gives wrong results if such a one seems to lie within a matrix. */
+    private static long[] outermost(long[] dims, long[] strides) {
+        long[] all = strides.clone();
+        long reach = 1;
+        for (int i = dims.length - 1; i >= 0; i--) {
+            if (dims[i] == 1 && i < dims.length - 2) {
+                all[i] = reach;
+            }
+            reach = Math.max(reach, dims[i] * all[i]);
+        }
+        return all;
     }
 
     long describeAny(long[] dims, DType dtype) {

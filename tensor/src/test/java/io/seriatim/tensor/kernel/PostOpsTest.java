@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.seriatim.device.Place;
 import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Layout;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
@@ -18,6 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Products and convolutions with post-ops against the same steps one by one, in the forms that a fusing executor makes. */
 class PostOpsTest {
@@ -227,6 +229,26 @@ class PostOpsTest {
             Tensor there = all.select(2, 1).transpose(0, 2, 1, 3);
             KernelRun.into(Kernels.system(), product, new Tensor[]{there}, square, parts[2]);
             same("transposed " + transposed, whole, there);
+        }
+    }
+
+    /** The step of a dimension of one element is never taken, whatever it is. */
+    @ParameterizedTest
+    @ValueSource(longs = {1, 8, 16, 128, 1000})
+    void aBatchOfOneMayHaveAnyStep(long step) {
+        Tensor x = numbers(1, 8, 2, 8);
+        Tensor y = numbers(2, 8, 2, 8);
+        TensorSpec heads = new TensorSpec(DType.FLOAT32, Shape.of(1, 2, 8, 8), Layout.strided(step, 8, 16, 1));
+        Tensor[] views = {new Tensor(x.buffer(), x.offset(), heads), new Tensor(y.buffer(), y.offset(), heads)};
+        Tensor[] dense = {Tensor.of(views[0].toFloatArray(), 1, 2, 8, 8), Tensor.of(views[1].toFloatArray(), 1, 2, 8, 8)};
+        for (boolean transposed : new boolean[]{false, true}) {
+            MatMul product = new MatMul(false, transposed, false, List.of());
+            Tensor expected = KernelRun.run(Kernels.system(), product, dense)[0];
+            same("step " + step, expected, KernelRun.run(Kernels.system(), product, views)[0]);
+            Tensor all = Tensor.allocate(DType.FLOAT32, 8, 2, 8);
+            Tensor there = new Tensor(all.buffer(), all.offset(), heads);
+            KernelRun.into(Kernels.system(), product, new Tensor[]{there}, views);
+            same("into step " + step, expected, there);
         }
     }
 
