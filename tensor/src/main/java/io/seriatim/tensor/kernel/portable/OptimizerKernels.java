@@ -178,11 +178,10 @@ final class OptimizerKernels {
         float[] a = context.floats(2);
         float[] b = context.floats(3);
         float[] c = context.floats(4);
-        float[][] states = {a, b, c};
         load(all.get(0), first, p, n);
         load(all.get(1), first, g, n);
         for (int i = 0; i < update.accumulators(); i++) {
-            load(all.get(3 + i), first, states[i], n);
+            load(all.get(3 + i), first, context.floats(2 + i), n);
         }
         float lr = (float) rates.lr();
         switch (update) {
@@ -241,7 +240,7 @@ final class OptimizerKernels {
         }
         store(all.get(0), first, p, n);
         for (int i = 0; i < update.accumulators(); i++) {
-            store(all.get(3 + i), first, states[i], n);
+            store(all.get(3 + i), first, context.floats(2 + i), n);
         }
     }
 
@@ -276,14 +275,14 @@ final class OptimizerKernels {
         Doubles.load(all.get(0), first, p, 0, n);
         Doubles.load(all.get(1), first, g, 0, n);
         for (int i = 0; i < update.accumulators(); i++) {
-            Doubles.load(all.get(3 + i), first, states[i], 0, n);
+            Doubles.load(all.get(3 + i), first, context.doubles(2 + i), 0, n);
         }
         for (int i = 0; i < n; i++) {
             p[i] = element(update, p[i], g[i], states, i, rates);
         }
         Doubles.store(all.get(0), first, p, 0, n);
         for (int i = 0; i < update.accumulators(); i++) {
-            Doubles.store(all.get(3 + i), first, states[i], 0, n);
+            Doubles.store(all.get(3 + i), first, context.doubles(2 + i), 0, n);
         }
     }
 
