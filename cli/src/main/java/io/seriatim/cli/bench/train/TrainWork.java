@@ -66,6 +66,26 @@ enum TrainWork {
         };
     }
 
+    /** How many steps come before those that count: as many as the peers on a JVM make. */
+    int warmUps() {
+        return switch (this) {
+            case T1 -> 300;
+            case T2 -> 100;
+            case T3 -> 20;
+            default -> 40;
+        };
+    }
+
+    /** How many steps count. */
+    int steps() {
+        return switch (this) {
+            case T1 -> 1000;
+            case T2 -> 300;
+            case T3 -> 60;
+            default -> 150;
+        };
+    }
+
     /** Whether it makes training steps. */
     boolean trains() {
         return trains;

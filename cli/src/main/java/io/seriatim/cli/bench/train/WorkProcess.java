@@ -35,9 +35,8 @@ record WorkProcess(TrainWork work, int threads, boolean split, Setting setting) 
     private static final double MEGABYTE = 1 << 20;
     private static final double KILOBYTES = 1024;
 
-    private static final int WARM_UPS = 20;
-    private static final int STEPS = 60;
-    private static final int WARM_CALLS = 200;
+    private static final int WARM_CALLS = 5000;
+    private static final int WARM_CHAIN_CALLS = 200;
     private static final int CALLS = 2000;
     private static final int CHAIN_CALLS = 200;
     /** Of which it is told where their time goes. */
@@ -75,11 +74,11 @@ record WorkProcess(TrainWork work, int threads, boolean split, Setting setting) 
             steps.step();
             double firstStep = sinceStart();
             double first = steps.step();
-            for (int i = 1; i < setting.part(WARM_UPS); i++) {
+            for (int i = 1; i < setting.part(work.warmUps()); i++) {
                 steps.step();
             }
             double last = first;
-            double[] millis = new double[setting.part(STEPS)];
+            double[] millis = new double[setting.part(work.steps())];
             for (int i = 0; i < millis.length; i++) {
                 long start = System.nanoTime();
                 last = steps.step();
@@ -119,7 +118,7 @@ record WorkProcess(TrainWork work, int threads, boolean split, Setting setting) 
         try (PlannedSteps steps = PlannedSteps.of(task, threads, setting)) {
             steps.run();
             double firstCall = sinceStart();
-            double[] micros = times(steps::run, setting.part(WARM_CALLS), setting.part(CHAIN_CALLS));
+            double[] micros = times(steps::run, setting.part(WARM_CHAIN_CALLS), setting.part(CHAIN_CALLS));
             // A run has a thousand operations: its microseconds are the nanoseconds of one.
             Figures figures = begun(work.label()).with("first_step_s", firstCall, 2).with("ns_per_op", micros[micros.length / 2], 1);
             shares(figures, steps, "_us", 1e3, 1);
