@@ -79,13 +79,21 @@ class SoakTest {
 
     /** What is in memory. */
     private record Usage(long resident, long heap, long device) {
+        private static final int MOST_COLLECTIONS = 200;
+
         /** After collections: what is garbage is not kept. */
         static Usage now() throws IOException {
-            for (int i = 0; i < 3; i++) {
+            long device = Long.MAX_VALUE;
+            int same = 0;
+            // What a collection finds is given back by a thread of its own, some time later.
+            for (int i = 0; i < MOST_COLLECTIONS && same < 12; i++) {
                 System.gc();
+                long used = Devices.system().get(Place.CPU).memory().used();
+                same = used == device ? same + 1 : 0;
+                device = used;
             }
             long heap = Runtime.getRuntime().totalMemory() - Runtime.getRuntime().freeMemory();
-            return new Usage(residentNow(), heap, Devices.system().get(Place.CPU).memory().used());
+            return new Usage(residentNow(), heap, device);
         }
 
         private static long residentNow() throws IOException {
