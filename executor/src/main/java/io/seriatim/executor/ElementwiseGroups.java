@@ -1,6 +1,5 @@
 package io.seriatim.executor;
 
-import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.kernel.Chain;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -127,35 +126,7 @@ final class ElementwiseGroups {
         boolean same = (one.value() >= 0 && other.value() >= 0)
                 ? values.memory(one.value()) == values.memory(other.value())
                 : one.source().equals(other.source());
-        return same && !(one.value() == other.value() && areApart(one, other));
-    }
-
-    /** Whether two views of one value are side by side, such as the parts of a concatenation. */
-    private static boolean areApart(Arg one, Arg other) {
-        TensorSpec spec = one.spec();
-        if (!spec.equals(other.spec())) {
-            return false;
-        }
-        long distance = Math.abs(one.offset() - other.offset());
-        long[] strides = spec.strides();
-        int axis = strides.length - 1;
-        long row = spec.dtype().bytes();
-        // Dimensions that lie one behind the other are a row.
-        for (; axis >= 0 && (spec.shape().dim(axis) == 1 || strides[axis] * spec.dtype().bytes() == row); axis--) {
-            row *= spec.shape().dim(axis);
-        }
-        long step = Long.MAX_VALUE;
-        for (; axis >= 0; axis--) {
-            long stride = strides[axis] * spec.dtype().bytes();
-            if (spec.shape().dim(axis) > 1) {
-                if (stride <= 0 || (step != Long.MAX_VALUE && stride % step != 0)) {
-                    return false;
-                }
-                step = step == Long.MAX_VALUE ? stride : step;
-            }
-        }
-        long shift = distance % step;
-        return shift >= row && step - shift >= row;
+        return same && !(one.value() == other.value() && Region.areApart(one, other));
     }
 
     private void note(int at) {

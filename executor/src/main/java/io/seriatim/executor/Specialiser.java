@@ -31,13 +31,12 @@ final class Specialiser {
         List<Task> rewritten = once || options.nanCheck() ? lowered : rewritten(lowered, values);
         Preparation.of(rewritten, options, kernels);
         List<Task> placed = Placement.of(rewritten, values, options, kernels, accesses.block().index() > 0);
-        Map<Streams.Key, Integer> keys = new LinkedHashMap<>();
-        Streams.assign(placed, keys);
-        List<Task> tasks = once || !keys.isEmpty() || !isSplit() || isForTeam(placed, values, accesses)
+        boolean hostOnly = placed.stream().allMatch(task -> task.place().isHost());
+        List<Task> tasks = once || !hostOnly || !isSplit() || isForTeam(placed, values, accesses)
                 ? placed
                 : Partition.of(placed, values, options, kernels);
+        Map<Streams.Key, Integer> keys = new LinkedHashMap<>();
         int[] stream = Streams.assign(tasks, keys);
-        boolean hostOnly = keys.isEmpty();
         boolean inOrder = hostOnly && (once || options.inOrder());
         Dependencies dependencies = once && hostOnly
                 ? Dependencies.none(tasks.size())

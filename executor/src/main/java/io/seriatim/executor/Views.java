@@ -21,7 +21,6 @@ import java.util.List;
 import java.util.NavigableSet;
 import java.util.Objects;
 import java.util.Set;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -145,7 +144,7 @@ final class Views {
         List<Task.Compute> changed = new ArrayList<>();
         for (int writer : sources) {
             Task.Compute other = compute(writer);
-            if (other == null || !placement(other).equals(placement((Task.Compute) Objects.requireNonNull(tasks[index])))) {
+            if (other == null || !Fusion.place(other).equals(Fusion.place((Task.Compute) Objects.requireNonNull(tasks[index])))) {
                 return false;
             }
             Task.Compute writing = replaced(other, value, there, List.of(stage.access()));
@@ -163,12 +162,6 @@ final class Views {
 
     private Task.@Nullable Compute compute(int index) {
         return tasks[index] instanceof Task.Compute compute && compute.stages().size() <= Fusion.MOST_STAGES ? compute : null;
-    }
-
-    private static List<String> placement(Task.Compute task) {
-        OpDesc op = task.operations().getFirst().op();
-        return Stream.of("op_device", "execution_stream").map(name -> op.attribute(name) instanceof Attribute.Text(String text) ? text : "")
-                .toList();
     }
 
     private boolean isReadOnceIn(int index, int value) {

@@ -57,12 +57,8 @@ public record Pooling(Kind kind, List<Long> kernel, Window window) implements Co
         return new TensorSpec[]{TensorSpec.of(x.dtype(), dims)};
     }
 
-    /** By images, or else by channels. */
     @Override
     public List<Split> splits(@Nullable TensorSpec... arguments) {
-        int[] images = new int[arguments.length];
-        int[] channels = new int[arguments.length];
-        java.util.Arrays.fill(channels, 1);
-        return List.of(Split.of(images), Split.of(channels));
+        return Split.imagesOrChannels(arguments.length);
     }
 }

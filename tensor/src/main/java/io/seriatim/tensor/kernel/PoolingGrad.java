@@ -38,12 +38,8 @@ public record PoolingGrad(Computation forward) implements Computation {
         return new TensorSpec[]{x.rowMajor()};
     }
 
-    /** By images, or else by channels. */
     @Override
     public List<Split> splits(@Nullable TensorSpec... arguments) {
-        int[] images = new int[arguments.length];
-        int[] channels = new int[arguments.length];
-        java.util.Arrays.fill(channels, 1);
-        return List.of(Split.of(images), Split.of(channels));
+        return Split.imagesOrChannels(arguments.length);
     }
 }

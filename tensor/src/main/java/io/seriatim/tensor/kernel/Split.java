@@ -4,6 +4,7 @@ import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.TensorSpec;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -36,6 +37,11 @@ public record Split(List<Integer> axes, int least) {
         return new Split(Arrays.stream(axes).boxed().toList(), 1);
     }
 
+    /** By images, or else by channels: of what works on each channel of each image by itself. */
+    static List<Split> imagesOrChannels(int arguments) {
+        return List.of(new Split(Collections.nCopies(arguments, 0), 1), new Split(Collections.nCopies(arguments, 1), 1));
+    }
+
     /**
      * Between how many places it can be cut.
      *
@@ -62,13 +68,7 @@ public record Split(List<Integer> axes, int least) {
 
     /** Along each axis of the result, the outermost first: of what computes each element by itself from operands that broadcast to it. */
     static List<Split> elementwise(Shape result, @Nullable TensorSpec... arguments) {
-        List<Split> splits = new ArrayList<>();
-        for (int axis = 0; axis < result.rank(); axis++) {
-            if (result.dim(axis) > 1) {
-                splits.add(along(axis, result, arguments));
-            }
-        }
-        return splits;
+        return elementwiseBut(WHOLE, result, arguments);
     }
 
     /** As {@link #elementwise}, but not along some axis. */
