@@ -6,7 +6,6 @@ import io.seriatim.device.DeviceMemoryException;
 import io.seriatim.device.Place;
 import io.seriatim.executor.trace.RunLog;
 import io.seriatim.device.Stream;
-import io.seriatim.graph.op.Operations;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
@@ -65,41 +64,6 @@ final class Frame implements AutoCloseable {
     private record Patch(@Nullable Tensor[] arguments, int index, Arg arg) {
     }
 
-    /** An argument that is bound to a variable, or to what was packed of it. */
-    private static final class Packing {
-        private final Layouts.Packed packed;
-        private final Work work;
-        private final Arg arg;
-        private final PackedWeights.Form form;
-        private @Nullable Tensor variable;
-        private PackedWeights.@Nullable Entry entry;
-
-        Packing(Layouts.Packed packed, Work work, Arg arg) {
-            this.packed = packed;
-            this.work = work;
-            this.arg = arg;
-            this.form = new PackedWeights.Form(arg.offset(), arg.spec(), packed.wanted());
-        }
-
-        void bind(String name, @Nullable Tensor tensor, Bindings bindings) {
-            boolean known = tensor != null && variable == tensor && entry != null && entry.isOf(tensor);
-            if (known) {
-                return;
-            }
-            PackedWeights weights = bindings.packed(name);
-            PackedWeights.Entry now = tensor == null || weights == null
-                    ? null
-                    : weights.get(name, tensor, form, packed.packing());
-            if (now != null) {
-                work.use(packed.kernel(), packed.input(), now.packed());
-            } else {
-                work.use(work.stage().kernel(), packed.input(), tensor == null ? null : view(tensor.declared(), arg));
-            }
-            variable = tensor;
-            entry = now;
-        }
-    }
-
     /** Where the key of an operation's random numbers lies, on the host and where it is read. */
     record RandomKey(Access access, Tensor host, Tensor there) {
     }
@@ -123,7 +87,7 @@ final class Frame implements AutoCloseable {
         for (int i = 0; i < works.length; i++) {
             works[i] = plan.tasks().get(i) instanceof Task.Compute compute ? works(i, compute) : new Work[0];
         }
-        this.packings = packings();
+        this.packings = Packing.of(plan, works);
         this.changed = Layouts.written(plan.tasks(), values);
         System.arraycopy(initial, 0, present, 0, n);
         this.isAbsent = new boolean[n];
@@ -133,7 +97,7 @@ final class Frame implements AutoCloseable {
         boolean[] interpreted = interpreted();
         this.changing = IntStream.range(0, n).filter(i -> initial[i] == null || interpreted[i]).toArray();
         this.released = Arrays.stream(plan.releases().after()).flatMapToInt(Arrays::stream).distinct().toArray();
-        this.isClosable = closable();
+        this.isClosable = Releases.closable(plan.tasks(), values);
         this.begun = begun();
         this.uses = new AtomicIntegerArray(plan.releases().counts());
         this.interpretation = new Interpretation(plan, this);
@@ -197,25 +161,6 @@ final class Frame implements AutoCloseable {
         return written;
     }
 
-    /** Memory that only this run knows: instructions of the interpreter may keep what they are given, operations do not. */
-    private boolean[] closable() {
-        boolean[] closable = new boolean[values.size()];
-        Arrays.fill(closable, true);
-        for (Task task : plan.tasks()) {
-            boolean keeps = task instanceof Task.Interpreted(Access access, String _, int[] _, int[] _)
-                    && !Operations.system().get(access.op().type()).isLowered();
-            if (keeps) {
-                for (int value : task.reads()) {
-                    closable[values.memory(value)] = false;
-                }
-                for (int value : task.writes()) {
-                    closable[values.memory(value)] = false;
-                }
-            }
-        }
-        return closable;
-    }
-
     private boolean[] fedAndWritten() {
         boolean[] written = new boolean[values.size()];
         for (Task task : plan.tasks()) {
@@ -264,28 +209,12 @@ final class Frame implements AutoCloseable {
             List<@Nullable Arg> args = task.stages().get(i).args();
             for (int j = 0; j < args.size(); j++) {
                 Arg arg = args.get(j);
-                if (arg != null && !isPacked(index, i, j)) {
+                if (arg != null && !plan.isPacked(index, i, j)) {
                     resolve(index, task, arg, all[i].arguments(), j);
                 }
             }
         }
         return all;
-    }
-
-    private Packing[] packings() {
-        return plan.layouts().stream().map(packed -> {
-            Work work = works[packed.task()][packed.stage()];
-            return new Packing(packed, work, Objects.requireNonNull(work.stage().inputs().get(packed.input())));
-        }).toArray(Packing[]::new);
-    }
-
-    private boolean isPacked(int task, int stage, int argument) {
-        for (Layouts.Packed packed : plan.layouts()) {
-            if (packed.task() == task && packed.stage() == stage && packed.input() == argument) {
-                return true;
-            }
-        }
-        return false;
     }
 
     private void resolve(int index, Task.Compute task, Arg arg, @Nullable Tensor[] arguments, int at) {
@@ -325,7 +254,7 @@ final class Frame implements AutoCloseable {
         return keys.getLast().there();
     }
 
-    private static Tensor view(Tensor base, Arg arg) {
+    static Tensor view(Tensor base, Arg arg) {
         return arg.offset() == 0 && arg.spec().equals(base.spec())
                 ? base
                 : new Tensor(base.buffer(), base.offset() + arg.offset(), arg.spec());
@@ -371,7 +300,7 @@ final class Frame implements AutoCloseable {
 
     private void pack(Bindings bindings) {
         for (Packing packing : packings) {
-            int value = packing.arg.value();
+            int value = packing.value();
             packing.bind(values.name(value), present[value] instanceof Tensor tensor ? tensor : null, bindings);
         }
     }

@@ -1,5 +1,6 @@
 package io.seriatim.executor;
 
+import io.seriatim.graph.op.Operations;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -51,5 +52,24 @@ record Releases(int[][] after, int[] counts) {
             return list == null ? NONE : list.stream().mapToInt(Integer::intValue).toArray();
         });
         return new Releases(after, counts);
+    }
+
+    /** Memory that only this run knows: instructions of the interpreter may keep what they are given, operations do not. */
+    static boolean[] closable(List<Task> tasks, ValueTable values) {
+        boolean[] closable = new boolean[values.size()];
+        Arrays.fill(closable, true);
+        for (Task task : tasks) {
+            boolean keeps = task instanceof Task.Interpreted(Access access, String _, int[] _, int[] _)
+                    && !Operations.system().get(access.op().type()).isLowered();
+            if (keeps) {
+                for (int value : task.reads()) {
+                    closable[values.memory(value)] = false;
+                }
+                for (int value : task.writes()) {
+                    closable[values.memory(value)] = false;
+                }
+            }
+        }
+        return closable;
     }
 }

@@ -33,6 +33,11 @@ import org.jspecify.annotations.Nullable;
 @SuppressWarnings("ArrayRecordComponent") // Never compared.
 record Specialisation(Accesses accesses, ValueTable values, List<Task> tasks, Dependencies dependencies, Streams streams, MemoryPlan memory,
         Releases releases, List<Layouts.Packed> layouts, int[][] before, int[][] after, @Nullable TensorSpec[] externals) {
+    /** Whether an argument is packed: it is bound apart from the others. */
+    boolean isPacked(int task, int stage, int argument) {
+        return layouts.stream().anyMatch(packed -> packed.task() == task && packed.stage() == stage && packed.input() == argument);
+    }
+
     /** Whether it is for what a run is given. */
     boolean fits(@Nullable Object[] given) {
         for (int i = 0; i < externals.length; i++) {

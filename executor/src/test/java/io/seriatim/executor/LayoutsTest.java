@@ -54,6 +54,12 @@ class LayoutsTest {
         return network.main().parameters().stream().filter(desc -> desc.tensor().shape().length > 1).map(VarDesc::name).toList();
     }
 
+    private static Executor started(Network network, int threads, boolean packs) {
+        Executor executor = builder(threads, packs).build();
+        executor.run(network.startup());
+        return executor;
+    }
+
     private static Executor.Builder builder(int threads, boolean packs) {
         Executor.Builder builder = Executor.builder().threads(threads).without(Pass.PARTITION);
         builder = threads > 1 ? builder.eager() : builder;
@@ -84,9 +90,7 @@ class LayoutsTest {
     @ValueSource(ints = {1, 2})
     void productsOfPackedWeightsDifferByRounding(int threads) {
         Network network = dense();
-        try (Executor with = builder(threads, true).build(); Executor without = builder(threads, false).build()) {
-            with.run(network.startup());
-            without.run(network.startup());
+        try (Executor with = started(network, threads, true); Executor without = started(network, threads, false)) {
             for (int rows : new int[]{1, 2, 7, 40}) {
                 Tensor x = Bits.normal(rows, rows, WIDTH);
                 Plan packed = plan(with, network);
@@ -103,9 +107,7 @@ class LayoutsTest {
     @ValueSource(ints = {1, 2})
     void convolutionsWithPackedWeightsGiveTheSameBits(int threads) {
         Network network = images();
-        try (Executor with = builder(threads, true).build(); Executor without = builder(threads, false).build()) {
-            with.run(network.startup());
-            without.run(network.startup());
+        try (Executor with = started(network, threads, true); Executor without = started(network, threads, false)) {
             for (int images : new int[]{1, 3}) {
                 Tensor x = Bits.normal(images, images, 3, 12, 12);
                 Bits.assertSame(y(plan(without, network), without.scope(), x), y(plan(with, network), with.scope(), x), images + " images");
@@ -120,9 +122,7 @@ class LayoutsTest {
         Network network = dense();
         String weights = matrices(network).getFirst();
         Tensor x = Bits.normal(1, 1, WIDTH);
-        try (Executor with = builder(1, true).build(); Executor without = builder(1, false).build()) {
-            with.run(network.startup());
-            without.run(network.startup());
+        try (Executor with = started(network, 1, true); Executor without = started(network, 1, false)) {
             Plan packed = plan(with, network);
             Plan plain = plan(without, network);
             for (int i = 0; i < 4; i++) {
@@ -152,9 +152,7 @@ class LayoutsTest {
         Network network = dense();
         String weights = matrices(network).getFirst();
         Tensor x = Bits.normal(1, 1, WIDTH);
-        try (Executor with = builder(1, true).build(); Executor without = builder(1, false).build()) {
-            with.run(network.startup());
-            without.run(network.startup());
+        try (Executor with = started(network, 1, true); Executor without = started(network, 1, false)) {
             Plan packed = plan(with, network);
             Plan plain = plan(without, network);
             assertClose(y(plain, without.scope(), x), y(packed, with.scope(), x), "before");
@@ -216,9 +214,7 @@ class LayoutsTest {
         Network network = dense();
         String weights = matrices(network).getFirst();
         Tensor x = Bits.normal(1, 1, WIDTH);
-        try (Executor with = builder(1, true).build(); Executor without = builder(1, false).build()) {
-            with.run(network.startup());
-            without.run(network.startup());
+        try (Executor with = started(network, 1, true); Executor without = started(network, 1, false)) {
             Plan packed = plan(with, network);
             Plan plain = plan(without, network);
             Scope child = with.scope().child().set(weights, Bits.normal(7, WIDTH, WIDTH));
