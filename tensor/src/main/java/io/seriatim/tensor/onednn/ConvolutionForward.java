@@ -70,9 +70,13 @@ final class ConvolutionForward {
         if (products == null || (bias != null && !bias.isRowMajor())) {
             return null;
         }
+        DnnlKernel.Preference preference = (builder, argument, given) -> argument == 1 && !x.isRowMajor()
+                ? preferredWeights(builder)
+                : given;
         return convolution.postOps().isEmpty()
-                ? products.forward(dnnl, bias != null)
-                : PostOpsApart.of(dnnl, convolution.postOps(), plain(), arguments, (_, _) -> products.forward(dnnl, bias != null));
+                ? products.forward(dnnl, bias != null, preference)
+                : PostOpsApart.of(dnnl, convolution.postOps(), plain(), arguments,
+                        (_, _) -> products.forward(dnnl, bias != null, preference));
     }
 
     private Convolution plain() {

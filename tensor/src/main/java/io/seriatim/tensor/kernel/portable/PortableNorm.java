@@ -4,6 +4,7 @@ import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.internal.Doubles;
 import io.seriatim.tensor.kernel.BatchNorm;
+import io.seriatim.tensor.kernel.BatchNormFactors;
 import io.seriatim.tensor.kernel.BatchNormGrad;
 import io.seriatim.tensor.kernel.GroupNorm;
 import io.seriatim.tensor.kernel.GroupNormGrad;
@@ -183,6 +184,17 @@ final class PortableNorm {
                     set(all.get(out + 1), c, mean);
                     set(all.get(out + 2), c, inverse);
                 }
+            }
+        });
+    }
+
+    static Kernel batchNormFactors(BatchNormFactors factors, @Nullable TensorSpec[] arguments) {
+        long channels = Objects.requireNonNull(arguments[0]).shape().dim(0);
+        return PortableKernel.of((all, _) -> {
+            for (long c = 0; c < channels; c++) {
+                double factor = get(all.get(0), c) / Math.sqrt(get(all.get(3), c) + factors.epsilon());
+                set(all.get(4), c, factor);
+                set(all.get(5), c, get(all.get(1), c) - get(all.get(2), c) * factor);
             }
         });
     }
