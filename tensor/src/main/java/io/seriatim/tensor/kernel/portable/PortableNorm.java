@@ -3,6 +3,8 @@ package io.seriatim.tensor.kernel.portable;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.internal.Doubles;
+import io.seriatim.tensor.internal.Floats;
+import io.seriatim.tensor.DType;
 import io.seriatim.tensor.kernel.BatchNorm;
 import io.seriatim.tensor.kernel.BatchNormFactors;
 import io.seriatim.tensor.kernel.BatchNormGrad;
@@ -189,12 +191,21 @@ final class PortableNorm {
     }
 
     static Kernel batchNormFactors(BatchNormFactors factors, @Nullable TensorSpec[] arguments) {
-        long channels = Objects.requireNonNull(arguments[0]).shape().dim(0);
-        return PortableKernel.of((all, _) -> {
-            for (long c = 0; c < channels; c++) {
-                double factor = get(all.get(0), c) / Math.sqrt(get(all.get(3), c) + factors.epsilon());
-                set(all.get(4), c, factor);
-                set(all.get(5), c, get(all.get(1), c) - get(all.get(2), c) * factor);
+        int channels = Math.toIntExact(Objects.requireNonNull(arguments[0]).shape().dim(0));
+        return PortableKernel.of((all, context) -> {
+            float[] array = context.floatArray(4 * channels);
+            for (int i = 0; i < 4; i++) {
+                Tensor given = all.get(i);
+                Floats.load(given.memory(), DType.FLOAT32, given.offset(), given.spec().strides()[0], array, i * channels, channels);
+            }
+            for (int c = 0; c < channels; c++) {
+                double factor = array[c] / Math.sqrt((double) array[3 * channels + c] + factors.epsilon());
+                array[c] = (float) factor;
+                array[channels + c] = (float) (array[channels + c] - array[2 * channels + c] * factor);
+            }
+            for (int i = 0; i < 2; i++) {
+                Tensor made = all.get(4 + i);
+                Floats.store(made.memory(), DType.FLOAT32, made.offset(), made.spec().strides()[0], array, i * channels, channels);
             }
         });
     }
