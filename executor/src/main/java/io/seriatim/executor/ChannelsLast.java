@@ -36,6 +36,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class ChannelsLast {
     private static final int CHANNELS = 1;
+    private static final String LIBRARY = "onednn";
 
     private final List<Task> tasks;
     private final ValueTable values;
@@ -231,8 +232,8 @@ final class ChannelsLast {
             Stage other = turned(stage);
             Computation computation = Objects.requireNonNull(stage.computation());
             try {
-                if (kernels.get(computation, Place.CPU, other.specs()).provider()
-                        .equals(kernels.get(computation, Place.CPU, stage.specs()).provider())) {
+                String provider = kernels.get(computation, Place.CPU, other.specs()).provider();
+                if (provider.equals(LIBRARY) || provider.equals(kernels.get(computation, Place.CPU, stage.specs()).provider())) {
                     return;
                 }
             } catch (NoKernelException _) {
