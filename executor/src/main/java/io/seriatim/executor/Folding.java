@@ -41,7 +41,7 @@ final class Folding implements Fusion.Rule {
         Set<Integer> convolved = new HashSet<>();
         List<Task> all = new ArrayList<>(tasks.size());
         for (Task task : tasks) {
-            if (task instanceof Task.Compute compute) {
+            if (task instanceof Task.Compute compute && !compute.stages().isEmpty()) {
                 Stage first = compute.stages().getFirst();
                 if (first.computation() instanceof BatchNorm norm && !norm.training() && isNormalised(first, convolved)) {
                     all.add(factors(norm, first, compute));
@@ -75,12 +75,14 @@ final class Folding implements Fusion.Rule {
 
     @Override
     public @Nullable Stage joined(Stage first, Stage second, int input) {
+        if (input != 0 || !(second.computation() instanceof BatchNorm) || !(first.computation() instanceof Convolution convolution)
+                || !convolution.postOps().isEmpty()) {
+            return null;
+        }
         Arg result = first.outputs().getFirst();
         Arg out = second.outputs().getFirst();
         Factors made = result == null ? null : factors.get(result.value());
-        if (made == null || out == null || input != 0 || !(second.computation() instanceof BatchNorm)
-                || !(first.computation() instanceof Convolution convolution) || !convolution.postOps().isEmpty() || !out.isDense()
-                || !out.spec().equals(result.spec())) {
+        if (made == null || out == null || !out.isDense() || !out.spec().equals(result.spec())) {
             return null;
         }
         List<@Nullable Arg> inputs = new ArrayList<>(first.inputs());
