@@ -1,5 +1,6 @@
 package io.seriatim.executor;
 
+import io.seriatim.graph.op.Step;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.TensorSpec;
@@ -14,6 +15,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -38,16 +40,15 @@ final class Folding implements Fusion.Rule {
 
     /** With a task before each such normalisation that makes its factors. */
     List<Task> withFactors(List<Task> tasks) {
-        Set<Integer> convolved = new HashSet<>();
+        if (tasks.stream().noneMatch(Folding::convolves)) {
+            return tasks;
+        }
         List<Task> all = new ArrayList<>(tasks.size());
         for (Task task : tasks) {
             if (task instanceof Task.Compute compute && !compute.stages().isEmpty()) {
                 Stage first = compute.stages().getFirst();
-                if (first.computation() instanceof BatchNorm norm && !norm.training() && isNormalised(first, convolved)) {
+                if (first.computation() instanceof BatchNorm norm && !norm.training() && isNormalised(first)) {
                     all.add(factors(norm, first, compute));
-                }
-                if (compute.stages().getLast().computation() instanceof Convolution convolution && convolution.postOps().isEmpty()) {
-                    Arrays.stream(compute.writes()).forEach(convolved::add);
                 }
             }
             all.add(task);
@@ -55,20 +56,24 @@ final class Folding implements Fusion.Rule {
         return all;
     }
 
-    private boolean isNormalised(Stage stage, Set<Integer> convolved) {
+    private static boolean convolves(Task task) {
+        return task instanceof Task.Compute compute && compute.stages().stream().anyMatch(stage -> stage.computation() instanceof Convolution);
+    }
+
+    private boolean isNormalised(Stage stage) {
         Arg x = stage.inputs().getFirst();
-        return x != null && convolved.contains(x.value()) && x.isWhole(values) && x.spec().dtype() == DType.FLOAT32
+        return x != null && x.value() >= 0 && x.isWhole(values) && x.spec().dtype() == DType.FLOAT32
                 && stage.inputs().stream().skip(1).allMatch(arg -> arg != null && arg.value() >= 0 && arg.spec().isRowMajor());
     }
 
     private Task factors(BatchNorm norm, Stage stage, Task.Compute task) {
         List<@Nullable Arg> inputs = stage.inputs().subList(1, 5);
-        Arg x = java.util.Objects.requireNonNull(stage.inputs().getFirst());
+        Arg x = Objects.requireNonNull(stage.inputs().getFirst());
         TensorSpec channels = TensorSpec.of(DType.FLOAT32, x.spec().shape().dim(1));
         String name = values.name(x.value());
         Factors made = new Factors(values.add(name + "_factor", channels), values.add(name + "_shift", channels));
         factors.put(x.value(), made);
-        Stage making = new Stage(stage.access(), new io.seriatim.graph.op.Step.Work.Compute(new BatchNormFactors(norm.epsilon())), inputs,
+        Stage making = new Stage(stage.access(), new Step.Work.Compute(new BatchNormFactors(norm.epsilon())), inputs,
                 List.of(new Arg(new Arg.Value(made.factor()), 0, channels), new Arg(new Arg.Value(made.shift()), 0, channels)), null);
         return Task.Compute.ofStages(task.operations(), List.of(making), List.of(), task.place());
     }
@@ -76,7 +81,8 @@ final class Folding implements Fusion.Rule {
     @Override
     public @Nullable Stage joined(Stage first, Stage second, int input) {
         if (input != 0 || !(second.computation() instanceof BatchNorm) || !(first.computation() instanceof Convolution convolution)
-                || !convolution.postOps().isEmpty()) {
+                || convolution.postOps().size() + 2 > Epilogue.MOST_POST_OPS
+                || !convolution.postOps().stream().allMatch(PostOp.Combine.class::isInstance)) {
             return null;
         }
         Arg result = first.outputs().getFirst();
@@ -88,7 +94,9 @@ final class Folding implements Fusion.Rule {
         List<@Nullable Arg> inputs = new ArrayList<>(first.inputs());
         inputs.add(perChannel(made.factor(), out.spec().shape()));
         inputs.add(perChannel(made.shift(), out.spec().shape()));
-        List<PostOp> postOps = List.of(new PostOp.Combine(Binary.Function.MULTIPLY), new PostOp.Combine(Binary.Function.ADD));
+        List<PostOp> postOps = new ArrayList<>(convolution.postOps());
+        postOps.add(new PostOp.Combine(Binary.Function.MULTIPLY));
+        postOps.add(new PostOp.Combine(Binary.Function.ADD));
         return Stage.of(second.access(), new Convolution(convolution.window(), convolution.groups(), convolution.bias(), postOps), inputs,
                 out);
     }

@@ -20,8 +20,10 @@ import org.jspecify.annotations.Nullable;
  * is all that takes time then; the library's own convolutions read them more slowly. Only for weights that are packed once and used often.
  */
 final class PixelProducts {
-    /** With more, the library's convolutions are as fast. */
+    /** Of the only image: with more, the library's convolutions are as fast. */
     private static final long MOST_PIXELS = 8;
+    /** Of each of several images, for each of which the library's convolutions read all weights again. */
+    private static final long MOST_PIXELS_OF_SEVERAL = 16;
     /** Smaller weights stay in the second-level cache. */
     private static final long FEWEST_WEIGHTS = 1 << 17;
 
@@ -55,7 +57,9 @@ final class PixelProducts {
                 && (bias == null || (bias.isRowMajor() && NormalisationRecipes.areFloat32(bias)))
                 && combined.stream().allMatch(spec -> NormalisationRecipes.areFloat32(spec) && isOfPixels(spec, y))
                 && convolution.postOps().stream().noneMatch(PostOp.Accumulate.class::isInstance);
-        boolean pays = w.shape().size() >= FEWEST_WEIGHTS && y.shape().size() > 0 && y.shape().size() / y.shape().dim(1) <= MOST_PIXELS;
+        long rows = y.shape().size() / Math.max(1, y.shape().dim(1));
+        boolean pays = w.shape().size() >= FEWEST_WEIGHTS && rows > 0 && rows <= y.shape().dim(1)
+                && (rows <= MOST_PIXELS || (y.shape().dim(0) > 1 && rows <= MOST_PIXELS_OF_SEVERAL * y.shape().dim(0)));
         return fits && pays ? new PixelProducts(convolution, x, w, bias, combined, y) : null;
     }
 
