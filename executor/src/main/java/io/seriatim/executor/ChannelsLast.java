@@ -31,8 +31,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>
  * Which values do is the largest set such that no one needs a copy: only tasks on the host know the value, one writes all of it, and each that touches it either takes each image in a layout of its own, as a
- * convolution does, or has all its images in the set. Of what hangs together so, that is left out which no convolution writes or none reads, since nothing would be gained; and what has no kernel from where the one
- * before came from. Gradients know no such images, so that trainings stay as they are.
+ * convolution does, or has all its images in the set. Of what hangs together so, that is left out which no convolution writes or none reads, since nothing would be gained; and what the library has no kernel for. Gradients know no such images, so that trainings stay as they are.
  */
 final class ChannelsLast {
     private static final int CHANNELS = 1;
@@ -225,7 +224,7 @@ final class ChannelsLast {
         return at;
     }
 
-    /** The values of stages for which there is no kernel from where the one before came from. */
+    /** The values of stages that the library has no kernel for; elementwise functions may come from elsewhere, if they did so before. */
     private Set<Integer> withoutKernel() {
         Set<Integer> without = new HashSet<>();
         stages().filter(stage -> stage.args().stream().anyMatch(this::isLast)).forEach(stage -> {
@@ -233,7 +232,8 @@ final class ChannelsLast {
             Computation computation = Objects.requireNonNull(stage.computation());
             try {
                 String provider = kernels.get(computation, Place.CPU, other.specs()).provider();
-                if (provider.equals(LIBRARY) || provider.equals(kernels.get(computation, Place.CPU, stage.specs()).provider())) {
+                if (provider.equals(LIBRARY)
+                        || (Roles.of(stage).elementwise() && provider.equals(kernels.get(computation, Place.CPU, stage.specs()).provider()))) {
                     return;
                 }
             } catch (NoKernelException _) {

@@ -60,8 +60,7 @@ final class ConvolutionForward {
         if (product != null) {
             return product;
         }
-        Kernel fused = DnnlKernel.of(dnnl, forward::build,
-                (builder, argument, given) -> argument == 1 ? forward.preferredWeights(builder) : given);
+        Kernel fused = DnnlKernel.of(dnnl, forward::build, forward::preferred);
         return fused != null
                 ? fused
                 : PostOpsApart.of(dnnl, convolution.postOps(), forward.plain(), arguments,
@@ -74,10 +73,7 @@ final class ConvolutionForward {
         if (products == null || (bias != null && !bias.isRowMajor())) {
             return null;
         }
-        PixelProducts pixels = pixels();
-        DnnlKernel.Preference preference = (builder, argument, given) -> argument != 1 || x.isRowMajor()
-                ? given
-                : pixels == null ? preferredWeights(builder) : pixels.preferred(builder);
+        DnnlKernel.Preference preference = (builder, argument, given) -> x.isRowMajor() ? given : preferred(builder, argument, given);
         return convolution.postOps().isEmpty()
                 ? products.forward(dnnl, bias != null, preference)
                 : PostOpsApart.of(dnnl, convolution.postOps(), plain(), arguments,
@@ -223,6 +219,14 @@ final class ConvolutionForward {
         }
         operands.add(result);
         builder.step(description, operands.toArray(Operand[]::new));
+    }
+
+    private TensorSpec preferred(SequenceBuilder builder, int argument, TensorSpec given) {
+        if (argument != 1) {
+            return given;
+        }
+        PixelProducts pixels = x.isRowMajor() ? null : pixels();
+        return pixels == null ? preferredWeights(builder) : pixels.preferred(builder);
     }
 
     private TensorSpec preferredWeights(SequenceBuilder builder) {
