@@ -84,11 +84,13 @@ final class ChannelsLast {
         return tasks.stream().filter(Task.Compute.class::isInstance).flatMap(task -> ((Task.Compute) task).stages().stream());
     }
 
-    /** Elsewhere both orders are the same. */
     private static boolean isImage(TensorSpec spec) {
-        Shape shape = spec.shape();
-        return spec.dtype() == DType.FLOAT32 && shape.rank() >= 3 && shape.size() > 0 && shape.dim(CHANNELS) > 1
-                && shape.slice(2, shape.rank()).size() > 1;
+        return spec.dtype() == DType.FLOAT32 && spec.shape().size() > 0 && hasOrders(spec.shape());
+    }
+
+    /** Whether it matters where the channels are. */
+    private static boolean hasOrders(Shape shape) {
+        return shape.rank() >= 3 && shape.dim(CHANNELS) > 1 && shape.slice(2, shape.rank()).size() > 1;
     }
 
     private boolean isLast(@Nullable Arg arg) {
@@ -135,7 +137,7 @@ final class ChannelsLast {
         boolean together = true;
         for (int i = 0; i < args.size(); i++) {
             Arg arg = args.get(i);
-            together &= !roles.together().test(i) || isLast(arg) || (arg != null && !isImage(arg.spec()));
+            together &= !roles.together().test(i) || isLast(arg) || (arg != null && !hasOrders(arg.spec().shape()));
         }
         for (int i = 0; i < args.size(); i++) {
             Arg arg = args.get(i);

@@ -72,6 +72,21 @@ class ChannelsLastTest {
         ImagePasses.assertAlike(network, main, 7, x, Pass.CHANNELS_LAST, "");
     }
 
+    /** What is fed lies as it is given, and so does what it is added to. */
+    @Test
+    void notWhatMeetsImagesOfOtherTypes() {
+        Network network = Network.define(3, g -> {
+            Value x = g.data("x", DType.FLOAT32, -1, 3, 12, 12);
+            Value mask = x.cast(DType.FLOAT64).slice(1, 0, 2).cast(DType.FLOAT64);
+            Value met = g.conv2d(x, 2, 3, 1, 1).plus(mask.cast(DType.FLOAT32)).relu();
+            Value compared = g.conv2d(x, 2, 3, 1, 1);
+            Value chosen = compared.times(compared.greaterThan(met).cast(DType.FLOAT32)).relu();
+            return Outputs.of("y", g.conv2d(met, 4, 3, 1, 1), "z", g.conv2d(chosen, 4, 3, 1, 1), "mask", mask);
+        });
+        Program main = network.main().copyForTest();
+        ImagePasses.assertAlike(network, main, 7, Bits.normal(1, 2, 3, 12, 12), Pass.CHANNELS_LAST, "");
+    }
+
     @Test
     void trainingsStayAsTheyAre() {
         Network network = Network.define(3, g -> {
