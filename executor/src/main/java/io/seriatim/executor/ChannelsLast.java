@@ -62,7 +62,8 @@ final class ChannelsLast {
         Users users = new Users(tasks, values);
         boolean any = false;
         for (int value = 0; value < isLast.length; value++) {
-            isLast[value] = users.isTemporary(value) && users.writers(value).size() == 1 && isImage(Objects.requireNonNull(values.spec(value)));
+            isLast[value] = users.isTemporary(value) && users.writers(value).size() == 1
+                    && isImage(Objects.requireNonNull(values.spec(value)));
             any |= isLast[value];
         }
         if (!any || stages().noneMatch(stage -> stage.computation() instanceof Convolution)) {
@@ -235,7 +236,8 @@ final class ChannelsLast {
             try {
                 String provider = kernels.get(computation, Place.CPU, other.specs()).provider();
                 if (provider.equals(LIBRARY)
-                        || (Roles.of(stage).elementwise() && provider.equals(kernels.get(computation, Place.CPU, stage.specs()).provider()))) {
+                        || (Roles.of(stage).elementwise()
+                                && provider.equals(kernels.get(computation, Place.CPU, stage.specs()).provider()))) {
                     return;
                 }
             } catch (NoKernelException _) {
@@ -249,10 +251,12 @@ final class ChannelsLast {
     private List<Task> turned() {
         List<Task> all = new ArrayList<>(tasks.size());
         for (Task task : tasks) {
-            all.add(task instanceof Task.Compute compute && compute.stages().stream().flatMap(stage -> stage.args().stream()).anyMatch(this::isLast)
-                    ? new Task.Compute(compute.operations(), compute.stages().stream().map(this::turned).toList(), compute.temporaries(),
-                            compute.place(), compute.reads(), compute.writes())
-                    : task);
+            all.add(task instanceof Task.Compute compute
+                    && compute.stages().stream().flatMap(stage -> stage.args().stream()).anyMatch(this::isLast)
+                            ? new Task.Compute(compute.operations(), compute.stages().stream().map(this::turned).toList(),
+                                    compute.temporaries(),
+                                    compute.place(), compute.reads(), compute.writes())
+                            : task);
         }
         return all;
     }

@@ -57,7 +57,8 @@ final class Folding implements Fusion.Rule {
     }
 
     private static boolean convolves(Task task) {
-        return task instanceof Task.Compute compute && compute.stages().stream().anyMatch(stage -> stage.computation() instanceof Convolution);
+        return task instanceof Task.Compute compute
+                && compute.stages().stream().anyMatch(stage -> stage.computation() instanceof Convolution);
     }
 
     private boolean isNormalised(Stage stage) {

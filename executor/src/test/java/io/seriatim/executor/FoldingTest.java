@@ -57,7 +57,8 @@ class FoldingTest {
             Value fetched = g.conv2d(x, 8, 3, 1, 1);
             Value read = g.conv2d(x, 8, 3, 1, 1);
             Value pooled = g.batchNorm(g.conv2d(x, 8, 3, 1, 1).maxPool2d(2, 2, 0));
-            return Outputs.of("fetched", fetched, "first", g.batchNorm(fetched).plus(g.batchNorm(read).plus(read.tanh())), "second", pooled);
+            return Outputs.of("fetched", fetched, "first", g.batchNorm(fetched).plus(g.batchNorm(read).plus(read.tanh())), "second",
+                    pooled);
         });
         Program main = network.main().copyForTest();
         Tensor x = Bits.normal(1, 2, 3, 12, 12);

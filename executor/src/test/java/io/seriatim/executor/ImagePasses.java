@@ -65,7 +65,8 @@ final class ImagePasses {
 
     /** All executors with a pass and without it. */
     static void assertAlike(Network network, Program main, long seed, Tensor x, Pass pass, String where) {
-        List<Tensor> expected = results(Executor.builder().threads(1).without(Pass.FOLDING).without(Pass.CHANNELS_LAST), network, main, seed,
+        List<Tensor> expected = results(Executor.builder().threads(1).without(Pass.FOLDING).without(Pass.CHANNELS_LAST), network, main,
+                seed,
                 x, where);
         for (int i = 0; i < executors().size(); i++) {
             String here = where + ", executor " + i;

@@ -112,7 +112,8 @@ final class PixelProducts {
             long weights = builder.describe(w);
             long description = attributes == 0
                     ? 0
-                    : MatMulRecipe.describe(builder, matrix(builder, rows, length), weights, biasDescription, matrix(builder, rows, outputs),
+                    : MatMulRecipe.describe(builder, matrix(builder, rows, length), weights, biasDescription,
+                            matrix(builder, rows, outputs),
                             attributes);
             if (!ElementwiseRecipes.isFast(dnnl, description)) {
                 return false;

@@ -135,8 +135,9 @@ class ChannelsLastKernelsTest {
         for (long n : new long[]{1, 2, 5}) {
             assertEquals(matrix, check(new Convolution(Window.of(2, 1, 1), 1, false, List.of()), numbers(1, n, 128, 2, 2),
                     numbers(2, 128, 128, 3, 3)));
-            assertEquals(matrix, check(new Convolution(Window.of(2, 1, 1), 1, true, ALL), numbers(1, n, 128, 2, 2), numbers(2, 160, 128, 3, 3),
-                    numbers(3, 160), numbers(4, 160, 1, 1), numbers(5, 1, 160, 1, 1), numbers(6, n, 160, 2, 2)));
+            assertEquals(matrix,
+                    check(new Convolution(Window.of(2, 1, 1), 1, true, ALL), numbers(1, n, 128, 2, 2), numbers(2, 160, 128, 3, 3),
+                            numbers(3, 160), numbers(4, 160, 1, 1), numbers(5, 1, 160, 1, 1), numbers(6, n, 160, 2, 2)));
             assertEquals(matrix, check(new Convolution(odd, 1, true, List.of()), numbers(1, n, 200, 3, 5), numbers(2, 140, 200, 3, 2),
                     numbers(3, 140)));
             assertEquals(matrix, check(new Convolution(Window.of(3, 1, 1), 1, false, List.of()), numbers(1, n, 64, 1, 2, 2),

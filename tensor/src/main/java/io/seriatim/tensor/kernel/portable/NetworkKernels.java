@@ -49,7 +49,8 @@ final class NetworkKernels {
         floating(kernels, "interpolation", Interpolation.class, PortableInterpolation::forward);
         floating(kernels, "interpolation_grad", InterpolationGrad.class, PortableInterpolation::grad);
         floating(kernels, "batch_norm", BatchNorm.class, PortableNorm::batchNorm);
-        kernels.register(PortableKernels.PROVIDER, PortableKernels.CPU, "batch_norm_factors", BatchNormFactors.class, List.of(DType.FLOAT32),
+        kernels.register(PortableKernels.PROVIDER, PortableKernels.CPU, "batch_norm_factors", BatchNormFactors.class,
+                List.of(DType.FLOAT32),
                 PortableKernels.plain(PortableNorm::batchNormFactors));
         floating(kernels, "batch_norm_grad", BatchNormGrad.class, PortableNorm::batchNormGrad);
         floating(kernels, "layer_norm", LayerNorm.class, PortableNorm::layerNorm);
