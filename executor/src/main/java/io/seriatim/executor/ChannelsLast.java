@@ -118,7 +118,8 @@ final class ChannelsLast {
                         changed |= leaveOut(unfit(stage));
                     }
                 } else {
-                    changed |= leaveOut(numbers(task.reads())) | leaveOut(numbers(task.writes()));
+                    changed |= leaveOut(numbers(task.reads()));
+                    changed |= leaveOut(numbers(task.writes()));
                 }
             }
         }
@@ -165,7 +166,7 @@ final class ChannelsLast {
             List<@Nullable Arg> args = stage.args();
             int last = args.size() - 1;
             Shape out = shape(args.get(last));
-            IntPredicate like = i -> out != null && out.equals(shape(args.get(i)));
+            IntPredicate like = i -> Objects.equals(out, shape(args.get(i)));
             return switch (stage.computation()) {
                 case Convolution _ -> new Roles(i -> i > 1 && like.test(i), i -> i == 0, false);
                 case Pooling _ -> new Roles(i -> true, i -> false, false);
@@ -181,7 +182,7 @@ final class ChannelsLast {
         }
 
         private static boolean isAlike(@Nullable Arg arg, @Nullable Shape out) {
-            return arg != null && (arg.spec().shape().equals(out) || arg.spec().shape().size() == 1);
+            return arg != null && (Objects.equals(out, arg.spec().shape()) || arg.spec().shape().size() == 1);
         }
     }
 

@@ -3,6 +3,7 @@ package io.seriatim.tensor.kernel;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.seriatim.device.Devices;
@@ -200,9 +201,9 @@ class ChannelsLastKernelsTest {
     @Test
     void factorsAreOfFloat32Vectors() {
         Tensor doubles = Tensor.of(DType.FLOAT64, new double[]{1, 2}, 2);
-        IllegalArgumentException wrong = org.junit.jupiter.api.Assertions.assertThrows(IllegalArgumentException.class,
+        IllegalArgumentException wrong = assertThrows(IllegalArgumentException.class,
                 () -> new BatchNormFactors(0).infer(doubles.spec(), doubles.spec(), doubles.spec(), doubles.spec()));
-        assertTrue(wrong.getMessage().contains("float32"), wrong.getMessage());
+        assertTrue(String.valueOf(wrong.getMessage()).contains("float32"), wrong.toString());
         assertInstanceOf(Layout.RowMajor.class, new BatchNormFactors(0).infer(specs(numbers(1, 2), numbers(1, 2), numbers(1, 2),
                 numbers(1, 2)))[1].layout());
     }
