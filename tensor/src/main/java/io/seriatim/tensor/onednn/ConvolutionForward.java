@@ -53,6 +53,9 @@ final class ConvolutionForward {
         if (product == null) {
             product = forward.products(dnnl, arguments);
         }
+        if (product == null) {
+            product = forward.blocks(dnnl);
+        }
         if (product != null) {
             return product;
         }
@@ -73,6 +76,20 @@ final class ConvolutionForward {
         return convolution.postOps().isEmpty()
                 ? products.forward(dnnl, bias != null)
                 : PostOpsApart.of(dnnl, convolution.postOps(), plain(), arguments, (_, _) -> products.forward(dnnl, bias != null));
+    }
+
+    private @Nullable Kernel blocks(Dnnl dnnl) {
+        ConvolutionBlocks blocks = ConvolutionBlocks.ofForward(geometry, x, w, y);
+        List<TensorSpec> operands = new ArrayList<>(combined);
+        List<PostOp> postOps = new ArrayList<>(convolution.postOps());
+        if (bias != null) {
+            operands.addFirst(bias);
+            postOps.addFirst(new PostOp.Combine(Binary.Function.ADD));
+        }
+        boolean plain = postOps.stream().noneMatch(PostOp.Accumulate.class::isInstance)
+                && operands.stream().allMatch(spec -> spec.isRowMajor()
+                        && (spec.shape().size() == 1 || spec.shape().size() == spec.shape().dim(spec == bias ? 0 : 1)));
+        return blocks == null || !plain ? null : blocks.forward(dnnl, postOps, operands);
     }
 
     private Convolution plain() {

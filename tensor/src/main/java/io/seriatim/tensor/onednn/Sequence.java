@@ -10,6 +10,7 @@ import java.lang.ref.Reference;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,19 +27,41 @@ final class Sequence {
     private final long[] primitives;
     private final @Nullable Action[] actions;
     private final Operand[][] operands;
-    private final long[] slots;
+    private final Operand[] all;
+    /** Which of them move. */
+    private final int[] moving;
+    /** Where each step's arguments begin, in bytes. */
+    private final long[] lists;
+    private final Repetition repetition;
     private final long scratchBytes;
     private final AtomicReferenceArray<@Nullable Frame> idle = new AtomicReferenceArray<>(FRAMES);
 
-    Sequence(Dnnl dnnl, Handles handles, int threads, List<Step> steps, long scratchBytes) {
+    Sequence(Dnnl dnnl, Handles handles, int threads, List<Step> steps, Repetition repetition, long scratchBytes) {
         this.dnnl = dnnl;
         this.handles = handles;
         this.threads = threads;
+        this.repetition = repetition;
         this.scratchBytes = scratchBytes;
         primitives = steps.stream().mapToLong(Step::primitive).toArray();
         actions = steps.stream().map(Step::action).toArray(Action[]::new);
         operands = steps.stream().map(step -> step.operands().toArray(Operand[]::new)).toArray(Operand[][]::new);
-        slots = steps.stream().flatMap(step -> step.operands().stream()).mapToLong(Operand::slot).toArray();
+        all = steps.stream().flatMap(step -> step.operands().stream()).toArray(Operand[]::new);
+        moving = IntStream.range(0, all.length).filter(i -> all[i].pitch() != 0).toArray();
+        lists = new long[steps.size()];
+        for (int i = 1; i < lists.length; i++) {
+            lists[i] = lists[i - 1] + (long) operands[i - 1].length * ARGUMENT_BYTES;
+        }
+    }
+
+    /**
+     * Which steps are run again.
+     *
+     * @param once
+     *            how many of the first steps are not
+     * @param times
+     *            how often the others are run
+     */
+    record Repetition(int once, int times) {
     }
 
     /** What Java does between primitives, with what they have left in scratch memory. */
@@ -65,16 +88,12 @@ final class Sequence {
     }
 
     private Frame newFrame() {
-        long[] memories = new long[slots.length];
-        MemorySegment arguments = Arena.ofAuto().allocate(Math.max(1, slots.length) * (long) ARGUMENT_BYTES, 8);
-        int at = 0;
-        for (Operand[] step : operands) {
-            for (Operand operand : step) {
-                memories[at] = handles.memory(dnnl, dnnl.memory(operand.description()));
-                arguments.set(ValueLayout.JAVA_INT, (long) at * ARGUMENT_BYTES, operand.argument());
-                arguments.set(ValueLayout.JAVA_LONG, (long) at * ARGUMENT_BYTES + 8, memories[at]);
-                at++;
-            }
+        long[] memories = new long[all.length];
+        MemorySegment arguments = Arena.ofAuto().allocate(Math.max(1, all.length) * (long) ARGUMENT_BYTES, 8);
+        for (int at = 0; at < all.length; at++) {
+            memories[at] = handles.memory(dnnl, dnnl.memory(all[at].description()));
+            arguments.set(ValueLayout.JAVA_INT, (long) at * ARGUMENT_BYTES, all[at].argument());
+            arguments.set(ValueLayout.JAVA_LONG, (long) at * ARGUMENT_BYTES + 8, memories[at]);
         }
         return new Frame(memories, arguments);
     }
@@ -89,16 +108,12 @@ final class Sequence {
         try {
             ThreadCount.set(dnnl, threads);
             point(frame, arguments, shift, scratchBytes == 0 ? 0 : context.scratch(scratchBytes).address());
-            long list = frame.arguments.address();
-            for (int i = 0; i < primitives.length; i++) {
-                Action action = actions[i];
-                if (action != null) {
-                    action.run(context.scratch(scratchBytes).segment(), context);
-                    continue;
+            run(frame, 0, repetition.once(), context);
+            for (int i = 0; i < repetition.times(); i++) {
+                if (i > 0) {
+                    move(frame);
                 }
-                int count = operands[i].length;
-                dnnl.execute(primitives[i], count, list);
-                list += (long) count * ARGUMENT_BYTES;
+                run(frame, repetition.once(), primitives.length, context);
             }
         } finally {
             idle.set(place, frame);
@@ -107,14 +122,35 @@ final class Sequence {
         }
     }
 
-    private void point(Frame frame, @Nullable Tensor[] arguments, long shift, long scratch) {
-        for (int i = 0; i < slots.length; i++) {
-            long slot = slots[i];
-            long address = slot >= 0 ? Objects.requireNonNull(arguments[(int) slot]).address() + shift : scratch + ~slot;
-            if (frame.addresses[i] != address) {
-                dnnl.setDataHandle(frame.memories[i], address);
-                frame.addresses[i] = address;
+    private void run(Frame frame, int from, int to, KernelContext context) {
+        for (int i = from; i < to; i++) {
+            Action action = actions[i];
+            if (action == null) {
+                dnnl.execute(primitives[i], operands[i].length, frame.arguments.address() + lists[i]);
+            } else {
+                action.run(context.scratch(scratchBytes).segment(), context);
             }
+        }
+    }
+
+    private void point(Frame frame, @Nullable Tensor[] arguments, long shift, long scratch) {
+        for (int i = 0; i < all.length; i++) {
+            long slot = all[i].slot();
+            point(frame, i,
+                    (slot >= 0 ? Objects.requireNonNull(arguments[(int) slot]).address() + shift : scratch + ~slot) + all[i].offset());
+        }
+    }
+
+    private void move(Frame frame) {
+        for (int i : moving) {
+            point(frame, i, frame.addresses[i] + all[i].pitch());
+        }
+    }
+
+    private void point(Frame frame, int operand, long address) {
+        if (frame.addresses[operand] != address) {
+            dnnl.setDataHandle(frame.memories[operand], address);
+            frame.addresses[operand] = address;
         }
     }
 }

@@ -16,6 +16,8 @@ final class SequenceBuilder {
     private final int threads;
     private final List<Sequence.Step> steps = new ArrayList<>();
     private final List<Sequence.Step> last = new ArrayList<>();
+    private int once;
+    private int times = 1;
     private long scratch;
     private long pad;
 
@@ -42,7 +44,7 @@ final class SequenceBuilder {
             }
             placed.add(new Sequence.Step(step.primitive(), operands, step.action()));
         }
-        return new Sequence(dnnl, handles, threads, placed, scratch + pad);
+        return new Sequence(dnnl, handles, threads, placed, new Sequence.Repetition(once, times), scratch + pad);
     }
 
     /** The library's number for a type, or 0 if it has none for these kernels. */
@@ -169,9 +171,13 @@ final class SequenceBuilder {
     }
 
     private Sequence.Step reorder(Operand from, Operand to) {
+        return reorder(from, to, attributes());
+    }
+
+    private Sequence.Step reorder(Operand from, Operand to, long attributes) {
         long description = keep(Dnnl.handle(
                 out -> dnnl.call("dnnl_reorder_primitive_desc_create", "pppppp", out, from.description(), dnnl.engine(), to.description(),
-                        dnnl.engine(), attributes())));
+                        dnnl.engine(), attributes)));
         if (description == 0) {
             throw new IllegalStateException("oneDNN has no reorder between two layouts of its own");
         }
@@ -180,6 +186,24 @@ final class SequenceBuilder {
 
     void copy(Operand from, Operand to) {
         steps.add(reorder(from, to));
+    }
+
+    /** Adds the first to the second. */
+    void add(Operand from, Operand to) {
+        steps.add(reorder(from, to, attributes(List.of(new PostOp.Accumulate(1)), List.of())));
+    }
+
+    /** Fills a temporary value with zeros. */
+    void clear(Operand operand) {
+        long from = ~operand.slot();
+        long to = from + dnnl.size(operand.description());
+        action((memory, _) -> memory.asSlice(from, to - from).fill((byte) 0));
+    }
+
+    /** The steps that follow are run so many times, each time with their operands a pitch further on. */
+    void repeat(int count) {
+        once = steps.size();
+        times = count;
     }
 
     void step(long primitiveDescription, Operand... operands) {
