@@ -60,8 +60,10 @@ final class Sequence {
      *            how many of the first steps are not
      * @param times
      *            how often the others are run
+     * @param toAndFro
+     *            whether the others do not depend on one another, and are run in the opposite order in every second run
      */
-    record Repetition(int once, int times) {
+    record Repetition(int once, int times, boolean toAndFro) {
     }
 
     /** What Java does between primitives, with what they have left in scratch memory. */
@@ -79,6 +81,7 @@ final class Sequence {
         final long[] memories;
         final long[] addresses;
         final MemorySegment arguments;
+        boolean back;
 
         Frame(long[] memories, MemorySegment arguments) {
             this.memories = memories;
@@ -115,6 +118,7 @@ final class Sequence {
                 }
                 run(frame, repetition.once(), primitives.length, context);
             }
+            frame.back = repetition.toAndFro() && !frame.back;
         } finally {
             idle.set(place, frame);
             // The library has only addresses: the tensors' memory must not be freed meanwhile.
@@ -123,7 +127,8 @@ final class Sequence {
     }
 
     private void run(Frame frame, int from, int to, KernelContext context) {
-        for (int i = from; i < to; i++) {
+        for (int next = from; next < to; next++) {
+            int i = frame.back ? from + to - 1 - next : next;
             Action action = actions[i];
             if (action == null) {
                 dnnl.execute(primitives[i], operands[i].length, frame.arguments.address() + lists[i]);

@@ -18,6 +18,7 @@ final class SequenceBuilder {
     private final List<Sequence.Step> last = new ArrayList<>();
     private int once;
     private int times = 1;
+    private boolean toAndFro;
     private long scratch;
     private long pad;
 
@@ -44,7 +45,7 @@ final class SequenceBuilder {
             }
             placed.add(new Sequence.Step(step.primitive(), operands, step.action()));
         }
-        return new Sequence(dnnl, handles, threads, placed, new Sequence.Repetition(once, times), scratch + pad);
+        return new Sequence(dnnl, handles, threads, placed, new Sequence.Repetition(once, times, toAndFro), scratch + pad);
     }
 
     /** The library's number for a type, or 0 if it has none for these kernels. */
@@ -204,6 +205,16 @@ final class SequenceBuilder {
     void repeat(int count) {
         once = steps.size();
         times = count;
+    }
+
+    /** The steps that follow do not depend on one another: every second run goes through them backwards, and so begins with what is still in the cache. */
+    void toAndFro() {
+        once = steps.size();
+        toAndFro = true;
+    }
+
+    int threads() {
+        return threads;
     }
 
     void step(long primitiveDescription, Operand... operands) {
