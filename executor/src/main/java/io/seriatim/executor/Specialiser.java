@@ -95,7 +95,7 @@ final class Specialiser {
         }
         tasks = Fusion.of(tasks, values, rules);
         if (passes.contains(Pass.VIEWS)) {
-            tasks = Views.of(tasks, values, options, kernels);
+            tasks = Views.of(PaddedSums.of(tasks, values), values, options, kernels);
         }
         if (passes.contains(Pass.LAYOUTS) && options.place().isHost()) {
             tasks = RepeatedWeights.of(tasks, values, kernels);
