@@ -254,7 +254,7 @@ final class MatMulRecipe {
             if (!ElementwiseRecipes.isFast(dnnl, description)) {
                 return false;
             }
-            long weights = dnnl.query(description, DnnlConstants.QUERY_WEIGHTS);
+            long weights = builder.copied(dnnl.query(description, DnnlConstants.QUERY_WEIGHTS));
             if (!dnnl.haveSameBlocks(whole, weights)) {
                 return false;
             }

@@ -14,7 +14,7 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Primitives run one after the other, made for a number of threads. The library's memory objects, which hold addresses, are kept in frames: a run takes one, so that several threads may
+ * Primitives run one after the other, made for a number of threads before they first run: their code takes time and, for a matrix product, a megabyte, and many kernels are only asked for to be compared with others. The library's memory objects, which hold addresses, are kept in frames: a run takes one, so that several threads may
  * run the same primitives, and it sets only the addresses that are not those of the last run.
  */
 final class Sequence {
@@ -23,8 +23,10 @@ final class Sequence {
 
     private final Dnnl dnnl;
     private final Handles handles;
+    private final Handles plans;
     private final int threads;
-    private final long[] primitives;
+    private final long[] descriptions;
+    private volatile long @Nullable [] primitives;
     private final @Nullable Action[] actions;
     private final Operand[][] operands;
     private final Operand[] all;
@@ -36,13 +38,15 @@ final class Sequence {
     private final long scratchBytes;
     private final AtomicReferenceArray<@Nullable Frame> idle = new AtomicReferenceArray<>(FRAMES);
 
-    Sequence(Dnnl dnnl, Handles handles, int threads, List<Step> steps, Repetition repetition, long scratchBytes) {
+    /** The plans are released once the primitives are made, the handles at the kernel's end. */
+    Sequence(Dnnl dnnl, Handles handles, Handles plans, int threads, List<Step> steps, Repetition repetition, long scratchBytes) {
         this.dnnl = dnnl;
         this.handles = handles;
+        this.plans = plans;
         this.threads = threads;
         this.repetition = repetition;
         this.scratchBytes = scratchBytes;
-        primitives = steps.stream().mapToLong(Step::primitive).toArray();
+        descriptions = steps.stream().mapToLong(Step::primitiveDescription).toArray();
         actions = steps.stream().map(Step::action).toArray(Action[]::new);
         operands = steps.stream().map(step -> step.operands().toArray(Operand[]::new)).toArray(Operand[][]::new);
         all = steps.stream().flatMap(step -> step.operands().stream()).toArray(Operand[]::new);
@@ -73,7 +77,32 @@ final class Sequence {
     }
 
     /** One primitive with its operands, or an action. */
-    record Step(long primitive, List<Operand> operands, @Nullable Action action) {
+    record Step(long primitiveDescription, List<Operand> operands, @Nullable Action action) {
+    }
+
+    /** Makes the primitives, if they are not there. */
+    long[] load() {
+        long[] there = primitives;
+        return there != null ? there : made();
+    }
+
+    private synchronized long[] made() {
+        long[] there = primitives;
+        if (there != null) {
+            return there;
+        }
+        ThreadCount.set(dnnl, threads);
+        long[] made = new long[descriptions.length];
+        for (int i = 0; i < made.length; i++) {
+            if (actions[i] == null) {
+                long primitive = dnnl.primitive(descriptions[i]);
+                handles.onEnd(() -> dnnl.destroyPrimitive(primitive));
+                made[i] = primitive;
+            }
+        }
+        primitives = made;
+        plans.run();
+        return made;
     }
 
     /** The library's objects of one run at a time. */
@@ -103,6 +132,7 @@ final class Sequence {
 
     /** Runs on tensors, shifted by so many bytes each. */
     void run(@Nullable Tensor[] arguments, long shift, KernelContext context) {
+        long[] made = load();
         int place = (int) Thread.currentThread().threadId() & FRAMES - 1;
         Frame frame = idle.getAndSet(place, null);
         if (frame == null) {
@@ -111,12 +141,12 @@ final class Sequence {
         try {
             ThreadCount.set(dnnl, threads);
             point(frame, arguments, shift, scratchBytes == 0 ? 0 : context.scratch(scratchBytes).address());
-            run(frame, 0, repetition.once(), context);
+            run(frame, made, 0, repetition.once(), context);
             for (int i = 0; i < repetition.times(); i++) {
                 if (i > 0) {
                     move(frame);
                 }
-                run(frame, repetition.once(), primitives.length, context);
+                run(frame, made, repetition.once(), made.length, context);
             }
             frame.back = repetition.toAndFro() && !frame.back;
         } finally {
@@ -126,12 +156,12 @@ final class Sequence {
         }
     }
 
-    private void run(Frame frame, int from, int to, KernelContext context) {
+    private void run(Frame frame, long[] made, int from, int to, KernelContext context) {
         for (int next = from; next < to; next++) {
             int i = frame.back ? from + to - 1 - next : next;
             Action action = actions[i];
             if (action == null) {
-                dnnl.execute(primitives[i], operands[i].length, frame.arguments.address() + lists[i]);
+                dnnl.execute(made[i], operands[i].length, frame.arguments.address() + lists[i]);
             } else {
                 action.run(context.scratch(scratchBytes).segment(), context);
             }

@@ -13,6 +13,8 @@ import java.util.List;
 final class SequenceBuilder {
     private final Dnnl dnnl;
     private final Handles handles;
+    /** The primitives' descriptions, of up to 250 kB each. */
+    private final Handles plans = new Handles();
     private final int threads;
     private final List<Sequence.Step> steps = new ArrayList<>();
     private final List<Sequence.Step> last = new ArrayList<>();
@@ -26,6 +28,7 @@ final class SequenceBuilder {
         this.dnnl = dnnl;
         this.handles = handles;
         this.threads = threads;
+        handles.onEnd(plans);
     }
 
     Dnnl dnnl() {
@@ -43,9 +46,9 @@ final class SequenceBuilder {
                         ? new Operand(operand.argument(), Operand.scratch(scratch), operand.description())
                         : operand);
             }
-            placed.add(new Sequence.Step(step.primitive(), operands, step.action()));
+            placed.add(new Sequence.Step(step.primitiveDescription(), operands, step.action()));
         }
-        return new Sequence(dnnl, handles, threads, placed, new Sequence.Repetition(once, times, toAndFro), scratch + pad);
+        return new Sequence(dnnl, handles, plans, threads, placed, new Sequence.Repetition(once, times, toAndFro), scratch + pad);
     }
 
     /** The library's number for a type, or 0 if it has none for these kernels. */
@@ -134,10 +137,15 @@ final class SequenceBuilder {
         return attributes(List.of(), List.of());
     }
 
-    /** Keeps a primitive description for the life of the kernel. */
+    /** Keeps a primitive description until the primitives are made. */
     long keep(long primitiveDescription) {
-        handles.onEnd(() -> dnnl.destroyPrimitiveDescription(primitiveDescription));
+        plans.onEnd(() -> dnnl.destroyPrimitiveDescription(primitiveDescription));
         return primitiveDescription;
+    }
+
+    /** A description for the life of the kernel of one that belongs to a primitive description. */
+    long copied(long description) {
+        return handles.description(dnnl, dnnl.copy(description));
     }
 
     /** An input that the primitive may want in another layout. */
@@ -145,9 +153,10 @@ final class SequenceBuilder {
         if (wanted == 0 || dnnl.equal(given, wanted)) {
             return new Operand(argument, slot, given);
         }
-        long region = region(dnnl.size(wanted));
-        steps.add(reorder(new Operand(DnnlConstants.SRC, slot, given), new Operand(DnnlConstants.DST, region, wanted)));
-        return new Operand(argument, region, wanted);
+        Operand inside = temporary(argument, wanted);
+        steps.add(reorder(new Operand(DnnlConstants.SRC, slot, given),
+                new Operand(DnnlConstants.DST, inside.slot(), inside.description())));
+        return inside;
     }
 
     /** An output that the primitive may write in another layout. */
@@ -155,14 +164,15 @@ final class SequenceBuilder {
         if (wanted == 0 || dnnl.equal(given, wanted)) {
             return new Operand(argument, slot, given);
         }
-        long region = region(dnnl.size(wanted));
-        last.add(reorder(new Operand(DnnlConstants.SRC, region, wanted), new Operand(DnnlConstants.DST, slot, given)));
-        return new Operand(argument, region, wanted);
+        Operand inside = temporary(argument, wanted);
+        last.add(reorder(new Operand(DnnlConstants.SRC, inside.slot(), inside.description()),
+                new Operand(DnnlConstants.DST, slot, given)));
+        return inside;
     }
 
     /** A value that lives from one step to a later one. */
     Operand temporary(int argument, long description) {
-        return new Operand(argument, region(dnnl.size(description)), description);
+        return new Operand(argument, region(dnnl.size(description)), copied(description));
     }
 
     private long region(long bytes) {
@@ -232,10 +242,8 @@ final class SequenceBuilder {
         long bytes = wanted == 0 ? 0 : dnnl.size(wanted);
         if (bytes > 0) {
             pad = Math.max(pad, bytes);
-            all.add(new Operand(DnnlConstants.SCRATCHPAD, 0, wanted));
+            all.add(new Operand(DnnlConstants.SCRATCHPAD, 0, copied(wanted)));
         }
-        long primitive = dnnl.primitive(primitiveDescription);
-        handles.onEnd(() -> dnnl.destroyPrimitive(primitive));
-        return new Sequence.Step(primitive, all, null);
+        return new Sequence.Step(primitiveDescription, all, null);
     }
 }

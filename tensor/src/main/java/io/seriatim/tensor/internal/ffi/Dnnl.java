@@ -356,6 +356,17 @@ public final class Dnnl {
     }
 
     /**
+     * Copies a description.
+     *
+     * @param description
+     *            a handle
+     * @return a handle of its own
+     */
+    public long copy(long description) {
+        return handle(out -> call("dnnl_memory_desc_clone", "pp", out, description));
+    }
+
+    /**
      * A description that belongs to a primitive description.
      *
      * @param primitiveDescription
