@@ -23,6 +23,10 @@ final class MatMulRecipe {
     private static final long PANEL = 256;
     /** Fewer stay in the cache anyway. */
     private static final long MANY_WEIGHTS = 1 << 16;
+    /** Rows of so many elements apart fall on a few sets of the first-level cache. */
+    private static final long WIDE = 512;
+    /** So many products for each element of a result make a second pass over it cheap. */
+    private static final long DEEP = 256;
     private static final PostOp ADD = new PostOp.Combine(Binary.Function.ADD);
 
     private final MatMul computation;
@@ -294,6 +298,10 @@ final class MatMulRecipe {
         if (description == 0 || builder.dnnl().implementation(description).startsWith("ref")) {
             return false;
         }
+        if (isBetterInPanels()) {
+            long other = GemmImplementation.of(builder, describe(builder, src, weights, bias, dst, attributes), description);
+            description = other == 0 ? description : other;
+        }
         List<Operand> operands = new ArrayList<>();
         operands.add(new Operand(DnnlConstants.SRC, exchanged ? 1 : 0, src));
         operands.add(new Operand(DnnlConstants.WEIGHTS, exchanged ? 0 : 1, weights));
@@ -304,6 +312,21 @@ final class MatMulRecipe {
         operands.add(new Operand(DnnlConstants.DST, 2 + extra.size(), dst));
         builder.step(description, operands.toArray(Operand[]::new));
         return true;
+    }
+
+    /**
+     * Whether to copy both operands into panels, as {@link GemmImplementation} does, is faster than to work on them as they lie: where x is transposed, and where the rows of y lie so far apart that few of them
+     * find place in the first-level cache. Post-ops are a second pass over the result, which few products for each element do not make up for. Parts that a product is cut into are decided as the whole is.
+     */
+    private boolean isBetterInPanels() {
+        if (right == null || left.dims().length != 2 || left.dtype() != DType.FLOAT32 || right.dtype() != DType.FLOAT32
+                || result.dtype() != DType.FLOAT32) {
+            return false;
+        }
+        boolean plain = extra.isEmpty() && computation.postOps().isEmpty();
+        boolean transposed = left.strides()[0] == 1 && left.strides()[1] > 1;
+        boolean wide = right.strides()[1] == 1 && right.strides()[0] >= WIDE;
+        return transposed ? plain : wide && (plain || left.dims()[1] >= DEEP);
     }
 
     /** Leading dimensions of length 1 beyond those of the result's matrix go. */

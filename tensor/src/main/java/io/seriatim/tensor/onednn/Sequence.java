@@ -9,6 +9,7 @@ import java.lang.foreign.ValueLayout;
 import java.lang.ref.Reference;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -19,6 +20,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class Sequence {
     private static final int FRAMES = 16;
+    /** Places of different threads are in different lines of the cache. */
+    private static final int APART = 16;
     private static final int ARGUMENT_BYTES = 16;
 
     private final Dnnl dnnl;
@@ -36,7 +39,9 @@ final class Sequence {
     private final long[] lists;
     private final Repetition repetition;
     private final long scratchBytes;
-    private final AtomicReferenceArray<@Nullable Frame> idle = new AtomicReferenceArray<>(FRAMES);
+    private final AtomicReferenceArray<@Nullable Frame> idle = new AtomicReferenceArray<>(FRAMES * APART);
+    /** Of more threads than there are places. */
+    private final ConcurrentLinkedQueue<Frame> more = new ConcurrentLinkedQueue<>();
 
     /** The plans are released once the primitives are made, the handles at the kernel's end. */
     Sequence(Dnnl dnnl, Handles handles, Handles plans, int threads, List<Step> steps, Repetition repetition, long scratchBytes) {
@@ -130,14 +135,38 @@ final class Sequence {
         return new Frame(memories, arguments);
     }
 
+    private static int slot(int place) {
+        return (place & FRAMES - 1) * APART;
+    }
+
+    /** The frame that a thread has given last, if no other one has taken it; else any, for threads may have the same place; else a new one. */
+    private Frame take(int place) {
+        for (int i = 0; i < FRAMES; i++) {
+            if (idle.get(slot(place + i)) != null) {
+                Frame frame = idle.getAndSet(slot(place + i), null);
+                if (frame != null) {
+                    return frame;
+                }
+            }
+        }
+        Frame frame = more.poll();
+        return frame == null ? newFrame() : frame;
+    }
+
+    private void give(int place, Frame frame) {
+        for (int i = 0; i < FRAMES; i++) {
+            if (idle.get(slot(place + i)) == null && idle.compareAndSet(slot(place + i), null, frame)) {
+                return;
+            }
+        }
+        more.add(frame);
+    }
+
     /** Runs on tensors, shifted by so many bytes each. */
     void run(@Nullable Tensor[] arguments, long shift, KernelContext context) {
         long[] made = load();
-        int place = (int) Thread.currentThread().threadId() & FRAMES - 1;
-        Frame frame = idle.getAndSet(place, null);
-        if (frame == null) {
-            frame = newFrame();
-        }
+        int place = (int) Thread.currentThread().threadId();
+        Frame frame = take(place);
         try {
             ThreadCount.set(dnnl, threads);
             point(frame, arguments, shift, scratchBytes == 0 ? 0 : context.scratch(scratchBytes).address());
@@ -150,7 +179,7 @@ final class Sequence {
             }
             frame.back = repetition.toAndFro() && !frame.back;
         } finally {
-            idle.set(place, frame);
+            give(place, frame);
             // The library has only addresses: the tensors' memory must not be freed meanwhile.
             Reference.reachabilityFence(arguments);
         }

@@ -72,6 +72,14 @@ class FastAgainstPortableTest {
                             List.of(new PostOp.Apply(Unary.Function.GELU_ERF, 0, 0), new PostOp.Combine(Binary.Function.ADD))),
                     dtype, dims(2, 7, 5), dims(5, 4), dims(4), dims(2, 7, 4)));
         }
+        // Copied into panels by the library.
+        for (long rows : new long[]{1, 7, 40}) {
+            cases.add(new Case("wide " + rows, MatMul.PLAIN, DType.FLOAT32, dims(rows, 13), dims(13, 600)));
+            cases.add(new Case("wide and deep " + rows,
+                    new MatMul(false, false, true,
+                            List.of(new PostOp.Combine(Binary.Function.MULTIPLY), new PostOp.Apply(Unary.Function.RELU, 0, 0))),
+                    DType.FLOAT32, dims(rows, 300), dims(300, 513), dims(513), dims(rows, 513)));
+        }
         return cases.stream();
     }
 
