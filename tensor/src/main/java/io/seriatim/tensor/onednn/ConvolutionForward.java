@@ -49,6 +49,10 @@ final class ConvolutionForward {
         if (!forward.isReadable()) {
             return null;
         }
+        PixelProducts pixels = forward.pixels();
+        if (pixels != null && pixels.arePacked()) {
+            return pixels.kernel(dnnl);
+        }
         Kernel product = forward.isPointwise() ? forward.product(dnnl) : null;
         if (product == null) {
             product = forward.products(dnnl, arguments);
@@ -73,9 +77,18 @@ final class ConvolutionForward {
         if (products == null || (bias != null && !bias.isRowMajor())) {
             return null;
         }
+        PixelProducts pixels = pixels();
+        DnnlKernel.Preference preference = (builder, argument, given) -> argument != 1 || x.isRowMajor()
+                ? given
+                : pixels == null ? preferredWeights(builder) : pixels.preferred(builder);
         return convolution.postOps().isEmpty()
-                ? products.forward(dnnl, bias != null)
-                : PostOpsApart.of(dnnl, convolution.postOps(), plain(), arguments, (_, _) -> products.forward(dnnl, bias != null));
+                ? products.forward(dnnl, bias != null, preference)
+                : PostOpsApart.of(dnnl, convolution.postOps(), plain(), arguments,
+                        (_, _) -> products.forward(dnnl, bias != null, preference));
+    }
+
+    private @Nullable PixelProducts pixels() {
+        return PixelProducts.of(convolution, x, w, bias, combined, y);
     }
 
     private @Nullable Kernel blocks(Dnnl dnnl) {
