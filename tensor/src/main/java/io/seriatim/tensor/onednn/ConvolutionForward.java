@@ -100,8 +100,8 @@ final class ConvolutionForward {
             postOps.addFirst(new PostOp.Combine(Binary.Function.ADD));
         }
         boolean plain = postOps.stream().noneMatch(PostOp.Accumulate.class::isInstance)
-                && operands.stream().allMatch(spec -> spec.isRowMajor()
-                        && (spec.shape().size() == 1 || spec.shape().size() == spec.shape().dim(spec == bias ? 0 : 1)));
+                && operands.stream().allMatch(TensorSpec::isRowMajor)
+                && combined.stream().map(TensorSpec::shape).allMatch(shape -> shape.size() == 1 || shape.size() == shape.dim(1));
         return blocks == null || !plain ? null : blocks.forward(dnnl, postOps, operands);
     }
 
