@@ -47,8 +47,10 @@ final class Specialiser {
                 ? MemoryPlan.of(tasks, values, lifetimes, before, inOrder, options.inPlace())
                 : MemoryPlan.none(tasks, values, lifetimes, before, inOrder);
         Streams streams = Streams.of(keys, stream, memory.before());
+        List<Layouts.Packed> packed = layouts(tasks, values, once);
+        Preparation.load(tasks, packed);
         return new Specialisation(accesses, values, tasks, dependencies, streams, memory,
-                Releases.of(tasks, values, lifetimes, memory, inOrder), layouts(tasks, values, once), memory.before(),
+                Releases.of(tasks, values, lifetimes, memory, inOrder), packed, memory.before(),
                 Dependencies.after(memory.before()),
                 specs(externals));
     }
@@ -91,15 +93,24 @@ final class Specialiser {
         if (passes.contains(Pass.CHAINS)) {
             rules.add(new ElementwiseChains());
         }
+        Folding folding = passes.contains(Pass.FOLDING) && options.place().isHost() ? new Folding(values) : null;
+        if (folding != null) {
+            rules.add(folding);
+            tasks = folding.withFactors(tasks);
+        }
         tasks = Fusion.of(tasks, values, rules);
+        tasks = folding == null ? tasks : folding.used(tasks);
         if (passes.contains(Pass.VIEWS)) {
-            tasks = Views.of(tasks, values, options, kernels);
+            tasks = Views.of(PaddedSums.of(tasks, values), values, options, kernels);
         }
         if (passes.contains(Pass.LAYOUTS) && options.place().isHost()) {
             tasks = RepeatedWeights.of(tasks, values, kernels);
         }
         if (passes.contains(Pass.CHAINS) && options.place().isHost()) {
             tasks = ElementwiseGroups.of(tasks, values);
+        }
+        if (passes.contains(Pass.CHANNELS_LAST) && options.place().isHost()) {
+            tasks = ChannelsLast.of(tasks, values, kernels);
         }
         return passes.contains(Pass.UPDATES) && !options.sequential() && options.place().isHost() ? Updates.of(tasks, values) : tasks;
     }

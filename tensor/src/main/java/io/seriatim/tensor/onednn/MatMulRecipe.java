@@ -18,6 +18,11 @@ import org.jspecify.annotations.Nullable;
 /** Matrix products. All operands get the same number of dimensions; where y has no batch, x's batch dimensions become rows of one large product. */
 final class MatMulRecipe {
     private static final int MOST_DIMENSIONS = 12;
+    private static final long FEW_ROWS = 4;
+    /** Columns; a multiple of the library's blocks. */
+    private static final long PANEL = 256;
+    /** Fewer stay in the cache anyway. */
+    private static final long MANY_WEIGHTS = 1 << 16;
     /** Rows of so many elements apart fall on a few sets of the first-level cache. */
     private static final long WIDE = 512;
     /** So many products for each element of a result make a second pass over it cheap. */
@@ -226,6 +231,52 @@ final class MatMulRecipe {
     }
 
     private boolean build(SequenceBuilder builder) {
+        return (isOfFewRows() && builder.threads() == 1 && buildPanels(builder)) || buildWhole(builder);
+    }
+
+    /** Few rows do little with each weight, so what counts is where the weights come from. */
+    private boolean isOfFewRows() {
+        return right == null && left.dims().length == 2 && left.dims()[0] <= FEW_ROWS && computation.postOps().isEmpty()
+                && result.dims()[1] > PANEL && left.dims()[1] * result.dims()[1] >= MANY_WEIGHTS
+                && extra.stream().allMatch(TensorSpec::isRowMajor);
+    }
+
+    /** Panels of columns, one after the other: what the cache still holds of packed weights of the last run is used first. */
+    private boolean buildPanels(SequenceBuilder builder) {
+        Dnnl dnnl = builder.dnnl();
+        long whole = builder.describe(y);
+        long columns = result.dims()[1];
+        long src = describe(builder, left);
+        long offset = 0;
+        builder.toAndFro();
+        for (long from = 0; from < columns; from += PANEL) {
+            long width = Math.min(PANEL, columns - from);
+            long any = builder.describeAny(new long[]{left.dims()[1], width}, result.dtype());
+            long bias = computation.bias() ? builder.describe(new long[]{1, width}, result.dtype(), new long[]{width, 1}) : 0;
+            long dst = builder.describe(new long[]{left.dims()[0], width}, result.dtype(), result.strides());
+            long description = describe(builder, src, any, bias, dst, builder.attributes());
+            if (!ElementwiseRecipes.isFast(dnnl, description)) {
+                return false;
+            }
+            long weights = builder.copied(dnnl.query(description, DnnlConstants.QUERY_WEIGHTS));
+            if (!dnnl.haveSameBlocks(whole, weights)) {
+                return false;
+            }
+            List<Operand> operands = new ArrayList<>();
+            operands.add(new Operand(DnnlConstants.SRC, exchanged ? 1 : 0, src));
+            operands.add(new Operand(DnnlConstants.WEIGHTS, exchanged ? 0 : 1, weights, offset, 0));
+            if (bias != 0) {
+                operands.add(new Operand(DnnlConstants.BIAS, 2, bias, from * result.dtype().bytes(), 0));
+            }
+            operands.add(new Operand(DnnlConstants.DST, 2 + extra.size(), dst, from * result.dtype().bytes(), 0));
+            builder.step(description, operands.toArray(Operand[]::new));
+            offset += dnnl.size(weights);
+        }
+        // Panels lie one after the other only if the blocks of columns do.
+        return offset == dnnl.size(whole);
+    }
+
+    private boolean buildWhole(SequenceBuilder builder) {
         long src = describe(builder, left);
         long weights = right == null ? builder.describe(y) : describe(builder, right);
         long dst = describe(builder, result);
