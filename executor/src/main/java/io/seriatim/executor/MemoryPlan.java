@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
 record MemoryPlan(long[] offsets, long[][] temporaries, Map<Place, Long> arenas, int[][] before, int inPlace, long sum, long live) {
     private static final long[] NONE = {};
     /** How much more than in the order of the program memory may become for the sake of parallel runs. */
-    private static final double MOST_GROWTH = 1.5;
+    private static final double MOST_GROWTH = 1.25;
     private static final long ALLOWANCE = 1 << 20;
 
     /** Memory of its own for each value, from the allocator. */

@@ -47,8 +47,10 @@ final class Specialiser {
                 ? MemoryPlan.of(tasks, values, lifetimes, before, inOrder, options.inPlace())
                 : MemoryPlan.none(tasks, values, lifetimes, before, inOrder);
         Streams streams = Streams.of(keys, stream, memory.before());
+        List<Layouts.Packed> packed = layouts(tasks, values, once);
+        Preparation.load(tasks, packed);
         return new Specialisation(accesses, values, tasks, dependencies, streams, memory,
-                Releases.of(tasks, values, lifetimes, memory, inOrder), layouts(tasks, values, once), memory.before(),
+                Releases.of(tasks, values, lifetimes, memory, inOrder), packed, memory.before(),
                 Dependencies.after(memory.before()),
                 specs(externals));
     }
@@ -99,7 +101,7 @@ final class Specialiser {
         tasks = Fusion.of(tasks, values, rules);
         tasks = folding == null ? tasks : folding.used(tasks);
         if (passes.contains(Pass.VIEWS)) {
-            tasks = Views.of(tasks, values, options, kernels);
+            tasks = Views.of(PaddedSums.of(tasks, values), values, options, kernels);
         }
         if (passes.contains(Pass.LAYOUTS) && options.place().isHost()) {
             tasks = RepeatedWeights.of(tasks, values, kernels);

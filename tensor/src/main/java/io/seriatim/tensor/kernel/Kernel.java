@@ -39,6 +39,11 @@ public interface Kernel extends AutoCloseable {
         return given;
     }
 
+    /** Makes what a first run, on one thread, would make before it begins, such as code of a library. */
+    default void load() {
+        // Plain Java makes nothing.
+    }
+
     /** Releases what was made for it. No run may be under way. */
     @Override
     default void close() {

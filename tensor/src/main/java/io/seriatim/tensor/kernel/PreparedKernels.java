@@ -130,6 +130,16 @@ public final class PreparedKernels {
         }
     }
 
+    /**
+     * Has kernels make what their first run would make, several at a time, on the calling thread and those of the common pool.
+     *
+     * @param kernels
+     *            from {@link #get}, in any order
+     */
+    public static void load(Collection<Kernel> kernels) {
+        kernels.parallelStream().forEach(Kernel::load);
+    }
+
     private void makeIfPossible(Request request) {
         try {
             get(request.computation(), request.place(), request.arguments().toArray(TensorSpec[]::new));

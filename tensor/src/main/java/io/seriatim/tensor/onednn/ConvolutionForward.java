@@ -57,6 +57,9 @@ final class ConvolutionForward {
         if (product == null) {
             product = forward.products(dnnl, arguments);
         }
+        if (product == null) {
+            product = forward.blocks(dnnl);
+        }
         if (product != null) {
             return product;
         }
@@ -82,6 +85,20 @@ final class ConvolutionForward {
 
     private @Nullable PixelProducts pixels() {
         return PixelProducts.of(convolution, x, w, bias, combined, y);
+    }
+
+    private @Nullable Kernel blocks(Dnnl dnnl) {
+        ConvolutionBlocks blocks = ConvolutionBlocks.ofForward(geometry, x, w, y);
+        List<TensorSpec> operands = new ArrayList<>(combined);
+        List<PostOp> postOps = new ArrayList<>(convolution.postOps());
+        if (bias != null) {
+            operands.addFirst(bias);
+            postOps.addFirst(new PostOp.Combine(Binary.Function.ADD));
+        }
+        boolean plain = postOps.stream().noneMatch(PostOp.Accumulate.class::isInstance)
+                && operands.stream().allMatch(TensorSpec::isRowMajor)
+                && combined.stream().map(TensorSpec::shape).allMatch(shape -> shape.size() == 1 || shape.size() == shape.dim(1));
+        return blocks == null || !plain ? null : blocks.forward(dnnl, postOps, operands);
     }
 
     private Convolution plain() {

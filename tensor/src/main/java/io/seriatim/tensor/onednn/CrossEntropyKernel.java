@@ -107,6 +107,11 @@ final class CrossEntropyKernel implements Kernel {
     }
 
     @Override
+    public void load() {
+        softmax.load();
+    }
+
+    @Override
     public void close() {
         softmax.close();
     }

@@ -89,6 +89,11 @@ final class DnnlKernel implements Kernel {
     }
 
     @Override
+    public void load() {
+        single.load();
+    }
+
+    @Override
     public String provider() {
         return OneDnnKernels.PROVIDER;
     }

@@ -118,6 +118,12 @@ final class PostOpsApart implements Kernel {
     }
 
     @Override
+    public void load() {
+        main.load();
+        followers.forEach(follower -> follower.kernel().load());
+    }
+
+    @Override
     public void close() {
         main.close();
         followers.forEach(follower -> follower.kernel().close());

@@ -43,6 +43,12 @@ final class ScreenedKernel implements Kernel {
     }
 
     @Override
+    public void load() {
+        sum.load();
+        fast.load();
+    }
+
+    @Override
     public void close() {
         sum.close();
         fast.close();

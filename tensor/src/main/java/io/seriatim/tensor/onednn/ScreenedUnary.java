@@ -118,6 +118,14 @@ final class ScreenedUnary implements Kernel {
     }
 
     @Override
+    public void load() {
+        for (Stretch stretch : stretches) {
+            stretch.function().load();
+            stretch.sum().load();
+        }
+    }
+
+    @Override
     public void close() {
         for (Stretch stretch : stretches) {
             stretch.function().close();

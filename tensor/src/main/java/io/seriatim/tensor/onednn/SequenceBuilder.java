@@ -13,9 +13,14 @@ import java.util.List;
 final class SequenceBuilder {
     private final Dnnl dnnl;
     private final Handles handles;
+    /** The primitives' descriptions, of up to 250 kB each. */
+    private final Handles plans = new Handles();
     private final int threads;
     private final List<Sequence.Step> steps = new ArrayList<>();
     private final List<Sequence.Step> last = new ArrayList<>();
+    private int once;
+    private int times = 1;
+    private boolean toAndFro;
     private long scratch;
     private long pad;
 
@@ -23,6 +28,7 @@ final class SequenceBuilder {
         this.dnnl = dnnl;
         this.handles = handles;
         this.threads = threads;
+        handles.onEnd(plans);
     }
 
     Dnnl dnnl() {
@@ -40,9 +46,9 @@ final class SequenceBuilder {
                         ? new Operand(operand.argument(), Operand.scratch(scratch), operand.description())
                         : operand);
             }
-            placed.add(new Sequence.Step(step.primitive(), operands, step.action()));
+            placed.add(new Sequence.Step(step.primitiveDescription(), operands, step.action()));
         }
-        return new Sequence(dnnl, handles, threads, placed, scratch + pad);
+        return new Sequence(dnnl, handles, plans, threads, placed, new Sequence.Repetition(once, times, toAndFro), scratch + pad);
     }
 
     /** The library's number for a type, or 0 if it has none for these kernels. */
@@ -131,10 +137,15 @@ final class SequenceBuilder {
         return attributes(List.of(), List.of());
     }
 
-    /** Keeps a primitive description for the life of the kernel. */
+    /** Keeps a primitive description until the primitives are made. */
     long keep(long primitiveDescription) {
-        handles.onEnd(() -> dnnl.destroyPrimitiveDescription(primitiveDescription));
+        plans.onEnd(() -> dnnl.destroyPrimitiveDescription(primitiveDescription));
         return primitiveDescription;
+    }
+
+    /** A description for the life of the kernel of one that belongs to a primitive description. */
+    long copied(long description) {
+        return handles.description(dnnl, dnnl.copy(description));
     }
 
     /** An input that the primitive may want in another layout. */
@@ -142,9 +153,10 @@ final class SequenceBuilder {
         if (wanted == 0 || dnnl.equal(given, wanted)) {
             return new Operand(argument, slot, given);
         }
-        long region = region(dnnl.size(wanted));
-        steps.add(reorder(new Operand(DnnlConstants.SRC, slot, given), new Operand(DnnlConstants.DST, region, wanted)));
-        return new Operand(argument, region, wanted);
+        Operand inside = temporary(argument, wanted);
+        steps.add(reorder(new Operand(DnnlConstants.SRC, slot, given),
+                new Operand(DnnlConstants.DST, inside.slot(), inside.description())));
+        return inside;
     }
 
     /** An output that the primitive may write in another layout. */
@@ -152,14 +164,15 @@ final class SequenceBuilder {
         if (wanted == 0 || dnnl.equal(given, wanted)) {
             return new Operand(argument, slot, given);
         }
-        long region = region(dnnl.size(wanted));
-        last.add(reorder(new Operand(DnnlConstants.SRC, region, wanted), new Operand(DnnlConstants.DST, slot, given)));
-        return new Operand(argument, region, wanted);
+        Operand inside = temporary(argument, wanted);
+        last.add(reorder(new Operand(DnnlConstants.SRC, inside.slot(), inside.description()),
+                new Operand(DnnlConstants.DST, slot, given)));
+        return inside;
     }
 
     /** A value that lives from one step to a later one. */
     Operand temporary(int argument, long description) {
-        return new Operand(argument, region(dnnl.size(description)), description);
+        return new Operand(argument, region(dnnl.size(description)), copied(description));
     }
 
     private long region(long bytes) {
@@ -169,9 +182,13 @@ final class SequenceBuilder {
     }
 
     private Sequence.Step reorder(Operand from, Operand to) {
+        return reorder(from, to, attributes());
+    }
+
+    private Sequence.Step reorder(Operand from, Operand to, long attributes) {
         long description = keep(Dnnl.handle(
                 out -> dnnl.call("dnnl_reorder_primitive_desc_create", "pppppp", out, from.description(), dnnl.engine(), to.description(),
-                        dnnl.engine(), attributes())));
+                        dnnl.engine(), attributes)));
         if (description == 0) {
             throw new IllegalStateException("oneDNN has no reorder between two layouts of its own");
         }
@@ -180,6 +197,34 @@ final class SequenceBuilder {
 
     void copy(Operand from, Operand to) {
         steps.add(reorder(from, to));
+    }
+
+    /** Adds the first to the second. */
+    void add(Operand from, Operand to) {
+        steps.add(reorder(from, to, attributes(List.of(new PostOp.Accumulate(1)), List.of())));
+    }
+
+    /** Fills a temporary value with zeros. */
+    void clear(Operand operand) {
+        long from = ~operand.slot();
+        long to = from + dnnl.size(operand.description());
+        action((memory, _) -> memory.asSlice(from, to - from).fill((byte) 0));
+    }
+
+    /** The steps that follow are run so many times, each time with their operands a pitch further on. */
+    void repeat(int count) {
+        once = steps.size();
+        times = count;
+    }
+
+    /** The steps that follow do not depend on one another: every second run goes through them backwards, and so begins with what is still in the cache. */
+    void toAndFro() {
+        once = steps.size();
+        toAndFro = true;
+    }
+
+    int threads() {
+        return threads;
     }
 
     void step(long primitiveDescription, Operand... operands) {
@@ -197,10 +242,8 @@ final class SequenceBuilder {
         long bytes = wanted == 0 ? 0 : dnnl.size(wanted);
         if (bytes > 0) {
             pad = Math.max(pad, bytes);
-            all.add(new Operand(DnnlConstants.SCRATCHPAD, 0, wanted));
+            all.add(new Operand(DnnlConstants.SCRATCHPAD, 0, copied(wanted)));
         }
-        long primitive = dnnl.primitive(primitiveDescription);
-        handles.onEnd(() -> dnnl.destroyPrimitive(primitive));
-        return new Sequence.Step(primitive, all, null);
+        return new Sequence.Step(primitiveDescription, all, null);
     }
 }
