@@ -23,7 +23,8 @@ import org.jspecify.annotations.Nullable;
  * <p>
  * It is right because packed weights are a copy of the variable as it is when a run begins, and no task of the run changes it: a value of the scope that a task writes, that is fed, or whose memory another
  * value takes over, is left alone. Whether the copy is still what the variable holds is asked at the beginning of each run; if that cannot be known, the run works on the variable itself, with the kernel that
- * the stage has anyway. A convolution does what it did, one reorder less, and gives the same bits. A product of other layouts may add in another order.
+ * the stage has anyway. A convolution does what it did, one reorder less, and gives the same bits. A product of other layouts, such as a convolution to a
+ * few pixels, may add in another order.
  */
 final class Layouts {
     /** Smaller matrices are read from the first cache however they lie. */

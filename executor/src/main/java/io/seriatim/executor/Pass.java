@@ -24,7 +24,7 @@ public enum Pass {
     /** Large parameters are updated as soon as their gradients are there, small ones of a kind all together. */
     UPDATES,
     /**
-     * Weights that are only read are packed once for all runs, those that a run reads many times once in it. Convolutions give the same bits; products may add in another order, so that sums of k products
+     * Weights that are only read are packed once for all runs, those that a run reads many times once in it. Convolutions give the same bits, but for those to a few pixels with channels last; these and products may add in another order, so that sums of k products
      * differ by at most about 2·k·2⁻²⁴ times the sum of their magnitudes. So they do between runs before and after a variable's memory is handed out, which is then not packed any more.
      */
     LAYOUTS,
