@@ -23,7 +23,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class Crew implements RunLoop {
     private static final int CLOSED = Integer.MIN_VALUE;
-    private static final int SPINS = 2_000;
     private static final long PAUSE_NANOS = 20_000;
 
     private static final int DONE = -1;
@@ -143,19 +142,19 @@ final class Crew implements RunLoop {
 
         private void work(Thread leader) {
             TaskRunner runner = new TaskRunner(frame);
-            int idle = 0;
+            Patience patience = new Patience();
             while (left.get() > 0 && failure == null) {
                 int next = ready.take();
                 if (next >= 0) {
-                    idle = 0;
+                    patience.restore();
                     chain(runner, next);
-                } else if (++idle < SPINS) {
-                    Thread.onSpinWait();
-                } else if (leader.isInterrupted()) {
+                } else if (patience.isLost(Patience.IN_RUN_NANOS)) {
                     // Helpers are not interrupted, but what they do is for this thread.
-                    fail(TaskRunner.interrupted(plan, plan.tasks().size() - 1));
-                } else {
-                    LockSupport.parkNanos(this, PAUSE_NANOS);
+                    if (leader.isInterrupted()) {
+                        fail(TaskRunner.interrupted(plan, plan.tasks().size() - 1));
+                    } else {
+                        LockSupport.parkNanos(this, PAUSE_NANOS);
+                    }
                 }
             }
         }

@@ -14,13 +14,11 @@ import java.util.concurrent.locks.LockSupport;
  * one, or the helper finds the run.
  */
 final class Helpers {
-    /** How long a helper looks for work without pause. */
+    /** How long a helper looks for a run without pause. */
     private static final long LINGER_NANOS = 50_000;
     private static final long PAUSE_NANOS = 20_000;
     /** Runs at the same time that may have help; others do without. */
     private static final int MOST_RUNS = 16;
-    /** How often a helper looks before it looks at the clock. */
-    private static final int LOOKS = 64;
 
     private final Engine engine;
     private final int most;
@@ -67,22 +65,16 @@ final class Helpers {
 
     private void help() {
         do {
-            int idle = 0;
-            long since = System.nanoTime();
-            while (true) {
+            Patience patience = new Patience();
+            boolean called = true;
+            while (called || !patience.isLost(LINGER_NANOS)) {
                 if (isHelped()) {
-                    idle = 0;
-                } else if (++idle % LOOKS != 0) {
-                    Thread.onSpinWait();
-                } else {
-                    long now = System.nanoTime();
-                    since = idle == LOOKS ? now : since;
-                    if (now - since > LINGER_NANOS) {
-                        if (!isCalled()) {
-                            break;
-                        }
-                        LockSupport.parkNanos(this, PAUSE_NANOS);
-                    }
+                    patience.restore();
+                } else if (called != isCalled()) {
+                    called = !called;
+                    patience.restore();
+                } else if (called && patience.isLost(Patience.IN_RUN_NANOS)) {
+                    LockSupport.parkNanos(this, PAUSE_NANOS);
                 }
             }
             awake.decrementAndGet();

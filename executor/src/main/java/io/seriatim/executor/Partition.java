@@ -22,13 +22,18 @@ import org.jspecify.annotations.Nullable;
  * for the part that wrote it, so that a chain of layers falls apart into chains of their rows, with no meeting between.
  *
  * <p>
+ * What follows a task that has been split is split in the same way, even if it is small: each part goes on where one part has ended, and a recurrence becomes several, of some rows each.
+ *
+ * <p>
  * What is split depends on shapes and the number of threads only, never on time. A computation says itself how its parts give what the whole gives ({@link Computation#splits}); the kernels of the parts must be
  * of the provider of the whole's. Of each two parts, what one writes must surely lie apart from all that the other touches, and what is written must have memory before the run: it lies in an arena or
  * outlives runs. Parts of what outlives the run {@linkplain #together belong together}: once one of them has run, the others do too, even if the run fails.
  */
 final class Partition {
-    /** What a part must cost at least, as {@link Urgency} counts: some 10 µs, since what fits into caches takes a third of what is counted. */
-    private static final long LEAST_PART = 300_000;
+    /** What a part must cost at least, as {@link Urgency} counts: some 4 µs, since what fits into caches takes a third of what is counted. */
+    private static final long LEAST_PART = 130_000;
+    /** What a part must cost at least that goes on with what another part has done, on the same thread at best: about half a µs. */
+    private static final long LEAST_FOLLOWER = 16_000;
     /** Columns are cut where a line of the cache begins. */
     private static final int LINE = 16;
 
@@ -37,6 +42,7 @@ final class Partition {
     private final int threads;
     private final long least;
     private final boolean[] isSplittable;
+    private final Pieces pieces;
 
     private Partition(List<Task> tasks, ValueTable values, PreparedKernels kernels, int threads, long least) {
         this.values = values;
@@ -44,6 +50,7 @@ final class Partition {
         this.threads = threads;
         this.least = least;
         this.isSplittable = splittable(tasks, values);
+        this.pieces = new Pieces(values);
     }
 
     /** All on the host. */
@@ -53,8 +60,10 @@ final class Partition {
         for (Task task : tasks) {
             List<Stage> parts = task instanceof Task.Compute compute ? partition.parts(compute) : List.of();
             if (parts.isEmpty()) {
+                partition.pieces.whole(task);
                 all.add(task);
             } else {
+                partition.pieces.parts(parts);
                 Task.Compute whole = (Task.Compute) task;
                 parts.forEach(part -> all.add(new Task.Compute(whole.operations(), List.of(part), whole.temporaries(), whole.place(),
                         whole.reads(), whole.writes())));
@@ -117,7 +126,7 @@ final class Partition {
         Computation computation = stage.computation();
         Kernel kernel = stage.kernel();
         long cost = Urgency.cost(stage);
-        if (computation == null || kernel == null || cost < 2 * least || !areSplittable(task.writes())
+        if (computation == null || kernel == null || cost < 2 * Math.min(least, LEAST_FOLLOWER) || !areSplittable(task.writes())
                 || stage.args().stream().anyMatch(arg -> arg != null && arg.source() instanceof Arg.Key)) {
             return List.of();
         }
@@ -127,6 +136,27 @@ final class Partition {
             List<Stage> parts = count < 2 ? List.of() : parts(stage, computation, kernel, split, count);
             if (!parts.isEmpty() && areApart(parts)) {
                 return parts;
+            }
+        }
+        return following(stage, computation, kernel, cost);
+    }
+
+    /** Parts of what is small, each of which goes on with what one part of a task before has left: no part waits for more than the whole would. */
+    private List<Stage> following(Stage stage, Computation computation, Kernel kernel, long cost) {
+        TensorSpec[] specs = stage.specs();
+        for (Split split : computation.splits(specs)) {
+            for (int i = 0; i < stage.inputs().size(); i++) {
+                int input = i;
+                Arg arg = stage.inputs().get(i);
+                int count = arg == null || split.axes().get(i) == Split.WHOLE ? 1 : pieces.count(arg);
+                if (arg == null || count < 2 || cost / LEAST_FOLLOWER < count || split.length(specs) / split.least() < count) {
+                    continue;
+                }
+                List<Stage> parts = parts(stage, computation, kernel, split, count);
+                if (!parts.isEmpty() && areApart(parts)
+                        && pieces.areAlike(arg, parts.stream().map(part -> Objects.requireNonNull(part.inputs().get(input))).toList())) {
+                    return parts;
+                }
             }
         }
         return List.of();

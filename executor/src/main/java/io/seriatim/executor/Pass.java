@@ -11,6 +11,8 @@ public enum Pass {
      * Bias, activation, residual and scale become part of matrix products and convolutions. A factor of a product's operand becomes one of the product: unless it is a power of two, results differ by rounding.
      */
     EPILOGUES,
+    /** Normalisations with given statistics become part of the convolution before them. Results differ by rounding. */
+    FOLDING,
     /** Elementwise operations one after the other become one kernel. */
     CHAINS,
     /** Transposes, splits, slices, stacks and concatenations become other views of the same memory, and gradients of slices parts of their sum, in which only −0 stays −0. */
@@ -26,6 +28,11 @@ public enum Pass {
      * differ by at most about 2·k·2⁻²⁴ times the sum of their magnitudes. So they do between runs before and after a variable's memory is handed out, which is then not packed any more.
      */
     LAYOUTS,
+    /**
+     * Images that only convolutions, poolings and elementwise operations know have their channels innermost, as the library's convolutions want them. Convolutions may add in another order: results differ by
+     * rounding.
+     */
+    CHANNELS_LAST,
     /**
      * What is large is split into parts that threads do side by side, if there are several. Sums are not divided, and the library adds those of a part as those of the whole on processors with AVX-512: there results
      * are the same to the bit. Where it chooses kernels of another order for fewer rows, they differ by rounding: for a sum of n products by n · 2⁻²³ of the sum of their magnitudes at most.

@@ -93,7 +93,13 @@ final class Specialiser {
         if (passes.contains(Pass.CHAINS)) {
             rules.add(new ElementwiseChains());
         }
+        Folding folding = passes.contains(Pass.FOLDING) && options.place().isHost() ? new Folding(values) : null;
+        if (folding != null) {
+            rules.add(folding);
+            tasks = folding.withFactors(tasks);
+        }
         tasks = Fusion.of(tasks, values, rules);
+        tasks = folding == null ? tasks : folding.used(tasks);
         if (passes.contains(Pass.VIEWS)) {
             tasks = Views.of(PaddedSums.of(tasks, values), values, options, kernels);
         }
@@ -102,6 +108,9 @@ final class Specialiser {
         }
         if (passes.contains(Pass.CHAINS) && options.place().isHost()) {
             tasks = ElementwiseGroups.of(tasks, values);
+        }
+        if (passes.contains(Pass.CHANNELS_LAST) && options.place().isHost()) {
+            tasks = ChannelsLast.of(tasks, values, kernels);
         }
         return passes.contains(Pass.UPDATES) && !options.sequential() && options.place().isHost() ? Updates.of(tasks, values) : tasks;
     }

@@ -61,7 +61,8 @@ final class Views {
         return Arrays.stream(views.tasks).filter(Objects::nonNull).toList();
     }
 
-    private static boolean isElsewhere(Access access) {
+    /** Whether it says that it runs elsewhere than on the host. */
+    static boolean isElsewhere(Access access) {
         OpDesc op = access.op();
         return op.attribute("op_device") instanceof Attribute.Text(String device) && !device.isBlank() && !device.equals("cpu");
     }

@@ -2,6 +2,7 @@ package io.seriatim.executor;
 
 import static io.seriatim.executor.Executor.feeds;
 import static io.seriatim.executor.Executor.fetches;
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -13,12 +14,14 @@ import io.seriatim.graph.Value;
 import io.seriatim.graph.VarDesc;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.kernel.Softmax;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -132,6 +135,31 @@ class PartitionTest {
             }
             assertTrue(alone >= 2, alone + " parts wait for one part only");
         }
+    }
+
+    /** What is too small to be split for its own sake goes on where the parts of a product have ended; the same without a product before it stays whole. */
+    @Test
+    void whatIsSmallFollowsParts() {
+        Network network = Network.define(5, g -> {
+            Value x = g.data("x", DType.FLOAT32, 64, 256);
+            Value follows = g.linear(x, 256).softmax(-1);
+            g.minimize(follows.square().mean(), Momentum.of(0.1));
+            return Outputs.of("follows", follows, "alone", x.softmax(-1));
+        });
+        String alone = network.outputs().get("alone").name();
+        try (Executor parallel = Executor.builder().threads(2).build(); Executor serial = Executor.builder().build()) {
+            Tensor x = Bits.normal(1, 64, 256);
+            for (Executor each : List.of(parallel, serial)) {
+                each.run(network.startup());
+                Plan plan = each.compile(network.main(), feeds("x"), fetches(alone));
+                assertEquals(each == parallel ? 3 : 2, softmaxes(plan.specialisation(each.scope(), x)));
+            }
+        }
+    }
+
+    private static long softmaxes(Specialisation plan) {
+        return plan.tasks().stream().filter(Task.Compute.class::isInstance).flatMap(task -> ((Task.Compute) task).stages().stream())
+                .filter(stage -> stage.computation() instanceof Softmax).count();
     }
 
     private static boolean isSibling(Specialisation plan, int task) {

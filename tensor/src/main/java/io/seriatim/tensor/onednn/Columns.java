@@ -33,13 +33,13 @@ final class Columns {
         runs = runs(geometry, images, lengths, places, kernel);
     }
 
-    private static int[] spatial(long[] dims, int rank) {
+    static int[] spatial(long[] dims, int rank) {
         int[] lengths = new int[rank];
         Arrays.setAll(lengths, i -> Math.toIntExact(dims[2 + i]));
         return lengths;
     }
 
-    private static int product(int[] lengths) {
+    static int product(int[] lengths) {
         int product = 1;
         for (int length : lengths) {
             product = Math.multiplyExact(product, length);
@@ -76,7 +76,7 @@ final class Columns {
     }
 
     /** The element of a channel that a tap meets at a place; −1 for padding. */
-    private static int pixel(ConvolutionRecipes.Geometry geometry, int[] lengths, int[] places, int[] kernel, int tap, int place) {
+    static int pixel(ConvolutionRecipes.Geometry geometry, int[] lengths, int[] places, int[] kernel, int tap, int place) {
         int pixel = 0;
         int step = 1;
         int restOfTap = tap;

@@ -49,9 +49,16 @@ final class ConvolutionForward {
         if (!forward.isReadable()) {
             return null;
         }
+        PixelProducts pixels = forward.pixels();
+        if (pixels != null && pixels.arePacked()) {
+            return pixels.kernel(dnnl);
+        }
         Kernel product = forward.isPointwise() ? forward.product(dnnl) : null;
         if (product == null) {
             product = forward.products(dnnl, arguments);
+        }
+        if (product == null) {
+            product = forward.blocks(dnnl);
         }
         if (product != null) {
             return product;
@@ -70,9 +77,32 @@ final class ConvolutionForward {
         if (products == null || (bias != null && !bias.isRowMajor())) {
             return null;
         }
+        PixelProducts pixels = pixels();
+        DnnlKernel.Preference preference = (builder, argument, given) -> argument != 1 || x.isRowMajor()
+                ? given
+                : pixels == null ? preferredWeights(builder) : pixels.preferred(builder);
         return convolution.postOps().isEmpty()
-                ? products.forward(dnnl, bias != null)
-                : PostOpsApart.of(dnnl, convolution.postOps(), plain(), arguments, (_, _) -> products.forward(dnnl, bias != null));
+                ? products.forward(dnnl, bias != null, preference)
+                : PostOpsApart.of(dnnl, convolution.postOps(), plain(), arguments,
+                        (_, _) -> products.forward(dnnl, bias != null, preference));
+    }
+
+    private @Nullable PixelProducts pixels() {
+        return PixelProducts.of(convolution, x, w, bias, combined, y);
+    }
+
+    private @Nullable Kernel blocks(Dnnl dnnl) {
+        ConvolutionBlocks blocks = ConvolutionBlocks.ofForward(geometry, x, w, y);
+        List<TensorSpec> operands = new ArrayList<>(combined);
+        List<PostOp> postOps = new ArrayList<>(convolution.postOps());
+        if (bias != null) {
+            operands.addFirst(bias);
+            postOps.addFirst(new PostOp.Combine(Binary.Function.ADD));
+        }
+        boolean plain = postOps.stream().noneMatch(PostOp.Accumulate.class::isInstance)
+                && operands.stream().allMatch(TensorSpec::isRowMajor)
+                && combined.stream().map(TensorSpec::shape).allMatch(shape -> shape.size() == 1 || shape.size() == shape.dim(1));
+        return blocks == null || !plain ? null : blocks.forward(dnnl, postOps, operands);
     }
 
     private Convolution plain() {

@@ -35,8 +35,8 @@ final class ConvolutionProducts {
 
     /** Null where the library's own are faster. */
     static @Nullable ConvolutionProducts of(Geometry geometry, TensorSpec image, TensorSpec weights, TensorSpec result) {
-        boolean plain = geometry.groups() == 1 && NormalisationRecipes.areFloat32(image, weights, result) && image.isRowMajor()
-                && weights.isRowMajor() && result.isRowMajor();
+        boolean plain = geometry.groups() == 1 && NormalisationRecipes.areFloat32(image, weights, result) && weights.isRowMajor()
+                && Specs.areForward(image, result);
         if (!plain || image.shape().size() == 0 || weights.shape().size() < FEWEST_WEIGHTS || result.shape().size() == 0) {
             return null;
         }
@@ -45,7 +45,7 @@ final class ConvolutionProducts {
     }
 
     @Nullable
-    Kernel forward(Dnnl dnnl, boolean bias) {
+    Kernel forward(Dnnl dnnl, boolean bias, DnnlKernel.Preference preference) {
         return DnnlKernel.of(dnnl, builder -> {
             Operand matrix = gathered(builder);
             Operand product = builder.temporary(DnnlConstants.DST, product(builder));
@@ -64,7 +64,7 @@ final class ConvolutionProducts {
             builder.copy(from(product, imagesInnermost(builder, result)),
                     new Operand(DnnlConstants.DST, bias ? 3 : 2, builder.describe(result)));
             return true;
-        });
+        }, preference);
     }
 
     @Nullable

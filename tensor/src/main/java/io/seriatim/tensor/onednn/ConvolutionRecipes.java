@@ -84,7 +84,8 @@ final class ConvolutionRecipes {
         }
         Geometry geometry = new Geometry(grad.window(), grad.groups());
         ConvolutionProducts products = ConvolutionProducts.of(geometry, dx, w, dy);
-        Kernel product = products == null ? null : products.gradInput(dnnl);
+        ConvolutionBlocks blocks = ConvolutionBlocks.of(geometry, dx, w, dy);
+        Kernel product = products != null ? products.gradInput(dnnl) : blocks != null ? blocks.gradInput(dnnl) : null;
         return product != null ? product : DnnlKernel.of(dnnl, builder -> {
             long description = fastest(builder, images -> gradInput(builder, geometry,
                     new Descriptions(image(builder, dx, images), weights(builder, geometry, w), 0, image(builder, dy, images))));

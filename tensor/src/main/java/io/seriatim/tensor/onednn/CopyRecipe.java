@@ -17,6 +17,9 @@ final class CopyRecipe {
     static @Nullable Kernel kernel(Dnnl dnnl, Copy copy, @Nullable TensorSpec[] arguments) {
         TensorSpec from = Objects.requireNonNull(arguments[0]);
         TensorSpec to = Objects.requireNonNull(arguments[1]);
+        if (to.layout() instanceof Layout.Opaque layout && layout.library().equals(OneDnnKernels.MATRIX)) {
+            return PixelProducts.packing(dnnl, from, to);
+        }
         boolean opaque = from.layout() instanceof Layout.Opaque || to.layout() instanceof Layout.Opaque;
         boolean changes = opaque || from.dtype() != to.dtype() || !from.isRowMajor() || !to.isRowMajor();
         boolean floating = from.dtype().isFloating() && to.dtype().isFloating();

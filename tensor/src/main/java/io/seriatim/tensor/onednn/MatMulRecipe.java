@@ -18,6 +18,15 @@ import org.jspecify.annotations.Nullable;
 /** Matrix products. All operands get the same number of dimensions; where y has no batch, x's batch dimensions become rows of one large product. */
 final class MatMulRecipe {
     private static final int MOST_DIMENSIONS = 12;
+    private static final long FEW_ROWS = 4;
+    /** Columns; a multiple of the library's blocks. */
+    private static final long PANEL = 256;
+    /** Fewer stay in the cache anyway. */
+    private static final long MANY_WEIGHTS = 1 << 16;
+    /** Rows of so many elements apart fall on a few sets of the first-level cache. */
+    private static final long WIDE = 512;
+    /** So many products for each element of a result make a second pass over it cheap. */
+    private static final long DEEP = 256;
     private static final PostOp ADD = new PostOp.Combine(Binary.Function.ADD);
 
     private final MatMul computation;
@@ -222,6 +231,52 @@ final class MatMulRecipe {
     }
 
     private boolean build(SequenceBuilder builder) {
+        return (isOfFewRows() && builder.threads() == 1 && buildPanels(builder)) || buildWhole(builder);
+    }
+
+    /** Few rows do little with each weight, so what counts is where the weights come from. */
+    private boolean isOfFewRows() {
+        return right == null && left.dims().length == 2 && left.dims()[0] <= FEW_ROWS && computation.postOps().isEmpty()
+                && result.dims()[1] > PANEL && left.dims()[1] * result.dims()[1] >= MANY_WEIGHTS
+                && extra.stream().allMatch(TensorSpec::isRowMajor);
+    }
+
+    /** Panels of columns, one after the other: what the cache still holds of packed weights of the last run is used first. */
+    private boolean buildPanels(SequenceBuilder builder) {
+        Dnnl dnnl = builder.dnnl();
+        long whole = builder.describe(y);
+        long columns = result.dims()[1];
+        long src = describe(builder, left);
+        long offset = 0;
+        builder.toAndFro();
+        for (long from = 0; from < columns; from += PANEL) {
+            long width = Math.min(PANEL, columns - from);
+            long any = builder.describeAny(new long[]{left.dims()[1], width}, result.dtype());
+            long bias = computation.bias() ? builder.describe(new long[]{1, width}, result.dtype(), new long[]{width, 1}) : 0;
+            long dst = builder.describe(new long[]{left.dims()[0], width}, result.dtype(), result.strides());
+            long description = describe(builder, src, any, bias, dst, builder.attributes());
+            if (!ElementwiseRecipes.isFast(dnnl, description)) {
+                return false;
+            }
+            long weights = builder.copied(dnnl.query(description, DnnlConstants.QUERY_WEIGHTS));
+            if (!dnnl.haveSameBlocks(whole, weights)) {
+                return false;
+            }
+            List<Operand> operands = new ArrayList<>();
+            operands.add(new Operand(DnnlConstants.SRC, exchanged ? 1 : 0, src));
+            operands.add(new Operand(DnnlConstants.WEIGHTS, exchanged ? 0 : 1, weights, offset, 0));
+            if (bias != 0) {
+                operands.add(new Operand(DnnlConstants.BIAS, 2, bias, from * result.dtype().bytes(), 0));
+            }
+            operands.add(new Operand(DnnlConstants.DST, 2 + extra.size(), dst, from * result.dtype().bytes(), 0));
+            builder.step(description, operands.toArray(Operand[]::new));
+            offset += dnnl.size(weights);
+        }
+        // Panels lie one after the other only if the blocks of columns do.
+        return offset == dnnl.size(whole);
+    }
+
+    private boolean buildWhole(SequenceBuilder builder) {
         long src = describe(builder, left);
         long weights = right == null ? builder.describe(y) : describe(builder, right);
         long dst = describe(builder, result);
@@ -243,6 +298,10 @@ final class MatMulRecipe {
         if (description == 0 || builder.dnnl().implementation(description).startsWith("ref")) {
             return false;
         }
+        if (isBetterInPanels()) {
+            long other = GemmImplementation.of(builder, describe(builder, src, weights, bias, dst, attributes), description);
+            description = other == 0 ? description : other;
+        }
         List<Operand> operands = new ArrayList<>();
         operands.add(new Operand(DnnlConstants.SRC, exchanged ? 1 : 0, src));
         operands.add(new Operand(DnnlConstants.WEIGHTS, exchanged ? 0 : 1, weights));
@@ -253,6 +312,21 @@ final class MatMulRecipe {
         operands.add(new Operand(DnnlConstants.DST, 2 + extra.size(), dst));
         builder.step(description, operands.toArray(Operand[]::new));
         return true;
+    }
+
+    /**
+     * Whether to copy both operands into panels, as {@link GemmImplementation} does, is faster than to work on them as they lie: where x is transposed, and where the rows of y lie so far apart that few of them
+     * find place in the first-level cache. Post-ops are a second pass over the result, which few products for each element do not make up for. Parts that a product is cut into are decided as the whole is.
+     */
+    private boolean isBetterInPanels() {
+        if (right == null || left.dims().length != 2 || left.dtype() != DType.FLOAT32 || right.dtype() != DType.FLOAT32
+                || result.dtype() != DType.FLOAT32) {
+            return false;
+        }
+        boolean plain = extra.isEmpty() && computation.postOps().isEmpty();
+        boolean transposed = left.strides()[0] == 1 && left.strides()[1] > 1;
+        boolean wide = right.strides()[1] == 1 && right.strides()[0] >= WIDE;
+        return transposed ? plain : wide && (plain || left.dims()[1] >= DEEP);
     }
 
     /** Leading dimensions of length 1 beyond those of the result's matrix go. */

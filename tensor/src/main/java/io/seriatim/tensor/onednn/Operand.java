@@ -9,8 +9,16 @@ package io.seriatim.tensor.onednn;
  *            from 0 the index of a tensor among the kernel's arguments; below that the bitwise complement of an offset in scratch memory
  * @param description
  *            how the primitive sees it
+ * @param offset
+ *            where its first element is, in bytes from there
+ * @param pitch
+ *            by how many bytes it moves with each repetition of the steps
  */
-record Operand(int argument, long slot, long description) {
+record Operand(int argument, long slot, long description, long offset, long pitch) {
+    Operand(int argument, long slot, long description) {
+        this(argument, slot, description, 0, 0);
+    }
+
     static long scratch(long offset) {
         return ~offset;
     }

@@ -40,8 +40,8 @@ final class PoolingRecipes {
         if (pooling.kind() != Pooling.Kind.MAX || fast == null) {
             return fast;
         }
-        return x.isRowMajor()
-                ? ScreenedKernel.of(ElementwiseRecipes.sum(dnnl, x), fast, PORTABLE.prepare(pooling, Place.CPU, arguments))
+        return Specs.isDense(x)
+                ? ScreenedKernel.of(ElementwiseRecipes.sum(dnnl, TensorSpec.of(x.dtype(), x.shape().size())), fast, PORTABLE.prepare(pooling, Place.CPU, arguments))
                 : null;
     }
 

@@ -9,7 +9,9 @@ import java.lang.foreign.ValueLayout;
 import java.lang.ref.Reference;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,6 +20,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class Sequence {
     private static final int FRAMES = 16;
+    /** Places of different threads are in different lines of the cache. */
+    private static final int APART = 16;
     private static final int ARGUMENT_BYTES = 16;
 
     private final Dnnl dnnl;
@@ -28,21 +32,47 @@ final class Sequence {
     private volatile long @Nullable [] primitives;
     private final @Nullable Action[] actions;
     private final Operand[][] operands;
-    private final long[] slots;
+    private final Operand[] all;
+    /** Which of them move. */
+    private final int[] moving;
+    /** Where each step's arguments begin, in bytes. */
+    private final long[] lists;
+    private final Repetition repetition;
     private final long scratchBytes;
-    private final AtomicReferenceArray<@Nullable Frame> idle = new AtomicReferenceArray<>(FRAMES);
+    private final AtomicReferenceArray<@Nullable Frame> idle = new AtomicReferenceArray<>(FRAMES * APART);
+    /** Of more threads than there are places. */
+    private final ConcurrentLinkedQueue<Frame> more = new ConcurrentLinkedQueue<>();
 
     /** The plans are released once the primitives are made, the handles at the kernel's end. */
-    Sequence(Dnnl dnnl, Handles handles, Handles plans, int threads, List<Step> steps, long scratchBytes) {
+    Sequence(Dnnl dnnl, Handles handles, Handles plans, int threads, List<Step> steps, Repetition repetition, long scratchBytes) {
         this.dnnl = dnnl;
         this.handles = handles;
         this.plans = plans;
         this.threads = threads;
+        this.repetition = repetition;
         this.scratchBytes = scratchBytes;
         descriptions = steps.stream().mapToLong(Step::primitiveDescription).toArray();
         actions = steps.stream().map(Step::action).toArray(Action[]::new);
         operands = steps.stream().map(step -> step.operands().toArray(Operand[]::new)).toArray(Operand[][]::new);
-        slots = steps.stream().flatMap(step -> step.operands().stream()).mapToLong(Operand::slot).toArray();
+        all = steps.stream().flatMap(step -> step.operands().stream()).toArray(Operand[]::new);
+        moving = IntStream.range(0, all.length).filter(i -> all[i].pitch() != 0).toArray();
+        lists = new long[steps.size()];
+        for (int i = 1; i < lists.length; i++) {
+            lists[i] = lists[i - 1] + (long) operands[i - 1].length * ARGUMENT_BYTES;
+        }
+    }
+
+    /**
+     * Which steps are run again.
+     *
+     * @param once
+     *            how many of the first steps are not
+     * @param times
+     *            how often the others are run
+     * @param toAndFro
+     *            whether the others do not depend on one another, and are run in the opposite order in every second run
+     */
+    record Repetition(int once, int times, boolean toAndFro) {
     }
 
     /** What Java does between primitives, with what they have left in scratch memory. */
@@ -85,6 +115,7 @@ final class Sequence {
         final long[] memories;
         final long[] addresses;
         final MemorySegment arguments;
+        boolean back;
 
         Frame(long[] memories, MemorySegment arguments) {
             this.memories = memories;
@@ -94,57 +125,96 @@ final class Sequence {
     }
 
     private Frame newFrame() {
-        long[] memories = new long[slots.length];
-        MemorySegment arguments = Arena.ofAuto().allocate(Math.max(1, slots.length) * (long) ARGUMENT_BYTES, 8);
-        int at = 0;
-        for (Operand[] step : operands) {
-            for (Operand operand : step) {
-                memories[at] = handles.memory(dnnl, dnnl.memory(operand.description()));
-                arguments.set(ValueLayout.JAVA_INT, (long) at * ARGUMENT_BYTES, operand.argument());
-                arguments.set(ValueLayout.JAVA_LONG, (long) at * ARGUMENT_BYTES + 8, memories[at]);
-                at++;
-            }
+        long[] memories = new long[all.length];
+        MemorySegment arguments = Arena.ofAuto().allocate(Math.max(1, all.length) * (long) ARGUMENT_BYTES, 8);
+        for (int at = 0; at < all.length; at++) {
+            memories[at] = handles.memory(dnnl, dnnl.memory(all[at].description()));
+            arguments.set(ValueLayout.JAVA_INT, (long) at * ARGUMENT_BYTES, all[at].argument());
+            arguments.set(ValueLayout.JAVA_LONG, (long) at * ARGUMENT_BYTES + 8, memories[at]);
         }
         return new Frame(memories, arguments);
+    }
+
+    private static int slot(int place) {
+        return (place & FRAMES - 1) * APART;
+    }
+
+    /** The frame that a thread has given last, if no other one has taken it; else any, for threads may have the same place; else a new one. */
+    private Frame take(int place) {
+        for (int i = 0; i < FRAMES; i++) {
+            if (idle.get(slot(place + i)) != null) {
+                Frame frame = idle.getAndSet(slot(place + i), null);
+                if (frame != null) {
+                    return frame;
+                }
+            }
+        }
+        Frame frame = more.poll();
+        return frame == null ? newFrame() : frame;
+    }
+
+    private void give(int place, Frame frame) {
+        for (int i = 0; i < FRAMES; i++) {
+            if (idle.get(slot(place + i)) == null && idle.compareAndSet(slot(place + i), null, frame)) {
+                return;
+            }
+        }
+        more.add(frame);
     }
 
     /** Runs on tensors, shifted by so many bytes each. */
     void run(@Nullable Tensor[] arguments, long shift, KernelContext context) {
         long[] made = load();
-        int place = (int) Thread.currentThread().threadId() & FRAMES - 1;
-        Frame frame = idle.getAndSet(place, null);
-        if (frame == null) {
-            frame = newFrame();
-        }
+        int place = (int) Thread.currentThread().threadId();
+        Frame frame = take(place);
         try {
             ThreadCount.set(dnnl, threads);
             point(frame, arguments, shift, scratchBytes == 0 ? 0 : context.scratch(scratchBytes).address());
-            long list = frame.arguments.address();
-            for (int i = 0; i < made.length; i++) {
-                Action action = actions[i];
-                if (action != null) {
-                    action.run(context.scratch(scratchBytes).segment(), context);
-                    continue;
+            run(frame, made, 0, repetition.once(), context);
+            for (int i = 0; i < repetition.times(); i++) {
+                if (i > 0) {
+                    move(frame);
                 }
-                int count = operands[i].length;
-                dnnl.execute(made[i], count, list);
-                list += (long) count * ARGUMENT_BYTES;
+                run(frame, made, repetition.once(), made.length, context);
             }
+            frame.back = repetition.toAndFro() && !frame.back;
         } finally {
-            idle.set(place, frame);
+            give(place, frame);
             // The library has only addresses: the tensors' memory must not be freed meanwhile.
             Reference.reachabilityFence(arguments);
         }
     }
 
-    private void point(Frame frame, @Nullable Tensor[] arguments, long shift, long scratch) {
-        for (int i = 0; i < slots.length; i++) {
-            long slot = slots[i];
-            long address = slot >= 0 ? Objects.requireNonNull(arguments[(int) slot]).address() + shift : scratch + ~slot;
-            if (frame.addresses[i] != address) {
-                dnnl.setDataHandle(frame.memories[i], address);
-                frame.addresses[i] = address;
+    private void run(Frame frame, long[] made, int from, int to, KernelContext context) {
+        for (int next = from; next < to; next++) {
+            int i = frame.back ? from + to - 1 - next : next;
+            Action action = actions[i];
+            if (action == null) {
+                dnnl.execute(made[i], operands[i].length, frame.arguments.address() + lists[i]);
+            } else {
+                action.run(context.scratch(scratchBytes).segment(), context);
             }
+        }
+    }
+
+    private void point(Frame frame, @Nullable Tensor[] arguments, long shift, long scratch) {
+        for (int i = 0; i < all.length; i++) {
+            long slot = all[i].slot();
+            point(frame, i,
+                    (slot >= 0 ? Objects.requireNonNull(arguments[(int) slot]).address() + shift : scratch + ~slot) + all[i].offset());
+        }
+    }
+
+    private void move(Frame frame) {
+        for (int i : moving) {
+            point(frame, i, frame.addresses[i] + all[i].pitch());
+        }
+    }
+
+    private void point(Frame frame, int operand, long address) {
+        if (frame.addresses[operand] != address) {
+            dnnl.setDataHandle(frame.memories[operand], address);
+            frame.addresses[operand] = address;
         }
     }
 }

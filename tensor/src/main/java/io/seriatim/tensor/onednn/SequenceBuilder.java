@@ -18,6 +18,9 @@ final class SequenceBuilder {
     private final int threads;
     private final List<Sequence.Step> steps = new ArrayList<>();
     private final List<Sequence.Step> last = new ArrayList<>();
+    private int once;
+    private int times = 1;
+    private boolean toAndFro;
     private long scratch;
     private long pad;
 
@@ -45,7 +48,7 @@ final class SequenceBuilder {
             }
             placed.add(new Sequence.Step(step.primitiveDescription(), operands, step.action()));
         }
-        return new Sequence(dnnl, handles, plans, threads, placed, scratch + pad);
+        return new Sequence(dnnl, handles, plans, threads, placed, new Sequence.Repetition(once, times, toAndFro), scratch + pad);
     }
 
     /** The library's number for a type, or 0 if it has none for these kernels. */
@@ -141,7 +144,7 @@ final class SequenceBuilder {
     }
 
     /** A description for the life of the kernel of one that belongs to a primitive description. */
-    private long copied(long description) {
+    long copied(long description) {
         return handles.description(dnnl, dnnl.copy(description));
     }
 
@@ -179,9 +182,13 @@ final class SequenceBuilder {
     }
 
     private Sequence.Step reorder(Operand from, Operand to) {
+        return reorder(from, to, attributes());
+    }
+
+    private Sequence.Step reorder(Operand from, Operand to, long attributes) {
         long description = keep(Dnnl.handle(
                 out -> dnnl.call("dnnl_reorder_primitive_desc_create", "pppppp", out, from.description(), dnnl.engine(), to.description(),
-                        dnnl.engine(), attributes())));
+                        dnnl.engine(), attributes)));
         if (description == 0) {
             throw new IllegalStateException("oneDNN has no reorder between two layouts of its own");
         }
@@ -190,6 +197,34 @@ final class SequenceBuilder {
 
     void copy(Operand from, Operand to) {
         steps.add(reorder(from, to));
+    }
+
+    /** Adds the first to the second. */
+    void add(Operand from, Operand to) {
+        steps.add(reorder(from, to, attributes(List.of(new PostOp.Accumulate(1)), List.of())));
+    }
+
+    /** Fills a temporary value with zeros. */
+    void clear(Operand operand) {
+        long from = ~operand.slot();
+        long to = from + dnnl.size(operand.description());
+        action((memory, _) -> memory.asSlice(from, to - from).fill((byte) 0));
+    }
+
+    /** The steps that follow are run so many times, each time with their operands a pitch further on. */
+    void repeat(int count) {
+        once = steps.size();
+        times = count;
+    }
+
+    /** The steps that follow do not depend on one another: every second run goes through them backwards, and so begins with what is still in the cache. */
+    void toAndFro() {
+        once = steps.size();
+        toAndFro = true;
+    }
+
+    int threads() {
+        return threads;
     }
 
     void step(long primitiveDescription, Operand... operands) {

@@ -4,6 +4,7 @@ import io.seriatim.tensor.Layout;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.TensorSpec;
 import java.util.Arrays;
+import java.util.Comparator;
 
 /** What the library can read. */
 final class Specs {
@@ -26,6 +27,27 @@ final class Specs {
             dims[i] = strides[i] == 0 ? Math.min(1, dims[i]) : dims[i];
         }
         return new TensorSpec(spec.dtype(), Shape.of(dims), Layout.strided(strides));
+    }
+
+    /** Whether the elements lie one after the other, in whatever order of dimensions. */
+    static boolean isDense(TensorSpec spec) {
+        if (spec.layout() instanceof Layout.Opaque || !isForward(spec)) {
+            return false;
+        }
+        long[] strides = spec.strides();
+        Integer[] order = new Integer[strides.length];
+        Arrays.setAll(order, i -> i);
+        Arrays.sort(order, Comparator.comparingLong(i -> strides[i]));
+        long expected = 1;
+        for (int i : order) {
+            if (spec.shape().dim(i) != 1) {
+                if (strides[i] != expected) {
+                    return false;
+                }
+                expected *= spec.shape().dim(i);
+            }
+        }
+        return true;
     }
 
     private static boolean isForward(TensorSpec spec) {

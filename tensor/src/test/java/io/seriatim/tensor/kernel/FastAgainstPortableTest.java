@@ -72,6 +72,14 @@ class FastAgainstPortableTest {
                             List.of(new PostOp.Apply(Unary.Function.GELU_ERF, 0, 0), new PostOp.Combine(Binary.Function.ADD))),
                     dtype, dims(2, 7, 5), dims(5, 4), dims(4), dims(2, 7, 4)));
         }
+        // Copied into panels by the library.
+        for (long rows : new long[]{1, 7, 40}) {
+            cases.add(new Case("wide " + rows, MatMul.PLAIN, DType.FLOAT32, dims(rows, 13), dims(13, 600)));
+            cases.add(new Case("wide and deep " + rows,
+                    new MatMul(false, false, true,
+                            List.of(new PostOp.Combine(Binary.Function.MULTIPLY), new PostOp.Apply(Unary.Function.RELU, 0, 0))),
+                    DType.FLOAT32, dims(rows, 300), dims(300, 513), dims(513), dims(rows, 513)));
+        }
         return cases.stream();
     }
 
@@ -123,6 +131,33 @@ class FastAgainstPortableTest {
                     new Case("weight gradient, one place" + many, new ConvolutionGradWeights(Window.of(2, 1, 0), 1, true, List.of(3L, 3L)),
                             DType.FLOAT32, dims(images, 48, 3, 3), dims(images, 64, 1, 1)));
         }
+        // Few channels: products with columns of one image, of all, and of some at a time.
+        Window skewed = Window.of(new int[]{1, 1}, new int[]{3, 0}, new int[]{0, 2}, new int[]{1, 2});
+        for (long images : new long[]{1, 7, 12}) {
+            String few = ", few channels, " + images;
+            cases.add(
+                    new Case("5x5" + few, new Convolution(Window.of(2, 1, 0), 1, true, List.of()), DType.FLOAT32, dims(images, 20, 12, 12),
+                            dims(24, 20, 5, 5), dims(24)));
+            cases.add(new Case("with post-ops" + few,
+                    new Convolution(Window.of(2, 1, 1), 1, false,
+                            List.of(new PostOp.Combine(Binary.Function.ADD), new PostOp.Apply(Unary.Function.RELU, 0, 0),
+                                    new PostOp.Combine(Binary.Function.MULTIPLY))),
+                    DType.FLOAT32, dims(images, 3, 9, 10), dims(5, 3, 3, 3), dims(5, 1, 1), dims(1)));
+            cases.add(new Case("skewed window" + few, new Convolution(skewed, 1, false, List.of()), DType.FLOAT32, dims(images, 3, 9, 10),
+                    dims(20, 3, 3, 2)));
+            cases.add(new Case("one dimension" + few, new Convolution(Window.of(1, 1, 1), 1, false, List.of()), DType.FLOAT32,
+                    dims(images, 3, 9), dims(4, 3, 3)));
+            cases.add(new Case("three dimensions" + few, new Convolution(Window.of(3, 1, 1), 1, false, List.of()), DType.FLOAT32,
+                    dims(images, 2, 5, 6, 9), dims(20, 2, 3, 3, 3)));
+            cases.add(new Case("input gradient" + few, new ConvolutionGradInput(Window.of(2, 1, 0), 1, List.of(12L, 12L)), DType.FLOAT32,
+                    dims(images, 24, 8, 8), dims(24, 20, 5, 5)));
+            cases.add(new Case("input gradient, skewed window" + few, new ConvolutionGradInput(skewed, 1, List.of(9L, 10L)), DType.FLOAT32,
+                    dims(images, 20, 10, 10), dims(20, 3, 3, 2)));
+        }
+        cases.add(new Case("kernel beyond the image", new Convolution(Window.of(2, 1, 6), 1, false, List.of()), DType.FLOAT32,
+                dims(2, 3, 2, 4), dims(20, 3, 7, 7)));
+        cases.add(new Case("input gradient, kernel beyond the image", new ConvolutionGradInput(Window.of(2, 1, 6), 1, List.of(2L, 4L)),
+                DType.FLOAT32, dims(2, 20, 8, 10), dims(20, 3, 7, 7)));
         cases.add(new Case("one dimension", new Convolution(Window.of(1, 1, 1), 1, false, List.of()), DType.FLOAT32, dims(2, 3, 9),
                 dims(4, 3, 3)));
         cases.add(new Case("three dimensions", new Convolution(Window.of(3, 1, 1), 1, false, List.of()), DType.FLOAT32, dims(1, 2, 5, 6, 7),

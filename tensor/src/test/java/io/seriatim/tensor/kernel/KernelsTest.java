@@ -1,6 +1,7 @@
 package io.seriatim.tensor.kernel;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -21,6 +22,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 class KernelsTest {
@@ -130,6 +132,32 @@ class KernelsTest {
             Tensor back = Tensor.allocate(DType.FLOAT32, 100, 50);
             KernelRun.into(Kernels.system(), Copy.PLAIN, new Tensor[]{back}, packed);
             assertArrayEquals(w.toFloatArray(), back.toFloatArray(), 0);
+        }
+    }
+
+    /** Runs of few rows go through the weights forwards and backwards in turn. */
+    @ParameterizedTest
+    @CsvSource({"1, 300, 700", "3, 512, 512", "4, 700, 300", "1, 257, 513"})
+    void packedWeightsOfFewRowsGiveTheSame(long rows, long depth, long columns) {
+        MatMul withBias = new MatMul(false, false, true, List.of());
+        Tensor w = numbers(depth, columns);
+        Tensor bias = numbers(columns);
+        Tensor out = Tensor.allocate(DType.FLOAT32, rows, columns);
+        TensorSpec given = TensorSpec.of(DType.FLOAT32, rows, depth);
+        try (Kernel plain = Kernels.system().prepare(withBias, Place.CPU, given, w.spec(), bias.spec(), out.spec())) {
+            Tensor packed = Tensor.allocate(Devices.system().host(), plain.preferred(1, w.spec()));
+            assertNotEquals(w.spec(), packed.spec());
+            KernelRun.into(Kernels.system(), Copy.PLAIN, new Tensor[]{packed}, w);
+            try (Kernel kernel = Kernels.system().prepare(withBias, Place.CPU, given, packed.spec(), bias.spec(), out.spec())) {
+                for (int run = 0; run < 5; run++) {
+                    double[] values = new SplittableRandom(run).doubles(rows * depth, -1, 1).toArray();
+                    Tensor x = Tensor.of(DType.FLOAT32, values, rows, depth);
+                    out.memory().fill((byte) 0x7f);
+                    kernel.run(new Tensor[]{x, packed, bias, out}, KernelContext.current());
+                    float[] expected = KernelRun.run(Kernels.portable(), withBias, x, w, bias)[0].toFloatArray();
+                    assertArrayEquals(expected, out.toFloatArray(), 2e-6f * depth, "run " + run);
+                }
+            }
         }
     }
 

@@ -98,6 +98,10 @@ class SplitTest {
                     numbers(2, s[1], s[2]), numbers(3, s[0], s[2])));
         }
         cases.add(of(MatMul.PLAIN, numbers(1, 6, 20, 30), numbers(2, 30, 40)));
+        cases.add(of(MatMul.PLAIN, numbers(1, 40, 30), numbers(2, 30, 600)));
+        cases.add(of(new MatMul(false, false, true, List.of(new PostOp.Apply(Unary.Function.RELU, 0, 0))), numbers(1, 40, 800),
+                numbers(2, 800, 520), numbers(3, 520)));
+        cases.add(of(new MatMul(true, false, false, List.of()), numbers(1, 900, 64), numbers(2, 900, 200)));
         cases.add(of(new MatMul(false, true, false, List.of()), numbers(1, 4, 3, 20, 30), numbers(2, 4, 3, 20, 30)));
         for (Window window : List.of(PLAIN, PADDED)) {
             for (long[] s : new long[][]{{6, 1, 12, 12, 5}, {8, 20, 12, 12, 50}, {5, 16, 9, 9, 32}}) {

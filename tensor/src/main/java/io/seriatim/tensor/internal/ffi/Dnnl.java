@@ -311,6 +311,41 @@ public final class Dnnl {
     }
 
     /**
+     * Whether a description's blocks are those of another one: so that if they are large enough, what the one describes can lie in the other.
+     *
+     * @param a
+     *            a handle
+     * @param b
+     *            a handle of as many dimensions
+     * @return true if all strides between blocks, and the blocks, are the same
+     */
+    public boolean haveSameBlocks(long a, long b) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment out = arena.allocate(ValueLayout.JAVA_LONG);
+            long dimensions = integer(a, DnnlConstants.QUERY_DIMENSIONS, out);
+            long blocks = integer(a, DnnlConstants.QUERY_BLOCKS, out);
+            return dimensions == integer(b, DnnlConstants.QUERY_DIMENSIONS, out) && blocks == integer(b, DnnlConstants.QUERY_BLOCKS, out)
+                    && numbers(a, DnnlConstants.QUERY_STRIDES, dimensions, out)
+                            .mismatch(numbers(b, DnnlConstants.QUERY_STRIDES, dimensions, out)) < 0
+                    && numbers(a, DnnlConstants.QUERY_BLOCK_SIZES, blocks, out)
+                            .mismatch(numbers(b, DnnlConstants.QUERY_BLOCK_SIZES, blocks, out)) < 0
+                    && numbers(a, DnnlConstants.QUERY_BLOCK_DIMENSIONS, blocks, out)
+                            .mismatch(numbers(b, DnnlConstants.QUERY_BLOCK_DIMENSIONS, blocks, out)) < 0;
+        }
+    }
+
+    private int integer(long description, int what, MemorySegment out) {
+        check(call("dnnl_memory_desc_query", "pip", description, what, out.address()));
+        return out.get(ValueLayout.JAVA_INT, 0);
+    }
+
+    @SuppressWarnings("restricted")
+    private MemorySegment numbers(long description, int what, long count, MemorySegment out) {
+        check(call("dnnl_memory_desc_query", "pip", description, what, out.address()));
+        return MemorySegment.ofAddress(out.get(ValueLayout.JAVA_LONG, 0)).reinterpret(count * Long.BYTES);
+    }
+
+    /**
      * Releases a description.
      *
      * @param description

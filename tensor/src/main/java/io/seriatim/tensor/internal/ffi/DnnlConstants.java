@@ -9,6 +9,11 @@ public final class DnnlConstants {
     static final int UNIMPLEMENTED = 3;
     static final int LAST_IMPL_REACHED = 4;
     static final int QUERY_IMPL_INFO = 8;
+    static final int QUERY_STRIDES = 14;
+    static final int QUERY_DIMENSIONS = 256;
+    static final int QUERY_BLOCKS = 263;
+    static final int QUERY_BLOCK_SIZES = 264;
+    static final int QUERY_BLOCK_DIMENSIONS = 265;
 
     /** Element types. */
     public static final int F16 = 1;

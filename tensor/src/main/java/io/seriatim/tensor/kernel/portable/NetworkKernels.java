@@ -3,6 +3,7 @@ package io.seriatim.tensor.kernel.portable;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.kernel.AdaptivePooling;
 import io.seriatim.tensor.kernel.BatchNorm;
+import io.seriatim.tensor.kernel.BatchNormFactors;
 import io.seriatim.tensor.kernel.BatchNormGrad;
 import io.seriatim.tensor.kernel.Computation;
 import io.seriatim.tensor.kernel.Convolution;
@@ -48,6 +49,8 @@ final class NetworkKernels {
         floating(kernels, "interpolation", Interpolation.class, PortableInterpolation::forward);
         floating(kernels, "interpolation_grad", InterpolationGrad.class, PortableInterpolation::grad);
         floating(kernels, "batch_norm", BatchNorm.class, PortableNorm::batchNorm);
+        kernels.register(PortableKernels.PROVIDER, PortableKernels.CPU, "batch_norm_factors", BatchNormFactors.class, List.of(DType.FLOAT32),
+                PortableKernels.plain(PortableNorm::batchNormFactors));
         floating(kernels, "batch_norm_grad", BatchNormGrad.class, PortableNorm::batchNormGrad);
         floating(kernels, "layer_norm", LayerNorm.class, PortableNorm::layerNorm);
         floating(kernels, "layer_norm_grad", LayerNormGrad.class, PortableNorm::layerNormGrad);

@@ -3,7 +3,10 @@ package io.seriatim.tensor.kernel.portable;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.internal.Doubles;
+import io.seriatim.tensor.internal.Floats;
+import io.seriatim.tensor.DType;
 import io.seriatim.tensor.kernel.BatchNorm;
+import io.seriatim.tensor.kernel.BatchNormFactors;
 import io.seriatim.tensor.kernel.BatchNormGrad;
 import io.seriatim.tensor.kernel.GroupNorm;
 import io.seriatim.tensor.kernel.GroupNormGrad;
@@ -183,6 +186,26 @@ final class PortableNorm {
                     set(all.get(out + 1), c, mean);
                     set(all.get(out + 2), c, inverse);
                 }
+            }
+        });
+    }
+
+    static Kernel batchNormFactors(BatchNormFactors factors, @Nullable TensorSpec[] arguments) {
+        int channels = Math.toIntExact(Objects.requireNonNull(arguments[0]).shape().dim(0));
+        return PortableKernel.of((all, context) -> {
+            float[] array = context.floatArray(4 * channels);
+            for (int i = 0; i < 4; i++) {
+                Tensor given = all.get(i);
+                Floats.load(given.memory(), DType.FLOAT32, given.offset(), given.spec().strides()[0], array, i * channels, channels);
+            }
+            for (int c = 0; c < channels; c++) {
+                double factor = array[c] / Math.sqrt((double) array[3 * channels + c] + factors.epsilon());
+                array[c] = (float) factor;
+                array[channels + c] = (float) (array[channels + c] - array[2 * channels + c] * factor);
+            }
+            for (int i = 0; i < 2; i++) {
+                Tensor made = all.get(4 + i);
+                Floats.store(made.memory(), DType.FLOAT32, made.offset(), made.spec().strides()[0], array, i * channels, channels);
             }
         });
     }

@@ -1,0 +1,210 @@
+package io.seriatim.tensor.onednn;
+
+import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Layout;
+import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.internal.ffi.Dnnl;
+import io.seriatim.tensor.internal.ffi.DnnlConstants;
+import io.seriatim.tensor.kernel.Convolution;
+import io.seriatim.tensor.kernel.Kernel;
+import io.seriatim.tensor.kernel.PostOp;
+import io.seriatim.tensor.onednn.ConvolutionRecipes.Geometry;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Convolutions to a few pixels as a product of what the window covers at each of them, [pixels, window · channels], with packed weights, [window · channels, outputs]. So few rows are multiplied while the weights come from memory, which
+ * is all that takes time then; the library's own convolutions read them more slowly. Only for weights that are packed once and used often.
+ */
+final class PixelProducts {
+    /** Of the only image: with more, the library's convolutions are as fast. */
+    private static final long MOST_PIXELS = 8;
+    /** Of each of several images, for each of which the library's convolutions read all weights again. */
+    private static final long MOST_PIXELS_OF_SEVERAL = 16;
+    /** Smaller weights stay in the second-level cache. */
+    private static final long FEWEST_WEIGHTS = 1 << 17;
+
+    private final Convolution convolution;
+    private final TensorSpec x;
+    private final TensorSpec w;
+    private final @Nullable TensorSpec bias;
+    private final List<TensorSpec> combined;
+    private final TensorSpec y;
+    private final long rows;
+    private final long length;
+    private final long outputs;
+
+    private PixelProducts(Convolution convolution, TensorSpec x, TensorSpec w, @Nullable TensorSpec bias, List<TensorSpec> combined,
+            TensorSpec y) {
+        this.convolution = convolution;
+        this.x = x;
+        this.w = w;
+        this.bias = bias;
+        this.combined = combined;
+        this.y = y;
+        outputs = w.shape().dim(0);
+        length = w.shape().size() / outputs;
+        rows = y.shape().size() / outputs;
+    }
+
+    /** Null where the library's own are as fast. */
+    static @Nullable PixelProducts of(Convolution convolution, TensorSpec x, TensorSpec w, @Nullable TensorSpec bias,
+            List<TensorSpec> combined, TensorSpec y) {
+        boolean fits = convolution.groups() == 1 && NormalisationRecipes.areFloat32(x, w, y) && Specs.areForward(x, y)
+                && (bias == null || (bias.isRowMajor() && NormalisationRecipes.areFloat32(bias)))
+                && combined.stream().allMatch(spec -> NormalisationRecipes.areFloat32(spec) && isOfPixels(spec, y))
+                && convolution.postOps().stream().noneMatch(PostOp.Accumulate.class::isInstance);
+        long rows = y.shape().size() / Math.max(1, y.shape().dim(1));
+        boolean pays = w.shape().size() >= FEWEST_WEIGHTS && rows > 0 && rows <= y.shape().dim(1)
+                && (rows <= MOST_PIXELS || (y.shape().dim(0) > 1 && rows <= MOST_PIXELS_OF_SEVERAL * y.shape().dim(0)));
+        return fits && pays ? new PixelProducts(convolution, x, w, bias, combined, y) : null;
+    }
+
+    private static boolean isOfPixels(TensorSpec spec, TensorSpec y) {
+        long size = spec.shape().size();
+        return spec.shape().equals(y.shape()) || size == 1 || (size == y.shape().dim(1) && spec.shape().dim(1) == size);
+    }
+
+    /** Whether the weights are those of {@link #preferred}. */
+    boolean arePacked() {
+        return w.layout() instanceof Layout.Opaque layout && layout.library().equals(OneDnnKernels.MATRIX);
+    }
+
+    TensorSpec preferred(SequenceBuilder builder) {
+        Dnnl dnnl = builder.dnnl();
+        long any = builder.describeAny(new long[]{length, outputs}, DType.FLOAT32);
+        long description = MatMulRecipe.describe(builder, matrix(builder, rows, length), any, 0, matrix(builder, rows, outputs),
+                builder.attributes());
+        if (!w.isRowMajor() || !ElementwiseRecipes.isFast(dnnl, description)) {
+            return w;
+        }
+        long wanted = dnnl.query(description, DnnlConstants.QUERY_WEIGHTS);
+        return new TensorSpec(w.dtype(), w.shape(), new Layout.Opaque(OneDnnKernels.MATRIX, dnnl.blob(wanted), dnnl.size(wanted)));
+    }
+
+    /** Null if the library has no such product. */
+    @Nullable
+    Kernel kernel(Dnnl dnnl) {
+        return DnnlKernel.of(dnnl, builder -> {
+            List<PostOp> postOps = new ArrayList<>();
+            List<Long> descriptions = new ArrayList<>();
+            List<Operand> operands = new ArrayList<>();
+            long biasDescription = bias == null ? 0 : matrix(builder, 1, outputs);
+            int slot = 2;
+            if (bias != null) {
+                operands.add(new Operand(DnnlConstants.BIAS, slot++, biasDescription));
+            }
+            int next = 0;
+            for (PostOp postOp : convolution.postOps()) {
+                if (postOp instanceof PostOp.Combine) {
+                    int argument = DnnlConstants.POST_OP * (postOps.size() + 1) | DnnlConstants.SRC_1;
+                    operands.add(combined(builder, argument, slot++, combined.get(next++)));
+                    descriptions.add(operands.getLast().description());
+                }
+                postOps.add(postOp);
+            }
+            Operand result = builder.output(DnnlConstants.DST, slot, builder.describe(y), channelsLast(builder, y));
+            operands.add(new Operand(DnnlConstants.DST, result.slot(), matrix(builder, rows, outputs)));
+            long attributes = builder.attributes(postOps, descriptions);
+            long weights = builder.describe(w);
+            long description = attributes == 0
+                    ? 0
+                    : MatMulRecipe.describe(builder, matrix(builder, rows, length), weights, biasDescription, matrix(builder, rows, outputs),
+                            attributes);
+            if (!ElementwiseRecipes.isFast(dnnl, description)) {
+                return false;
+            }
+            operands.add(gathered(builder));
+            operands.add(new Operand(DnnlConstants.WEIGHTS, 1, weights));
+            builder.step(description, operands.toArray(Operand[]::new));
+            return true;
+        });
+    }
+
+    private Operand combined(SequenceBuilder builder, int argument, int slot, TensorSpec spec) {
+        if (!spec.shape().equals(y.shape())) {
+            return new Operand(argument, slot, matrix(builder, 1, spec.shape().size()));
+        }
+        Operand brought = builder.input(argument, slot, builder.describe(spec), channelsLast(builder, spec));
+        return new Operand(argument, brought.slot(), matrix(builder, rows, outputs));
+    }
+
+    /** What the window covers at each pixel, by elements of the window, with the channels innermost: each is a run. */
+    private Operand gathered(SequenceBuilder builder) {
+        Operand images = builder.temporary(DnnlConstants.DST, channelsLast(builder, x));
+        builder.copy(new Operand(DnnlConstants.SRC, 0, builder.describe(x)), images);
+        Operand covered = builder.temporary(DnnlConstants.SRC, matrix(builder, rows, length));
+        int[] pixels = pixels();
+        float[] padding = new float[Math.toIntExact(x.shape().dim(1))];
+        long run = (long) padding.length * Float.BYTES;
+        builder.action((scratch, _) -> {
+            long to = ~covered.slot();
+            for (int pixel : pixels) {
+                if (pixel < 0) {
+                    MemorySegment.copy(padding, 0, scratch, ValueLayout.JAVA_FLOAT_UNALIGNED, to, padding.length);
+                } else {
+                    MemorySegment.copy(scratch, ~images.slot() + pixel * run, scratch, to, run);
+                }
+                to += run;
+            }
+        });
+        return covered;
+    }
+
+    /** For each pixel of the result, and each element of the window, the pixel of x that it covers; −1 for padding. */
+    private int[] pixels() {
+        int rank = convolution.window().rank();
+        Geometry geometry = new Geometry(convolution.window(), 1);
+        int[] lengths = Columns.spatial(x.shape().dims(), rank);
+        int[] places = Columns.spatial(y.shape().dims(), rank);
+        int[] window = Columns.spatial(w.shape().dims(), rank);
+        int taps = Columns.product(window);
+        int perImage = Columns.product(places);
+        int[] pixels = new int[Math.toIntExact(rows) * taps];
+        for (int i = 0; i < pixels.length; i++) {
+            int place = i / taps;
+            int pixel = Columns.pixel(geometry, lengths, places, window, i % taps, place % perImage);
+            pixels[i] = pixel < 0 ? pixel : place / perImage * Columns.product(lengths) + pixel;
+        }
+        return pixels;
+    }
+
+    /** Brings plain weights, [outputs, channels, window...], into the layout that is {@link #preferred}. */
+    static @Nullable Kernel packing(Dnnl dnnl, TensorSpec from, TensorSpec to) {
+        if (!from.isRowMajor()) {
+            return null;
+        }
+        return DnnlKernel.of(dnnl, builder -> {
+            long[] dims = from.shape().dims();
+            long window = from.shape().size() / dims[0] / dims[1];
+            long[] turned = {window, dims[1], dims[0]};
+            long given = builder.describe(turned, DType.FLOAT32, new long[]{1, window, window * dims[1]});
+            Operand plain = builder.temporary(DnnlConstants.DST,
+                    builder.describe(turned, DType.FLOAT32, new long[]{dims[1] * dims[0], dims[0], 1}));
+            builder.copy(new Operand(DnnlConstants.SRC, 0, given), plain);
+            builder.copy(new Operand(DnnlConstants.SRC, plain.slot(), matrix(builder, window * dims[1], dims[0])),
+                    new Operand(DnnlConstants.DST, 1, builder.describe(to)));
+            return true;
+        });
+    }
+
+    private static long channelsLast(SequenceBuilder builder, TensorSpec spec) {
+        long[] dims = spec.shape().dims();
+        long[] strides = new long[dims.length];
+        strides[1] = 1;
+        long step = dims[1];
+        for (int i = dims.length - 1; i > 1; i--) {
+            strides[i] = step;
+            step *= dims[i];
+        }
+        strides[0] = step;
+        return builder.describe(dims, DType.FLOAT32, strides);
+    }
+
+    private static long matrix(SequenceBuilder builder, long rows, long length) {
+        return builder.describe(new long[]{rows, length}, DType.FLOAT32, new long[]{length, 1});
+    }
+}
