@@ -90,7 +90,8 @@ final class PaddedSums {
         List<Arg> added = new ArrayList<>();
         for (int i = 0; i < sum.stages().size(); i++) {
             Stage stage = sum.stages().get(i);
-            if (!(stage.computation() instanceof Binary binary) || binary.function() != Binary.Function.ADD || !binary.postOps().isEmpty()) {
+            if (!(stage.computation() instanceof Binary binary) || binary.function() != Binary.Function.ADD
+                    || !binary.postOps().isEmpty()) {
                 return List.of();
             }
             Arg before = i == 0 ? null : sum.stages().get(i - 1).outputs().getFirst();

@@ -15,7 +15,7 @@ public enum Pass {
     FOLDING,
     /** Elementwise operations one after the other become one kernel. */
     CHAINS,
-    /** Transposes, splits, slices, stacks and concatenations become other views of the same memory. */
+    /** Transposes, splits, slices, stacks and concatenations become other views of the same memory, and gradients of slices parts of their sum, in which only −0 stays −0. */
     VIEWS,
     /** Products of small steps, as recurrent networks have them, become one product of all steps. Sums are added in another order: results differ by rounding. */
     STACKING,

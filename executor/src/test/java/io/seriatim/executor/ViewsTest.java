@@ -114,11 +114,12 @@ class ViewsTest {
         return Network.define(3, graph);
     }
 
-    private static Value attention(Graph g, Value x, int heads, boolean masked) {
+    private static Value attention(Graph g, Value x, int heads, boolean masked, boolean sliced) {
         int batch = (int) x.dim(0);
         int length = (int) x.dim(1);
         int width = (int) x.dim(2);
-        List<Value> qkv = g.linear(x, 3L * width).reshape(batch, length, 3, heads, width / heads).transpose(2, 0, 3, 1, 4).unstack(0);
+        Value all = g.linear(x, 3L * width).reshape(batch, length, 3, heads, width / heads).transpose(2, 0, 3, 1, 4);
+        List<Value> qkv = sliced ? List.of(all.get(0, 0), all.get(0, 1), all.get(0, 2)) : all.unstack(0);
         Value scores = qkv.get(0).times(0.5).matmul(qkv.get(1), false, true);
         Value mask = g.constant(Bits.floats(-1)).expand(length, length).triangle(false, 1).times(1e9);
         Value weights = (masked ? scores.plus(mask) : scores).softmax(-1);
@@ -127,15 +128,54 @@ class ViewsTest {
 
     @Test
     void attentionCopiesNothingForwardsOrBackwards() {
-        for (boolean masked : new boolean[]{false, true}) {
+        for (int i = 0; i < 4; i++) {
+            boolean masked = i % 2 == 1;
+            boolean sliced = i >= 2;
             Network network = of(g -> {
-                Value y = attention(g, g.data("x", DType.FLOAT32, 3, 16, 64), 4, masked);
-                Value loss = attention(g, y, 2, masked).square().mean();
+                Value y = attention(g, g.data("x", DType.FLOAT32, 3, 16, 64), 4, masked, sliced);
+                Value loss = attention(g, y, 2, masked, sliced).square().mean();
                 g.minimize(loss, Sgd.of(0.1));
                 return Outputs.of("loss", loss, "y", y);
             });
             assertEquals(List.of(), copiesLeft(network, Map.of("x", Bits.normal(1, 3, 16, 64))));
         }
+    }
+
+    private static Value mixed(Value... parts) {
+        Value sum = parts[0].tanh();
+        for (int i = 1; i < parts.length; i++) {
+            sum = sum.times(parts[i].sigmoid());
+        }
+        return sum;
+    }
+
+    /** The tasks that add up gradients. */
+    private static long sums(Program program, Set<Pass> without, List<String> fetched) {
+        Executor.Builder builder = Executor.builder().threads(1);
+        without.forEach(builder::without);
+        try (Executor executor = builder.build()) {
+            return PlanView.of(executor, program, 1, fetched).plan().tasks().stream()
+                    .filter(task -> task.operations().stream().allMatch(access -> access.op().type().equals("sum"))).count();
+        }
+    }
+
+    @Test
+    void gradientsOfSlicesAreWrittenIntoTheirSum() {
+        Map<String, Function<Value, Value>> cuts = Map.of("all of it", x -> mixed(x.get(1, 0), x.get(1, 1), x.get(1, 2)), "a part",
+                x -> mixed(x.get(1, 2), x.get(1, 0)), "twice the same", x -> mixed(x.get(1, 1), x.get(1, 2), x.get(1, 1)), "overlapping",
+                x -> mixed(x.slice(1, 0, 2), x.slice(1, 1, 3)));
+        cuts.forEach((name, cut) -> {
+            Network network = of(g -> {
+                Value loss = cut.apply(linear(g, g.data("x", DType.FLOAT32, 4, 64), 192).reshape(4, 3, 64)).mean();
+                g.minimize(loss, Sgd.of(0.1));
+                return Outputs.of("loss", loss);
+            });
+            List<String> fetched = network.outputs().values().values().stream().map(Value::name).toList();
+            copiesLeft(network.startup(), network.main(), Map.of("x", Bits.normal(1, 4, 64)), fetched, name);
+            boolean apart = name.equals("all of it") || name.equals("a part");
+            assertEquals(1, sums(network.main(), Set.of(Pass.VIEWS), fetched), name);
+            assertEquals(apart ? 0 : 1, sums(network.main(), Set.of(), fetched), name);
+        });
     }
 
     @Test
@@ -247,7 +287,7 @@ class ViewsTest {
     @Test
     void onOtherPlacesTheResultsAreTheSame() {
         Network network = of(g -> {
-            Value y = attention(g, g.data("x", DType.FLOAT32, 3, 8, 64), 4, true);
+            Value y = attention(g, g.data("x", DType.FLOAT32, 3, 8, 64), 4, true, false);
             Value loss = y.mean();
             g.minimize(loss, Sgd.of(0.1));
             return Outputs.of("loss", loss, "y", y);
