@@ -49,7 +49,7 @@ final class PaddedSums {
         Arg out = sum.stages().isEmpty() || sum.stages().getLast().outputs().isEmpty() ? null : sum.stages().getLast().outputs().getFirst();
         List<Arg> added = out == null ? List.of() : added(sum, out);
         if (out == null || added.size() < 2 || !out.isWhole(values) || !users.isTemporary(out.value())
-                || !users.writers(out.value()).equals(Set.of(index)) || isReadBefore(out, index)) {
+                || !users.writers(out.value()).equals(Set.of(index)) || isReadBefore(out, index) || !keepsToItself(sum, index, out)) {
             return;
         }
         List<Padded> all = new ArrayList<>(added.size());
@@ -78,6 +78,12 @@ final class PaddedSums {
     private void put(int index, @Nullable Task task) {
         users.replace(index, tasks[index], task);
         tasks[index] = task;
+    }
+
+    /** Whether no one else reads what is added up on the way. */
+    private boolean keepsToItself(Task.Compute sum, int index, Arg out) {
+        return IntStream.of(sum.writes()).allMatch(value -> value == out.value()
+                || (value >= 0 && users.isTemporary(value) && Set.of(index).containsAll(users.readers(value))));
     }
 
     private boolean isReadBefore(Arg out, int index) {
@@ -129,8 +135,10 @@ final class PaddedSums {
             return null;
         }
         boolean zero = fill.computation() instanceof Fill(double value) && value == 0 && fill.outputs().equals(Arrays.asList(arg));
-        boolean copied = copy.computation() instanceof Copy && copy.outputs().getFirst() instanceof Arg part && part.value() == arg.value()
-                && copy.inputs().getFirst() instanceof Arg source && source.value() != arg.value();
+        Arg part = copy.outputs().getFirst();
+        Arg source = copy.inputs().getFirst();
+        boolean copied = copy.computation() instanceof Copy && part != null && part.value() == arg.value() && source != null
+                && source.value() != arg.value();
         return zero && copied && IntStream.of(task.writes()).allMatch(value -> value == arg.value())
                 ? new Padded(index, task, fill, copy)
                 : null;
