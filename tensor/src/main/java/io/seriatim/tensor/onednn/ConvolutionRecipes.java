@@ -110,7 +110,9 @@ final class ConvolutionRecipes {
         }
         Geometry geometry = new Geometry(grad.window(), grad.groups());
         ConvolutionProducts products = ConvolutionProducts.of(geometry, x, dw, dy);
-        Kernel product = products == null ? null : products.gradWeights(dnnl, grad.bias());
+        Kernel product = products != null
+                ? products.gradWeights(dnnl, grad.bias())
+                : grad.bias() ? null : PointwiseGradWeights.of(dnnl, geometry, x, dy, dw);
         return product != null ? product : DnnlKernel.of(dnnl, builder -> {
             long bias = grad.bias() ? builder.describe(Objects.requireNonNull(arguments[3])) : 0;
             if (grad.bias() && bias == 0) {

@@ -154,6 +154,11 @@ class FastAgainstPortableTest {
             cases.add(new Case("input gradient, skewed window" + few, new ConvolutionGradInput(skewed, 1, List.of(9L, 10L)), DType.FLOAT32,
                     dims(images, 20, 10, 10), dims(20, 3, 3, 2)));
         }
+        for (long images : new long[]{1, 2, 5}) {
+            cases.add(new Case("weight gradient, pointwise, " + images,
+                    new ConvolutionGradWeights(Window.of(2, 1, 0), 1, false, List.of(1L, 1L)), DType.FLOAT32, dims(images, 20, 9, 8),
+                    dims(images, 30, 9, 8)));
+        }
         cases.add(new Case("kernel beyond the image", new Convolution(Window.of(2, 1, 6), 1, false, List.of()), DType.FLOAT32,
                 dims(2, 3, 2, 4), dims(20, 3, 7, 7)));
         cases.add(new Case("input gradient, kernel beyond the image", new ConvolutionGradInput(Window.of(2, 1, 6), 1, List.of(2L, 4L)),
