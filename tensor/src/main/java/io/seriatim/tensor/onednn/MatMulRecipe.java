@@ -248,7 +248,7 @@ final class MatMulRecipe {
         long columns = result.dims()[1];
         long src = describe(builder, left);
         long offset = 0;
-        builder.toAndFro();
+        List<Runnable> panels = new ArrayList<>();
         for (long from = 0; from < columns; from += PANEL) {
             long width = Math.min(PANEL, columns - from);
             long any = builder.describeAny(new long[]{left.dims()[1], width}, result.dtype());
@@ -269,11 +269,16 @@ final class MatMulRecipe {
                 operands.add(new Operand(DnnlConstants.BIAS, 2, bias, from * result.dtype().bytes(), 0));
             }
             operands.add(new Operand(DnnlConstants.DST, 2 + extra.size(), dst, from * result.dtype().bytes(), 0));
-            builder.step(description, operands.toArray(Operand[]::new));
+            panels.add(() -> builder.step(description, operands.toArray(Operand[]::new)));
             offset += dnnl.size(weights);
         }
         // Panels lie one after the other only if the blocks of columns do.
-        return offset == dnnl.size(whole);
+        if (offset != dnnl.size(whole)) {
+            return false;
+        }
+        builder.toAndFro();
+        panels.forEach(Runnable::run);
+        return true;
     }
 
     private boolean buildWhole(SequenceBuilder builder) {
@@ -298,7 +303,7 @@ final class MatMulRecipe {
         if (description == 0 || builder.dnnl().implementation(description).startsWith("ref")) {
             return false;
         }
-        if (isBetterInPanels()) {
+        if (isBetterCopied()) {
             long other = GemmImplementation.of(builder, describe(builder, src, weights, bias, dst, attributes), description);
             description = other == 0 ? description : other;
         }
@@ -318,7 +323,7 @@ final class MatMulRecipe {
      * Whether to copy both operands into panels, as {@link GemmImplementation} does, is faster than to work on them as they lie: where x is transposed, and where the rows of y lie so far apart that few of them
      * find place in the first-level cache. Post-ops are a second pass over the result, which few products for each element do not make up for. Parts that a product is cut into are decided as the whole is.
      */
-    private boolean isBetterInPanels() {
+    private boolean isBetterCopied() {
         if (right == null || left.dims().length != 2 || left.dtype() != DType.FLOAT32 || right.dtype() != DType.FLOAT32
                 || result.dtype() != DType.FLOAT32) {
             return false;
