@@ -66,7 +66,7 @@ final class ChannelsLast {
                     && isImage(Objects.requireNonNull(values.spec(value)));
             any |= isLast[value];
         }
-        if (!any || stages().noneMatch(stage -> stage.computation() instanceof Convolution)) {
+        if (!any || Task.stages(tasks).noneMatch(stage -> stage.computation() instanceof Convolution)) {
             return false;
         }
         do {
@@ -79,10 +79,6 @@ final class ChannelsLast {
             }
         }
         return false;
-    }
-
-    private java.util.stream.Stream<Stage> stages() {
-        return tasks.stream().filter(Task.Compute.class::isInstance).flatMap(task -> ((Task.Compute) task).stages().stream());
     }
 
     private static boolean isImage(TensorSpec spec) {
@@ -190,7 +186,7 @@ final class ChannelsLast {
     private Set<Integer> withoutGain() {
         int[] group = new int[isLast.length];
         Arrays.setAll(group, i -> i);
-        stages().forEach(stage -> {
+        Task.stages(tasks).forEach(stage -> {
             IntPredicate together = Roles.of(stage).together();
             int first = -1;
             List<@Nullable Arg> args = stage.args();
@@ -203,7 +199,7 @@ final class ChannelsLast {
             }
         });
         Map<Integer, Integer> uses = new HashMap<>();
-        stages().filter(stage -> stage.computation() instanceof Convolution).forEach(stage -> {
+        Task.stages(tasks).filter(stage -> stage.computation() instanceof Convolution).forEach(stage -> {
             if (isLast(stage.inputs().getFirst())) {
                 uses.merge(root(group, Objects.requireNonNull(stage.inputs().getFirst()).value()), 1, (a, b) -> a | b);
             }
@@ -231,7 +227,7 @@ final class ChannelsLast {
     /** The values of stages that the library has no kernel for; elementwise functions may come from elsewhere, if they did so before. */
     private Set<Integer> withoutKernel() {
         Set<Integer> without = new HashSet<>();
-        stages().filter(stage -> stage.args().stream().anyMatch(this::isLast)).forEach(stage -> {
+        Task.stages(tasks).filter(stage -> stage.args().stream().anyMatch(this::isLast)).forEach(stage -> {
             Stage other = turned(stage);
             Computation computation = Objects.requireNonNull(stage.computation());
             try {

@@ -40,7 +40,7 @@ final class Folding implements Fusion.Rule {
 
     /** With a task before each such normalisation that makes its factors. */
     List<Task> withFactors(List<Task> tasks) {
-        if (tasks.stream().noneMatch(Folding::convolves)) {
+        if (Task.stages(tasks).noneMatch(stage -> stage.computation() instanceof Convolution)) {
             return tasks;
         }
         List<Task> all = new ArrayList<>(tasks.size());
@@ -54,11 +54,6 @@ final class Folding implements Fusion.Rule {
             all.add(task);
         }
         return all;
-    }
-
-    private static boolean convolves(Task task) {
-        return task instanceof Task.Compute compute
-                && compute.stages().stream().anyMatch(stage -> stage.computation() instanceof Convolution);
     }
 
     private boolean isNormalised(Stage stage) {

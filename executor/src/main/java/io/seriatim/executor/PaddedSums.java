@@ -49,7 +49,8 @@ final class PaddedSums {
         Arg out = sum.stages().isEmpty() || sum.stages().getLast().outputs().isEmpty() ? null : sum.stages().getLast().outputs().getFirst();
         List<Arg> added = out == null ? List.of() : added(sum, out);
         if (out == null || added.size() < 2 || !out.isWhole(values) || !users.isTemporary(out.value())
-                || !users.writers(out.value()).equals(Set.of(index)) || isReadBefore(out, index) || !keepsToItself(sum, index, out)) {
+                || !users.writers(out.value()).equals(Set.of(index)) || users.readers(out.value()).lower(index) != null
+                || !keepsToItself(sum, index, out)) {
             return;
         }
         List<Padded> all = new ArrayList<>(added.size());
@@ -84,11 +85,6 @@ final class PaddedSums {
     private boolean keepsToItself(Task.Compute sum, int index, Arg out) {
         return IntStream.of(sum.writes()).allMatch(value -> value == out.value()
                 || (value >= 0 && users.isTemporary(value) && Set.of(index).containsAll(users.readers(value))));
-    }
-
-    private boolean isReadBefore(Arg out, int index) {
-        Integer reader = users.readers(out.value()).lower(index);
-        return reader != null;
     }
 
     /** What is added up to a result, by additions of two that all are of its shape; empty if the task does anything else. */

@@ -50,12 +50,11 @@ final class Preparation {
     }
 
     private static void ahead(List<Task> tasks, Options options, PreparedKernels kernels, Predicate<Computation> which) {
-        kernels.makeAhead(tasks.stream().filter(Task.Compute.class::isInstance)
-                .flatMap(task -> ((Task.Compute) task).stages().stream()).<PreparedKernels.Request>mapMulti((stage, requests) -> {
-                    Computation computation = stage.computation();
-                    if (computation != null && which.test(computation)) {
-                        requests.accept(new PreparedKernels.Request(computation, options.place(), Arrays.asList(stage.specs())));
-                    }
-                }).toList());
+        kernels.makeAhead(Task.stages(tasks).<PreparedKernels.Request>mapMulti((stage, requests) -> {
+            Computation computation = stage.computation();
+            if (computation != null && which.test(computation)) {
+                requests.accept(new PreparedKernels.Request(computation, options.place(), Arrays.asList(stage.specs())));
+            }
+        }).toList());
     }
 }

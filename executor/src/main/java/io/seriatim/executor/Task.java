@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.IntUnaryOperator;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** What is scheduled: an operation or several that have become one, or a transfer. */
@@ -30,6 +31,15 @@ sealed interface Task {
 
     /** What messages and traces call it. */
     String name();
+
+    /** What kernels are to do, in order. */
+    static Stream<Stage> stages(List<Task> tasks) {
+        return tasks.stream().<Stage>mapMulti((task, stages) -> {
+            if (task instanceof Compute compute) {
+                compute.stages().forEach(stages);
+            }
+        });
+    }
 
     /**
      * Kernels.

@@ -45,8 +45,7 @@ class ByProductsTest {
     }
 
     private static long summed(Plan plan, Scope scope, Tensor x) {
-        return plan.specialisation(scope, x).tasks().stream().filter(Task.Compute.class::isInstance)
-                .flatMap(task -> ((Task.Compute) task).stages().stream()).filter(stage -> stage.computation() instanceof Reduction)
+        return Task.stages(plan.specialisation(scope, x).tasks()).filter(stage -> stage.computation() instanceof Reduction)
                 .mapToLong(stage -> Objects.requireNonNull(stage.inputs().getFirst()).spec().shape().size()).sum();
     }
 

@@ -27,7 +27,7 @@ final class ImagePasses {
     }
 
     static Stream<Stage> stages(Specialisation plan) {
-        return plan.tasks().stream().filter(Task.Compute.class::isInstance).flatMap(task -> ((Task.Compute) task).stages().stream());
+        return Task.stages(plan.tasks());
     }
 
     static List<String> names(Network network) {

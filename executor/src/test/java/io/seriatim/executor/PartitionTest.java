@@ -158,7 +158,7 @@ class PartitionTest {
     }
 
     private static long softmaxes(Specialisation plan) {
-        return plan.tasks().stream().filter(Task.Compute.class::isInstance).flatMap(task -> ((Task.Compute) task).stages().stream())
+        return Task.stages(plan.tasks())
                 .filter(stage -> stage.computation() instanceof Softmax).count();
     }
 

@@ -172,9 +172,8 @@ class StackingTest {
 
     private static int products(Executor executor, Network network, int batch) {
         executor.run(network.startup());
-        return (int) plan(executor, network).specialisation(executor.scope(), x(0, batch)).tasks().stream()
-                .filter(Task.Compute.class::isInstance)
-                .flatMap(task -> ((Task.Compute) task).stages().stream()).filter(stage -> stage.computation() instanceof MatMul).count();
+        return (int) Task.stages(plan(executor, network).specialisation(executor.scope(), x(0, batch)).tasks())
+                .filter(stage -> stage.computation() instanceof MatMul).count();
     }
 
     private static Plan plan(Executor executor, Network network) {

@@ -65,8 +65,7 @@ final class ConvolutionBlocks {
     /** The gradient of the image; null where the library's own is faster. */
     static @Nullable ConvolutionBlocks of(Geometry geometry, TensorSpec image, TensorSpec weights, TensorSpec result) {
         boolean plain = geometry.groups() == 1 && NormalisationRecipes.areFloat32(image, weights, result) && image.isRowMajor()
-                && weights.isRowMajor() && result.isRowMajor() && image.shape().size() > 0 && weights.shape().size() > 0
-                && result.shape().size() > 0;
+                && weights.isRowMajor() && result.isRowMajor();
         if (!plain || result.shape().dim(-1) < SHORTEST_LINE || share(weights.shape().dim(1)) > FULL) {
             return null;
         }
@@ -113,10 +112,10 @@ final class ConvolutionBlocks {
     @Nullable
     Kernel forward(Dnnl dnnl, List<PostOp> postOps, List<TensorSpec> combined) {
         return DnnlKernel.of(dnnl, builder -> {
-            Operand columns = builder.temporary(DnnlConstants.WEIGHTS, matrix(builder, images, rows(), places));
-            Operand left = new Operand(DnnlConstants.SRC, 1, matrix(builder, 1, outputs, rows()));
-            Operand product = moving(DnnlConstants.DST, 2 + combined.size(), matrix(builder, images, outputs, places), 0, result);
-            List<Long> others = combined.stream().map(spec -> matrix(builder, 1, spec.shape().size(), 1)).toList();
+            Operand columns = builder.temporary(DnnlConstants.WEIGHTS, builder.rowMajor(images, rows(), places));
+            Operand left = new Operand(DnnlConstants.SRC, 1, builder.rowMajor(1, outputs, rows()));
+            Operand product = moving(DnnlConstants.DST, 2 + combined.size(), builder.rowMajor(images, outputs, places), 0, result);
+            List<Long> others = combined.stream().map(spec -> builder.rowMajor(1, spec.shape().size(), 1)).toList();
             long attributes = builder.attributes(postOps, others);
             long description = attributes == 0
                     ? 0
@@ -147,10 +146,10 @@ final class ConvolutionBlocks {
     @Nullable
     Kernel gradInput(Dnnl dnnl) {
         return DnnlKernel.of(dnnl, builder -> {
-            Operand columns = builder.temporary(DnnlConstants.DST, matrix(builder, images, rows(), places));
-            Operand transposed = builder.temporary(DnnlConstants.SRC, matrix(builder, 1, rows(), outputs));
-            Operand gradient = moving(DnnlConstants.WEIGHTS, 0, matrix(builder, images, outputs, places), 0, result);
-            Operand target = moving(DnnlConstants.DST, 2, matrix(builder, images, channels, spatial(image)), 0, image);
+            Operand columns = builder.temporary(DnnlConstants.DST, builder.rowMajor(images, rows(), places));
+            Operand transposed = builder.temporary(DnnlConstants.SRC, builder.rowMajor(1, rows(), outputs));
+            Operand gradient = moving(DnnlConstants.WEIGHTS, 0, builder.rowMajor(images, outputs, places), 0, result);
+            Operand target = moving(DnnlConstants.DST, 2, builder.rowMajor(images, channels, spatial(image)), 0, image);
             Operand zeros = builder.temporary(DnnlConstants.SRC, target.description());
             long description = MatMulRecipe.describe(builder, transposed.description(), gradient.description(), 0, columns.description(),
                     builder.attributes());
@@ -185,10 +184,6 @@ final class ConvolutionBlocks {
     /** Something of all images, of which those of the first repetition are given. */
     private Operand moving(int argument, int slot, long description, long offset, Shape shape) {
         return new Operand(argument, slot, description, offset, shape.size() / repetitions() * Float.BYTES);
-    }
-
-    private static long matrix(SequenceBuilder builder, long count, long height, long width) {
-        return builder.describe(new long[]{count, height, width}, DType.FLOAT32, new long[]{height * width, width, 1});
     }
 
     private List<Window> windows() {

@@ -126,12 +126,7 @@ final class ConvolutionForward {
     }
 
     private boolean isPointwise() {
-        boolean pointwise = geometry.groups() == 1;
-        for (int i = 0; i < convolution.window().rank(); i++) {
-            pointwise &= w.shape().dim(2 + i) == 1 && convolution.window().stride(i) == 1 && convolution.window().padBegin(i) == 0
-                    && convolution.window().padEnd(i) == 0;
-        }
-        return pointwise && x.isRowMajor() && w.isRowMajor() && y.isRowMajor();
+        return geometry.isPointwise(w.shape()) && x.isRowMajor() && w.isRowMajor() && y.isRowMajor();
     }
 
     /** A kernel of one element is a product of matrices, for which the library has better post-ops: the weights, [outputs, channels], by the pixels of each image, [channels, pixels]. */

@@ -154,18 +154,14 @@ final class ConvolutionProducts {
     }
 
     private long matrix(SequenceBuilder builder) {
-        return plain(builder, columns.rows(), columns.columns());
+        return builder.rowMajor(columns.rows(), columns.columns());
     }
 
     private long product(SequenceBuilder builder) {
-        return plain(builder, outputs, columns.columns());
+        return builder.rowMajor(outputs, columns.columns());
     }
 
     private long weights(SequenceBuilder builder) {
-        return plain(builder, outputs, columns.rows());
-    }
-
-    private static long plain(SequenceBuilder builder, long rows, long length) {
-        return builder.describe(new long[]{rows, length}, DType.FLOAT32, new long[]{length, 1});
+        return builder.rowMajor(outputs, columns.rows());
     }
 }

@@ -57,6 +57,15 @@ final class ConvolutionRecipes {
             return values(arena, window::padEnd).address();
         }
 
+        /** Whether each pixel of the result is made of one pixel of the image, and all pixels are. */
+        boolean isPointwise(Shape weights) {
+            boolean pointwise = groups == 1;
+            for (int i = 0; i < window.rank(); i++) {
+                pointwise &= weights.dim(2 + i) == 1 && window.stride(i) == 1 && window.padBegin(i) == 0 && window.padEnd(i) == 0;
+            }
+            return pointwise;
+        }
+
         /** With groups, the library has them as a dimension of the weights. */
         long[] weightDims(Shape shape) {
             long[] dims = shape.dims();

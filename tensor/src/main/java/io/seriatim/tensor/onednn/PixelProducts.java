@@ -76,7 +76,7 @@ final class PixelProducts {
     TensorSpec preferred(SequenceBuilder builder) {
         Dnnl dnnl = builder.dnnl();
         long any = builder.describeAny(new long[]{length, outputs}, DType.FLOAT32);
-        long description = MatMulRecipe.describe(builder, matrix(builder, rows, length), any, 0, matrix(builder, rows, outputs),
+        long description = MatMulRecipe.describe(builder, builder.rowMajor(rows, length), any, 0, builder.rowMajor(rows, outputs),
                 builder.attributes());
         if (!w.isRowMajor() || !ElementwiseRecipes.isFast(dnnl, description)) {
             return w;
@@ -92,7 +92,7 @@ final class PixelProducts {
             List<PostOp> postOps = new ArrayList<>();
             List<Long> descriptions = new ArrayList<>();
             List<Operand> operands = new ArrayList<>();
-            long biasDescription = bias == null ? 0 : matrix(builder, 1, outputs);
+            long biasDescription = bias == null ? 0 : builder.rowMajor(1, outputs);
             int slot = 2;
             if (bias != null) {
                 operands.add(new Operand(DnnlConstants.BIAS, slot++, biasDescription));
@@ -107,13 +107,13 @@ final class PixelProducts {
                 postOps.add(postOp);
             }
             Operand result = builder.output(DnnlConstants.DST, slot, builder.describe(y), channelsLast(builder, y));
-            operands.add(new Operand(DnnlConstants.DST, result.slot(), matrix(builder, rows, outputs)));
+            operands.add(new Operand(DnnlConstants.DST, result.slot(), builder.rowMajor(rows, outputs)));
             long attributes = builder.attributes(postOps, descriptions);
             long weights = builder.describe(w);
             long description = attributes == 0
                     ? 0
-                    : MatMulRecipe.describe(builder, matrix(builder, rows, length), weights, biasDescription,
-                            matrix(builder, rows, outputs),
+                    : MatMulRecipe.describe(builder, builder.rowMajor(rows, length), weights, biasDescription,
+                            builder.rowMajor(rows, outputs),
                             attributes);
             if (!ElementwiseRecipes.isFast(dnnl, description)) {
                 return false;
@@ -127,17 +127,17 @@ final class PixelProducts {
 
     private Operand combined(SequenceBuilder builder, int argument, int slot, TensorSpec spec) {
         if (!spec.shape().equals(y.shape())) {
-            return new Operand(argument, slot, matrix(builder, 1, spec.shape().size()));
+            return new Operand(argument, slot, builder.rowMajor(1, spec.shape().size()));
         }
         Operand brought = builder.input(argument, slot, builder.describe(spec), channelsLast(builder, spec));
-        return new Operand(argument, brought.slot(), matrix(builder, rows, outputs));
+        return new Operand(argument, brought.slot(), builder.rowMajor(rows, outputs));
     }
 
     /** What the window covers at each pixel, by elements of the window, with the channels innermost: each is a run. */
     private Operand gathered(SequenceBuilder builder) {
         Operand images = builder.temporary(DnnlConstants.DST, channelsLast(builder, x));
         builder.copy(new Operand(DnnlConstants.SRC, 0, builder.describe(x)), images);
-        Operand covered = builder.temporary(DnnlConstants.SRC, matrix(builder, rows, length));
+        Operand covered = builder.temporary(DnnlConstants.SRC, builder.rowMajor(rows, length));
         int[] pixels = pixels();
         float[] padding = new float[Math.toIntExact(x.shape().dim(1))];
         long run = (long) padding.length * Float.BYTES;
@@ -184,9 +184,9 @@ final class PixelProducts {
             long[] turned = {window, dims[1], dims[0]};
             long given = builder.describe(turned, DType.FLOAT32, new long[]{1, window, window * dims[1]});
             Operand plain = builder.temporary(DnnlConstants.DST,
-                    builder.describe(turned, DType.FLOAT32, new long[]{dims[1] * dims[0], dims[0], 1}));
+                    builder.rowMajor(turned));
             builder.copy(new Operand(DnnlConstants.SRC, 0, given), plain);
-            builder.copy(new Operand(DnnlConstants.SRC, plain.slot(), matrix(builder, window * dims[1], dims[0])),
+            builder.copy(new Operand(DnnlConstants.SRC, plain.slot(), builder.rowMajor(window * dims[1], dims[0])),
                     new Operand(DnnlConstants.DST, 1, builder.describe(to)));
             return true;
         });
@@ -203,9 +203,5 @@ final class PixelProducts {
         }
         strides[0] = step;
         return builder.describe(dims, DType.FLOAT32, strides);
-    }
-
-    private static long matrix(SequenceBuilder builder, long rows, long length) {
-        return builder.describe(new long[]{rows, length}, DType.FLOAT32, new long[]{length, 1});
     }
 }

@@ -1,13 +1,11 @@
 package io.seriatim.tensor.onednn;
 
 import io.seriatim.tensor.DType;
-import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.internal.ffi.Dnnl;
 import io.seriatim.tensor.internal.ffi.DnnlConstants;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.PostOp;
-import io.seriatim.tensor.kernel.Window;
 import io.seriatim.tensor.onednn.ConvolutionRecipes.Geometry;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -27,7 +25,7 @@ final class PointwiseGradWeights {
     /** Null where the library's own is as fast. */
     static @Nullable Kernel of(Dnnl dnnl, Geometry geometry, TensorSpec x, TensorSpec dy, TensorSpec dw) {
         boolean plain = NormalisationRecipes.areFloat32(x, dy, dw) && x.isRowMajor() && dy.isRowMajor() && dw.isRowMajor();
-        if (!plain || !isPointwise(geometry, dw.shape())) {
+        if (!plain || !geometry.isPointwise(dw.shape())) {
             return null;
         }
         long images = x.shape().dim(0);
@@ -35,10 +33,9 @@ final class PointwiseGradWeights {
         long outputs = dy.shape().dim(1);
         long pixels = x.shape().slice(2, x.shape().rank()).size();
         return pixels < FEWEST_PIXELS || outputs * channels < FEWEST_WEIGHTS ? null : DnnlKernel.of(dnnl, builder -> {
-            long left = builder.describe(new long[]{outputs, pixels}, DType.FLOAT32, new long[]{pixels, 1});
+            long left = builder.rowMajor(outputs, pixels);
             long right = builder.describe(new long[]{pixels, channels}, DType.FLOAT32, new long[]{1, pixels});
-            Operand sum = new Operand(DnnlConstants.DST, 2,
-                    builder.describe(new long[]{outputs, channels}, DType.FLOAT32, new long[]{channels, 1}));
+            Operand sum = new Operand(DnnlConstants.DST, 2, builder.rowMajor(outputs, channels));
             long first = MatMulRecipe.describe(builder, left, right, 0, sum.description(), builder.attributes());
             long more = MatMulRecipe.describe(builder, left, right, 0, sum.description(),
                     builder.attributes(List.of(new PostOp.Accumulate(1)), List.of()));
@@ -53,14 +50,5 @@ final class PointwiseGradWeights {
                     new Operand(DnnlConstants.WEIGHTS, 0, right, image, image), sum);
             return true;
         });
-    }
-
-    private static boolean isPointwise(Geometry geometry, Shape weights) {
-        Window window = geometry.window();
-        boolean pointwise = geometry.groups() == 1;
-        for (int i = 0; i < window.rank(); i++) {
-            pointwise &= weights.dim(2 + i) == 1 && window.stride(i) == 1 && window.padBegin(i) == 0 && window.padEnd(i) == 0;
-        }
-        return pointwise;
     }
 }

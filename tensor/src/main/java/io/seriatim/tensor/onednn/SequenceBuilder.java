@@ -2,6 +2,7 @@ package io.seriatim.tensor.onednn;
 
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Layout;
+import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.internal.ffi.Dnnl;
 import io.seriatim.tensor.internal.ffi.DnnlConstants;
@@ -76,6 +77,11 @@ final class SequenceBuilder {
 
     long describe(long[] dims, DType dtype, long[] strides) {
         return handles.description(dnnl, dnnl.describe(dims, type(dtype), outermost(dims, strides)));
+    }
+
+    /** A float32 tensor whose elements lie one after the other. */
+    long rowMajor(long... dims) {
+        return describe(dims, DType.FLOAT32, Shape.of(dims).strides());
     }
 
     /** The step of a batch dimension of one element is never taken, but the library orders dimensions by steps, and gives wrong results if such a one seems to lie within a matrix. */
