@@ -8,6 +8,10 @@ public enum Pass {
     /** Copies that change nothing and what no one reads are left out, and operations are taken apart into parts that have nothing to do with one another. */
     SIMPLIFICATION,
     /**
+     * Casts between float32 and types of 16 bits are left to the kernels before or behind them, as mixed precision has many. Products are not rounded to 16 bits where float32 is read: results differ by that rounding.
+     */
+    CASTS,
+    /**
      * Bias, activation, residual and scale become part of matrix products and convolutions. A factor of a product's operand becomes one of the product: unless it is a power of two, results differ by rounding.
      */
     EPILOGUES,

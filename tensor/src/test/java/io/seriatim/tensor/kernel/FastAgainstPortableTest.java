@@ -67,6 +67,9 @@ class FastAgainstPortableTest {
             cases.add(new Case("with bias", new MatMul(false, false, true, List.of()), dtype, dims(3, 7, 5), dims(5, 4), dims(4)));
             cases.add(new Case("with bias and relu", new MatMul(false, false, true, List.of(new PostOp.Apply(Unary.Function.RELU, 0, 0))),
                     dtype, dims(7, 5), dims(5, 4), dims(4)));
+            cases.add(new Case("with a mask", new MatMul(false, true, false,
+                    List.of(new PostOp.Apply(Unary.Function.LINEAR, 0.25f, 0), new PostOp.Combine(Binary.Function.ADD))), dtype,
+                    dims(2, 3, 16, 32), dims(2, 3, 16, 32), dims(16, 16)));
             cases.add(new Case("with a residual",
                     new MatMul(false, false, true,
                             List.of(new PostOp.Apply(Unary.Function.GELU_ERF, 0, 0), new PostOp.Combine(Binary.Function.ADD))),
