@@ -56,7 +56,7 @@ final class Casts {
     static List<Task> of(List<Task> tasks, ValueTable values, PreparedKernels kernels) {
         Casts casts = new Casts(tasks, values, kernels);
         for (int i = 0; i < casts.tasks.length; i++) {
-            if (casts.tasks[i] instanceof Task.Compute task) {
+            if (casts.tasks[i] instanceof Task.Compute task && task.stages().size() == 1) {
                 casts.work(i, task);
             }
         }
@@ -119,7 +119,7 @@ final class Casts {
             case Binary binary -> binary.postOps().isEmpty();
             case null, default -> false;
         };
-        Cast narrowing = elementwise && task.stages().size() == 1 && out != null && out.isWhole(values)
+        Cast narrowing = elementwise && out != null && out.isWhole(values)
                 ? narrowing(out.value(), index)
                 : null;
         if (narrowing == null) {
