@@ -95,14 +95,6 @@ final class Columns {
         return pixel;
     }
 
-    long rows() {
-        return (long) channels * taps;
-    }
-
-    long columns() {
-        return columns;
-    }
-
     /** Gathers the matrix from channels, [channels, pixels, images]. */
     void gather(MemorySegment memory, long from, long to, KernelContext context) {
         int rows = taps * columns;

@@ -149,7 +149,7 @@ final class ConvolutionForward {
         return MatMulRecipe.fused(dnnl, new MatMul(false, false, false, postOps), true, specs.toArray(TensorSpec[]::new));
     }
 
-    private static TensorSpec pixels(TensorSpec images) {
+    static TensorSpec pixels(TensorSpec images) {
         Shape shape = images.shape();
         Shape flat = Shape.of(shape.dim(0), shape.dim(1), shape.slice(2, shape.rank()).size());
         long[] strides = images.strides();
@@ -196,7 +196,7 @@ final class ConvolutionForward {
     /** The library's convolution by matrix products computes post-ops with operands one element at a time. */
     private boolean isFast(Dnnl dnnl, long description, Images images) {
         return ElementwiseRecipes.isFast(dnnl, description)
-                && ((images == Images.ANY && combined.isEmpty()) || !dnnl.implementation(description).startsWith("gemm"));
+                && ((images == Images.ANY && combined.isEmpty()) || !ConvolutionRecipes.isByColumns(dnnl, description));
     }
 
     private void add(SequenceBuilder builder, long description, long biasDescription) {

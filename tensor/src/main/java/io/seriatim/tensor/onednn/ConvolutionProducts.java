@@ -21,27 +21,56 @@ final class ConvolutionProducts {
     /** Smaller weights stay in the first-level cache while they are copied. */
     private static final long FEWEST_WEIGHTS = 1 << 14;
 
+    /** In bfloat16 the library's gradient of the weights is slow, and gathering takes half as long: it pays for so many times as many columns. */
+    private static final double MORE_COLUMNS = 8;
+    /** Its gradient of the image is fast, and columns are added up in float32: that pays for so much fewer of them. */
+    private static final double FEWER_COLUMNS = 0.25;
+
+    private final Geometry geometry;
     private final TensorSpec image;
+    private final TensorSpec weights;
     private final TensorSpec result;
-    private final Columns columns;
+    private final DType dtype;
+    private final long rows;
+    private final long places;
     private final long outputs;
 
     private ConvolutionProducts(Geometry geometry, TensorSpec image, TensorSpec weights, TensorSpec result) {
+        this.geometry = geometry;
         this.image = image;
+        this.weights = weights;
         this.result = result;
-        columns = new Columns(geometry, image.shape().dims(), weights.shape().dims(), result.shape().dims());
+        dtype = image.dtype();
         outputs = weights.shape().dim(0);
+        rows = weights.shape().size() / outputs;
+        places = result.shape().slice(2, result.shape().rank()).size();
     }
 
     /** Null where the library's own are faster. */
     static @Nullable ConvolutionProducts of(Geometry geometry, TensorSpec image, TensorSpec weights, TensorSpec result) {
-        boolean plain = geometry.groups() == 1 && NormalisationRecipes.areFloat32(image, weights, result) && weights.isRowMajor()
-                && Specs.areForward(image, result);
+        return of(geometry, image, weights, result, 1);
+    }
+
+    /** For the gradient of the image; null where the library's own is faster. */
+    static @Nullable ConvolutionProducts ofGradInput(Geometry geometry, TensorSpec image, TensorSpec weights, TensorSpec result) {
+        return of(geometry, image, weights, result, image.dtype() == DType.BFLOAT16 ? FEWER_COLUMNS : 1);
+    }
+
+    /** For the gradient of the weights; null where the library's own is faster. */
+    static @Nullable ConvolutionProducts ofGradWeights(Geometry geometry, TensorSpec image, TensorSpec weights, TensorSpec result) {
+        return of(geometry, image, weights, result, image.dtype() == DType.BFLOAT16 ? MORE_COLUMNS : 1);
+    }
+
+    private static @Nullable ConvolutionProducts of(Geometry geometry, TensorSpec image, TensorSpec weights, TensorSpec result,
+            double mostColumns) {
+        boolean alike = image.dtype() == weights.dtype() && image.dtype() == result.dtype()
+                && (image.dtype() == DType.FLOAT32 || image.dtype() == DType.BFLOAT16);
+        boolean plain = geometry.groups() == 1 && alike && weights.isRowMajor() && Specs.areForward(image, result);
         if (!plain || image.shape().size() == 0 || weights.shape().size() < FEWEST_WEIGHTS || result.shape().size() == 0) {
             return null;
         }
         long matrix = weights.shape().size() / weights.shape().dim(0) * (result.shape().size() / result.shape().dim(1));
-        return weights.shape().size() >= matrix ? new ConvolutionProducts(geometry, image, weights, result) : null;
+        return mostColumns * weights.shape().size() >= matrix ? new ConvolutionProducts(geometry, image, weights, result) : null;
     }
 
     @Nullable
@@ -49,7 +78,7 @@ final class ConvolutionProducts {
         return DnnlKernel.of(dnnl, builder -> {
             Operand matrix = gathered(builder);
             Operand product = builder.temporary(DnnlConstants.DST, product(builder));
-            long added = bias ? builder.describe(new long[]{outputs, 1}, DType.FLOAT32, new long[]{1, 1}) : 0;
+            long added = bias ? builder.describe(new long[]{outputs, 1}, dtype, new long[]{1, 1}) : 0;
             long attributes = bias ? builder.attributes(ADD, List.of(added)) : builder.attributes();
             long description = MatMulRecipe.describe(builder, weights(builder), matrix.description(), 0, product.description(), attributes);
             if (!ElementwiseRecipes.isFast(dnnl, description)) {
@@ -61,7 +90,7 @@ final class ConvolutionProducts {
             } else {
                 builder.step(description, given, matrix, product);
             }
-            builder.copy(from(product, imagesInnermost(builder, result)),
+            builder.copy(from(product, imagesInnermost(builder, result, dtype)),
                     new Operand(DnnlConstants.DST, bias ? 3 : 2, builder.describe(result)));
             return true;
         }, preference);
@@ -70,9 +99,10 @@ final class ConvolutionProducts {
     @Nullable
     Kernel gradInput(Dnnl dnnl) {
         return DnnlKernel.of(dnnl, builder -> {
+            Columns columns = new Columns(geometry, inFloats(image, images()), weights.shape().dims(), result.shape().dims());
             Operand gradient = brought(builder, 0, result);
-            Operand matrix = builder.temporary(DnnlConstants.DST, matrix(builder));
-            long transposed = builder.describe(new long[]{columns.rows(), outputs}, DType.FLOAT32, new long[]{1, columns.rows()});
+            Operand matrix = builder.temporary(DnnlConstants.DST, builder.rowMajor(rows, columns()));
+            long transposed = builder.describe(new long[]{rows, outputs}, dtype, new long[]{1, rows});
             Operand right = new Operand(DnnlConstants.WEIGHTS, gradient.slot(), product(builder));
             long description = MatMulRecipe.describe(builder, transposed, right.description(), 0, matrix.description(),
                     builder.attributes());
@@ -80,7 +110,8 @@ final class ConvolutionProducts {
                 return false;
             }
             builder.step(description, new Operand(DnnlConstants.SRC, 1, transposed), right, matrix);
-            Operand channels = builder.temporary(DnnlConstants.SRC, imagesInnermost(builder, image));
+            // The sums are taken in float32.
+            Operand channels = view(builder, temporary(builder, DnnlConstants.SRC, image, DType.FLOAT32), image, DType.FLOAT32);
             builder.action((scratch, context) -> columns.scatter(scratch, ~matrix.slot(), ~channels.slot(), context));
             builder.copy(channels, new Operand(DnnlConstants.DST, 2, builder.describe(image)));
             return true;
@@ -93,8 +124,7 @@ final class ConvolutionProducts {
             Operand matrix = gathered(builder);
             Operand gradient = brought(builder, 1, result);
             Operand left = new Operand(DnnlConstants.SRC, gradient.slot(), product(builder));
-            long transposed = builder.describe(new long[]{columns.columns(), columns.rows()}, DType.FLOAT32,
-                    new long[]{1, columns.columns()});
+            long transposed = builder.describe(new long[]{columns(), rows}, dtype, new long[]{1, columns()});
             long target = weights(builder);
             long description = MatMulRecipe.describe(builder, left.description(), transposed, 0, target, builder.attributes());
             if (!ElementwiseRecipes.isFast(dnnl, description)) {
@@ -109,8 +139,8 @@ final class ConvolutionProducts {
     /** The gradient of the bias: the sum of each row. */
     private boolean addSum(SequenceBuilder builder, Operand gradient) {
         Dnnl dnnl = builder.dnnl();
-        Operand sums = new Operand(DnnlConstants.DST, 3, builder.describe(new long[]{outputs, 1}, DType.FLOAT32, new long[]{1, 1}));
-        if (columns.columns() == 1) {
+        Operand sums = new Operand(DnnlConstants.DST, 3, builder.describe(new long[]{outputs, 1}, dtype, new long[]{1, 1}));
+        if (columns() == 1) {
             builder.copy(gradient, sums);
             return true;
         }
@@ -124,44 +154,81 @@ final class ConvolutionProducts {
     }
 
     private Operand gathered(SequenceBuilder builder) {
+        Columns columns = new Columns(geometry, inFloats(image, images() * dtype.bytes() / Float.BYTES), weights.shape().dims(),
+                result.shape().dims());
         Operand channels = brought(builder, 0, image);
         Operand matrix = builder.temporary(DnnlConstants.WEIGHTS, matrix(builder));
         builder.action((scratch, context) -> columns.gather(scratch, ~channels.slot(), ~matrix.slot(), context));
         return matrix;
     }
 
-    /** An argument with its images innermost, in scratch memory. */
-    private static Operand brought(SequenceBuilder builder, int slot, TensorSpec spec) {
-        Operand there = builder.temporary(DnnlConstants.DST, imagesInnermost(builder, spec));
+    private static long[] inFloats(TensorSpec spec, long images) {
+        long[] dims = spec.shape().dims();
+        dims[0] = images;
+        return dims;
+    }
+
+    /** How many images there seem to be: such that those of one place fill whole floats, in which they are moved. */
+    private long images() {
+        long floats = Math.ceilDiv(image.shape().dim(0) * dtype.bytes(), Float.BYTES);
+        return floats * Float.BYTES / dtype.bytes();
+    }
+
+    private long columns() {
+        return places * images();
+    }
+
+    /** An argument with its images innermost, in scratch memory; images that are none are zero. */
+    private Operand brought(SequenceBuilder builder, int slot, TensorSpec spec) {
+        Operand whole = temporary(builder, DnnlConstants.DST, spec, dtype);
+        if (images() != spec.shape().dim(0)) {
+            builder.clear(whole);
+        }
+        Operand there = view(builder, whole, spec, dtype);
         builder.copy(new Operand(DnnlConstants.SRC, slot, builder.describe(spec)), there);
         return there;
+    }
+
+    /** Room for all images that there seem to be. */
+    private Operand temporary(SequenceBuilder builder, int argument, TensorSpec spec, DType of) {
+        long size = spec.shape().size() / spec.shape().dim(0) * images();
+        return builder.temporary(argument, builder.describe(new long[]{size}, of, new long[]{1}));
+    }
+
+    /** The images that there are. */
+    private Operand view(SequenceBuilder builder, Operand whole, TensorSpec spec, DType of) {
+        return new Operand(whole.argument(), whole.slot(), imagesInnermost(builder, spec, of));
     }
 
     private static Operand from(Operand operand, long description) {
         return new Operand(DnnlConstants.SRC, operand.slot(), description);
     }
 
-    private static long imagesInnermost(SequenceBuilder builder, TensorSpec spec) {
+    private long imagesInnermost(SequenceBuilder builder, TensorSpec spec, DType of) {
         long[] dims = spec.shape().dims();
         long[] strides = new long[dims.length];
         strides[0] = 1;
-        long step = dims[0];
+        long step = images();
         for (int i = dims.length - 1; i > 0; i--) {
             strides[i] = step;
             step *= dims[i];
         }
-        return builder.describe(dims, DType.FLOAT32, strides);
+        return builder.describe(dims, of, strides);
     }
 
     private long matrix(SequenceBuilder builder) {
-        return builder.rowMajor(columns.rows(), columns.columns());
+        return describe(builder, rows, columns());
     }
 
     private long product(SequenceBuilder builder) {
-        return builder.rowMajor(outputs, columns.columns());
+        return describe(builder, outputs, columns());
     }
 
     private long weights(SequenceBuilder builder) {
-        return builder.rowMajor(outputs, columns.rows());
+        return describe(builder, outputs, rows);
+    }
+
+    private long describe(SequenceBuilder builder, long height, long width) {
+        return builder.describe(new long[]{height, width}, dtype, new long[]{width, 1});
     }
 }

@@ -9,6 +9,7 @@ import io.seriatim.tensor.internal.ffi.DnnlConstants;
 import io.seriatim.tensor.kernel.ConvolutionGradInput;
 import io.seriatim.tensor.kernel.ConvolutionGradWeights;
 import io.seriatim.tensor.kernel.Kernel;
+import io.seriatim.tensor.kernel.MatMul;
 import io.seriatim.tensor.kernel.Window;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -23,6 +24,8 @@ import org.jspecify.annotations.Nullable;
  * the given layout is reordered before or after.
  */
 final class ConvolutionRecipes {
+    private static final String COLUMNS = "gemm:";
+
     /** Whether images keep the layout that they are given. */
     enum Images {
         AS_GIVEN, ANY
@@ -92,9 +95,11 @@ final class ConvolutionRecipes {
             return null;
         }
         Geometry geometry = new Geometry(grad.window(), grad.groups());
-        ConvolutionProducts products = ConvolutionProducts.of(geometry, dx, w, dy);
+        ConvolutionProducts products = ConvolutionProducts.ofGradInput(geometry, dx, w, dy);
         ConvolutionBlocks blocks = ConvolutionBlocks.of(geometry, dx, w, dy);
-        Kernel product = products != null ? products.gradInput(dnnl) : blocks != null ? blocks.gradInput(dnnl) : null;
+        Kernel product = products != null
+                ? products.gradInput(dnnl)
+                : blocks != null ? blocks.gradInput(dnnl) : pointwiseGradInput(dnnl, geometry, dy, w, dx);
         return product != null ? product : DnnlKernel.of(dnnl, builder -> {
             long description = fastest(builder, images -> gradInput(builder, geometry,
                     new Descriptions(image(builder, dx, images), weights(builder, geometry, w), 0, image(builder, dy, images))));
@@ -110,6 +115,15 @@ final class ConvolutionRecipes {
         });
     }
 
+    /** With a kernel of one element, products of the weights, [outputs, channels], transposed, and the gradient of each image, [outputs, pixels]. */
+    private static @Nullable Kernel pointwiseGradInput(Dnnl dnnl, Geometry geometry, TensorSpec dy, TensorSpec w, TensorSpec dx) {
+        boolean plain = dy.isRowMajor() && w.isRowMajor() && dx.isRowMajor();
+        return plain && geometry.isPointwise(w.shape())
+                ? MatMulRecipe.fused(dnnl, new MatMul(true, false, false, List.of()), true, new TensorSpec[]{ConvolutionForward.pixels(dy),
+                        TensorSpec.of(w.dtype(), w.shape().dim(0), w.shape().dim(1)), ConvolutionForward.pixels(dx)})
+                : null;
+    }
+
     static @Nullable Kernel gradWeights(Dnnl dnnl, ConvolutionGradWeights grad, @Nullable TensorSpec[] arguments) {
         TensorSpec x = Objects.requireNonNull(arguments[0]);
         TensorSpec dy = Objects.requireNonNull(arguments[1]);
@@ -118,7 +132,7 @@ final class ConvolutionRecipes {
             return null;
         }
         Geometry geometry = new Geometry(grad.window(), grad.groups());
-        ConvolutionProducts products = ConvolutionProducts.of(geometry, x, dw, dy);
+        ConvolutionProducts products = ConvolutionProducts.ofGradWeights(geometry, x, dw, dy);
         Kernel product = products != null
                 ? products.gradWeights(dnnl, grad.bias())
                 : grad.bias() ? null : PointwiseGradWeights.of(dnnl, geometry, x, dy, dw);
@@ -152,11 +166,16 @@ final class ConvolutionRecipes {
         for (Images images : Images.values()) {
             long description = attempt.applyAsLong(images);
             if (ElementwiseRecipes.isFast(builder.dnnl(), description)
-                    && (images == Images.ANY || !builder.dnnl().implementation(description).startsWith("gemm"))) {
+                    && (images == Images.ANY || !isByColumns(builder.dnnl(), description))) {
                 return description;
             }
         }
         return 0;
+    }
+
+    /** Whether it is the library's convolution by products with columns, which gathers them element by element, and in bfloat16 leaves the matrix units idle. Names begin with the instructions for which it is made. */
+    static boolean isByColumns(Dnnl dnnl, long description) {
+        return dnnl.implementation(description).contains(COLUMNS);
     }
 
     static long forward(SequenceBuilder builder, Geometry geometry, Descriptions d, long attributes, int kind) {

@@ -24,8 +24,9 @@ final class PointwiseGradWeights {
 
     /** Null where the library's own is as fast. */
     static @Nullable Kernel of(Dnnl dnnl, Geometry geometry, TensorSpec x, TensorSpec dy, TensorSpec dw) {
-        boolean plain = NormalisationRecipes.areFloat32(x, dy, dw) && x.isRowMajor() && dy.isRowMajor() && dw.isRowMajor();
-        if (!plain || !geometry.isPointwise(dw.shape())) {
+        boolean plain = x.dtype() == dy.dtype() && x.dtype() == dw.dtype() && x.isRowMajor() && dy.isRowMajor() && dw.isRowMajor();
+        DType dtype = x.dtype();
+        if (!plain || (dtype != DType.FLOAT32 && dtype != DType.BFLOAT16) || !geometry.isPointwise(dw.shape())) {
             return null;
         }
         long images = x.shape().dim(0);
@@ -33,21 +34,30 @@ final class PointwiseGradWeights {
         long outputs = dy.shape().dim(1);
         long pixels = x.shape().slice(2, x.shape().rank()).size();
         return pixels < FEWEST_PIXELS || outputs * channels < FEWEST_WEIGHTS ? null : DnnlKernel.of(dnnl, builder -> {
-            long left = builder.rowMajor(outputs, pixels);
-            long right = builder.describe(new long[]{pixels, channels}, DType.FLOAT32, new long[]{1, pixels});
-            Operand sum = new Operand(DnnlConstants.DST, 2, builder.rowMajor(outputs, channels));
-            long first = MatMulRecipe.describe(builder, left, right, 0, sum.description(), builder.attributes());
-            long more = MatMulRecipe.describe(builder, left, right, 0, sum.description(),
+            long left = builder.describe(new long[]{outputs, pixels}, dtype, new long[]{pixels, 1});
+            long right = builder.describe(new long[]{pixels, channels}, dtype, new long[]{1, pixels});
+            long result = builder.rowMajor(outputs, channels);
+            // The sum is taken in float32.
+            Operand sum = dtype == DType.FLOAT32
+                    ? new Operand(DnnlConstants.DST, 2, result)
+                    : builder.temporary(DnnlConstants.DST, result);
+            long first = MatMulRecipe.describe(builder, left, right, 0, result, builder.attributes());
+            long more = MatMulRecipe.describe(builder, left, right, 0, result,
                     builder.attributes(List.of(new PostOp.Accumulate(1)), List.of()));
             if (!ElementwiseRecipes.isFast(dnnl, first) || !ElementwiseRecipes.isFast(dnnl, more)) {
                 return false;
             }
             builder.step(first, new Operand(DnnlConstants.SRC, 1, left), new Operand(DnnlConstants.WEIGHTS, 0, right), sum);
             builder.repeat(Math.toIntExact(images - 1));
-            long gradient = outputs * pixels * Float.BYTES;
-            long image = channels * pixels * Float.BYTES;
+            long gradient = outputs * pixels * dtype.bytes();
+            long image = channels * pixels * dtype.bytes();
             builder.step(more, new Operand(DnnlConstants.SRC, 1, left, gradient, gradient),
                     new Operand(DnnlConstants.WEIGHTS, 0, right, image, image), sum);
+            if (dtype != DType.FLOAT32) {
+                builder.endRepeat();
+                builder.copy(new Operand(DnnlConstants.SRC, sum.slot(), result),
+                        new Operand(DnnlConstants.DST, 2, builder.describe(new long[]{outputs, channels}, dtype, new long[]{channels, 1})));
+            }
             return true;
         });
     }

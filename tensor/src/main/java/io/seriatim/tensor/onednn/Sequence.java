@@ -67,12 +67,14 @@ final class Sequence {
      *
      * @param once
      *            how many of the first steps are not
+     * @param until
+     *            the first of those after them that are run only once, too
      * @param times
-     *            how often the others are run
+     *            how often those between are run
      * @param toAndFro
-     *            whether the others do not depend on one another, and are run in the opposite order in every second run
+     *            whether they do not depend on one another, and are run in the opposite order in every second run
      */
-    record Repetition(int once, int times, boolean toAndFro) {
+    record Repetition(int once, int until, int times, boolean toAndFro) {
     }
 
     /** What Java does between primitives, with what they have left in scratch memory. */
@@ -175,9 +177,10 @@ final class Sequence {
                 if (i > 0) {
                     move(frame);
                 }
-                run(frame, made, repetition.once(), made.length, context);
+                run(frame, made, repetition.once(), repetition.until(), context);
             }
             frame.back = repetition.toAndFro() && !frame.back;
+            run(frame, made, repetition.until(), made.length, context);
         } finally {
             give(place, frame);
             // The library has only addresses: the tensors' memory must not be freed meanwhile.

@@ -20,6 +20,7 @@ final class SequenceBuilder {
     private final List<Sequence.Step> steps = new ArrayList<>();
     private final List<Sequence.Step> last = new ArrayList<>();
     private int once;
+    private int until;
     private int times = 1;
     private boolean toAndFro;
     private long scratch;
@@ -38,6 +39,7 @@ final class SequenceBuilder {
 
     Sequence build() {
         steps.addAll(last);
+        int end = until == 0 ? steps.size() : until;
         // All steps share one scratchpad, after the regions that carry values from one step to the next.
         List<Sequence.Step> placed = new ArrayList<>();
         for (Sequence.Step step : steps) {
@@ -49,7 +51,7 @@ final class SequenceBuilder {
             }
             placed.add(new Sequence.Step(step.primitiveDescription(), operands, step.action()));
         }
-        return new Sequence(dnnl, handles, plans, threads, placed, new Sequence.Repetition(once, times, toAndFro), scratch + pad);
+        return new Sequence(dnnl, handles, plans, threads, placed, new Sequence.Repetition(once, end, times, toAndFro), scratch + pad);
     }
 
     /** The library's number for a type, or 0 if it has none for these kernels. */
@@ -221,6 +223,11 @@ final class SequenceBuilder {
     void repeat(int count) {
         once = steps.size();
         times = count;
+    }
+
+    /** The steps that follow are run once. */
+    void endRepeat() {
+        until = steps.size();
     }
 
     /** The steps that follow do not depend on one another: every second run goes through them backwards, and so begins with what is still in the cache. */

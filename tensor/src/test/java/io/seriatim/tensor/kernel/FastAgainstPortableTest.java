@@ -158,6 +158,7 @@ class FastAgainstPortableTest {
             cases.add(new Case("input gradient, skewed window" + few, new ConvolutionGradInput(skewed, 1, List.of(9L, 10L)), DType.FLOAT32,
                     dims(images, 20, 10, 10), dims(20, 3, 3, 2)));
         }
+        cases.addAll(halfConvolutions());
         for (long images : new long[]{1, 2, 5}) {
             cases.add(new Case("weight gradient, pointwise, " + images,
                     new ConvolutionGradWeights(Window.of(2, 1, 0), 1, false, List.of(1L, 1L)), DType.FLOAT32, dims(images, 20, 9, 8),
@@ -172,6 +173,48 @@ class FastAgainstPortableTest {
         cases.add(new Case("three dimensions", new Convolution(Window.of(3, 1, 1), 1, false, List.of()), DType.FLOAT32, dims(1, 2, 5, 6, 7),
                 dims(3, 2, 3, 3, 3)));
         return cases.stream();
+    }
+
+    /** Of bfloat16, for which processors have units of their own: images and weights large enough for the kernels that use them, products of matrices among them, of even and odd numbers of images. */
+    private static List<Case> halfConvolutions() {
+        List<Case> cases = new ArrayList<>();
+        DType half = DType.BFLOAT16;
+        Window one = Window.of(2, 1, 1);
+        Window two = Window.of(2, 2, 1);
+        Window odd = Window.of(new int[]{2, 1}, new int[]{1, 0}, new int[]{0, 2}, new int[]{1, 2});
+        for (long images : new long[]{1, 2, 3}) {
+            String of = " of halves, " + images;
+            cases.add(new Case("3x3" + of, new Convolution(one, 1, true, List.of()), half, dims(images, 33, 9, 10), dims(37, 33, 3, 3),
+                    dims(37)));
+            cases.add(new Case("stride" + of,
+                    new Convolution(two, 1, false,
+                            List.of(new PostOp.Combine(Binary.Function.ADD), new PostOp.Apply(Unary.Function.RELU, 0, 0))),
+                    half, dims(images, 3, 19, 20), dims(40, 3, 3, 3), dims(images, 40, 10, 10)));
+            cases.add(new Case("groups" + of, new Convolution(two, 2, false, List.of()), half, dims(images, 32, 9, 10),
+                    dims(48, 16, 3, 3)));
+            cases.add(new Case("input gradient" + of, new ConvolutionGradInput(one, 1, List.of(9L, 10L)), half, dims(images, 37, 9, 10),
+                    dims(37, 33, 3, 3)));
+            cases.add(new Case("input gradient, stride, groups" + of, new ConvolutionGradInput(two, 2, List.of(9L, 10L)), half,
+                    dims(images, 48, 5, 5), dims(48, 16, 3, 3)));
+            cases.add(new Case("input gradient, pointwise" + of, new ConvolutionGradInput(Window.of(2, 1, 0), 1, List.of(9L, 10L)), half,
+                    dims(images, 37, 9, 10), dims(37, 33, 1, 1)));
+            cases.add(new Case("weight gradient" + of, new ConvolutionGradWeights(one, 1, true, List.of(3L, 3L)), half,
+                    dims(images, 5, 9, 10), dims(images, 37, 9, 10)));
+            cases.add(new Case("weight gradient, stride, groups" + of, new ConvolutionGradWeights(two, 2, false, List.of(3L, 3L)), half,
+                    dims(images, 32, 9, 10), dims(images, 48, 5, 5)));
+            cases.add(new Case("weight gradient, pointwise" + of, new ConvolutionGradWeights(Window.of(2, 1, 0), 1, false, List.of(1L, 1L)),
+                    half, dims(images, 33, 9, 10), dims(images, 37, 9, 10)));
+            // Weights enough for products of matrices.
+            cases.add(new Case("many weights" + of, new Convolution(odd, 1, true, List.of()), half, dims(images, 48, 5, 4),
+                    dims(64, 48, 3, 2), dims(64)));
+            cases.add(new Case("input gradient, many weights" + of, new ConvolutionGradInput(odd, 1, List.of(5L, 4L)), half,
+                    dims(images, 64, 2, 4), dims(64, 48, 3, 2)));
+            cases.add(new Case("weight gradient, many weights" + of, new ConvolutionGradWeights(odd, 1, false, List.of(3L, 2L)), half,
+                    dims(images, 48, 5, 4), dims(images, 64, 2, 4)));
+            cases.add(new Case("weight and bias gradient, many weights" + of, new ConvolutionGradWeights(one, 1, true, List.of(3L, 3L)),
+                    half, dims(images, 48, 5, 4), dims(images, 64, 5, 4)));
+        }
+        return cases;
     }
 
     static Stream<Case> normalisations() {
@@ -316,6 +359,21 @@ class FastAgainstPortableTest {
         double[] sums = KernelRun.run(Kernels.system(), new Reduction(Reduction.Function.SUM, List.of(0), false), x)[0].toDoubleArray();
         double exact = (double) 0.1f * rows;
         assertArrayEquals(new double[]{exact, exact, exact}, sums, 1e-6 * exact);
+    }
+
+    /** In bfloat16, too, sums are taken in float32, and what is not a number comes out where it belongs: of an odd number of images the memory beyond them must not. */
+    @Test
+    void convolutionsOfHalvesKeepSpecialValues() {
+        for (Case one : halfConvolutions()) {
+            if (one.computation() instanceof ConvolutionGradInput || one.computation() instanceof ConvolutionGradWeights) {
+                Tensor[] inputs = ordinary(one);
+                double[] values = inputs[0].toDoubleArray();
+                values[values.length / 2] = Double.NaN;
+                inputs[0] = Tensor.of(one.dtype(), values, one.shapes()[0]);
+                compare(one, inputs);
+                compare(one, ordinary(one));
+            }
+        }
     }
 
     /** A NaN must not vanish from the images that the library pools. */
