@@ -79,8 +79,11 @@ final class Specialiser {
         if (passes.contains(Pass.BY_PRODUCTS)) {
             tasks = ByProducts.of(tasks, values);
         }
+        if (passes.contains(Pass.GATES) && passes.contains(Pass.EPILOGUES) && options.place().isHost()) {
+            tasks = Gates.of(tasks, values, options.relaxedNan());
+        }
         if (passes.contains(Pass.STACKING) && options.place().isHost()) {
-            tasks = Stacking.of(tasks, values);
+            tasks = StepBias.of(Stacking.of(tasks, values), values);
         }
         if (passes.contains(Pass.CASTS) && options.place().isHost()) {
             tasks = Casts.of(tasks, values, kernels);
