@@ -107,7 +107,9 @@ public record MatMul(boolean transposeX, boolean transposeY, boolean bias, List<
                 splits.add(new Split(java.util.Arrays.stream(axes).boxed().toList(), rows ? 2 : 1));
             }
         }
-        return splits;
+        // With 16 bits it takes longer to bring operands into pairs of numbers than to multiply: the larger one is divided.
+        boolean paired = transposeX && rank == 2 && x.dtype().bytes() == 2 && out.shape().dim(1) > out.shape().dim(0);
+        return paired ? splits.reversed() : splits;
     }
 
     /** The axis of an operand that is a batch dimension of the result. */

@@ -29,7 +29,8 @@ import java.util.stream.Stream;
 record WorkProcess(TrainWork work, int threads, boolean split, Setting setting) {
     /** As users have it, but for a heap and a collector that fit programs whose tensors lie elsewhere. */
     private static final List<String> OPTIONS = List.of("-Xms48m", "-Xmx512m", "-XX:+UseSerialGC");
-    private static final List<String> INHERITED = List.of("-Xshare", "-XX:SharedArchiveFile", "-XX:AOTCache", "-Xlog:disable");
+    private static final List<String> INHERITED = List.of("-Xshare", "-XX:SharedArchiveFile", "-XX:AOTCache", "-Xlog:disable",
+            "-XX:NewSize", "-XX:TrimNativeHeapInterval");
     private static final Path STATUS = Path.of("/proc/self/status");
     private static final String PEAK = "VmHWM:";
     private static final double MEGABYTE = 1 << 20;
