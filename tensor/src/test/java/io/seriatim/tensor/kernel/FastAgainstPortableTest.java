@@ -1,5 +1,6 @@
 package io.seriatim.tensor.kernel;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.fail;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
@@ -328,6 +329,60 @@ class FastAgainstPortableTest {
                 compare(one, ordinary(one));
             }
         }
+    }
+
+    /** Images of bfloat16 with scales and statistics of float32: an even number of elements a channel, which are worked on in pairs, and an odd one. */
+    @Test
+    void normalisesImagesOfHalves() {
+        BatchNorm norm = new BatchNorm(1e-5f, true);
+        for (long[] image : new long[][]{dims(11, 5, 3, 2), dims(3, 300, 2, 2), dims(17, 3, 9, 9), dims(2, 3, 40, 40), dims(9, 2),
+                dims(2, 1500, 2), dims(1, 1, 2), dims(3, 2, 30, 36)}) {
+            long[] channel = dims(image[1]);
+            Case forward = new Case("batch norm of " + Shape.of(image), norm, DType.BFLOAT16, image, channel, channel);
+            compare(forward, withFloatChannels(ordinary(forward)));
+            Case grad = new Case("batch norm gradient of " + Shape.of(image), new BatchNormGrad(norm), DType.BFLOAT16, image, image,
+                    channel,
+                    channel, dims(-5, image[1]));
+            compare(grad, withFloatChannels(ordinary(grad)));
+        }
+    }
+
+    private static Tensor[] withFloatChannels(Tensor[] inputs) {
+        Tensor[] all = inputs.clone();
+        for (int i = 0; i < all.length; i++) {
+            if (all[i].shape().rank() == 1) {
+                all[i] = Tensor.of(DType.FLOAT32, all[i].toDoubleArray(), all[i].shape().dims());
+            }
+        }
+        return all;
+    }
+
+    /** What is not a number stays within its channel, and comes out as it is. */
+    @Test
+    void normalisationOfHalvesKeepsSpecialValues() {
+        Case one = new Case("batch norm", new BatchNorm(1e-5f, true), DType.BFLOAT16, dims(5, 6, 3, 4), dims(6), dims(6));
+        for (double special : new double[]{Double.NaN, Double.POSITIVE_INFINITY, Double.NEGATIVE_INFINITY}) {
+            Tensor[] inputs = withFloatChannels(ordinary(one));
+            double[] values = inputs[0].toDoubleArray();
+            values[17] = special;
+            inputs[0] = Tensor.of(DType.BFLOAT16, values, 5, 6, 3, 4);
+            compare(one, inputs);
+        }
+    }
+
+    /** Each pair of gradients and values, of an odd number of elements and of several tiles, to the bit but for the bits of NaN. */
+    @Test
+    void gradientOfReluOfHalvesIsExact() {
+        Case one = new Case("gradient of relu", UnaryGrad.of(Unary.of(Unary.Function.RELU)), DType.BFLOAT16, dims(4999));
+        double[] values = special(one)[0].toDoubleArray();
+        double[] gradients = new double[values.length];
+        for (int i = 0; i < gradients.length; i++) {
+            gradients[i] = SPECIAL[(i / SPECIAL.length + i) % SPECIAL.length];
+        }
+        Tensor y = Tensor.of(DType.BFLOAT16, values, 4999);
+        Tensor dy = Tensor.of(DType.BFLOAT16, gradients, 4999);
+        double[] expected = KernelRun.run(Kernels.portable(), one.computation(), y, y, dy)[0].toDoubleArray();
+        assertArrayEquals(expected, KernelRun.run(Kernels.system(), one.computation(), y, y, dy)[0].toDoubleArray());
     }
 
     /** A NaN must not vanish from the images that the library pools. */

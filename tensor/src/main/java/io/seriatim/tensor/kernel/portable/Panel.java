@@ -8,8 +8,8 @@ import io.seriatim.tensor.kernel.KernelContext;
 import java.util.Arrays;
 
 /**
- * A batch of float32 images as a matrix with one image a row, worked on in groups of channels: as many as a tile has room for, at least one, whose columns are then several tiles. Sums are taken down the columns, which the JIT makes
- * vector instructions of, first of some rows in float, then of these in double; what they come to for a channel is added up at last.
+ * A batch of float32 or bfloat16 images as a matrix with one image a row, worked on in groups of channels: as many as a tile has room for, at least one, whose columns are then several tiles. Sums are taken down the columns, which the JIT
+ * makes vector instructions of, first of some rows in float, then of these in double; what they come to for a channel is added up at last. Of bfloat16, a tile has all even columns before all odd ones ({@link HalfPairs}).
  *
  * @param rows
  *            how many images
@@ -17,13 +17,26 @@ import java.util.Arrays;
  *            of each
  * @param length
  *            elements of a channel in an image
+ * @param dtype
+ *            their type
  */
-record Panel(int rows, int channels, int length) {
+record Panel(int rows, int channels, int length, DType dtype) {
     private static final int ROWS = 8;
 
-    static Panel of(Shape shape) {
+    /** Whether there is one for them. */
+    static boolean fits(Shape shape, DType dtype) {
+        boolean pairs = dtype == DType.BFLOAT16 && shape.slice(2, shape.rank()).size() % 2 == 0;
+        return (pairs || dtype == DType.FLOAT32) && shape.size() > 0 && shape.size() <= Integer.MAX_VALUE;
+    }
+
+    static Panel of(Shape shape, DType dtype) {
         return new Panel(Math.toIntExact(shape.dim(0)), Math.toIntExact(shape.dim(1)),
-                Math.toIntExact(shape.slice(2, shape.rank()).size()));
+                Math.toIntExact(shape.slice(2, shape.rank()).size()), dtype);
+    }
+
+    /** How many stretches a tile consists of, each with the columns of one residue. */
+    private int parts() {
+        return dtype == DType.FLOAT32 ? 1 : 2;
     }
 
     int channelsOfGroup() {
@@ -36,15 +49,27 @@ record Panel(int rows, int channels, int length) {
     }
 
     private long at(Tensor tensor, int row, int first, int column) {
-        return tensor.offset() + ((long) row * channels * length + (long) first * length + column) * Float.BYTES;
+        return tensor.offset() + ((long) row * channels * length + (long) first * length + column) * dtype.bytes();
     }
 
-    void load(Tensor tensor, int row, int first, int column, float[] into, int from, int count) {
-        Floats.load(tensor.memory(), DType.FLOAT32, at(tensor, row, first, column), 1, into, from, count);
+    /** Uses the first two tiles of integers. */
+    void load(Tensor tensor, int row, int first, int column, float[] into, int from, int count, KernelContext context) {
+        long at = at(tensor, row, first, column);
+        if (dtype == DType.FLOAT32) {
+            Floats.load(tensor.memory(), DType.FLOAT32, at, 1, into, from, count);
+        } else {
+            HalfPairs.load(tensor.memory(), at, into, from, count, context.ints(0), context.ints(1));
+        }
     }
 
-    void store(Tensor tensor, int row, int first, int column, float[] values, int count) {
-        Floats.store(tensor.memory(), DType.FLOAT32, at(tensor, row, first, column), 1, values, 0, count);
+    /** Uses the first two tiles of integers. */
+    void store(Tensor tensor, int row, int first, int column, float[] values, int count, KernelContext context) {
+        long at = at(tensor, row, first, column);
+        if (dtype == DType.FLOAT32) {
+            Floats.store(tensor.memory(), DType.FLOAT32, at, 1, values, 0, count);
+        } else {
+            HalfPairs.store(tensor.memory(), at, values, count, context.ints(0), context.ints(1));
+        }
     }
 
     /** The sums of a group's channels. */
@@ -58,32 +83,44 @@ record Panel(int rows, int channels, int length) {
             Arrays.fill(sums, 0, count, 0);
             for (int row = 0; row < rows; row += ROWS) {
                 int some = Math.min(ROWS, rows - row);
-                loadRows(tensor, row, some, first, column, values, count);
+                loadRows(tensor, row, some, first, column, values, count, context);
                 add(values, some, count, sums);
             }
             fold(sums, column, count, totals);
         }
     }
 
-    private void loadRows(Tensor tensor, int row, int some, int first, int column, float[] into, int count) {
-        if (count == channels * length) {
-            load(tensor, row, 0, 0, into, 0, some * count);
+    private void loadRows(Tensor tensor, int row, int some, int first, int column, float[] into, int count, KernelContext context) {
+        if (count == channels * length && dtype == DType.FLOAT32) {
+            load(tensor, row, 0, 0, into, 0, some * count, context);
             return;
         }
         for (int i = 0; i < some; i++) {
-            load(tensor, row + i, first, column, into, i * count, count);
+            load(tensor, row + i, first, column, into, i * count, count, context);
         }
     }
 
     /** Adds the sums of columns to their channels'. */
     void fold(double[] sums, int column, int count, double[] totals) {
-        int from = 0;
-        while (from < count) {
-            int channel = (column + from) / length;
-            int to = Math.min(count, (channel + 1) * length - column);
-            totals[channel] += total(sums, from, to);
-            from = to;
+        int part = count / parts();
+        for (int start = 0; start < count; start += part) {
+            int from = 0;
+            while (from < part) {
+                int channel = channel(column, from);
+                int to = end(channel, column, part);
+                totals[channel] += total(sums, start + from, start + to);
+                from = to;
+            }
         }
+    }
+
+    private int channel(int column, int ofPart) {
+        return (column / parts() + ofPart) / (length / parts());
+    }
+
+    /** Where a channel ends in a part. */
+    private int end(int channel, int column, int part) {
+        return Math.min(part, ((channel + 1) * length - column) / parts());
     }
 
     /** Four sums at once: an addition takes as long as four of them. */
@@ -136,12 +173,15 @@ record Panel(int rows, int channels, int length) {
 
     /** Gives each column of a tile its channel's number. */
     void spread(double[] ofChannels, int column, int count, float[] tile) {
-        int from = 0;
-        while (from < count) {
-            int channel = (column + from) / length;
-            int to = Math.min(count, (channel + 1) * length - column);
-            Arrays.fill(tile, from, to, (float) ofChannels[channel]);
-            from = to;
+        int part = count / parts();
+        for (int start = 0; start < count; start += part) {
+            int from = 0;
+            while (from < part) {
+                int channel = channel(column, from);
+                int to = end(channel, column, part);
+                Arrays.fill(tile, start + from, start + to, (float) ofChannels[channel]);
+                from = to;
+            }
         }
     }
 }
