@@ -8,6 +8,10 @@ public enum Pass {
     /** Copies that change nothing and what no one reads are left out, and operations are taken apart into parts that have nothing to do with one another. */
     SIMPLIFICATION,
     /**
+     * Casts between float32 and types of 16 bits are left to the kernels before or behind them, as mixed precision has many. Products are not rounded to 16 bits where float32 is read: results differ by that rounding.
+     */
+    CASTS,
+    /**
      * Bias, activation, residual and scale become part of matrix products and convolutions. A factor of a product's operand becomes one of the product: unless it is a power of two, results differ by rounding.
      */
     EPILOGUES,
@@ -17,7 +21,12 @@ public enum Pass {
     CHAINS,
     /** Transposes, splits, slices, stacks and concatenations become other views of the same memory, and gradients of slices parts of their sum, in which only −0 stays −0. */
     VIEWS,
-    /** Products of small steps, as recurrent networks have them, become one product of all steps. Sums are added in another order: results differ by rounding. */
+    /**
+     * Products of a few rows whose results are split by columns, with a function of each part, become products of these columns, as in recurrent cells that have one product for all gates. Where the library chooses kernels of another order for
+     * fewer columns, results differ by rounding: for a sum of n products by n · 2⁻²³ of the sum of their magnitudes at most.
+     */
+    GATES,
+    /** Products of small steps, as recurrent networks have them, become one product of all steps, to which the bias of all steps is added. Sums are added in another order: results differ by rounding. */
     STACKING,
     /** Sums that are by-products of another kernel, such as the gradient of a convolution's bias, are taken from it. Results differ by rounding. */
     BY_PRODUCTS,

@@ -39,8 +39,8 @@ final class RepeatedWeights {
     private record Question(MatMul product, List<@Nullable TensorSpec> specs) {
     }
 
-    /** A matrix, and whether its transpose is wanted. */
-    private record Source(int value, boolean transposed) {
+    /** A matrix, or some columns of one, and whether its transpose is wanted. */
+    private record Source(Arg matrix, boolean transposed) {
     }
 
     private record Use(int task, int stage) {
@@ -90,15 +90,15 @@ final class RepeatedWeights {
                 for (int j = 0; j < task.stages().size(); j++) {
                     Stage stage = task.stages().get(j);
                     if (stage.computation() instanceof MatMul product && isMatrix(stage.inputs().get(WEIGHTS))) {
-                        int value = Objects.requireNonNull(stage.inputs().get(WEIGHTS)).value();
-                        uses.computeIfAbsent(new Source(value, product.transposeY()), _ -> new ArrayList<>()).add(new Use(i, j));
+                        Arg matrix = Objects.requireNonNull(stage.inputs().get(WEIGHTS));
+                        uses.computeIfAbsent(new Source(matrix, product.transposeY()), _ -> new ArrayList<>()).add(new Use(i, j));
                     }
                 }
             }
         }
         // What outlives runs unchanged is packed once for all of them.
         uses.entrySet().removeIf(entry -> entry.getValue().size() < LEAST_USES
-                || (!entry.getKey().transposed() && kept.isKept(entry.getKey().value())));
+                || (!entry.getKey().transposed() && kept.isKept(entry.getKey().matrix().value())));
         return uses;
     }
 
@@ -108,8 +108,10 @@ final class RepeatedWeights {
     }
 
     private boolean isMatrix(@Nullable Arg arg) {
-        return arg != null && arg.value() >= 0 && arg.isWhole(values) && arg.spec().isRowMajor() && arg.spec().shape().rank() == 2
-                && arg.spec().shape().size() >= Layouts.LEAST_MATRIX && values.constant(arg.value()) == null;
+        return arg != null && arg.value() >= 0 && arg.spec().shape().rank() == 2 && !(arg.spec().layout() instanceof Layout.Opaque)
+                && arg.spec().strides()[1] == 1 && arg.spec().strides()[0] >= arg.spec().shape().dim(1)
+                && arg.spec().shape().size() >= Layouts.LEAST_MATRIX && values.spec(arg.value()) != null
+                && values.constant(arg.value()) == null;
     }
 
     /** By the layouts that are wanted; those that are worth it, and during whose uses no one writes the matrix. */
@@ -121,8 +123,8 @@ final class RepeatedWeights {
         }
         List<Group> groups = new ArrayList<>();
         byLayout.forEach((wanted, own) -> {
-            if (own.size() >= LEAST_USES && isUnchanged(tasks, source.value(), own.getFirst().task(), own.getLast().task())) {
-                String name = values.name(source.value()) + (source.transposed() ? "_packed_transposed" : "_packed");
+            if (own.size() >= LEAST_USES && isUnchanged(tasks, source.matrix().value(), own.getFirst().task(), own.getLast().task())) {
+                String name = values.name(source.matrix().value()) + (source.transposed() ? "_packed_transposed" : "_packed");
                 groups.add(new Group(source, values.add(name, wanted), wanted, own));
             }
         });
@@ -169,13 +171,14 @@ final class RepeatedWeights {
         boolean transposed = Objects.requireNonNull((MatMul) stage.computation()).transposeY();
         Shape shape = spec.shape();
         return transposed
-                ? new TensorSpec(spec.dtype(), Shape.of(shape.dim(1), shape.dim(0)), Layout.strided(1, shape.dim(1)))
+                ? new TensorSpec(spec.dtype(), Shape.of(shape.dim(1), shape.dim(0)), Layout.strided(1, spec.strides()[0]))
                 : spec;
     }
 
     private static Task.Compute packing(Task.Compute first, Group group) {
         Stage reader = first.stages().get(group.uses().getFirst().stage());
-        Stage copy = Stage.of(reader.access(), Copy.PLAIN, List.of(new Arg(new Arg.Value(group.source().value()), 0, source(reader))),
+        Arg matrix = group.source().matrix();
+        Stage copy = Stage.of(reader.access(), Copy.PLAIN, List.of(new Arg(matrix.source(), matrix.offset(), source(reader))),
                 new Arg(new Arg.Value(group.packed()), 0, group.wanted()));
         return Task.Compute.ofStages(List.of(reader.access()), List.of(copy), List.of(), first.place());
     }

@@ -79,8 +79,14 @@ final class Specialiser {
         if (passes.contains(Pass.BY_PRODUCTS)) {
             tasks = ByProducts.of(tasks, values);
         }
+        if (passes.contains(Pass.GATES) && passes.contains(Pass.EPILOGUES) && options.place().isHost()) {
+            tasks = Gates.of(tasks, values, options.relaxedNan());
+        }
         if (passes.contains(Pass.STACKING) && options.place().isHost()) {
-            tasks = Stacking.of(tasks, values);
+            tasks = StepBias.of(Stacking.of(tasks, values), values);
+        }
+        if (passes.contains(Pass.CASTS) && options.place().isHost()) {
+            tasks = Casts.of(tasks, values, kernels);
         }
         if (passes.contains(Pass.EPILOGUES)) {
             tasks = ScaledProducts.of(tasks, values, kernels);
@@ -89,6 +95,9 @@ final class Specialiser {
         if (passes.contains(Pass.EPILOGUES)) {
             Preparation.ofProducts(tasks, options, kernels);
             rules.add(new Epilogue(kernels, options.relaxedNan()));
+        }
+        if (passes.contains(Pass.CASTS) && options.place().isHost()) {
+            rules.add(Casts.WIDE_PRODUCTS);
         }
         if (passes.contains(Pass.CHAINS)) {
             rules.add(new ElementwiseChains());

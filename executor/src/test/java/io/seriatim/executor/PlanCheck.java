@@ -233,7 +233,8 @@ final class PlanCheck {
             written.values().forEach(each -> sources.put(each, read));
         }
         for (Task task : plan.tasks()) {
-            task.operations().forEach(
+            // What a cast was made of does for its readers, too.
+            task.operations().stream().filter(access -> !access.op().type().equals("cast")).forEach(
                     access -> Arrays.stream(task.writes())
                             .forEach(value -> sources.remove(Objects.requireNonNull(writes.get(access)).get(variable(value)))));
         }

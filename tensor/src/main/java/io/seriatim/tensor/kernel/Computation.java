@@ -53,6 +53,18 @@ public interface Computation {
     }
 
     /**
+     * Whether its kernels take an operand in another floating-point type than {@link #infer} gives it. What is read is widened, which changes nothing; a result is computed as if it were wider, and rounded once to the type that
+     * it has.
+     *
+     * @param argument
+     *            its index among inputs and outputs
+     * @return false unless the record says otherwise
+     */
+    default boolean mixes(int argument) {
+        return false;
+    }
+
+    /**
      * Whether the first output that is not left out may lie where an input lies: at the same offset of the same buffer, with the same spec. It then gets just what it would get in memory of its own, from
      * every kernel that comes with this module, and the input is lost. The other operands must not overlap it, except those that lie exactly there too and of which this also says so.
      *

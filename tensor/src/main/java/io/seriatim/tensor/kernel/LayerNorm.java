@@ -44,6 +44,12 @@ public record LayerNorm(int axis, float epsilon, boolean scale, boolean bias) im
         return new TensorSpec[]{x.rowMajor(), statistics, statistics};
     }
 
+    /** x and y. */
+    @Override
+    public boolean mixes(int argument) {
+        return argument == 0 || argument == 1 + (scale ? 1 : 0) + (bias ? 1 : 0);
+    }
+
     @Override
     public boolean inPlace(int input, @Nullable TensorSpec... arguments) {
         return input == 0 && Operands.alike(input, 1 + (scale ? 1 : 0) + (bias ? 1 : 0), arguments);

@@ -44,6 +44,12 @@ public record LayerNormGrad(LayerNorm forward) implements Computation {
         return forward.scale() || forward.bias() ? new TensorSpec[]{x.rowMajor(), gradient} : new TensorSpec[]{x.rowMajor()};
     }
 
+    /** x, dy and dx. */
+    @Override
+    public boolean mixes(int argument) {
+        return argument < 2 || argument == 4 + (forward.scale() ? 1 : 0);
+    }
+
     @Override
     public boolean inPlace(int input, @Nullable TensorSpec... arguments) {
         return input == 1 && Operands.alike(input, 4 + (forward.scale() ? 1 : 0), arguments);

@@ -32,6 +32,12 @@ public record MatMul(boolean transposeX, boolean transposeY, boolean bias, List<
         return "matmul";
     }
 
+    /** The result. */
+    @Override
+    public boolean mixes(int argument) {
+        return argument == inputs();
+    }
+
     int inputs() {
         return 2 + (bias ? 1 : 0) + (int) postOps.stream().filter(PostOp.Combine.class::isInstance).count();
     }

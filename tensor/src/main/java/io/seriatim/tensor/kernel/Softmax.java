@@ -30,6 +30,12 @@ public record Softmax(int axis, boolean log) implements Computation {
         return new TensorSpec[]{x.rowMajor()};
     }
 
+    /** Both. */
+    @Override
+    public boolean mixes(int argument) {
+        return true;
+    }
+
     @Override
     public boolean inPlace(int input, @Nullable TensorSpec... arguments) {
         return input == 0 && Operands.alike(input, 1, arguments);

@@ -29,6 +29,12 @@ public record SoftmaxGrad(int axis, boolean log) implements Computation {
         return new TensorSpec[]{y.rowMajor()};
     }
 
+    /** All. */
+    @Override
+    public boolean mixes(int argument) {
+        return true;
+    }
+
     @Override
     public boolean inPlace(int input, @Nullable TensorSpec... arguments) {
         return input == 1 && Operands.alike(input, 2, arguments);

@@ -21,6 +21,7 @@ import org.jspecify.annotations.Nullable;
 /** Functions of one and of two elements, and reductions. Operands that are dense and alike are seen as one long row. */
 final class ElementwiseRecipes {
     private static final Kernels PORTABLE = Kernels.portable();
+    private static final int MOST_DIMENSIONS = 12;
 
     private ElementwiseRecipes() {
     }
@@ -113,7 +114,8 @@ final class ElementwiseRecipes {
             all.add(Objects.requireNonNull(argument));
         }
         TensorSpec out = all.getLast();
-        if (algorithm == 0 || out.shape().size() == 0 || out.shape().rank() > 12 || all.stream().anyMatch(spec -> !spec.isRowMajor())
+        if (algorithm == 0 || out.shape().size() == 0 || out.shape().rank() > MOST_DIMENSIONS
+                || all.stream().anyMatch(spec -> !spec.isRowMajor())
                 || Crossover.isSmall(binary, all.get(0), all.get(1), out)) {
             return null;
         }
@@ -158,18 +160,23 @@ final class ElementwiseRecipes {
         TensorSpec x = Objects.requireNonNull(arguments[0]);
         TensorSpec y = Objects.requireNonNull(arguments[1]);
         int algorithm = Algorithms.reduction(reduction.function());
-        if (algorithm == 0 || x.shape().size() == 0 || !x.isRowMajor() || !y.isRowMajor() || x.shape().rank() > 12
-                || x.shape().size() == y.shape().size() || Crossover.isSmallExtreme(reduction.function(), x)) {
+        if (algorithm == 0 || x.shape().size() == 0 || !x.isRowMajor() || !y.isRowMajor() || x.shape().size() == y.shape().size()
+                || Crossover.isSmallExtreme(reduction.function(), x)) {
             return null;
         }
-        boolean[] reduced = reduction.reduced(x.shape());
-        long[] dims = x.shape().dims();
-        for (int i = 0; i < dims.length; i++) {
-            dims[i] = reduced[i] ? 1 : dims[i];
+        Kernel ofColumns = ColumnSums.of(dnnl, reduction, x, y);
+        if (ofColumns != null) {
+            return ofColumns;
+        }
+        List<Long> from = new ArrayList<>();
+        List<Long> to = new ArrayList<>();
+        merge(x.shape(), reduction.reduced(x.shape()), from, to);
+        if (from.size() > MOST_DIMENSIONS) {
+            return null;
         }
         DnnlKernel fast = DnnlKernel.of(dnnl, builder -> {
-            long source = builder.describe(x);
-            long target = builder.describe(dims, y.dtype(), Shape.of(dims).strides());
+            long source = rowMajor(builder, from, x.dtype());
+            long target = rowMajor(builder, to, y.dtype());
             long description = builder.keep(Dnnl.handle(
                     out -> dnnl.call("dnnl_reduction_primitive_desc_create", "ppippffp", out, dnnl.engine(), algorithm, source, target, 0f,
                             0f, builder.attributes())));
@@ -181,6 +188,29 @@ final class ElementwiseRecipes {
         });
         boolean extreme = reduction.function() == Reduction.Function.MAX || reduction.function() == Reduction.Function.MIN;
         return extreme && fast != null ? ScreenedKernel.of(sum(dnnl, x), fast, PORTABLE.prepare(reduction, Place.CPU, arguments)) : fast;
+    }
+
+    /** Neighbours that go, or stay, together are one dimension. */
+    private static void merge(Shape shape, boolean[] reduced, List<Long> from, List<Long> to) {
+        boolean last = false;
+        for (int i = 0; i < reduced.length; i++) {
+            long length = shape.dim(i);
+            if (length == 1) {
+                continue;
+            }
+            if (!from.isEmpty() && last == reduced[i]) {
+                length *= from.removeLast();
+                to.removeLast();
+            }
+            from.add(length);
+            to.add(reduced[i] ? 1 : length);
+            last = reduced[i];
+        }
+    }
+
+    private static long rowMajor(SequenceBuilder builder, List<Long> dims, DType dtype) {
+        Shape shape = Shape.of(dims.stream().mapToLong(Long::longValue).toArray());
+        return builder.describe(shape.dims(), dtype, shape.strides());
     }
 
     private static boolean isDense(TensorSpec... specs) {

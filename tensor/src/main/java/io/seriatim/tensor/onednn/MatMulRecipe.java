@@ -82,11 +82,15 @@ final class MatMulRecipe {
 
     static @Nullable Kernel kernel(Dnnl dnnl, MatMul computation, @Nullable TensorSpec[] arguments) {
         MatMul likely = withBiasByColumn(computation, arguments);
-        Kernel fused = fused(dnnl, likely, false, arguments);
-        return fused != null
-                ? fused
-                : PostOpsApart.of(dnnl, likely.postOps(), new MatMul(likely.transposeX(), likely.transposeY(), likely.bias(), List.of()),
-                        arguments, (plain, operands) -> fused(dnnl, plain, false, operands));
+        List<PostOp> postOps = likely.postOps();
+        Kernel kernel = fused(dnnl, likely, false, arguments);
+        // As many as the library can do with the product, the others behind it.
+        for (int with = postOps.size() - 1; with >= 0 && kernel == null; with--) {
+            MatMul first = new MatMul(likely.transposeX(), likely.transposeY(), likely.bias(), postOps.subList(0, with));
+            kernel = PostOpsApart.of(dnnl, postOps.subList(with, postOps.size()), first, arguments,
+                    (product, operands) -> fused(dnnl, product, false, operands));
+        }
+        return kernel;
     }
 
     /** One value for each column is cheapest as a bias, and all else is a post-op: the library has no other biases. */
@@ -208,7 +212,10 @@ final class MatMulRecipe {
         return new Matrix(dims, strides, operand.dtype());
     }
 
-    /** With several batch dimensions, an operand that is repeated along some dimensions and not along others is read element by element, but for a matrix that is the same for all. */
+    /**
+     * With several batch dimensions, an operand that is repeated along some dimensions and not along others is read element by element, but for a matrix that is the same for all. That one is read wrongly in products of
+     * 16 bits (oneDNN 3.11).
+     */
     private boolean hasSlowOperand() {
         int rank = result.dims().length;
         if (rank < 4) {
@@ -217,7 +224,8 @@ final class MatMulRecipe {
         for (TensorSpec operand : extra.subList(computation.bias() ? 1 : 0, extra.size())) {
             long size = operand.shape().size();
             boolean byColumn = operand.shape().rank() > 0 && size == operand.shape().dim(-1);
-            boolean byMatrix = operand.shape().rank() > 1 && operand.shape().dim(-1) == result.dims()[rank - 1]
+            boolean byMatrix = left.dtype() == DType.FLOAT32 && operand.shape().rank() > 1
+                    && operand.shape().dim(-1) == result.dims()[rank - 1]
                     && operand.shape().dim(-2) == result.dims()[rank - 2] && size == operand.shape().dim(-1) * operand.shape().dim(-2);
             if (size != 1 && !byColumn && !byMatrix && size != out.shape().size()) {
                 return true;
@@ -236,7 +244,8 @@ final class MatMulRecipe {
 
     /** Few rows do little with each weight, so what counts is where the weights come from. */
     private boolean isOfFewRows() {
-        return right == null && left.dims().length == 2 && left.dims()[0] <= FEW_ROWS && computation.postOps().isEmpty()
+        return right == null && y.dtype() == result.dtype() && left.dims().length == 2 && left.dims()[0] <= FEW_ROWS
+                && computation.postOps().isEmpty()
                 && result.dims()[1] > PANEL && left.dims()[1] * result.dims()[1] >= MANY_WEIGHTS
                 && extra.stream().allMatch(TensorSpec::isRowMajor);
     }

@@ -87,17 +87,19 @@ final class NormalisationRecipes {
                 || !areFloat32(arguments[inputs + 1], arguments[inputs + 2])) {
             return null;
         }
+        TensorSpec y = Objects.requireNonNull(arguments[inputs]);
         Rows rows = Rows.of(x.shape(), norm.axis());
         int flags = flags(norm);
         return DnnlKernel.of(dnnl, builder -> {
-            long data = rows.describe(builder, x.dtype());
+            long source = rows.describe(builder, x.dtype());
+            long target = rows.describe(builder, y.dtype());
             long statistics = rows.statistics(builder);
-            long description = layerNorm(builder, data, statistics, norm.epsilon(), flags);
+            long description = layerNorm(builder, source, target, statistics, norm.epsilon(), flags);
             if (!ElementwiseRecipes.isFast(dnnl, description)) {
                 return false;
             }
             List<Operand> operands = new ArrayList<>();
-            operands.add(new Operand(DnnlConstants.SRC, 0, data));
+            operands.add(new Operand(DnnlConstants.SRC, 0, source));
             int slot = 1;
             long parameters = rows.parameters(builder);
             if (norm.scale()) {
@@ -106,7 +108,7 @@ final class NormalisationRecipes {
             if (norm.bias()) {
                 operands.add(new Operand(DnnlConstants.SHIFT, slot++, parameters));
             }
-            operands.add(new Operand(DnnlConstants.DST, slot, data));
+            operands.add(new Operand(DnnlConstants.DST, slot, target));
             operands.add(new Operand(DnnlConstants.MEAN, slot + 1, statistics));
             operands.add(new Operand(DnnlConstants.VARIANCE, slot + 2, statistics));
             builder.step(description, operands.toArray(Operand[]::new));
@@ -114,17 +116,19 @@ final class NormalisationRecipes {
         });
     }
 
-    private static long layerNorm(SequenceBuilder builder, long data, long statistics, float epsilon, int flags) {
+    private static long layerNorm(SequenceBuilder builder, long source, long target, long statistics, float epsilon, int flags) {
         Dnnl dnnl = builder.dnnl();
         return builder.keep(Dnnl.handle(out -> dnnl.call("dnnl_layer_normalization_forward_primitive_desc_create", "ppipppfip", out,
-                dnnl.engine(), DnnlConstants.FORWARD_TRAINING, data,
-                data, statistics, epsilon, flags, builder.attributes())));
+                dnnl.engine(), DnnlConstants.FORWARD_TRAINING, source,
+                target, statistics, epsilon, flags, builder.attributes())));
     }
 
     static @Nullable Kernel layerNormGrad(Dnnl dnnl, LayerNormGrad grad, @Nullable TensorSpec[] arguments) {
         LayerNorm norm = grad.forward();
         TensorSpec x = Objects.requireNonNull(arguments[0]);
+        TensorSpec dy = Objects.requireNonNull(arguments[1]);
         int mean = norm.scale() ? 3 : 2;
+        TensorSpec dx = Objects.requireNonNull(arguments[mean + 2]);
         if (!isWhole(arguments) || !isRowMajor(arguments) || !areFloat32(Arrays.copyOfRange(arguments, 2, mean + 2))
                 || !areFloat32(Arrays.copyOfRange(arguments, mean + 3, arguments.length))) {
             return null;
@@ -132,25 +136,27 @@ final class NormalisationRecipes {
         Rows rows = Rows.of(x.shape(), norm.axis());
         int flags = flags(norm);
         return DnnlKernel.of(dnnl, builder -> {
-            long data = rows.describe(builder, x.dtype());
+            long source = rows.describe(builder, x.dtype());
+            long resultGrad = rows.describe(builder, dy.dtype());
+            long sourceGrad = rows.describe(builder, dx.dtype());
             long statistics = rows.statistics(builder);
-            long hint = layerNorm(builder, data, statistics, norm.epsilon(), flags);
+            long hint = layerNorm(builder, source, resultGrad, statistics, norm.epsilon(), flags);
             int kind = flags == 0 ? DnnlConstants.BACKWARD_DATA : DnnlConstants.BACKWARD;
             long description = hint == 0
                     ? 0
                     : builder.keep(Dnnl.handle(out -> dnnl.call("dnnl_layer_normalization_backward_primitive_desc_create", "ppippppfipp",
-                            out, dnnl.engine(), kind, data, data, data,
+                            out, dnnl.engine(), kind, sourceGrad, resultGrad, source,
                             statistics, norm.epsilon(), flags, hint, builder.attributes())));
             if (!ElementwiseRecipes.isFast(dnnl, description)) {
                 return false;
             }
             List<Operand> operands = new ArrayList<>();
             long parameters = rows.parameters(builder);
-            operands.add(new Operand(DnnlConstants.SRC, 0, data));
-            operands.add(new Operand(DnnlConstants.DIFF_DST, 1, data));
+            operands.add(new Operand(DnnlConstants.SRC, 0, source));
+            operands.add(new Operand(DnnlConstants.DIFF_DST, 1, resultGrad));
             operands.add(new Operand(DnnlConstants.MEAN, mean, statistics));
             operands.add(new Operand(DnnlConstants.VARIANCE, mean + 1, statistics));
-            operands.add(new Operand(DnnlConstants.DIFF_SRC, mean + 2, data));
+            operands.add(new Operand(DnnlConstants.DIFF_SRC, mean + 2, sourceGrad));
             int slot = mean + 3;
             if (norm.scale()) {
                 operands.add(new Operand(DnnlConstants.SCALE, 2, parameters));

@@ -84,6 +84,11 @@ final class PoolingRecipes {
     }
 
     private static long forward(SequenceBuilder builder, Pooling pooling, int kind, long source, long target) {
+        return forward(builder, pooling, kind, source, target, builder.attributes());
+    }
+
+    /** The description of a primitive; 0 if there is none. */
+    static long forward(SequenceBuilder builder, Pooling pooling, int kind, long source, long target, long attributes) {
         Dnnl dnnl = builder.dnnl();
         try (Arena arena = Arena.ofConfined()) {
             return builder.keep(Dnnl.handle(out -> dnnl.call("dnnl_pooling_forward_primitive_desc_create", "ppiipppppppp", out,
@@ -91,7 +96,7 @@ final class PoolingRecipes {
                     values(arena, pooling, pooling.window()::stride), values(arena, pooling, pooling.kernel()::get),
                     values(arena, pooling, i -> pooling.window().dilation(i) - 1L),
                     values(arena, pooling, pooling.window()::padBegin), values(arena, pooling, pooling.window()::padEnd),
-                    builder.attributes())));
+                    attributes)));
         }
     }
 

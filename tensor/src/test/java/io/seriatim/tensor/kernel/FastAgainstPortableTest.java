@@ -68,6 +68,9 @@ class FastAgainstPortableTest {
             cases.add(new Case("with bias", new MatMul(false, false, true, List.of()), dtype, dims(3, 7, 5), dims(5, 4), dims(4)));
             cases.add(new Case("with bias and relu", new MatMul(false, false, true, List.of(new PostOp.Apply(Unary.Function.RELU, 0, 0))),
                     dtype, dims(7, 5), dims(5, 4), dims(4)));
+            cases.add(new Case("with a mask", new MatMul(false, true, false,
+                    List.of(new PostOp.Apply(Unary.Function.LINEAR, 0.25f, 0), new PostOp.Combine(Binary.Function.ADD))), dtype,
+                    dims(2, 3, 16, 32), dims(2, 3, 16, 32), dims(16, 16)));
             cases.add(new Case("with a residual",
                     new MatMul(false, false, true,
                             List.of(new PostOp.Apply(Unary.Function.GELU_ERF, 0, 0), new PostOp.Combine(Binary.Function.ADD))),
@@ -298,7 +301,12 @@ class FastAgainstPortableTest {
                     List<Integer> axes = shape.length == 2 ? List.of(0) : List.of(0, 2);
                     cases.add(new Case(function + " of columns of " + Shape.of(shape), new Reduction(function, axes, true), dtype, shape));
                 }
+                for (long[] shape : new long[][]{dims(3, 65, 40), dims(1, 64, 33), dims(2, 5, 300), dims(2, 130, 1, 17)}) {
+                    cases.add(
+                            new Case(function + " of rows of " + Shape.of(shape), new Reduction(function, List.of(1), true), dtype, shape));
+                }
                 cases.add(new Case(function + " long", new Reduction(function, List.of(), true), dtype, dims(4098)));
+                cases.add(new Case(function + " of ones", new Reduction(function, List.of(1, -1), false), dtype, dims(7, 1, 13, 1, 21)));
             }
         }
         return cases.stream();
@@ -314,6 +322,43 @@ class FastAgainstPortableTest {
     @MethodSource("binaries")
     void givesTheSameForSpecialValues(Case one) {
         compare(one, special(one));
+    }
+
+    /** What a sum can hold it gives, whatever the number of rows, and what is not a number stays in its column. */
+    @Test
+    void sumsOfColumnsAreExact() {
+        for (DType dtype : FLOATS) {
+            for (long rows : new long[]{25, 64, 100, 129, 2049, 4160}) {
+                for (Reduction.Function function : List.of(Reduction.Function.SUM, Reduction.Function.MEAN)) {
+                    double[] values = new double[Math.toIntExact(2 * rows * 41)];
+                    for (int i = 0; i < values.length; i++) {
+                        // Ones and minus ones that come to less than 16 in a column, and special values at the edges.
+                        values[i] = i / 41 % 2 == 0 ? 1 : i % 41 < 32 && i / 41 % 32 != 1 ? -1 : 0;
+                    }
+                    values[3 * 41] = Double.NaN;
+                    values[4 * 41 + 1] = Double.POSITIVE_INFINITY;
+                    values[5 * 41 + 2] = Double.NEGATIVE_INFINITY;
+                    Tensor x = Tensor.of(dtype, values, 2, rows, 41);
+                    Reduction sums = new Reduction(function, List.of(1), false);
+                    double[] expected = KernelRun.run(Kernels.portable(), sums, x)[0].toDoubleArray();
+                    double[] actual = KernelRun.run(Kernels.system(), sums, x)[0].toDoubleArray();
+                    double tolerance = function == Reduction.Function.SUM ? 0 : dtype == DType.FLOAT32 ? 1e-6 : 1e-2;
+                    assertArrayEquals(expected, actual, tolerance, function + " of " + rows + " rows of " + dtype);
+                }
+            }
+        }
+    }
+
+    /** An addition after the other would lose half of the digits. */
+    @Test
+    void longSumsOfColumnsKeepTheirDigits() {
+        int rows = 200_000;
+        float[] values = new float[rows * 3];
+        java.util.Arrays.fill(values, 0.1f);
+        Tensor x = Tensor.of(values, rows, 3);
+        double[] sums = KernelRun.run(Kernels.system(), new Reduction(Reduction.Function.SUM, List.of(0), false), x)[0].toDoubleArray();
+        double exact = (double) 0.1f * rows;
+        assertArrayEquals(new double[]{exact, exact, exact}, sums, 1e-6 * exact);
     }
 
     /** In bfloat16, too, sums are taken in float32, and what is not a number comes out where it belongs: of an odd number of images the memory beyond them must not. */

@@ -117,9 +117,9 @@ final class PortableReduction {
         }
     }
 
-    /** float32 is loaded as it is, and widened in the loop that sums: the JIT makes vector instructions of both. */
+    /** float32 is loaded as it is, and widened in the loop that sums: the JIT makes vector instructions of both. 16-bit numbers are float32, too. */
     private boolean sumsFloats(Tensor x) {
-        return x.dtype() == DType.FLOAT32 && (function == Reduction.Function.SUM || function == Reduction.Function.MEAN);
+        return x.dtype().arithmetic() == DType.FLOAT32 && (function == Reduction.Function.SUM || function == Reduction.Function.MEAN);
     }
 
     private double sumOfRow(Tensor x, long begin, KernelContext context) {
@@ -130,7 +130,7 @@ final class PortableReduction {
         double d = 0;
         for (long i = 0; i < elements.rowLength(); i += KernelContext.TILE) {
             int length = (int) Math.min(KernelContext.TILE, elements.rowLength() - i);
-            Floats.load(x.memory(), DType.FLOAT32, x.offset() + (begin + i * elements.rowStride(0)) * Float.BYTES, elements.rowStride(0),
+            Floats.load(x.memory(), x.dtype(), x.offset() + (begin + i * elements.rowStride(0)) * x.dtype().bytes(), elements.rowStride(0),
                     tile, 0, length);
             int j = 0;
             // Four sums at once: an addition takes as long as four of them.
@@ -149,7 +149,7 @@ final class PortableReduction {
 
     private void addFloats(double[] sums, Tensor x, long at, int length, KernelContext context) {
         float[] tile = context.floats(0);
-        Floats.load(x.memory(), DType.FLOAT32, at, results.rowStride(0), tile, 0, length);
+        Floats.load(x.memory(), x.dtype(), at, results.rowStride(0), tile, 0, length);
         for (int i = 0; i < length; i++) {
             sums[i] += tile[i];
         }

@@ -1,0 +1,172 @@
+package io.seriatim.executor;
+
+import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Shape;
+import io.seriatim.tensor.kernel.Binary;
+import io.seriatim.tensor.kernel.MatMul;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.NavigableSet;
+import java.util.Objects;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Adds the bias of a recurrent cell once for all steps. Where {@link Stacking} has made one product of the steps' inputs, each step adds its part of it to the product of the state, and then a bias that is the same for
+ * all: (xₜ·W + hₜ·U) + b. This becomes (xₜ·W + b) + hₜ·U, in which the bias is part of the one product. Sums are added in another order.
+ *
+ * <p>
+ * It is right if only such steps read the product, and if neither the bias nor what a step adds is written before the step's sum stands.
+ */
+final class StepBias {
+    private static final int FEWEST = 4;
+    private static final Binary ADD = Binary.of(Binary.Function.ADD);
+
+    private final @Nullable Task[] tasks;
+    private final ValueTable values;
+    private final Users users;
+
+    /**
+     * Two additions of a step.
+     *
+     * @param first
+     *            the task that adds a part of the product and something else
+     * @param second
+     *            the task that adds the bias to this
+     */
+    private record Sum(int first, int second, Arg bias) {
+    }
+
+    private StepBias(List<Task> tasks, ValueTable values) {
+        this.tasks = tasks.toArray(Task[]::new);
+        this.values = values;
+        this.users = new Users(tasks, values);
+    }
+
+    static List<Task> of(List<Task> tasks, ValueTable values) {
+        StepBias bias = new StepBias(tasks, values);
+        for (int i = 0; i < bias.tasks.length; i++) {
+            bias.add(i);
+        }
+        List<Task> left = new ArrayList<>(tasks.size());
+        for (Task task : bias.tasks) {
+            if (task != null) {
+                left.add(task);
+            }
+        }
+        return left;
+    }
+
+    /** To a product of all steps. */
+    private void add(int index) {
+        Stage product = stage(index);
+        Arg out = product == null || !(product.computation() instanceof MatMul plain) || plain.bias() || !plain.postOps().isEmpty()
+                ? null
+                : product.outputs().getFirst();
+        if (out == null || out.spec().shape().rank() != 2 || out.spec().dtype() != DType.FLOAT32 || !out.isWhole(values)
+                || !users.isTemporary(out.value()) || users.writers(out.value()).size() != 1) {
+            return;
+        }
+        Set<Integer> readers = users.readers(out.value());
+        List<Sum> sums = new ArrayList<>();
+        for (int reader : readers) {
+            Sum sum = sum(reader, out);
+            if (sum == null || !isOfPlace(reader, index) || !isOfPlace(sum.second(), index)) {
+                return;
+            }
+            sums.add(sum);
+        }
+        if (sums.size() < FEWEST || sums.stream().map(Sum::bias).distinct().count() > 1
+                || sums.stream().anyMatch(sum -> isWritten(sum.bias(), index, sum.second()))) {
+            return;
+        }
+        put(index, biased(index, sums));
+        sums.forEach(this::join);
+    }
+
+    /** What a task does, if that is one thing. */
+    private @Nullable Stage stage(int index) {
+        return tasks[index] instanceof Task.Compute task && task.stages().size() == 1 && task.writes().length == 1 && Fusion.isPure(task)
+                ? task.stages().getFirst()
+                : null;
+    }
+
+    private boolean isOfPlace(int task, int other) {
+        return Fusion.place((Task.Compute) Objects.requireNonNull(tasks[task]))
+                .equals(Fusion.place((Task.Compute) Objects.requireNonNull(tasks[other])));
+    }
+
+    private @Nullable Sum sum(int reader, Arg product) {
+        Stage first = stage(reader);
+        Arg out = first == null || !ADD.equals(first.computation()) ? null : first.outputs().getFirst();
+        if (first == null || out == null || !out.isWhole(values) || !users.isTemporary(out.value())
+                || users.writers(out.value()).size() != 1 || users.readers(out.value()).size() != 1) {
+            return null;
+        }
+        Arg other = other(first, product.value());
+        int second = users.readers(out.value()).first();
+        Stage last = second < reader ? null : stage(second);
+        Arg bias = last == null || !ADD.equals(last.computation()) ? null : other(last, out.value());
+        if (other == null || bias == null || last == null || !isRow(bias, out) || isWritten(other, reader, second)
+                || !first.inputs().stream().allMatch(in -> in != null && in.spec().equals(out.spec()))
+                || !out.spec().equals(Objects.requireNonNull(last.outputs().getFirst()).spec())
+                || product.spec().shape().dim(1) != out.spec().shape().dim(-1)) {
+            return null;
+        }
+        return new Sum(reader, second, bias);
+    }
+
+    /** What an addition adds to a value; null if that is no value, or the same one. */
+    private @Nullable Arg other(Stage addition, int value) {
+        Arg x = addition.inputs().getFirst();
+        Arg y = addition.inputs().getLast();
+        if (x == null || y == null || x.value() < 0 || y.value() < 0 || (x.value() == value) == (y.value() == value)) {
+            return null;
+        }
+        return x.value() == value ? y : x;
+    }
+
+    private static boolean isRow(Arg bias, Arg sum) {
+        Shape shape = bias.spec().shape();
+        return shape.rank() > 0 && shape.rank() <= 2 && shape.size() == shape.dim(-1) && sum.spec().shape().rank() == 2
+                && shape.dim(-1) == sum.spec().shape().dim(1) && bias.spec().isRowMajor() && bias.spec().dtype() == sum.spec().dtype();
+    }
+
+    /** Whether a task writes a value behind one task, up to another. */
+    private boolean isWritten(Arg arg, int from, int to) {
+        NavigableSet<Integer> writers = users.writers(arg.value());
+        Integer next = writers.higher(from);
+        return next != null && next <= to;
+    }
+
+    private void put(int index, @Nullable Task task) {
+        users.replace(index, tasks[index], task);
+        tasks[index] = task;
+    }
+
+    private Task.Compute biased(int index, List<Sum> sums) {
+        Task.Compute task = (Task.Compute) Objects.requireNonNull(tasks[index]);
+        List<Access> operations = new ArrayList<>(task.operations());
+        sums.forEach(sum -> operations.addAll(Objects.requireNonNull(tasks[sum.second()]).operations()));
+        Stage stage = task.stages().getFirst();
+        MatMul plain = (MatMul) Objects.requireNonNull(stage.computation());
+        List<@Nullable Arg> inputs = new ArrayList<>(stage.inputs());
+        inputs.add(sums.getFirst().bias());
+        MatMul whole = new MatMul(plain.transposeX(), plain.transposeY(), true, List.of());
+        return Task.Compute.ofStages(operations,
+                List.of(Stage.of(stage.access(), whole, inputs, Objects.requireNonNull(stage.outputs().getFirst()))), List.of(),
+                task.place());
+    }
+
+    /** One addition in place of two, where the second stands. */
+    private void join(Sum sum) {
+        Task.Compute first = (Task.Compute) Objects.requireNonNull(tasks[sum.first()]);
+        Task.Compute second = (Task.Compute) Objects.requireNonNull(tasks[sum.second()]);
+        Stage last = second.stages().getFirst();
+        List<Access> operations = new ArrayList<>(first.operations());
+        operations.addAll(second.operations());
+        Stage one = Stage.of(last.access(), ADD, first.stages().getFirst().inputs(), Objects.requireNonNull(last.outputs().getFirst()));
+        put(sum.first(), null);
+        put(sum.second(), Task.Compute.ofStages(operations, List.of(one), List.of(), second.place()));
+    }
+}

@@ -1,0 +1,239 @@
+package io.seriatim.executor;
+
+import static io.seriatim.executor.Executor.feeds;
+import static io.seriatim.executor.Executor.fetches;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.seriatim.graph.Graph;
+import io.seriatim.graph.Initializer;
+import io.seriatim.graph.Network;
+import io.seriatim.graph.Outputs;
+import io.seriatim.graph.ParameterSpec;
+import io.seriatim.graph.Program;
+import io.seriatim.graph.Sgd;
+import io.seriatim.graph.Value;
+import io.seriatim.graph.VarDesc;
+import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.kernel.Computation;
+import io.seriatim.tensor.kernel.Copy;
+import io.seriatim.tensor.kernel.MatMul;
+import io.seriatim.tensor.kernel.PostOp;
+import io.seriatim.tensor.kernel.Unary;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.Predicate;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Gates that are computed one by one are what the parts of their one product are. */
+class GatesTest {
+    private static final int STEPS = 5;
+    private static final int WIDTH = 32;
+    /** Of the largest element, after some steps of training; kernels of fewer columns add in another order on some processors. */
+    private static final double BOUND = 2e-5;
+
+    /** Networks whose gates are computed one by one, and others of which the pass must keep its hands off. */
+    enum Cell {
+        /** Four gates a step. */
+        LSTM(true),
+        /** Weights are the transpose of what is stored, and the bias is of two dimensions. */
+        TRANSPOSED(true),
+        /** One gate is used as it is. */
+        PLAIN_GATE(false),
+        /** One gate is read twice. */
+        READ_TWICE(false),
+        /** The sum is read whole too. */
+        READ_WHOLE(false),
+        /** What is added up is neither a product nor the same for each row. */
+        RESIDUAL(false),
+        /** The library's functions make a number of NaN. */
+        RELU(false);
+
+        private final boolean isDivided;
+
+        Cell(boolean isDivided) {
+            this.isDivided = isDivided;
+        }
+
+        private Value sum(Value x, Value h, Value input, Value state, Value bias) {
+            boolean transposed = this == TRANSPOSED;
+            Value sum = x.matmul(input, false, transposed).plus(h.matmul(state, false, transposed)).plus(bias);
+            return this == RESIDUAL ? sum.plus(sum.tanh()) : sum;
+        }
+
+        private Value layers(Graph g, Value x) {
+            boolean transposed = this == TRANSPOSED;
+            Value input = transposed ? weights(g, 4 * WIDTH, WIDTH) : weights(g, WIDTH, 4 * WIDTH);
+            Value state = transposed ? weights(g, 4 * WIDTH, WIDTH) : weights(g, WIDTH, 4 * WIDTH);
+            Value bias = transposed ? weights(g, 1, 4 * WIDTH) : weights(g, 4 * WIDTH);
+            Value h = x.get(0, 0).zerosLike();
+            Value c = h;
+            for (int t = 0; t < STEPS; t++) {
+                Value sum = sum(x.get(0, t), h, input, state, bias);
+                List<Value> gates = sum.split(4, 1);
+                Value in = this == RELU ? gates.get(2).relu() : this == PLAIN_GATE ? gates.get(2) : gates.get(2).tanh();
+                c = gates.get(1).sigmoid().times(c).plus(gates.get(0).sigmoid().times(in));
+                h = gates.get(3).sigmoid().times(c.tanh());
+                h = this == READ_TWICE ? h.plus(gates.get(3)) : h;
+                h = this == READ_WHOLE ? h.plus(sum.meanKeeping(-1)) : h;
+            }
+            return h;
+        }
+
+        Network network() {
+            return Network.define(3, g -> {
+                Value x = g.data("x", DType.FLOAT32, STEPS, -1, WIDTH);
+                Value loss = layers(g, x).square().mean();
+                g.minimize(loss, Sgd.of(0.05));
+                return Outputs.of("loss", loss);
+            });
+        }
+    }
+
+    private static Value weights(Graph g, long... dims) {
+        return g.parameter(ParameterSpec.of(Initializer.normal(0, 0.2)), DType.FLOAT32, dims);
+    }
+
+    private static Plan plan(Executor executor, Program program, Network network) {
+        return executor.compile(program, feeds("x"), fetches(network.outputs().get("loss").name()));
+    }
+
+    private static Tensor x(int run, int batch) {
+        return Bits.normal(run, STEPS, batch, WIDTH);
+    }
+
+    private static int count(Executor executor, Network network, int batch, Predicate<Computation> which) {
+        executor.run(network.startup());
+        Plan plan = plan(executor, network.main(), network);
+        return (int) Task.stages(plan.specialisation(executor.scope(), x(0, batch)).tasks())
+                .filter(stage -> stage.computation() != null && which.test(Objects.requireNonNull(stage.computation()))).count();
+    }
+
+    private static boolean isGate(Computation computation) {
+        return computation instanceof MatMul product && !product.postOps().isEmpty() && product.postOps().getLast() instanceof PostOp.Apply;
+    }
+
+    private static boolean isCopyOrFunction(Computation computation) {
+        return computation instanceof Copy || computation instanceof Unary;
+    }
+
+    @ParameterizedTest
+    @EnumSource(Cell.class)
+    void areProductsWithFunctions(Cell cell) {
+        try (Executor with = Executor.builder().build(); Executor without = Executor.builder().without(Pass.GATES).build()) {
+            int copies = count(without, cell.network(), 3, GatesTest::isCopyOrFunction);
+            assertEquals(0, count(without, cell.network(), 3, GatesTest::isGate));
+            assertEquals(cell.isDivided ? 4 * STEPS : 0, count(with, cell.network(), 3, GatesTest::isGate));
+            // Gone are a copy and a function of each gate.
+            assertEquals(cell.isDivided ? copies - 8 * STEPS : copies, count(with, cell.network(), 3, GatesTest::isCopyOrFunction));
+        }
+    }
+
+    /** Parts of a single row lie as they should, and need no copies. */
+    @ParameterizedTest
+    @CsvSource({"1,0", "2,20", "256,20", "257,0"})
+    void areOfFewRows(int batch, int gates) {
+        try (Executor executor = Executor.builder().build()) {
+            assertEquals(gates, count(executor, Cell.LSTM.network(), batch, GatesTest::isGate));
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Cell.class)
+    void equalTheParts(Cell cell) {
+        Network network = cell.network();
+        for (int options = 0; options < 8; options++) {
+            Executor.Builder one = Executor.builder();
+            Executor.Builder other = Executor.builder().without(Pass.GATES);
+            for (Executor.Builder each : List.of(one, other)) {
+                each.inPlace((options & 1) == 0);
+                if ((options & 2) != 0) {
+                    each.threads(2).eager();
+                }
+                if ((options & 4) != 0) {
+                    each.without(Pass.STACKING);
+                }
+            }
+            train(one, other, network.main(), network, 4, cell + ", options " + options);
+        }
+    }
+
+    @Test
+    void equalThePartsOfProgramsThatOverwrite() {
+        for (long seed = 0; seed < 12; seed++) {
+            Network network = Cell.values()[(int) seed % Cell.values().length].network();
+            Program program = RandomNetworks.overwritten(network.main(), seed, 6);
+            train(Executor.builder(), Executor.builder().without(Pass.GATES), program, network, 2, "seed " + seed);
+        }
+    }
+
+    /** What is asked for is computed as a whole. */
+    @Test
+    void leaveWhatIsWanted() {
+        Network network = Cell.LSTM.network();
+        List<String> sums = network.main().global().ops().stream()
+                .filter(op -> op.type().startsWith("elementwise_add") || op.type().equals("split"))
+                .flatMap(op -> op.outputNames().stream()).toList();
+        for (String sum : sums.subList(0, 12)) {
+            try (Executor with = Executor.builder().build(); Executor without = Executor.builder().without(Pass.GATES).build()) {
+                with.run(network.startup());
+                without.run(network.startup());
+                Tensor expected = without.compile(network.main(), feeds("x"), fetches(sum)).run(x(1, 3)).get(sum);
+                Tensor found = with.compile(network.main(), feeds("x"), fetches(sum)).run(x(1, 3)).get(sum);
+                assertClose(expected, found, sum);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Cell.class)
+    void waitForOneAnother(Cell cell) {
+        Network network = cell.network();
+        try (Executor serial = Executor.builder().build(); Executor parallel = Executor.builder().threads(2).eager().build()) {
+            for (Executor each : List.of(serial, parallel)) {
+                each.run(network.startup());
+                PlanCheck.assertRight(plan(each, network.main(), network).specialisation(each.scope(), x(0, 3)), each == serial,
+                        cell.name());
+            }
+        }
+    }
+
+    private static void train(Executor.Builder one, Executor.Builder other, Program program, Network network, int runs, String where) {
+        try (Executor with = one.build(); Executor without = other.build()) {
+            with.run(network.startup());
+            without.run(network.startup());
+            Plan divided = plan(with, program, network);
+            Plan whole = plan(without, program, network);
+            List<Tensor> expected = new ArrayList<>();
+            List<Tensor> found = new ArrayList<>();
+            for (int run = 0; run < runs; run++) {
+                expected.add(whole.run(x(run, 3 + run % 2)).get(network.outputs().get("loss").name()));
+                found.add(divided.run(x(run, 3 + run % 2)).get(network.outputs().get("loss").name()));
+            }
+            for (VarDesc each : program.persistables()) {
+                expected.add(Objects.requireNonNull(without.scope().get(each.name())));
+                found.add(Objects.requireNonNull(with.scope().get(each.name())));
+            }
+            for (int i = 0; i < expected.size(); i++) {
+                assertClose(expected.get(i), found.get(i), where + ", number " + i);
+            }
+        }
+    }
+
+    private static void assertClose(Tensor expected, Tensor found, String where) {
+        double[] a = expected.toDoubleArray();
+        double[] b = found.toDoubleArray();
+        assertEquals(a.length, b.length, where);
+        double largest = Arrays.stream(a).map(Math::abs).max().orElse(0);
+        for (int i = 0; i < a.length; i++) {
+            assertTrue(Math.abs(a[i] - b[i]) <= BOUND * largest,
+                    where + ", element " + i + ": expected " + a[i] + ", but found " + b[i] + ", the largest is " + largest);
+        }
+    }
+}

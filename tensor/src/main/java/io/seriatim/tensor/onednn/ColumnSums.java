@@ -1,0 +1,117 @@
+package io.seriatim.tensor.onednn;
+
+import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Shape;
+import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.internal.ffi.Dnnl;
+import io.seriatim.tensor.internal.ffi.DnnlConstants;
+import io.seriatim.tensor.kernel.Kernel;
+import io.seriatim.tensor.kernel.Pooling;
+import io.seriatim.tensor.kernel.PostOp;
+import io.seriatim.tensor.kernel.Reduction;
+import io.seriatim.tensor.kernel.Unary;
+import io.seriatim.tensor.kernel.Window;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Sums and means over dimensions that others follow, such as the gradients of biases: the library's reductions are only fast where the last dimensions go. But the average pooling of an image whose channels lie
+ * innermost adds up just so, in float32 whatever the type, and rounds once. Windows have powers of two of rows, the last one with padding, so that a sum does not change when it is divided and multiplied by
+ * their number. Long sums of float32 are taken in stages: with so few additions one after the other they lose little.
+ *
+ * @param images
+ *            what comes before the dimensions that go
+ * @param rows
+ *            what is added up
+ * @param columns
+ *            what follows
+ */
+record ColumnSums(long images, long rows, long columns) {
+    /** Less is added up in plain Java before the library has begun. */
+    private static final long LEAST_WORK = 2048;
+    /** To begin a row costs plain Java as much as so many elements. */
+    private static final long ROW = 32;
+    private static final long ROWS_OF_STAGE = 64;
+    /** Of 16-bit numbers, whose sums are rounded to far fewer bits than float32 has. */
+    private static final long MOST_ROWS = 1 << 16;
+
+    /** Null where the sums are others, or too small. */
+    static @Nullable Kernel of(Dnnl dnnl, Reduction reduction, TensorSpec x, TensorSpec y) {
+        boolean mean = reduction.function() == Reduction.Function.MEAN;
+        ColumnSums sums = mean || reduction.function() == Reduction.Function.SUM ? of(x.shape(), reduction.reduced(x.shape())) : null;
+        boolean single = x.dtype() == DType.FLOAT32;
+        if (sums == null || sums.rows * (ROW + sums.columns) < LEAST_WORK || (!single && sums.rows > MOST_ROWS)) {
+            return null;
+        }
+        long most = single ? ROWS_OF_STAGE : MOST_ROWS;
+        return DnnlKernel.of(dnnl, builder -> sums.build(builder, y.dtype(), most, mean));
+    }
+
+    /** Null unless there is one run of dimensions that go, and others after it. */
+    private static @Nullable ColumnSums of(Shape shape, boolean[] reduced) {
+        long[] dims = {1, 1, 1};
+        int at = 0;
+        for (int i = 0; i < reduced.length; i++) {
+            if (shape.dim(i) == 1) {
+                continue;
+            }
+            if (reduced[i] && at == 2) {
+                return null;
+            }
+            at = reduced[i] ? 1 : at == 0 ? 0 : 2;
+            dims[at] *= shape.dim(i);
+        }
+        return at == 2 ? new ColumnSums(dims[0], dims[1], dims[2]) : null;
+    }
+
+    private boolean build(SequenceBuilder builder, DType dtype, long most, boolean mean) {
+        Operand from = new Operand(DnnlConstants.SRC, 0, describe(builder, rows, dtype));
+        long left = rows;
+        long scale = 1;
+        List<Stage> stages = new ArrayList<>();
+        while (left > 1) {
+            long window = Math.min(most, power(left));
+            long next = Math.ceilDiv(left, window);
+            scale *= window;
+            long target = describe(builder, next, dtype);
+            Operand to = next == 1 ? new Operand(DnnlConstants.DST, 1, target) : builder.temporary(DnnlConstants.DST, target);
+            // The averages of averages are brought to the sum, or to the mean, in the end.
+            double factor = next > 1 ? 1 : mean ? (double) scale / rows : scale;
+            long description = pooling(builder, window, next * window - left, factor, from.description(), target);
+            if (!ElementwiseRecipes.isFast(builder.dnnl(), description)) {
+                return false;
+            }
+            stages.add(new Stage(description, from, to));
+            from = new Operand(DnnlConstants.SRC, to.slot(), to.description());
+            left = next;
+        }
+        stages.forEach(stage -> builder.step(stage.description(), stage.from(), stage.to()));
+        return true;
+    }
+
+    /** A pooling, with what it reads and writes. */
+    private record Stage(long description, Operand from, Operand to) {
+    }
+
+    /** Not less than a number. */
+    private static long power(long number) {
+        return Long.highestOneBit(2 * number - 1);
+    }
+
+    /** As images of one column, channels innermost. */
+    private long describe(SequenceBuilder builder, long height, DType dtype) {
+        return builder.describe(new long[]{images, columns, height, 1}, dtype, new long[]{height * columns, 1, columns, columns});
+    }
+
+    private static long pooling(SequenceBuilder builder, long window, long padding, double factor, long source, long target) {
+        int height = Math.toIntExact(window);
+        Pooling pooling = new Pooling(Pooling.Kind.AVERAGE_WITH_PADDING, List.of(window, 1L),
+                Window.of(new int[]{height, 1}, new int[]{0, 0}, new int[]{Math.toIntExact(padding), 0}, new int[]{1, 1}));
+        List<PostOp> postOps = factor == 1 ? List.of() : List.of(new PostOp.Apply(Unary.Function.LINEAR, (float) factor, 0));
+        long attributes = builder.attributes(postOps, List.of());
+        return attributes == 0
+                ? 0
+                : PoolingRecipes.forward(builder, pooling, DnnlConstants.FORWARD_INFERENCE, source, target, attributes);
+    }
+}
