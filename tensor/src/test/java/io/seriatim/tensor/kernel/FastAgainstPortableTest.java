@@ -376,7 +376,7 @@ class FastAgainstPortableTest {
         }
     }
 
-    /** Images of bfloat16 with scales and statistics of float32: an even number of elements a channel, which are worked on in pairs, and an odd one. */
+    /** Images of bfloat16 with scales and statistics of float32: an even number of elements side by side, and an odd one. */
     @Test
     void normalisesImagesOfHalves() {
         BatchNorm norm = new BatchNorm(1e-5f, true);

@@ -9,7 +9,7 @@ import java.util.Arrays;
 
 /**
  * A batch of float32 or bfloat16 images as a matrix with one image a row, worked on in groups of channels: as many as a tile has room for, at least one, whose columns are then several tiles. Sums are taken down the columns, which the JIT
- * makes vector instructions of, first of some rows in float, then of these in double; what they come to for a channel is added up at last. Of bfloat16, a tile has all even columns before all odd ones ({@link HalfPairs}).
+ * makes vector instructions of, first of some rows in float, then of these in double; what they come to for a channel is added up at last.
  *
  * @param rows
  *            how many images
@@ -25,18 +25,12 @@ record Panel(int rows, int channels, int length, DType dtype) {
 
     /** Whether there is one for them. */
     static boolean fits(Shape shape, DType dtype) {
-        boolean pairs = dtype == DType.BFLOAT16 && shape.slice(2, shape.rank()).size() % 2 == 0;
-        return (pairs || dtype == DType.FLOAT32) && shape.size() > 0 && shape.size() <= Integer.MAX_VALUE;
+        return (dtype == DType.FLOAT32 || dtype == DType.BFLOAT16) && shape.size() > 0 && shape.size() <= Integer.MAX_VALUE;
     }
 
     static Panel of(Shape shape, DType dtype) {
         return new Panel(Math.toIntExact(shape.dim(0)), Math.toIntExact(shape.dim(1)),
                 Math.toIntExact(shape.slice(2, shape.rank()).size()), dtype);
-    }
-
-    /** How many stretches a tile consists of, each with the columns of one residue. */
-    private int parts() {
-        return dtype == DType.FLOAT32 ? 1 : 2;
     }
 
     int channelsOfGroup() {
@@ -52,23 +46,21 @@ record Panel(int rows, int channels, int length, DType dtype) {
         return tensor.offset() + ((long) row * channels * length + (long) first * length + column) * dtype.bytes();
     }
 
-    /** Uses the first two tiles of integers. */
     void load(Tensor tensor, int row, int first, int column, float[] into, int from, int count, KernelContext context) {
         long at = at(tensor, row, first, column);
         if (dtype == DType.FLOAT32) {
             Floats.load(tensor.memory(), DType.FLOAT32, at, 1, into, from, count);
         } else {
-            HalfPairs.load(tensor.memory(), at, into, from, count, context.ints(0), context.ints(1));
+            Halves.load(tensor.memory(), at, into, from, count, context);
         }
     }
 
-    /** Uses the first two tiles of integers. */
     void store(Tensor tensor, int row, int first, int column, float[] values, int count, KernelContext context) {
         long at = at(tensor, row, first, column);
         if (dtype == DType.FLOAT32) {
             Floats.store(tensor.memory(), DType.FLOAT32, at, 1, values, 0, count);
         } else {
-            HalfPairs.store(tensor.memory(), at, values, count, context.ints(0), context.ints(1));
+            Halves.store(tensor.memory(), at, values, count, context);
         }
     }
 
@@ -102,25 +94,13 @@ record Panel(int rows, int channels, int length, DType dtype) {
 
     /** Adds the sums of columns to their channels'. */
     void fold(double[] sums, int column, int count, double[] totals) {
-        int part = count / parts();
-        for (int start = 0; start < count; start += part) {
-            int from = 0;
-            while (from < part) {
-                int channel = channel(column, from);
-                int to = end(channel, column, part);
-                totals[channel] += total(sums, start + from, start + to);
-                from = to;
-            }
+        int from = 0;
+        while (from < count) {
+            int channel = (column + from) / length;
+            int to = Math.min(count, (channel + 1) * length - column);
+            totals[channel] += total(sums, from, to);
+            from = to;
         }
-    }
-
-    private int channel(int column, int ofPart) {
-        return (column / parts() + ofPart) / (length / parts());
-    }
-
-    /** Where a channel ends in a part. */
-    private int end(int channel, int column, int part) {
-        return Math.min(part, ((channel + 1) * length - column) / parts());
     }
 
     /** Four sums at once: an addition takes as long as four of them. */
@@ -173,15 +153,12 @@ record Panel(int rows, int channels, int length, DType dtype) {
 
     /** Gives each column of a tile its channel's number. */
     void spread(double[] ofChannels, int column, int count, float[] tile) {
-        int part = count / parts();
-        for (int start = 0; start < count; start += part) {
-            int from = 0;
-            while (from < part) {
-                int channel = channel(column, from);
-                int to = end(channel, column, part);
-                Arrays.fill(tile, start + from, start + to, (float) ofChannels[channel]);
-                from = to;
-            }
+        int from = 0;
+        while (from < count) {
+            int channel = (column + from) / length;
+            int to = Math.min(count, (channel + 1) * length - column);
+            Arrays.fill(tile, from, to, (float) ofChannels[channel]);
+            from = to;
         }
     }
 }
