@@ -32,8 +32,8 @@ public final class JavaKernels {
                 PortableKernels.plain(PanelNorm::grad));
         kernels.register(PROVIDER, PortableKernels.CPU, "unary_grad", UnaryGrad.class, HALF, PortableKernels.plain(HalfReluGrad::of));
         kernels.register(PROVIDER, PortableKernels.CPU, "reduction", Reduction.class, FLOAT32, PortableKernels.plain(PanelSum::of));
-        kernels.register(PROVIDER, PortableKernels.CPU, "pooling", Pooling.class, FLOAT32, PortableKernels.plain(PairPooling::forward));
-        kernels.register(PROVIDER, PortableKernels.CPU, "pooling_grad", PoolingGrad.class, FLOAT32,
+        kernels.register(PROVIDER, PortableKernels.CPU, "pooling", Pooling.class, BOTH, PortableKernels.plain(PairPooling::forward));
+        kernels.register(PROVIDER, PortableKernels.CPU, "pooling_grad", PoolingGrad.class, BOTH,
                 PortableKernels.plain(PairPooling::grad));
     }
 }
