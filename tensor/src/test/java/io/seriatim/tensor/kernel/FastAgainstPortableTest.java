@@ -258,8 +258,10 @@ class FastAgainstPortableTest {
         for (long[] half : new long[][]{dims(1, 1, 1, 1), dims(2, 3, 5, 4), dims(3, 2, 7, 13), dims(1, 2, 3, 341), dims(1, 1, 2, 342),
                 dims(5, 7, 12, 12)}) {
             long[] image = dims(half[0], half[1], 2 * half[2], 2 * half[3]);
-            cases.add(new Case("pooling to " + Shape.of(half), pairs, DType.FLOAT32, image));
-            cases.add(new Case("pooling gradient from " + Shape.of(half), new PoolingGrad(pairs), DType.FLOAT32, image, half, half));
+            for (DType dtype : FLOATS) {
+                cases.add(new Case("pooling to " + Shape.of(half), pairs, dtype, image));
+                cases.add(new Case("pooling gradient from " + Shape.of(half), new PoolingGrad(pairs), dtype, image, half, half));
+            }
         }
         cases.add(new Case("batch norm at inference", new BatchNorm(1e-5f, false), DType.FLOAT32, dims(4, 16, 5, 6), dims(16), dims(16),
                 dims(16), dims(-5, 16)));
@@ -376,29 +378,86 @@ class FastAgainstPortableTest {
         }
     }
 
+    /** Images of bfloat16 with scales and statistics of float32: an even number of elements side by side, and an odd one. */
+    @Test
+    void normalisesImagesOfHalves() {
+        BatchNorm norm = new BatchNorm(1e-5f, true);
+        for (long[] image : new long[][]{dims(11, 5, 3, 2), dims(3, 300, 2, 2), dims(17, 3, 9, 9), dims(2, 3, 40, 40), dims(9, 2),
+                dims(2, 1500, 2), dims(1, 1, 2), dims(3, 2, 30, 36)}) {
+            long[] channel = dims(image[1]);
+            Case forward = new Case("batch norm of " + Shape.of(image), norm, DType.BFLOAT16, image, channel, channel);
+            compare(forward, withFloatChannels(ordinary(forward)));
+            Case grad = new Case("batch norm gradient of " + Shape.of(image), new BatchNormGrad(norm), DType.BFLOAT16, image, image,
+                    channel,
+                    channel, dims(-5, image[1]));
+            compare(grad, withFloatChannels(ordinary(grad)));
+        }
+    }
+
+    private static Tensor[] withFloatChannels(Tensor[] inputs) {
+        Tensor[] all = inputs.clone();
+        for (int i = 0; i < all.length; i++) {
+            if (all[i].shape().rank() == 1) {
+                all[i] = Tensor.of(DType.FLOAT32, all[i].toDoubleArray(), all[i].shape().dims());
+            }
+        }
+        return all;
+    }
+
+    /** What is not a number stays within its channel, and comes out as it is. */
+    @Test
+    void normalisationOfHalvesKeepsSpecialValues() {
+        Case one = new Case("batch norm", new BatchNorm(1e-5f, true), DType.BFLOAT16, dims(5, 6, 3, 4), dims(6), dims(6));
+        for (double special : new double[]{Double.NaN, Double.POSITIVE_INFINITY, Double.NEGATIVE_INFINITY}) {
+            Tensor[] inputs = withFloatChannels(ordinary(one));
+            double[] values = inputs[0].toDoubleArray();
+            values[17] = special;
+            inputs[0] = Tensor.of(DType.BFLOAT16, values, 5, 6, 3, 4);
+            compare(one, inputs);
+        }
+    }
+
+    /** Each pair of gradients and values, of an odd number of elements and of several tiles, to the bit but for the bits of NaN. */
+    @Test
+    void gradientOfReluOfHalvesIsExact() {
+        Case one = new Case("gradient of relu", UnaryGrad.of(Unary.of(Unary.Function.RELU)), DType.BFLOAT16, dims(4999));
+        double[] values = special(one)[0].toDoubleArray();
+        double[] gradients = new double[values.length];
+        for (int i = 0; i < gradients.length; i++) {
+            gradients[i] = SPECIAL[(i / SPECIAL.length + i) % SPECIAL.length];
+        }
+        Tensor y = Tensor.of(DType.BFLOAT16, values, 4999);
+        Tensor dy = Tensor.of(DType.BFLOAT16, gradients, 4999);
+        double[] expected = KernelRun.run(Kernels.portable(), one.computation(), y, y, dy)[0].toDoubleArray();
+        assertArrayEquals(expected, KernelRun.run(Kernels.system(), one.computation(), y, y, dy)[0].toDoubleArray());
+    }
+
     /** A NaN must not vanish from the images that the library pools. */
     @ParameterizedTest
     @EnumSource(Pooling.Kind.class)
     void poolingKeepsSpecialValues(Pooling.Kind kind) {
-        Case one = new Case("pooling " + kind, new Pooling(kind, List.of(2L, 2L), Window.of(2, 2, 0)), DType.FLOAT32, dims(2, 16, 8, 8));
-        compare(one, special(one));
+        for (DType dtype : List.of(DType.FLOAT32, DType.BFLOAT16)) {
+            Case one = new Case("pooling " + kind, new Pooling(kind, List.of(2L, 2L), Window.of(2, 2, 0)), dtype, dims(2, 16, 8, 8));
+            compare(one, special(one));
+        }
     }
 
     /** Of equal elements the first has the gradient, and NaN is larger than all. */
-    @Test
-    void gradientOfPoolingGoesToTheFirstLargest() {
+    @ParameterizedTest
+    @EnumSource(value = DType.class, names = {"FLOAT32", "BFLOAT16"})
+    void gradientOfPoolingGoesToTheFirstLargest(DType dtype) {
         Pooling pairs = new Pooling(Pooling.Kind.MAX, List.of(2L, 2L), Window.of(2, 2, 0));
-        Case one = new Case("pooling gradient", new PoolingGrad(pairs), DType.FLOAT32, dims(3, 7, 8, 6));
+        Case one = new Case("pooling gradient", new PoolingGrad(pairs), dtype, dims(3, 7, 8, 6));
         SplittableRandom random = new SplittableRandom(SEED);
         double[] few = {0, -0.0, 1, -1, Double.NaN, Double.POSITIVE_INFINITY, Double.NEGATIVE_INFINITY, Float.MIN_VALUE, -Float.MIN_VALUE};
         double[] values = random.ints(3 * 7 * 8 * 6, 0, few.length).mapToDouble(i -> few[i]).toArray();
-        Tensor x = Tensor.of(DType.FLOAT32, values, 3, 7, 8, 6);
-        Tensor dy = random(DType.FLOAT32, 1, dims(3, 7, 4, 3));
+        Tensor x = Tensor.of(dtype, values, 3, 7, 8, 6);
+        Tensor dy = random(dtype, 1, dims(3, 7, 4, 3));
         compare(one, x, dy, dy);
-        Tensor minusNaN = Tensor.of(new float[]{Float.POSITIVE_INFINITY, 1, 2, Float.intBitsToFloat(0xffc00000)}, 1, 1, 2, 2);
-        Tensor single = Tensor.of(new float[]{5}, 1, 1, 1, 1);
+        Tensor minusNaN = Tensor.of(dtype, new double[]{Double.POSITIVE_INFINITY, 1, 2, Float.intBitsToFloat(0xffc00000)}, 1, 1, 2, 2);
+        Tensor single = Tensor.of(dtype, new double[]{5}, 1, 1, 1, 1);
         compare(one, minusNaN, single, single);
-        compare(new Case("pooling", pairs, DType.FLOAT32), minusNaN);
+        compare(new Case("pooling", pairs, dtype), minusNaN);
     }
 
     @ParameterizedTest

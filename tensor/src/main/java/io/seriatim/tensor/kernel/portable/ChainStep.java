@@ -1,7 +1,6 @@
 package io.seriatim.tensor.kernel.portable;
 
 import io.seriatim.tensor.DType;
-import io.seriatim.tensor.internal.BFloat16;
 import io.seriatim.tensor.kernel.Binary;
 import io.seriatim.tensor.kernel.Chain;
 import io.seriatim.tensor.kernel.KernelContext;
@@ -30,7 +29,7 @@ interface ChainStep {
         return switch (dtypes[result]) {
             case BFLOAT16 -> (context, count) -> {
                 exact.run(context, count);
-                roundToBFloat16(context.floats(out), count);
+                Halves.round(context.floats(out), count, context);
             };
             case FLOAT16 -> (context, count) -> {
                 exact.run(context, count);
@@ -144,12 +143,6 @@ interface ChainStep {
                 results[i] = holds[i] != 0 ? left[i] : right[i];
             }
         };
-    }
-
-    private static void roundToBFloat16(float[] values, int count) {
-        for (int i = 0; i < count; i++) {
-            values[i] = BFloat16.toFloat(BFloat16.fromFloat(values[i]));
-        }
     }
 
     private static void roundToFloat16(float[] values, int count) {

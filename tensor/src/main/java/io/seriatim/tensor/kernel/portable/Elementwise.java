@@ -5,7 +5,6 @@ import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.internal.Doubles;
-import io.seriatim.tensor.internal.Floats;
 import io.seriatim.tensor.internal.Longs;
 import io.seriatim.tensor.internal.Nest;
 import io.seriatim.tensor.kernel.Kernel;
@@ -85,12 +84,13 @@ final class Elementwise {
                 for (int i = 0; i < inputs; i++) {
                     Tensor x = arguments[i];
                     if (x != null) {
-                        Floats.load(x.memory(), x.dtype(), at(x, i, row, column), nest.rowStride(i), context.floats(i), 0, count);
+                        Halves.loadAny(x.memory(), x.dtype(), at(x, i, row, column), nest.rowStride(i), context.floats(i), count, context);
                     }
                 }
                 tile.floats(context, count);
-                Floats.store(out.memory(), out.dtype(), at(out, inputs, row, column), nest.rowStride(inputs), context.floats(inputs), 0,
-                        count);
+                Halves.storeAny(out.memory(), out.dtype(), at(out, inputs, row, column), nest.rowStride(inputs), context.floats(inputs),
+                        count,
+                        context);
             }
         }
     }

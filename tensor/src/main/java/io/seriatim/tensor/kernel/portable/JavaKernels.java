@@ -7,12 +7,15 @@ import io.seriatim.tensor.kernel.Kernels;
 import io.seriatim.tensor.kernel.Pooling;
 import io.seriatim.tensor.kernel.PoolingGrad;
 import io.seriatim.tensor.kernel.Reduction;
+import io.seriatim.tensor.kernel.UnaryGrad;
 import java.util.List;
 
 /** Kernels in plain Java that are faster than a library's. They are asked first; for what they are not made for they give null. */
 public final class JavaKernels {
     private static final String PROVIDER = "java";
     private static final List<DType> FLOAT32 = List.of(DType.FLOAT32);
+    private static final List<DType> HALF = List.of(DType.BFLOAT16);
+    private static final List<DType> BOTH = List.of(DType.FLOAT32, DType.BFLOAT16);
 
     private JavaKernels() {
     }
@@ -24,12 +27,13 @@ public final class JavaKernels {
      *            the registry
      */
     public static void register(Kernels kernels) {
-        kernels.register(PROVIDER, PortableKernels.CPU, "batch_norm", BatchNorm.class, FLOAT32, PortableKernels.plain(PanelNorm::forward));
-        kernels.register(PROVIDER, PortableKernels.CPU, "batch_norm_grad", BatchNormGrad.class, FLOAT32,
+        kernels.register(PROVIDER, PortableKernels.CPU, "batch_norm", BatchNorm.class, BOTH, PortableKernels.plain(PanelNorm::forward));
+        kernels.register(PROVIDER, PortableKernels.CPU, "batch_norm_grad", BatchNormGrad.class, BOTH,
                 PortableKernels.plain(PanelNorm::grad));
+        kernels.register(PROVIDER, PortableKernels.CPU, "unary_grad", UnaryGrad.class, HALF, PortableKernels.plain(HalfReluGrad::of));
         kernels.register(PROVIDER, PortableKernels.CPU, "reduction", Reduction.class, FLOAT32, PortableKernels.plain(PanelSum::of));
-        kernels.register(PROVIDER, PortableKernels.CPU, "pooling", Pooling.class, FLOAT32, PortableKernels.plain(PairPooling::forward));
-        kernels.register(PROVIDER, PortableKernels.CPU, "pooling_grad", PoolingGrad.class, FLOAT32,
+        kernels.register(PROVIDER, PortableKernels.CPU, "pooling", Pooling.class, BOTH, PortableKernels.plain(PairPooling::forward));
+        kernels.register(PROVIDER, PortableKernels.CPU, "pooling_grad", PoolingGrad.class, BOTH,
                 PortableKernels.plain(PairPooling::grad));
     }
 }

@@ -17,12 +17,12 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The maximum of windows of 2 × 2 float32 that lie side by side, the pooling of most convolutional networks, and its gradient.
+ * The maximum of windows of 2 × 2 float32 or bfloat16 that lie side by side, the pooling of most convolutional networks, and its gradient.
  *
  * <p>
  * Two neighbours are read as one long and compared as integers in the order of floats: loops of this kind become vector instructions, loops over every other float do not. Rows are too short for them; so all
  * loops go over a tile of many rows, each row is compared with the one after it, and of the comparisons every other row's are used. The rows after are copied to an array of their own, since the JIT must see that all arrays
- * of a loop have one index.
+ * of a loop have one index. Two neighbours of bfloat16 are one int, and the upper halves of floats.
  */
 final class PairPooling extends PortableKernel {
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -30,8 +30,13 @@ final class PairPooling extends PortableKernel {
     private static final int MAGNITUDE = 0x7fffffff;
     private static final int BEYOND_INFINITY = Integer.MIN_VALUE - 0x7f800000;
     private static final long LOW = 0xffffffffL;
+    private static final int UPPER = 0xffff0000;
+
+    /** The tile that has what longs have of float32. */
+    private static final int PAIRS = 5;
 
     private final boolean gradient;
+    private final DType dtype;
     /** Windows in a row of them. */
     private final int row;
     /** Rows of windows in all images and channels, and in a tile. */
@@ -40,6 +45,7 @@ final class PairPooling extends PortableKernel {
 
     private PairPooling(boolean gradient, TensorSpec result) {
         this.gradient = gradient;
+        dtype = result.dtype();
         row = Math.toIntExact(result.shape().dim(3));
         rows = result.shape().size() / row;
         // One more row than is used is written.
@@ -61,7 +67,8 @@ final class PairPooling extends PortableKernel {
 
     private static boolean fits(Computation computation, TensorSpec wide, TensorSpec narrow) {
         if (!(computation instanceof Pooling pooling) || pooling.kind() != Pooling.Kind.MAX || !pooling.kernel().equals(List.of(2L, 2L))
-                || wide.dtype() != DType.FLOAT32 || !wide.isRowMajor() || !narrow.isRowMajor() || narrow.shape().size() == 0) {
+                || (wide.dtype() != DType.FLOAT32 && wide.dtype() != DType.BFLOAT16) || !wide.isRowMajor() || !narrow.isRowMajor()
+                || narrow.shape().size() == 0) {
             return false;
         }
         for (int i = 0; i < 2; i++) {
@@ -79,52 +86,87 @@ final class PairPooling extends PortableKernel {
         Tensor narrow = Objects.requireNonNull(arguments[gradient ? 2 : 1]);
         for (long first = 0; first < rows; first += rowsOfTile) {
             int count = (int) Math.min(rowsOfTile, rows - first);
-            long wideAt = first * row * 4 * Float.BYTES;
-            long narrowAt = narrow.offset() + first * row * Float.BYTES;
-            long[] pairs = context.longs(0);
-            MemorySegment.copy(x.memory(), LONG, x.offset() + wideAt, pairs, 0, 2 * count * row);
+            long wideAt = first * row * 4 * dtype.bytes();
+            long narrowAt = narrow.offset() + first * row * dtype.bytes();
+            load(x, x.offset() + wideAt, 2 * count * row, context);
             if (gradient) {
                 Tensor dx = Objects.requireNonNull(arguments[3]);
-                gradients(pairs, narrow, narrowAt, count, context);
-                MemorySegment.copy(pairs, 0, dx.memory(), LONG, dx.offset() + wideAt, 2 * count * row);
+                gradients(narrow, narrowAt, count, context);
+                store(dx, dx.offset() + wideAt, 2 * count * row, context);
             } else {
-                maxima(pairs, narrow, narrowAt, count, context);
+                maxima(narrow, narrowAt, count, context);
             }
         }
     }
 
-    private void maxima(long[] pairs, Tensor y, long at, int count, KernelContext context) {
+    private void load(Tensor from, long at, int count, KernelContext context) {
+        if (dtype == DType.FLOAT32) {
+            MemorySegment.copy(from.memory(), LONG, at, context.longs(0), 0, count);
+        } else {
+            MemorySegment.copy(from.memory(), INT, at, context.ints(PAIRS), 0, count);
+        }
+    }
+
+    private void store(Tensor to, long at, int count, KernelContext context) {
+        if (dtype == DType.FLOAT32) {
+            MemorySegment.copy(context.longs(0), 0, to.memory(), LONG, at, count);
+        } else {
+            MemorySegment.copy(context.ints(PAIRS), 0, to.memory(), INT, at, count);
+        }
+    }
+
+    private void maxima(Tensor y, long at, int count, KernelContext context) {
         int[] largest = context.ints(0);
         int[] next = context.ints(1);
         int[] windows = context.ints(2);
         int size = 2 * count * row;
-        largestOfPairs(pairs, largest, size);
+        if (dtype == DType.FLOAT32) {
+            largestOfPairs(context.longs(0), largest, size);
+        } else {
+            largestOfPairs(context.ints(PAIRS), largest, size);
+        }
         System.arraycopy(largest, row, next, 0, size);
         largestOfRows(largest, next, windows, size);
         for (int i = 1; i < count; i++) {
             System.arraycopy(windows, 2 * i * row, windows, i * row, row);
         }
-        MemorySegment.copy(windows, 0, y.memory(), INT, at, count * row);
+        if (dtype == DType.FLOAT32) {
+            MemorySegment.copy(windows, 0, y.memory(), INT, at, count * row);
+        } else {
+            Halves.storeBits(y.memory(), at, windows, count * row, context);
+        }
     }
 
-    private void gradients(long[] pairs, Tensor dy, long at, int count, KernelContext context) {
+    private void gradients(Tensor dy, long at, int count, KernelContext context) {
         int[] largest = context.ints(0);
         int[] second = context.ints(1);
         int[] gradients = context.ints(2);
         int[] below = context.ints(3);
         int[] next = context.ints(4);
-        MemorySegment.copy(dy.memory(), INT, at, gradients, 0, count * row);
+        if (dtype == DType.FLOAT32) {
+            MemorySegment.copy(dy.memory(), INT, at, gradients, 0, count * row);
+        } else {
+            Halves.loadBits(dy.memory(), at, gradients, count * row, context);
+        }
         for (int i = count - 1; i >= 0; i--) {
             System.arraycopy(gradients, i * row, gradients, 2 * i * row, row);
             Arrays.fill(gradients, (2 * i + 1) * row, (2 * i + 2) * row, 0);
         }
         int size = 2 * count * row;
-        whichOfPairs(pairs, largest, second, size);
+        if (dtype == DType.FLOAT32) {
+            whichOfPairs(context.longs(0), largest, second, size);
+        } else {
+            whichOfPairs(context.ints(PAIRS), largest, second, size);
+        }
         System.arraycopy(largest, row, next, 0, size);
         whichOfRows(largest, next, gradients, below, size);
         System.arraycopy(below, 0, next, row, size);
         Arrays.fill(next, 0, row, 0);
-        spread(pairs, second, gradients, next, size);
+        if (dtype == DType.FLOAT32) {
+            spread(context.longs(0), second, gradients, next, size);
+        } else {
+            spread(context.ints(PAIRS), second, gradients, next, size);
+        }
     }
 
     /** An integer in the order of floats: the two zeros are alike, and from −∞ down it wraps around, so that NaN is above all, whatever its sign. */
@@ -146,6 +188,13 @@ final class PairPooling extends PortableKernel {
         }
     }
 
+    private static void largestOfPairs(int[] pairs, int[] largest, int count) {
+        for (int i = 0; i < count; i++) {
+            int pair = pairs[i];
+            largest[i] = Math.max(ordered(pair << 16), ordered(pair & UPPER));
+        }
+    }
+
     private static void largestOfRows(int[] largest, int[] next, int[] windows, int count) {
         for (int i = 0; i < count; i++) {
             windows[i] = bits(Math.max(largest[i], next[i]));
@@ -157,6 +206,17 @@ final class PairPooling extends PortableKernel {
             long pair = pairs[i];
             int left = ordered((int) pair);
             int most = Math.max(left, ordered((int) (pair >>> 32)));
+            int differs = most ^ left;
+            largest[i] = most;
+            second[i] = (differs | -differs) >> 31;
+        }
+    }
+
+    private static void whichOfPairs(int[] pairs, int[] largest, int[] second, int count) {
+        for (int i = 0; i < count; i++) {
+            int pair = pairs[i];
+            int left = ordered(pair << 16);
+            int most = Math.max(left, ordered(pair & UPPER));
             int differs = most ^ left;
             largest[i] = most;
             second[i] = (differs | -differs) >> 31;
@@ -178,6 +238,13 @@ final class PairPooling extends PortableKernel {
             int gradient = gradients[i] | below[i];
             int right = gradient & second[i];
             pairs[i] = (gradient & ~second[i] & LOW) | ((long) right << 32);
+        }
+    }
+
+    private static void spread(int[] pairs, int[] second, int[] gradients, int[] below, int count) {
+        for (int i = 0; i < count; i++) {
+            int gradient = gradients[i] | below[i];
+            pairs[i] = ((gradient & ~second[i]) >>> 16) | (gradient & second[i]);
         }
     }
 }

@@ -8,8 +8,8 @@ import io.seriatim.tensor.kernel.KernelContext;
 import java.util.Arrays;
 
 /**
- * A batch of float32 images as a matrix with one image a row, worked on in groups of channels: as many as a tile has room for, at least one, whose columns are then several tiles. Sums are taken down the columns, which the JIT makes
- * vector instructions of, first of some rows in float, then of these in double; what they come to for a channel is added up at last.
+ * A batch of float32 or bfloat16 images as a matrix with one image a row, worked on in groups of channels: as many as a tile has room for, at least one, whose columns are then several tiles. Sums are taken down the columns, which the JIT
+ * makes vector instructions of, first of some rows in float, then of these in double; what they come to for a channel is added up at last.
  *
  * @param rows
  *            how many images
@@ -17,13 +17,20 @@ import java.util.Arrays;
  *            of each
  * @param length
  *            elements of a channel in an image
+ * @param dtype
+ *            their type
  */
-record Panel(int rows, int channels, int length) {
+record Panel(int rows, int channels, int length, DType dtype) {
     private static final int ROWS = 8;
 
-    static Panel of(Shape shape) {
+    /** Whether there is one for them. */
+    static boolean fits(Shape shape, DType dtype) {
+        return (dtype == DType.FLOAT32 || dtype == DType.BFLOAT16) && shape.size() > 0 && shape.size() <= Integer.MAX_VALUE;
+    }
+
+    static Panel of(Shape shape, DType dtype) {
         return new Panel(Math.toIntExact(shape.dim(0)), Math.toIntExact(shape.dim(1)),
-                Math.toIntExact(shape.slice(2, shape.rank()).size()));
+                Math.toIntExact(shape.slice(2, shape.rank()).size()), dtype);
     }
 
     int channelsOfGroup() {
@@ -36,15 +43,25 @@ record Panel(int rows, int channels, int length) {
     }
 
     private long at(Tensor tensor, int row, int first, int column) {
-        return tensor.offset() + ((long) row * channels * length + (long) first * length + column) * Float.BYTES;
+        return tensor.offset() + ((long) row * channels * length + (long) first * length + column) * dtype.bytes();
     }
 
-    void load(Tensor tensor, int row, int first, int column, float[] into, int from, int count) {
-        Floats.load(tensor.memory(), DType.FLOAT32, at(tensor, row, first, column), 1, into, from, count);
+    void load(Tensor tensor, int row, int first, int column, float[] into, int from, int count, KernelContext context) {
+        long at = at(tensor, row, first, column);
+        if (dtype == DType.FLOAT32) {
+            Floats.load(tensor.memory(), DType.FLOAT32, at, 1, into, from, count);
+        } else {
+            Halves.load(tensor.memory(), at, into, from, count, context);
+        }
     }
 
-    void store(Tensor tensor, int row, int first, int column, float[] values, int count) {
-        Floats.store(tensor.memory(), DType.FLOAT32, at(tensor, row, first, column), 1, values, 0, count);
+    void store(Tensor tensor, int row, int first, int column, float[] values, int count, KernelContext context) {
+        long at = at(tensor, row, first, column);
+        if (dtype == DType.FLOAT32) {
+            Floats.store(tensor.memory(), DType.FLOAT32, at, 1, values, 0, count);
+        } else {
+            Halves.store(tensor.memory(), at, values, count, context);
+        }
     }
 
     /** The sums of a group's channels. */
@@ -58,20 +75,20 @@ record Panel(int rows, int channels, int length) {
             Arrays.fill(sums, 0, count, 0);
             for (int row = 0; row < rows; row += ROWS) {
                 int some = Math.min(ROWS, rows - row);
-                loadRows(tensor, row, some, first, column, values, count);
+                loadRows(tensor, row, some, first, column, values, count, context);
                 add(values, some, count, sums);
             }
             fold(sums, column, count, totals);
         }
     }
 
-    private void loadRows(Tensor tensor, int row, int some, int first, int column, float[] into, int count) {
-        if (count == channels * length) {
-            load(tensor, row, 0, 0, into, 0, some * count);
+    private void loadRows(Tensor tensor, int row, int some, int first, int column, float[] into, int count, KernelContext context) {
+        if (count == channels * length && dtype == DType.FLOAT32) {
+            load(tensor, row, 0, 0, into, 0, some * count, context);
             return;
         }
         for (int i = 0; i < some; i++) {
-            load(tensor, row + i, first, column, into, i * count, count);
+            load(tensor, row + i, first, column, into, i * count, count, context);
         }
     }
 

@@ -14,7 +14,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Batch normalisation of float32 with the batch's own mean and variance, and its gradient. Some channels after the other, so that their elements, which are gone over two or three times, stay in the cache.
+ * Batch normalisation of float32 and bfloat16 with the batch's own mean and variance, and its gradient. Some channels after the other, so that their elements, which are gone over two or three times, stay in the cache.
  */
 final class PanelNorm extends PortableKernel {
     private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -38,15 +38,13 @@ final class PanelNorm extends PortableKernel {
     }
 
     private static @Nullable Kernel of(BatchNorm norm, @Nullable TensorSpec[] arguments, boolean gradient) {
+        TensorSpec x = Objects.requireNonNull(arguments[0]);
         for (TensorSpec spec : arguments) {
-            if (spec == null || spec.dtype() != DType.FLOAT32 || !spec.isRowMajor()) {
+            if (spec == null || spec.dtype() != (spec.shape().rank() == 1 ? DType.FLOAT32 : x.dtype()) || !spec.isRowMajor()) {
                 return null;
             }
         }
-        TensorSpec x = Objects.requireNonNull(arguments[0]);
-        return x.shape().size() == 0 || x.shape().size() > Integer.MAX_VALUE
-                ? null
-                : new PanelNorm(Panel.of(x.shape()), norm.epsilon(), gradient);
+        return Panel.fits(x.shape(), x.dtype()) ? new PanelNorm(Panel.of(x.shape(), x.dtype()), norm.epsilon(), gradient) : null;
     }
 
     @Override
@@ -98,9 +96,9 @@ final class PanelNorm extends PortableKernel {
             panel.spread(factor, column, count, context.floats(2));
             panel.spread(bias, column, count, context.floats(3));
             for (int row = 0; row < panel.rows(); row++) {
-                panel.load(x, row, first, column, tile, 0, count);
+                panel.load(x, row, first, column, tile, 0, count, context);
                 normalise(tile, context.floats(1), context.floats(2), context.floats(3), count);
-                panel.store(y, row, first, column, tile, count);
+                panel.store(y, row, first, column, tile, count, context);
             }
         }
     }
@@ -123,7 +121,7 @@ final class PanelNorm extends PortableKernel {
             panel.spread(mean, column, count, means);
             Arrays.fill(sums, 0, count, 0);
             for (int row = 0; row < panel.rows(); row++) {
-                panel.load(x, row, first, column, tile, 0, count);
+                panel.load(x, row, first, column, tile, 0, count, context);
                 addSquares(tile, means, sums, count);
             }
             panel.fold(sums, column, count, totals);
@@ -169,10 +167,10 @@ final class PanelNorm extends PortableKernel {
             panel.spread(slope, column, count, context.floats(4));
             panel.spread(factor, column, count, context.floats(5));
             for (int row = 0; row < panel.rows(); row++) {
-                panel.load(x, row, first, column, tile, 0, count);
-                panel.load(dy, row, first, column, gradients, 0, count);
+                panel.load(x, row, first, column, tile, 0, count, context);
+                panel.load(dy, row, first, column, gradients, 0, count, context);
                 gradients(tile, gradients, context.floats(2), context.floats(3), context.floats(4), context.floats(5), count);
-                panel.store(dx, row, first, column, gradients, count);
+                panel.store(dx, row, first, column, gradients, count, context);
             }
         }
     }
@@ -199,8 +197,8 @@ final class PanelNorm extends PortableKernel {
             Arrays.fill(sums, 0, count, 0);
             Arrays.fill(others, 0, count, 0);
             for (int row = 0; row < panel.rows(); row++) {
-                panel.load(x, row, first, column, tile, 0, count);
-                panel.load(dy, row, first, column, gradients, 0, count);
+                panel.load(x, row, first, column, tile, 0, count, context);
+                panel.load(dy, row, first, column, gradients, 0, count, context);
                 add(tile, gradients, means, sums, others, count);
             }
             panel.fold(sums, column, count, totals);
