@@ -3,13 +3,15 @@ package io.seriatim.graph.op;
 import io.seriatim.graph.Attribute;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.kernel.AllFinite;
 import io.seriatim.tensor.kernel.Binary;
 import io.seriatim.tensor.kernel.Copy;
-import io.seriatim.tensor.kernel.Reduction;
 import io.seriatim.tensor.kernel.Unary;
 import io.seriatim.tensor.kernel.Where;
 import java.util.Arrays;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -42,21 +44,19 @@ final class LossScalingOperations {
     }
 
     private static void unscale(Lowering l) {
-        @Nullable
-        Operand finite = null;
+        if (l.count("X") == 0) {
+            l.out("FoundInfinite", l.fill(0, l.output("FoundInfinite").spec()));
+            return;
+        }
+        Map<DType, Operand> inverses = new EnumMap<>(DType.class);
+        Operand finite = l.run(new AllFinite(), l.ins("X").toArray(Operand[]::new));
         for (int i = 0; i < l.count("X"); i++) {
             Operand x = l.in("X", i);
-            Operand all = l.run(new Reduction(Reduction.Function.ALL, List.of(), false), l.unary(Unary.Function.IS_FINITE, x));
-            finite = finite == null ? all : l.binary(Binary.Function.LOGICAL_AND, finite, all);
-            Operand inverse = l.unary(Unary.Function.RECIPROCAL, l.cast(l.in("Scale"), scaleType(x.dtype())));
-            Operand scaled = l.binary(Binary.Function.MULTIPLY, l.cast(x, inverse.dtype()), inverse.reshape());
-            set(l, i, scaled);
+            Operand inverse = inverses.computeIfAbsent(scaleType(x.dtype()),
+                    type -> l.unary(Unary.Function.RECIPROCAL, l.cast(l.in("Scale"), type)).reshape());
+            set(l, i, l.binary(Binary.Function.MULTIPLY, l.cast(x, inverse.dtype()), inverse));
         }
-        if (finite != null) {
-            l.out("FoundInfinite", l.unary(Unary.Function.LOGICAL_NOT, finite).reshape(1));
-        } else {
-            l.out("FoundInfinite", l.fill(0, l.output("FoundInfinite").spec()));
-        }
+        l.out("FoundInfinite", l.unary(Unary.Function.LOGICAL_NOT, finite).reshape(1));
     }
 
     /** The scale of 16-bit gradients is a float32, whose inverse may be too small for 16 bits. */

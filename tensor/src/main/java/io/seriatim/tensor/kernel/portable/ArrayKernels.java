@@ -1,6 +1,7 @@
 package io.seriatim.tensor.kernel.portable;
 
 import io.seriatim.tensor.DType;
+import io.seriatim.tensor.kernel.AllFinite;
 import io.seriatim.tensor.kernel.ArgReduction;
 import io.seriatim.tensor.kernel.Binary;
 import io.seriatim.tensor.kernel.BinaryGrad;
@@ -37,6 +38,7 @@ final class ArrayKernels {
         register(kernels, "where", Where.class, ALL, PortableElementwise::where);
         register(kernels, "reduction", Reduction.class, ALL, PortableReduction::forwardOfAny);
         register(kernels, "reduction_grad", ReductionGrad.class, FLOATS, PortableReduction::grad);
+        register(kernels, "all_finite", AllFinite.class, ALL, FiniteNumbers::kernel);
         register(kernels, "arg_reduction", ArgReduction.class, ALL, PortableScan::extreme);
         register(kernels, "scan", Scan.class, ALL, PortableScan::scan);
         register(kernels, "copy", Copy.class, ALL, PortableCopy::copy);
