@@ -12,6 +12,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What the golden cases of optimizers do not say: 16-bit parameters, Lars, and what is refused. */
 class OptimizerOperationsTest {
@@ -95,17 +97,102 @@ class OptimizerOperationsTest {
         assertArrayEquals(new double[]{0.81}, values(results, "b1"), 1e-6);
     }
 
+    private void skipped(boolean skip) {
+        feeds.put("skip", Tensor.of(DType.BOOL, new long[]{skip ? 1 : 0}, 1));
+    }
+
+    /** What a step changes, and what it leaves when it is skipped, in whatever way it comes down to computations. */
+    private void comparesSkipped(OpDesc.Builder op, OpDesc.Builder skippable, String... changed) {
+        Map<String, Tensor> before = Map.copyOf(feeds);
+        Map<String, double[]> expected = new HashMap<>();
+        Map<String, Tensor> plain = run(op, changed);
+        for (String name : changed) {
+            expected.put(name, values(plain, name));
+        }
+        for (boolean skip : new boolean[]{false, true}) {
+            before.forEach((name, tensor) -> feeds.put(name, tensor));
+            skipped(skip);
+            Map<String, Tensor> results = run(skippable, changed);
+            for (String name : changed) {
+                double[] old = before.getOrDefault(name, Tensor.of(new float[0], 0)).toDoubleArray();
+                assertArrayEquals(skip ? old : expected.get(name), values(results, name), name + (skip ? ", skipped" : ""));
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"adam", "adamw", "lamb"})
+    void aSkippedStepKeepsAll(String type) {
+        for (DType dtype : List.of(DType.FLOAT32, DType.FLOAT64, DType.FLOAT16, DType.BFLOAT16)) {
+            feed("p", dtype, 1, 2);
+            feed("g", dtype, Double.NaN, -1);
+            feed("lr", DType.FLOAT32, 0.5);
+            adamState(dtype == DType.FLOAT64 ? DType.FLOAT64 : DType.FLOAT32);
+            feed("b1t", DType.FLOAT32, 0.75);
+            OpDesc.Builder[] steps = {adam(type), adam(type).in("SkipUpdate", "skip")};
+            for (OpDesc.Builder step : steps) {
+                step.attr("with_decay", type.equals("adamw"));
+                if (type.equals("lamb")) {
+                    step.attr("weight_decay", 0.01f);
+                }
+            }
+            comparesSkipped(steps[0], steps[1], "p", "m", "v", "b1", "b2");
+            if (!type.equals("lamb")) {
+                comparesSkipped(adam(type).in("Beta1Tensor", "b1t"), adam(type).in("Beta1Tensor", "b1t").in("SkipUpdate", "skip"), "p",
+                        "m", "v", "b1", "b2");
+            }
+        }
+    }
+
     @Test
-    void aSkippedStepKeepsAll() {
-        feed("p", DType.FLOAT32, 1, 2);
-        feed("g", DType.FLOAT32, Double.NaN, -1);
+    void aSkippedStepKeepsTheParameterOfAMaster() {
+        feed("p", DType.BFLOAT16, 1, 2);
+        feed("master", DType.FLOAT32, 1.5, 2.5);
+        feed("g", DType.BFLOAT16, 0.5, -1);
         feed("lr", DType.FLOAT32, 0.5);
         adamState(DType.FLOAT32);
-        feeds.put("skip", Tensor.of(DType.BOOL, new long[]{1}, 1));
-        Map<String, Tensor> results = run(adam("adamw").in("SkipUpdate", "skip").attr("with_decay", true), "p", "m", "b2");
-        assertArrayEquals(new double[]{1, 2}, values(results, "p"));
-        assertArrayEquals(new double[]{0.1f, 0.2f}, values(results, "m"));
-        assertArrayEquals(new double[]{0.999f}, values(results, "b2"));
+        OpDesc.Builder[] steps = {adam("adam"), adam("adam").in("SkipUpdate", "skip")};
+        for (OpDesc.Builder step : steps) {
+            step.in("MasterParam", "master").out("MasterParamOut", "master").attr("multi_precision", true);
+        }
+        comparesSkipped(steps[0], steps[1], "p", "master", "m", "v", "b1", "b2");
+    }
+
+    @Test
+    void aSkippedStepWritesOtherOutputs() {
+        feed("p", DType.FLOAT32, 1, 2);
+        feed("g", DType.FLOAT32, 0.5, -1);
+        feed("lr", DType.FLOAT32, 0.5);
+        adamState(DType.FLOAT32);
+        skipped(true);
+        OpDesc.Builder op = OpDesc.of("adam").in("Param", "p").in("Grad", "g").in("LearningRate", "lr").in("Moment1", "m")
+                .in("Moment2", "v")
+                .in("Beta1Pow", "b1").in("Beta2Pow", "b2").in("SkipUpdate", "skip").out("ParamOut", "q").out("Moment1Out", "n")
+                .out("Moment2Out", "w").out("Beta1PowOut", "c1").out("Beta2PowOut", "c2");
+        Map<String, Tensor> results = run(op, "q", "n", "w", "c1", "c2");
+        assertArrayEquals(new double[]{1, 2}, values(results, "q"));
+        assertArrayEquals(new double[]{0.1f, 0.2f}, values(results, "n"));
+        assertArrayEquals(new double[]{0.3f, 0.4f}, values(results, "w"));
+        assertArrayEquals(new double[]{0.9f}, values(results, "c1"));
+        assertArrayEquals(new double[]{0.999f}, values(results, "c2"));
+    }
+
+    @Test
+    void gradientsAreScaledBackAndChecked() {
+        OpDesc.Builder check = OpDesc.of("check_finite_and_unscale").in("X", "a", "b", "c").in("Scale", "scale").out("Out", "a", "b", "c")
+                .out("FoundInfinite", "found");
+        double infinite = Double.POSITIVE_INFINITY;
+        for (double last : new double[]{-6, infinite, Double.NaN}) {
+            feed("a", DType.FLOAT32, 4, -8, 2);
+            feed("b", DType.BFLOAT16, 0);
+            feed("c", DType.FLOAT64, 12, last);
+            feed("scale", DType.FLOAT32, 4);
+            Map<String, Tensor> results = run(check, "a", "b", "c", "found");
+            assertArrayEquals(new double[]{1, -2, 0.5}, values(results, "a"));
+            assertArrayEquals(new double[]{0}, values(results, "b"));
+            assertArrayEquals(new double[]{3, last / 4}, values(results, "c"));
+            assertArrayEquals(new double[]{Double.isFinite(last) ? 0 : 1}, values(results, "found"));
+        }
     }
 
     /** You et al., 2017: the rate of a layer follows the quotient of the norms of parameter and gradient. */
@@ -166,5 +253,7 @@ class OptimizerOperationsTest {
         feed("skip", DType.FLOAT32, 1);
         adamState(DType.FLOAT32);
         refused(adam("adam").in("SkipUpdate", "skip"), "SkipUpdate must be bool");
+        feeds.put("skip", Tensor.of(DType.BOOL, new long[]{1, 0}, 2));
+        refused(adam("adam").in("SkipUpdate", "skip"), "SkipUpdate must be one element, but are 2");
     }
 }

@@ -41,6 +41,8 @@ final class AdamOperations {
         if (inference.has("SkipUpdate")) {
             inference.require(inference.dtype("SkipUpdate") == DType.BOOL, "SkipUpdate must be bool, but is %s",
                     inference.dtype("SkipUpdate"));
+            long size = Inference.size(inference.dims("SkipUpdate"));
+            inference.require(size == 1 || size < 0, "SkipUpdate must be one element, but are %d", size);
         }
     }
 
@@ -50,13 +52,14 @@ final class AdamOperations {
     }
 
     private static void adam(Lowering l, float decay) {
-        OptimizerStep step = new OptimizerStep(l);
+        boolean ofTensors = l.has("Beta1Tensor") || l.has("Beta2Tensor") || l.has("EpsilonTensor");
+        OptimizerStep step = new OptimizerStep(l, !ofTensors && !l.isRows("Grad"));
         Operand moment1 = step.state("Moment1", "Moment1Out");
         Operand moment2 = step.state("Moment2", "Moment2Out");
         boolean global = l.attrs().getBool("use_global_beta_pow");
         Operand power1 = global ? step.kept("Beta1Pow", "Beta1PowOut") : step.state("Beta1Pow", "Beta1PowOut");
         Operand power2 = global ? step.kept("Beta2Pow", "Beta2PowOut") : step.state("Beta2Pow", "Beta2PowOut");
-        if (l.has("Beta1Tensor") || l.has("Beta2Tensor") || l.has("EpsilonTensor")) {
+        if (ofTensors) {
             new OfTensors(l, step).run(decay, moment1, moment2, power1, power2);
         } else if (l.isRows("Grad")) {
             ofRows(l, step, decay, List.of(moment1, moment2, power1, power2));

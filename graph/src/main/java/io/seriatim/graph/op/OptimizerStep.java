@@ -10,10 +10,11 @@ import io.seriatim.tensor.kernel.Where;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The steps of an optimizer's operation. What it changes is the memory of its variables where they have the type of the computation; else (16-bit parameters, powers of another type, a step that may
- * be skipped) a copy is changed and written back at the end.
+ * The steps of an optimizer's operation. What it changes is the memory of its variables where they have the type of the computation; else (16-bit parameters, powers of another type) a copy is changed and
+ * written back at the end. A step that may be skipped is told so, if it is one computation; else it too works on copies, which are not written back then.
  */
 final class OptimizerStep {
     private final Lowering l;
@@ -21,22 +22,36 @@ final class OptimizerStep {
     private final DType dtype;
     private final List<Runnable> writes = new ArrayList<>();
     private final Operand param;
+    /** Says whether the step is skipped; null if it never is. */
+    private final @Nullable Operand skip;
+    private final boolean isOneComputation;
 
     OptimizerStep(Lowering l) {
-        this(l, 0);
+        this(l, 0, true);
     }
 
     /** For operations that step several parameters: the one at a place of each slot. */
     OptimizerStep(Lowering l, int index) {
+        this(l, index, true);
+    }
+
+    /** Unless it is one computation, the step's computations change parameter and states one after the other. */
+    OptimizerStep(Lowering l, boolean isOneComputation) {
+        this(l, 0, isOneComputation);
+    }
+
+    private OptimizerStep(Lowering l, int index, boolean isOneComputation) {
         this.l = l;
         this.index = index;
+        this.isOneComputation = isOneComputation;
+        this.skip = l.optional("SkipUpdate");
         boolean master = l.count("MasterParam") > index;
         DType own = l.in(master ? "MasterParam" : "Param", index).dtype();
         this.dtype = own == DType.FLOAT64 ? DType.FLOAT64 : DType.FLOAT32;
         this.param = master ? state("MasterParam", "MasterParamOut") : state("Param", "ParamOut");
         if (master) {
-            writes.add(
-                    () -> l.into(new Copy(l.in("Param", index).dtype()), List.of(param), List.of(l.mutable("Param", "ParamOut", index))));
+            Operand low = l.mutable("Param", "ParamOut", index);
+            writes.add(() -> write(param, low));
         }
     }
 
@@ -52,17 +67,22 @@ final class OptimizerStep {
     /** What an input becomes: to be changed, in the type of the computation. */
     Operand state(String input, String output) {
         Operand variable = l.mutable(input, output, index);
-        boolean skippable = l.has("SkipUpdate");
-        if (variable.dtype() == dtype && !skippable) {
+        if (variable.dtype() == dtype && (skip == null || isOneComputation)) {
             return variable;
         }
         Operand work = l.run(new Copy(dtype), variable);
-        writes.add(() -> {
-            Operand result = l.cast(work, variable.dtype());
-            Operand chosen = skippable ? l.run(new Where(), l.in("SkipUpdate"), l.copy(variable), result) : result;
-            l.into(Copy.PLAIN, List.of(chosen), List.of(variable));
-        });
+        writes.add(() -> write(work, variable));
         return work;
+    }
+
+    /** What a variable becomes, unless the step is skipped. */
+    private void write(Operand value, Operand variable) {
+        if (skip == null) {
+            l.into(new Copy(variable.dtype()), List.of(value), List.of(variable));
+        } else {
+            Operand chosen = l.run(new Where(), skip, variable, l.cast(value, variable.dtype()));
+            l.into(Copy.PLAIN, List.of(chosen), List.of(variable));
+        }
     }
 
     /** An input that stays as it is, in memory that a step may change. */
@@ -102,6 +122,9 @@ final class OptimizerStep {
     void updateBy(Operand gradient, Operand rate, Update update, Operand... states) {
         List<Operand> operands = new ArrayList<>(List.of(param, gradient, rate));
         operands.addAll(List.of(states));
+        if (skip != null && isOneComputation) {
+            operands.add(skip);
+        }
         l.into(update, operands, List.of());
         finish();
     }

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One step of an optimizer on some rows of the parameter and its accumulators; the other rows are not touched. Inputs as of the step, but that the gradient is [n, ...], and then the rows (int64, [n]),
- * in any order: gradients of a row that occurs several times are added up first. There are no outputs.
+ * in any order: gradients of a row that occurs several times are added up first. It is never skipped. There are no outputs.
  *
  * @param step
  *            the step; not one that looks at the whole parameter, as Lamb does
@@ -27,12 +27,12 @@ public record RowUpdate(Update step) implements Computation {
 
     @Override
     public boolean mutates(int input) {
-        return step.mutates(input) && input < 3 + step.accumulators() + step.scalars();
+        return step.mutates(input);
     }
 
     @Override
     public TensorSpec[] infer(@Nullable TensorSpec... inputs) {
-        int count = 4 + step.accumulators() + step.scalars();
+        int count = step.skip() + 1;
         Operands in = Operands.of(operation(), inputs, count, count);
         TensorSpec p = in.get(0, "param");
         TensorSpec g = in.get(1, "grad");

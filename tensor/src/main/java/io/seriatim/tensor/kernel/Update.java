@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One step of an optimizer, in place and in one pass over memory. Inputs: the parameter p, its gradient g, the learning rate lr (one element), the accumulators in the order that each record
- * gives, all of p's type and shape but for those of one element. There are no outputs: parameter and accumulators are changed. float32 or float64; for a 16-bit parameter the step works on a
- * float32 copy, from which it is cast. The formulas are those of PaddlePaddle's operations.
+ * gives, all of p's type and shape but for those of one element; and, if it may be left out, a bool of one element: where that is true in a run, nothing is changed. There are no outputs: parameter
+ * and accumulators are changed. float32 or float64; for a 16-bit parameter the step works on a float32 copy, from which it is cast. The formulas are those of PaddlePaddle's operations.
  */
 public sealed interface Update extends Computation {
     /**
@@ -27,9 +27,18 @@ public sealed interface Update extends Computation {
         return 0;
     }
 
+    /**
+     * Which input says that the step is skipped.
+     *
+     * @return the index after the last accumulator's
+     */
+    default int skip() {
+        return 3 + accumulators() + scalars();
+    }
+
     @Override
     default boolean mutates(int input) {
-        return input == 0 || input > 2;
+        return input == 0 || (input > 2 && input < skip());
     }
 
     /** Along the outermost axis, unless it also changes numbers that belong to the whole. */
@@ -41,13 +50,16 @@ public sealed interface Update extends Computation {
         }
         int[] axes = new int[arguments.length];
         axes[2] = Split.WHOLE;
+        if (axes.length > skip()) {
+            axes[skip()] = Split.WHOLE;
+        }
         return List.of(Split.of(axes));
     }
 
     @Override
     default TensorSpec[] infer(@Nullable TensorSpec... inputs) {
-        int count = 3 + accumulators() + scalars();
-        Operands in = Operands.of(operation(), inputs, count, count);
+        int count = skip();
+        Operands in = Operands.of(operation(), inputs, count, count + 1);
         TensorSpec p = in.get(0, "param");
         in.require(p.dtype() == DType.FLOAT32 || p.dtype() == DType.FLOAT64, "the parameter must be float32 or float64, but is %s",
                 p.dtype());
@@ -59,6 +71,9 @@ public sealed interface Update extends Computation {
                     single ? "one element" : "the parameter's shape " + p.shape(), spec.shape());
             in.require(spec.isRowMajor() && p.isRowMajor(), "parameter, gradient and accumulators must be row-major");
         }
+        TensorSpec skip = in.optional(count);
+        in.require(skip == null || (skip.dtype() == DType.BOOL && skip.shape().size() == 1),
+                "what says whether the step is skipped must be one bool, but is %s", skip);
         return new TensorSpec[0];
     }
 

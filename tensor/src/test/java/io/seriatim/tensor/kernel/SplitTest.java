@@ -82,6 +82,8 @@ class SplitTest {
                     numbers(1, dims), numbers(2, dims), numbers(3, dims[dims.length - 1])));
             cases.add(of(new Update.Momentum(0.9f, false, 0), numbers(1, dims), numbers(2, dims), numbers(3, 1), numbers(4, dims)));
             cases.add(of(new Update.Sgd(), numbers(1, dims), numbers(2, dims), numbers(3, 1)));
+            cases.add(of(new Update.Adagrad(1e-6f), numbers(1, dims), numbers(2, dims), numbers(3, 1), numbers(4, dims),
+                    Tensor.of(DType.BOOL, new long[]{0}, 1)));
         }
         cases.add(of(new CrossEntropy(-1, false, -100), numbers(1, 37, 10), labels(37)));
         cases.add(of(new CrossEntropyGrad(new CrossEntropy(-1, false, -100)), numbers(1, 37, 10), labels(37), numbers(2, 37, 1)));

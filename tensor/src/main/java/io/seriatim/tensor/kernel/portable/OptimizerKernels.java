@@ -10,6 +10,7 @@ import io.seriatim.tensor.kernel.KernelContext;
 import io.seriatim.tensor.kernel.Kernels;
 import io.seriatim.tensor.kernel.RowUpdate;
 import io.seriatim.tensor.kernel.Update;
+import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -46,11 +47,19 @@ final class OptimizerKernels {
     }
 
     private static Kernel kernel(Update update, @Nullable TensorSpec[] arguments) {
+        int skip = update.skip();
         return PortableKernel.of((all, context) -> {
+            if (all.all().length > skip && isTrue(all.optional(skip))) {
+                return;
+            }
             Rates rates = Rates.of(update, all);
             steps(update, all, context, rates);
             rates.advance(update, all);
         });
+    }
+
+    private static boolean isTrue(@Nullable Tensor flag) {
+        return flag != null && flag.memory().get(ValueLayout.JAVA_BYTE, flag.offset()) != 0;
     }
 
     private static void steps(Update update, PortableKernel.Arguments all, KernelContext context, Rates rates) {
@@ -89,7 +98,7 @@ final class OptimizerKernels {
 
     /** For each row where it is among the indexes. */
     private static Map<Long, List<Integer>> places(PortableKernel.Arguments all, Update update) {
-        long[] rows = all.get(3 + update.accumulators() + update.scalars()).toLongArray();
+        long[] rows = all.get(update.skip()).toLongArray();
         long height = all.get(0).shape().dim(0);
         Map<Long, List<Integer>> places = new TreeMap<>();
         for (int i = 0; i < rows.length; i++) {
