@@ -72,8 +72,10 @@ public sealed interface Update extends Computation {
             in.require(spec.isRowMajor() && p.isRowMajor(), "parameter, gradient and accumulators must be row-major");
         }
         TensorSpec skip = in.optional(count);
-        in.require(skip == null || (skip.dtype() == DType.BOOL && skip.shape().size() == 1),
-                "what says whether the step is skipped must be one bool, but is %s", skip);
+        if (skip != null) {
+            in.require(skip.dtype() == DType.BOOL && skip.shape().size() == 1,
+                    "what says whether the step is skipped must be one bool, but is %s", skip);
+        }
         return new TensorSpec[0];
     }
 
