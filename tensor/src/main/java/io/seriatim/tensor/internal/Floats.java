@@ -45,12 +45,18 @@ public final class Floats {
         }
         if (stride == 1 && dtype == DType.FLOAT32) {
             MemorySegment.copy(memory, FLOAT, at, into, from, count);
+        } else if (stride == 1 && count >= Halves.FEWEST && isHalf(dtype)) {
+            Halves.load(memory, dtype, at, into, from, count);
         } else if (stride == 0) {
             loadAny(memory, dtype, at, 0, into, from, 1);
             Arrays.fill(into, from + 1, from + count, into[from]);
         } else {
             loadAny(memory, dtype, at, stride, into, from, count);
         }
+    }
+
+    private static boolean isHalf(DType dtype) {
+        return dtype == DType.BFLOAT16 || dtype == DType.FLOAT16;
     }
 
     // Apart from the common cases, which the JIT inlines.
@@ -134,6 +140,8 @@ public final class Floats {
         }
         if (stride == 1 && dtype == DType.FLOAT32) {
             MemorySegment.copy(values, from, memory, FLOAT, at, count);
+        } else if (stride == 1 && count >= Halves.FEWEST && isHalf(dtype)) {
+            Halves.store(memory, dtype, at, values, from, count);
         } else {
             storeAny(memory, dtype, at, stride, values, from, count);
         }

@@ -29,6 +29,18 @@ final class Algorithms {
         };
     }
 
+    /** For gradients from the function's result, where that tells enough. Not of a maximum with 0: the library gives 0 for infinite gradients where the result is 0, which must not pass unseen. */
+    static @Nullable Eltwise ofResult(Unary.Function function, float alpha) {
+        return switch (function) {
+            case TANH -> new Eltwise(0x101, 0, 0);
+            case ELU -> alpha < 0 ? null : new Eltwise(0x102, alpha, 0);
+            case SQRT -> new Eltwise(0x103, 0, 0);
+            case SIGMOID -> new Eltwise(0x104, 0, 0);
+            case EXP -> new Eltwise(0x105, 0, 0);
+            default -> null;
+        };
+    }
+
     static @Nullable Eltwise eltwise(Unary.Function function, float alpha, float beta) {
         return switch (function) {
             case RELU -> new Eltwise(32, 0, 0);

@@ -79,16 +79,28 @@ final class ElementwiseRecipes {
     }
 
     static @Nullable Kernel unaryGrad(Dnnl dnnl, UnaryGrad grad, @Nullable TensorSpec[] arguments) {
-        Algorithms.Eltwise eltwise = Algorithms.eltwise(grad.function(), grad.alpha(), grad.beta());
         TensorSpec x = arguments[0];
         TensorSpec dy = Objects.requireNonNull(arguments[2]);
-        TensorSpec dx = Objects.requireNonNull(arguments[3]);
-        if (eltwise == null || x == null || !isDense(x, dy, dx) || grad.function() == Unary.Function.ROUND
-                || Crossover.isSmallGradient(grad.function(), x)) {
+        boolean ofResult = x == null && isHalf(dy.dtype());
+        TensorSpec data = ofResult ? arguments[1] : x;
+        Algorithms.Eltwise eltwise = ofResult
+                ? Algorithms.ofResult(grad.function(), grad.alpha())
+                : Algorithms.eltwise(grad.function(), grad.alpha(), grad.beta());
+        if (eltwise == null || data == null || !isDense(data, dy, Objects.requireNonNull(arguments[3]))
+                || grad.function() == Unary.Function.ROUND || Crossover.isSmallGradient(grad.function(), data)) {
             return null;
         }
+        return unaryGrad(dnnl, eltwise, data, ofResult);
+    }
+
+    /** In float32 plain Java is as fast with the result as the library. */
+    private static boolean isHalf(DType dtype) {
+        return dtype == DType.BFLOAT16 || dtype == DType.FLOAT16;
+    }
+
+    private static @Nullable Kernel unaryGrad(Dnnl dnnl, Algorithms.Eltwise eltwise, TensorSpec spec, boolean ofResult) {
         return DnnlKernel.of(dnnl, builder -> {
-            long data = row(builder, x);
+            long data = row(builder, spec);
             long forward = builder.keep(Dnnl.handle(out -> dnnl.call("dnnl_eltwise_forward_primitive_desc_create", "ppiippffp", out,
                     dnnl.engine(), DnnlConstants.FORWARD_TRAINING,
                     eltwise.algorithm(), data, data, eltwise.alpha(), eltwise.beta(), builder.attributes())));
@@ -101,8 +113,8 @@ final class ElementwiseRecipes {
             if (!isFast(dnnl, description)) {
                 return false;
             }
-            builder.step(description, new Operand(DnnlConstants.SRC, 0, data), new Operand(DnnlConstants.DIFF_DST, 2, data),
-                    new Operand(DnnlConstants.DIFF_SRC, 3, data));
+            builder.step(description, ofResult ? new Operand(DnnlConstants.DST, 1, data) : new Operand(DnnlConstants.SRC, 0, data),
+                    new Operand(DnnlConstants.DIFF_DST, 2, data), new Operand(DnnlConstants.DIFF_SRC, 3, data));
             return true;
         });
     }

@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -488,6 +489,44 @@ class FastAgainstPortableTest {
         }
     }
 
+    /** From the result alone, as far as that tells enough. */
+    @ParameterizedTest
+    @EnumSource(value = Unary.Function.class, names = {"RELU", "LEAKY_RELU", "ELU", "SIGMOID", "TANH", "EXP", "SQRT", "RSQRT",
+            "RECIPROCAL"})
+    void gradientsFromResultsGiveTheSame(Unary.Function function) {
+        for (DType dtype : FLOATS) {
+            UnaryGrad grad = new UnaryGrad(function, 0.25f, 0);
+            for (long n : new long[]{1, 13, 207, 2071}) {
+                Tensor x = positive(dtype, dims(n));
+                Tensor y = KernelRun.run(Kernels.portable(), new Unary(function, 0.25f, 0), x)[0];
+                Tensor dy = random(dtype, 2, dims(n));
+                Case one = new Case("gradient of " + function, grad, dtype);
+                compare(one, null, y, dy);
+                if (function == Unary.Function.RELU || function == Unary.Function.ELU || function == Unary.Function.TANH) {
+                    compare(one, null, KernelRun.run(Kernels.portable(), new Unary(function, 0.25f, 0), random(dtype, 5, dims(n)))[0], dy);
+                }
+            }
+        }
+    }
+
+    /** An infinite gradient does not vanish, or training in 16 bits would not see that the loss's scale is too large. */
+    @Test
+    void infiniteGradientsAreSeen() {
+        double infinite = Double.POSITIVE_INFINITY;
+        for (DType dtype : FLOATS) {
+            for (int n : new int[]{1, 40, 3000}) {
+                double[] values = new double[n];
+                java.util.Arrays.fill(values, infinite);
+                Tensor dy = Tensor.of(dtype, values, n);
+                Tensor zeros = Tensor.of(dtype, new double[n], n);
+                for (Unary.Function function : List.of(Unary.Function.RELU, Unary.Function.SIGMOID, Unary.Function.TANH)) {
+                    double[] dx = KernelRun.run(Kernels.system(), new UnaryGrad(function, 0, 0), null, zeros, dy)[0].toDoubleArray();
+                    assertEquals(0, java.util.Arrays.stream(dx).filter(Double::isFinite).count(), function + " " + dtype + " " + n);
+                }
+            }
+        }
+    }
+
     private static Tensor[] ordinary(Case one) {
         Tensor[] inputs = new Tensor[one.shapes().length];
         for (int i = 0; i < inputs.length; i++) {
@@ -526,7 +565,7 @@ class FastAgainstPortableTest {
         return inputs;
     }
 
-    private static void compare(Case one, Tensor... inputs) {
+    private static void compare(Case one, @Nullable Tensor... inputs) {
         Tensor[] fast;
         Tensor[] portable;
         try {
@@ -545,7 +584,7 @@ class FastAgainstPortableTest {
         }
     }
 
-    private static void compare(String what, DType dtype, Tensor[] inputs, double[] expected, double[] actual) {
+    private static void compare(String what, DType dtype, @Nullable Tensor[] inputs, double[] expected, double[] actual) {
         double tolerance = switch (dtype) {
             case FLOAT32 -> 2e-5;
             case FLOAT16 -> 4e-3;
@@ -563,7 +602,8 @@ class FastAgainstPortableTest {
                     : (Double.isInfinite(e) || Double.isInfinite(a))
                             ? e == a
                             : Math.abs(e - a) <= tolerance * Math.max(magnitude, Math.abs(e));
-            String of = inputs[0].shape().size() == expected.length ? " of " + inputs[0].toDoubleArray()[i] : "";
+            Tensor first = inputs[0];
+            String of = first != null && first.shape().size() == expected.length ? " of " + first.toDoubleArray()[i] : "";
             if (!same) {
                 fail(what + ": element " + i + of + " is " + a + ", the portable kernel's " + e);
             }
