@@ -9,7 +9,7 @@ import java.nio.ByteOrder;
  * Moves many 16-bit floating-point numbers between memory and float[]. The JIT makes vector instructions of loops over arrays of its own conversions and of whole numbers of one width, not of those over bits taken for
  * a float: so memory is copied to arrays of whole numbers, the bits of two numbers are moved at once, and the result is copied to where it is read as another type.
  */
-final class Halves {
+public final class Halves {
     /** Fewer are moved one by one. */
     static final int FEWEST = 32;
 
@@ -34,7 +34,7 @@ final class Halves {
         for (int i = 0; i < count; i += TILE) {
             int length = Math.min(TILE, count - i);
             if (dtype == DType.BFLOAT16) {
-                scratch.widen(memory, at + (long) i * Short.BYTES, into, from + i, length);
+                scratch.widen(memory, at + (long) i * Short.BYTES, MemorySegment.ofArray(into), from + (long) i, length);
             } else {
                 MemorySegment.copy(memory, SHORT, at + (long) i * Short.BYTES, scratch.shorts, 0, length);
                 fromHalf(scratch.shorts, into, from + i, length);
@@ -55,25 +55,106 @@ final class Halves {
         }
     }
 
-    private void widen(MemorySegment memory, long at, float[] into, int from, int count) {
+    /**
+     * Reads so many bfloat16, as the bits of floats.
+     *
+     * @param memory
+     *            where they are
+     * @param at
+     *            where the first begins, in bytes
+     * @param into
+     *            the bits
+     * @param count
+     *            how many
+     */
+    public static void loadBits(MemorySegment memory, long at, int[] into, int count) {
+        Halves scratch = CURRENT.get();
+        MemorySegment bits = MemorySegment.ofArray(into);
+        for (int i = 0; i < count; i += TILE) {
+            scratch.widen(memory, at + (long) i * Short.BYTES, bits, i, Math.min(TILE, count - i));
+        }
+    }
+
+    /**
+     * Writes so many bfloat16, of which the bits of floats are given: they are not rounded.
+     *
+     * @param memory
+     *            where they go
+     * @param at
+     *            where the first begins, in bytes
+     * @param values
+     *            the bits
+     * @param count
+     *            how many
+     */
+    public static void storeBits(MemorySegment memory, long at, int[] values, int count) {
+        Halves scratch = CURRENT.get();
+        for (int i = 0; i < count; i += TILE) {
+            int length = Math.min(TILE, count - i);
+            System.arraycopy(values, i, scratch.ints, 0, length);
+            shift(scratch.ints, length);
+            scratch.join(memory, at + (long) i * Short.BYTES, length);
+        }
+    }
+
+    /**
+     * Rounds floats to those that bfloat16 has: to the nearest, ties to even; a NaN stays one.
+     *
+     * @param values
+     *            from the first on
+     * @param count
+     *            how many
+     */
+    public static void round(float[] values, int count) {
+        Halves scratch = CURRENT.get();
+        MemorySegment memory = MemorySegment.ofArray(values);
+        for (int i = 0; i < count; i += TILE) {
+            int length = Math.min(TILE, count - i);
+            long at = (long) i * Float.BYTES;
+            MemorySegment.copy(memory, INT, at, scratch.ints, 0, length);
+            round(scratch.ints, length);
+            lift(scratch.ints, length);
+            MemorySegment.copy(scratch.ints, 0, memory, INT, at, length);
+        }
+    }
+
+    private static void shift(int[] bits, int count) {
+        for (int i = 0; i < count; i++) {
+            bits[i] >>>= Short.SIZE;
+        }
+    }
+
+    private static void lift(int[] bits, int count) {
+        for (int i = 0; i < count; i++) {
+            bits[i] <<= Short.SIZE;
+        }
+    }
+
+    private void widen(MemorySegment memory, long at, MemorySegment into, long from, int count) {
         int pairs = count / 2;
         MemorySegment.copy(memory, INT, at, ints, 0, pairs);
         spread(ints, longs, pairs);
-        MemorySegment.copy(longs, 0, MemorySegment.ofArray(into), LONG, (long) from * Float.BYTES, pairs);
+        MemorySegment.copy(longs, 0, into, LONG, from * Float.BYTES, pairs);
         if (2 * pairs < count) {
-            into[from + count - 1] = BFloat16.toFloat(memory.get(SHORT, at + (count - 1L) * Short.BYTES));
+            into.set(INT, (from + count - 1) * Float.BYTES, memory.get(SHORT, at + (count - 1L) * Short.BYTES) << Short.SIZE);
         }
     }
 
     private void narrow(MemorySegment memory, long at, float[] values, int from, int count) {
+        MemorySegment.copy(MemorySegment.ofArray(values), INT, (long) from * Float.BYTES, ints, 0, count);
+        round(ints, count);
+        join(memory, at, count);
+    }
+
+    /** Writes the lower halves of the ints. */
+    private void join(MemorySegment memory, long at, int count) {
         int pairs = count / 2;
-        MemorySegment.copy(MemorySegment.ofArray(values), INT, (long) from * Float.BYTES, ints, 0, 2 * pairs);
-        round(ints, 2 * pairs);
+        short last = (short) ints[Math.max(0, count - 1)];
         MemorySegment.copy(MemorySegment.ofArray(ints), LONG, 0, longs, 0, pairs);
         join(longs, ints, pairs);
         MemorySegment.copy(ints, 0, memory, INT, at, pairs);
         if (2 * pairs < count) {
-            memory.set(SHORT, at + (count - 1L) * Short.BYTES, BFloat16.fromFloat(values[from + count - 1]));
+            memory.set(SHORT, at + (count - 1L) * Short.BYTES, last);
         }
     }
 

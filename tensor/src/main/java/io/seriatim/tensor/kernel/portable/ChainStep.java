@@ -1,6 +1,7 @@
 package io.seriatim.tensor.kernel.portable;
 
 import io.seriatim.tensor.DType;
+import io.seriatim.tensor.internal.Halves;
 import io.seriatim.tensor.kernel.Binary;
 import io.seriatim.tensor.kernel.Chain;
 import io.seriatim.tensor.kernel.KernelContext;
@@ -29,7 +30,7 @@ interface ChainStep {
         return switch (dtypes[result]) {
             case BFLOAT16 -> (context, count) -> {
                 exact.run(context, count);
-                Halves.round(context.floats(out), count, context);
+                Halves.round(context.floats(out), count);
             };
             case FLOAT16 -> (context, count) -> {
                 exact.run(context, count);

@@ -7,7 +7,6 @@ import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.internal.Doubles;
 import io.seriatim.tensor.internal.Floats;
 import io.seriatim.tensor.internal.Nest;
-import io.seriatim.tensor.kernel.KernelContext;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -28,10 +27,10 @@ record Elements(DType dtype, Nest nest) {
         return tensor.offset() + (nest.offset(0, row) + column * nest.rowStride(0)) * dtype.bytes();
     }
 
-    void load(Tensor tensor, long first, float[] into, int count, KernelContext context) {
+    void load(Tensor tensor, long first, float[] into, int count) {
         MemorySegment memory = tensor.memory();
         if (nest.rows() == 1) {
-            Halves.loadAny(memory, dtype, at(tensor, 0, first), nest.rowStride(0), into, count, context);
+            Floats.load(memory, dtype, at(tensor, 0, first), nest.rowStride(0), into, 0, count);
             return;
         }
         long row = first / nest.rowLength();
@@ -53,10 +52,10 @@ record Elements(DType dtype, Nest nest) {
         }
     }
 
-    void store(Tensor tensor, long first, float[] values, int count, KernelContext context) {
+    void store(Tensor tensor, long first, float[] values, int count) {
         MemorySegment memory = tensor.memory();
         if (nest.rows() == 1) {
-            Halves.storeAny(memory, dtype, at(tensor, 0, first), nest.rowStride(0), values, count, context);
+            Floats.store(memory, dtype, at(tensor, 0, first), nest.rowStride(0), values, 0, count);
             return;
         }
         long row = first / nest.rowLength();

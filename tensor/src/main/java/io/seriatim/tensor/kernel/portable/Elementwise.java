@@ -5,6 +5,7 @@ import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.internal.Doubles;
+import io.seriatim.tensor.internal.Floats;
 import io.seriatim.tensor.internal.Longs;
 import io.seriatim.tensor.internal.Nest;
 import io.seriatim.tensor.kernel.Kernel;
@@ -84,13 +85,11 @@ final class Elementwise {
                 for (int i = 0; i < inputs; i++) {
                     Tensor x = arguments[i];
                     if (x != null) {
-                        Halves.loadAny(x.memory(), x.dtype(), at(x, i, row, column), nest.rowStride(i), context.floats(i), count, context);
+                        Floats.load(x.memory(), x.dtype(), at(x, i, row, column), nest.rowStride(i), context.floats(i), 0, count);
                     }
                 }
                 tile.floats(context, count);
-                Halves.storeAny(out.memory(), out.dtype(), at(out, inputs, row, column), nest.rowStride(inputs), context.floats(inputs),
-                        count,
-                        context);
+                Floats.store(out.memory(), out.dtype(), at(out, inputs, row, column), nest.rowStride(inputs), context.floats(inputs), 0, count);
             }
         }
     }

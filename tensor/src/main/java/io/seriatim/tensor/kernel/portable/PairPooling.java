@@ -3,6 +3,7 @@ package io.seriatim.tensor.kernel.portable;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.internal.Halves;
 import io.seriatim.tensor.kernel.Computation;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
@@ -133,7 +134,7 @@ final class PairPooling extends PortableKernel {
         if (dtype == DType.FLOAT32) {
             MemorySegment.copy(windows, 0, y.memory(), INT, at, count * row);
         } else {
-            Halves.storeBits(y.memory(), at, windows, count * row, context);
+            Halves.storeBits(y.memory(), at, windows, count * row);
         }
     }
 
@@ -146,7 +147,7 @@ final class PairPooling extends PortableKernel {
         if (dtype == DType.FLOAT32) {
             MemorySegment.copy(dy.memory(), INT, at, gradients, 0, count * row);
         } else {
-            Halves.loadBits(dy.memory(), at, gradients, count * row, context);
+            Halves.loadBits(dy.memory(), at, gradients, count * row);
         }
         for (int i = count - 1; i >= 0; i--) {
             System.arraycopy(gradients, i * row, gradients, 2 * i * row, row);

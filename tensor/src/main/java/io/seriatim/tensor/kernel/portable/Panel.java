@@ -46,22 +46,12 @@ record Panel(int rows, int channels, int length, DType dtype) {
         return tensor.offset() + ((long) row * channels * length + (long) first * length + column) * dtype.bytes();
     }
 
-    void load(Tensor tensor, int row, int first, int column, float[] into, int from, int count, KernelContext context) {
-        long at = at(tensor, row, first, column);
-        if (dtype == DType.FLOAT32) {
-            Floats.load(tensor.memory(), DType.FLOAT32, at, 1, into, from, count);
-        } else {
-            Halves.load(tensor.memory(), at, into, from, count, context);
-        }
+    void load(Tensor tensor, int row, int first, int column, float[] into, int from, int count) {
+        Floats.load(tensor.memory(), dtype, at(tensor, row, first, column), 1, into, from, count);
     }
 
-    void store(Tensor tensor, int row, int first, int column, float[] values, int count, KernelContext context) {
-        long at = at(tensor, row, first, column);
-        if (dtype == DType.FLOAT32) {
-            Floats.store(tensor.memory(), DType.FLOAT32, at, 1, values, 0, count);
-        } else {
-            Halves.store(tensor.memory(), at, values, count, context);
-        }
+    void store(Tensor tensor, int row, int first, int column, float[] values, int count) {
+        Floats.store(tensor.memory(), dtype, at(tensor, row, first, column), 1, values, 0, count);
     }
 
     /** The sums of a group's channels. */
@@ -75,20 +65,20 @@ record Panel(int rows, int channels, int length, DType dtype) {
             Arrays.fill(sums, 0, count, 0);
             for (int row = 0; row < rows; row += ROWS) {
                 int some = Math.min(ROWS, rows - row);
-                loadRows(tensor, row, some, first, column, values, count, context);
+                loadRows(tensor, row, some, first, column, values, count);
                 add(values, some, count, sums);
             }
             fold(sums, column, count, totals);
         }
     }
 
-    private void loadRows(Tensor tensor, int row, int some, int first, int column, float[] into, int count, KernelContext context) {
+    private void loadRows(Tensor tensor, int row, int some, int first, int column, float[] into, int count) {
         if (count == channels * length && dtype == DType.FLOAT32) {
-            load(tensor, row, 0, 0, into, 0, some * count, context);
+            load(tensor, row, 0, 0, into, 0, some * count);
             return;
         }
         for (int i = 0; i < some; i++) {
-            load(tensor, row + i, first, column, into, i * count, count, context);
+            load(tensor, row + i, first, column, into, i * count, count);
         }
     }
 

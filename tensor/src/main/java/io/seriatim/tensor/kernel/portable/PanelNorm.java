@@ -96,9 +96,9 @@ final class PanelNorm extends PortableKernel {
             panel.spread(factor, column, count, context.floats(2));
             panel.spread(bias, column, count, context.floats(3));
             for (int row = 0; row < panel.rows(); row++) {
-                panel.load(x, row, first, column, tile, 0, count, context);
+                panel.load(x, row, first, column, tile, 0, count);
                 normalise(tile, context.floats(1), context.floats(2), context.floats(3), count);
-                panel.store(y, row, first, column, tile, count, context);
+                panel.store(y, row, first, column, tile, count);
             }
         }
     }
@@ -121,7 +121,7 @@ final class PanelNorm extends PortableKernel {
             panel.spread(mean, column, count, means);
             Arrays.fill(sums, 0, count, 0);
             for (int row = 0; row < panel.rows(); row++) {
-                panel.load(x, row, first, column, tile, 0, count, context);
+                panel.load(x, row, first, column, tile, 0, count);
                 addSquares(tile, means, sums, count);
             }
             panel.fold(sums, column, count, totals);
@@ -167,10 +167,10 @@ final class PanelNorm extends PortableKernel {
             panel.spread(slope, column, count, context.floats(4));
             panel.spread(factor, column, count, context.floats(5));
             for (int row = 0; row < panel.rows(); row++) {
-                panel.load(x, row, first, column, tile, 0, count, context);
-                panel.load(dy, row, first, column, gradients, 0, count, context);
+                panel.load(x, row, first, column, tile, 0, count);
+                panel.load(dy, row, first, column, gradients, 0, count);
                 gradients(tile, gradients, context.floats(2), context.floats(3), context.floats(4), context.floats(5), count);
-                panel.store(dx, row, first, column, gradients, count, context);
+                panel.store(dx, row, first, column, gradients, count);
             }
         }
     }
@@ -197,8 +197,8 @@ final class PanelNorm extends PortableKernel {
             Arrays.fill(sums, 0, count, 0);
             Arrays.fill(others, 0, count, 0);
             for (int row = 0; row < panel.rows(); row++) {
-                panel.load(x, row, first, column, tile, 0, count, context);
-                panel.load(dy, row, first, column, gradients, 0, count, context);
+                panel.load(x, row, first, column, tile, 0, count);
+                panel.load(dy, row, first, column, gradients, 0, count);
                 add(tile, gradients, means, sums, others, count);
             }
             panel.fold(sums, column, count, totals);

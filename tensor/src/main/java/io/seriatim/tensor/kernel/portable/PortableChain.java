@@ -153,7 +153,7 @@ final class PortableChain extends PortableKernel {
         if (wide[input]) {
             operands[input].load(tensor, first, context.doubles(slots[input]), count);
         } else {
-            operands[input].load(tensor, first, context.floats(slots[input]), count, context);
+            operands[input].load(tensor, first, context.floats(slots[input]), count);
         }
     }
 
@@ -163,7 +163,7 @@ final class PortableChain extends PortableKernel {
         if (wide[value]) {
             operands[inputs + output].store(tensor, first, context.doubles(slots[value]), count);
         } else {
-            operands[inputs + output].store(tensor, first, context.floats(slots[value]), count, context);
+            operands[inputs + output].store(tensor, first, context.floats(slots[value]), count);
         }
     }
 }
