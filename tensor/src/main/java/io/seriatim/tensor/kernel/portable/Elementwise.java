@@ -89,7 +89,8 @@ final class Elementwise {
                     }
                 }
                 tile.floats(context, count);
-                Floats.store(out.memory(), out.dtype(), at(out, inputs, row, column), nest.rowStride(inputs), context.floats(inputs), 0, count);
+                Floats.store(out.memory(), out.dtype(), at(out, inputs, row, column), nest.rowStride(inputs), context.floats(inputs), 0,
+                        count);
             }
         }
     }
