@@ -67,15 +67,16 @@ final class Gates {
         int whole = tasks.get(last).writes().length == 1 ? tasks.get(last).writes()[0] : -1;
         List<Gate> gates = whole < 0 ? List.of() : gates(whole);
         List<Integer> sum = new ArrayList<>();
-        if (gates.size() < 2 || !isSum(whole, last, sum)) {
+        if (gates.size() < 2 || !isSum(whole, last, sum)
+                || gates.stream().anyMatch(gate -> !Fusion.place(compute(gate.split())).equals(Fusion.place(compute(last))))) {
             return;
         }
         sum.forEach(task -> parts.put(task, new ArrayList<>()));
         for (Gate gate : gates) {
             parts.put(gate.split(), List.of());
             Map<Integer, Arg> own = new HashMap<>();
-            sum.forEach(task -> own.put(compute(task).writes()[0], added(compute(task).writes()[0], gate)));
             own.put(whole, gate.out());
+            sum.forEach(task -> own.computeIfAbsent(compute(task).writes()[0], value -> added(value, gate)));
             sum.forEach(task -> Objects.requireNonNull(parts.get(task)).add(part(task, gate, own)));
         }
     }
@@ -93,7 +94,8 @@ final class Gates {
         }
         List<Gate> gates = new ArrayList<>();
         for (int split : users.readers(value)) {
-            if (!(tasks.get(split) instanceof Task.Compute task)) {
+            // What a task writes without a stage has no elements, but is written nevertheless.
+            if (!(tasks.get(split) instanceof Task.Compute task) || task.writes().length != task.stages().size()) {
                 return List.of();
             }
             for (Stage stage : task.stages()) {
@@ -104,7 +106,7 @@ final class Gates {
                 gates.add(gate);
             }
         }
-        return gates;
+        return gates.stream().mapToLong(Gate::columns).sum() <= whole.shape().dim(1) ? gates : List.of();
     }
 
     private @Nullable Gate gate(int split, Stage stage, int value, TensorSpec whole) {

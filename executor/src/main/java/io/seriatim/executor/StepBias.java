@@ -110,10 +110,17 @@ final class StepBias {
         if (other == null || bias == null || last == null || !isRow(bias, out) || isWritten(other, reader, second)
                 || !first.inputs().stream().allMatch(in -> in != null && in.spec().equals(out.spec()))
                 || !out.spec().equals(Objects.requireNonNull(last.outputs().getFirst()).spec())
-                || product.spec().shape().dim(1) != out.spec().shape().dim(-1)) {
+                || !areRows(first, product)) {
             return null;
         }
         return new Sum(reader, second, bias);
+    }
+
+    /** Whether it reads whole rows of a product. */
+    private static boolean areRows(Stage addition, Arg product) {
+        long columns = product.spec().shape().dim(1);
+        return addition.inputs().stream().filter(in -> in != null && in.value() == product.value())
+                .allMatch(in -> in.spec().shape().dim(-1) == columns && in.offset() % (columns * product.spec().dtype().bytes()) == 0);
     }
 
     /** What an addition adds to a value; null if that is no value, or the same one. */

@@ -52,6 +52,8 @@ class GatesTest {
         READ_WHOLE(false),
         /** What is added up is neither a product nor the same for each row. */
         RESIDUAL(false),
+        /** Some columns are in two parts. */
+        OVERLAPPING(false),
         /** The library's functions make a number of NaN. */
         RELU(false);
 
@@ -81,6 +83,7 @@ class GatesTest {
                 c = gates.get(1).sigmoid().times(c).plus(gates.get(0).sigmoid().times(in));
                 h = gates.get(3).sigmoid().times(c.tanh());
                 h = this == READ_TWICE ? h.plus(gates.get(3)) : h;
+                h = this == OVERLAPPING ? h.plus(sum.slice(1, WIDTH / 2, WIDTH / 2 + WIDTH).tanh()) : h;
                 h = this == READ_WHOLE ? h.plus(sum.meanKeeping(-1)) : h;
             }
             return h;
