@@ -73,7 +73,7 @@ final class ConvolutionForward {
     /** With post-ops as kernels of their own: the images are small where that pays. */
     private @Nullable Kernel products(Dnnl dnnl, @Nullable TensorSpec[] arguments) {
         ConvolutionProducts products = ConvolutionProducts.of(geometry, x, w, y);
-        if (products == null || (bias != null && !bias.isRowMajor())) {
+        if (products == null || (bias != null && (!bias.isRowMajor() || bias.dtype() != x.dtype()))) {
             return null;
         }
         DnnlKernel.Preference preference = (builder, argument, given) -> x.isRowMajor() ? given : preferred(builder, argument, given);
