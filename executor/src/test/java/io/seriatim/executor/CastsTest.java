@@ -36,8 +36,11 @@ class CastsTest {
     private static final int STEPS = 12;
     private static final DType NARROW = DType.BFLOAT16;
     private static final DType WIDE = DType.FLOAT32;
-    private static final Predicate<Stage> CASTS = stage -> stage.computation() instanceof Copy copy && copy.to() != null
-            && stage.specs()[0] != null && copy.to() != Objects.requireNonNull(stage.specs()[0]).dtype();
+
+    private static boolean isCast(Stage stage) {
+        return stage.computation() instanceof Copy copy && copy.to() != null && stage.specs()[0] != null
+                && copy.to() != Objects.requireNonNull(stage.specs()[0]).dtype();
+    }
 
     @BeforeAll
     static void needsTheLibrary() {
@@ -83,7 +86,7 @@ class CastsTest {
 
     private static void assertSame(Network network, Tensor x, long casts) {
         Found plain = run(Executor.builder().without(Pass.CHAINS), network, network.main(), 1, x);
-        assertEquals(casts, plain.count(CASTS), () -> plain.stages().toString());
+        assertEquals(casts, plain.count(CastsTest::isCast), () -> plain.stages().toString());
         for (Supplier<Executor.Builder> executor : executors()) {
             Found expected = run(executor.get().without(Pass.CASTS), network, network.main(), 2, x);
             Found found = run(executor.get(), network, network.main(), 2, x);
@@ -160,7 +163,8 @@ class CastsTest {
                     assertEquals(expected[i], losses(found)[i], 0.02 * expected[i], "loss " + i + " in " + precision.dtype());
                 }
                 if (precision.dtype() == DType.BFLOAT16) {
-                    assertTrue(2 * found.count(CASTS) < without.count(CASTS), found.count(CASTS) + " casts of " + without.count(CASTS));
+                    assertTrue(2 * found.count(CastsTest::isCast) < without.count(CastsTest::isCast),
+                            found.count(CastsTest::isCast) + " casts of " + without.count(CastsTest::isCast));
                     assertEquals(1, found.count(stage -> stage.computation() instanceof UnaryGrad && stage.specs()[0] != null
                             && Objects.requireNonNull(stage.specs()[0]).dtype() == NARROW), "the gradient of GELU is narrow");
                 }
