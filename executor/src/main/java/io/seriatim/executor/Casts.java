@@ -2,11 +2,9 @@ package io.seriatim.executor;
 
 import io.seriatim.device.Place;
 import io.seriatim.tensor.DType;
-import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.kernel.Binary;
 import io.seriatim.tensor.kernel.Computation;
 import io.seriatim.tensor.kernel.Copy;
-import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.MatMul;
 import io.seriatim.tensor.kernel.NoKernelException;
 import io.seriatim.tensor.kernel.PreparedKernels;
