@@ -91,11 +91,7 @@ final class Casts {
     }
 
     private static boolean isMixed(DType narrow, DType wide) {
-        return isNarrow(narrow) && wide == DType.FLOAT32;
-    }
-
-    private static boolean isNarrow(DType dtype) {
-        return dtype == DType.BFLOAT16 || dtype == DType.FLOAT16;
+        return narrow.isHalf() && wide == DType.FLOAT32;
     }
 
     /** Whether a value is a task's alone to write, and no one but tasks knows it. */

@@ -42,6 +42,15 @@ public enum DType {
     }
 
     /**
+     * Whether it is one of the two floating-point types of 16 bits.
+     *
+     * @return false for all others
+     */
+    public boolean isHalf() {
+        return this == FLOAT16 || this == BFLOAT16;
+    }
+
+    /**
      * Whether it is one of the four floating-point types.
      *
      * @return false for whole numbers and bool

@@ -45,7 +45,7 @@ public final class Floats {
         }
         if (stride == 1 && dtype == DType.FLOAT32) {
             MemorySegment.copy(memory, FLOAT, at, into, from, count);
-        } else if (stride == 1 && count >= Halves.FEWEST && isHalf(dtype)) {
+        } else if (stride == 1 && count >= Halves.FEWEST && dtype.isHalf()) {
             Halves.load(memory, dtype, at, into, from, count);
         } else if (stride == 0) {
             loadAny(memory, dtype, at, 0, into, from, 1);
@@ -53,10 +53,6 @@ public final class Floats {
         } else {
             loadAny(memory, dtype, at, stride, into, from, count);
         }
-    }
-
-    private static boolean isHalf(DType dtype) {
-        return dtype == DType.BFLOAT16 || dtype == DType.FLOAT16;
     }
 
     // Apart from the common cases, which the JIT inlines.
@@ -140,7 +136,7 @@ public final class Floats {
         }
         if (stride == 1 && dtype == DType.FLOAT32) {
             MemorySegment.copy(values, from, memory, FLOAT, at, count);
-        } else if (stride == 1 && count >= Halves.FEWEST && isHalf(dtype)) {
+        } else if (stride == 1 && count >= Halves.FEWEST && dtype.isHalf()) {
             Halves.store(memory, dtype, at, values, from, count);
         } else {
             storeAny(memory, dtype, at, stride, values, from, count);
