@@ -11,7 +11,6 @@ import io.seriatim.tensor.kernel.PreparedKernels;
 import io.seriatim.tensor.kernel.Unary;
 import io.seriatim.tensor.kernel.UnaryGrad;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -31,10 +30,9 @@ final class Casts {
 
     private static final String PORTABLE = "portable";
 
-    private final @Nullable Task[] tasks;
     private final ValueTable values;
     private final PreparedKernels kernels;
-    private final Users users;
+    private final TaskTable tasks;
 
     /** A task that does nothing but cast all of a value. */
     private record Cast(int index, Arg from, Arg to) {
@@ -45,37 +43,36 @@ final class Casts {
     }
 
     private Casts(List<Task> tasks, ValueTable values, PreparedKernels kernels) {
-        this.tasks = tasks.toArray(Task[]::new);
         this.values = values;
         this.kernels = kernels;
-        this.users = new Users(tasks, values);
+        this.tasks = new TaskTable(tasks, values);
     }
 
     static List<Task> of(List<Task> tasks, ValueTable values, PreparedKernels kernels) {
         Casts casts = new Casts(tasks, values, kernels);
-        for (int i = 0; i < casts.tasks.length; i++) {
-            if (casts.tasks[i] instanceof Task.Compute task && task.stages().size() == 1) {
+        for (int i = 0; i < casts.tasks.size(); i++) {
+            if (casts.tasks.get(i) instanceof Task.Compute task && task.stages().size() == 1) {
                 casts.work(i, task);
             }
         }
-        for (int i = 0; i < casts.tasks.length; i++) {
+        for (int i = 0; i < casts.tasks.size(); i++) {
             Cast cast = casts.cast(i);
             if (cast != null && cast.isWidening()) {
                 casts.read(cast);
             }
         }
-        for (int i = 0; i < casts.tasks.length; i++) {
+        for (int i = 0; i < casts.tasks.size(); i++) {
             Cast cast = casts.cast(i);
             if (cast != null && !cast.isWidening()) {
                 casts.write(cast);
             }
         }
-        return Arrays.stream(casts.tasks).filter(Objects::nonNull).toList();
+        return casts.tasks.left();
     }
 
     /** The cast that a task is; null if it is something else, or others know what it writes. */
     private @Nullable Cast cast(int index) {
-        if (!(tasks[index] instanceof Task.Compute task) || task.stages().size() != 1
+        if (!(tasks.get(index) instanceof Task.Compute task) || task.stages().size() != 1
                 || !(task.stages().getFirst().computation() instanceof Copy)) {
             return null;
         }
@@ -96,12 +93,7 @@ final class Casts {
 
     /** Whether a value is a task's alone to write, and no one but tasks knows it. */
     private boolean isOwn(int value, int writer) {
-        return users.isTemporary(value) && users.writers(value).equals(Set.of(writer));
-    }
-
-    private void put(int index, @Nullable Task task) {
-        users.replace(index, tasks[index], task);
-        tasks[index] = task;
+        return tasks.isTemporary(value) && tasks.writers(value).equals(Set.of(writer));
     }
 
     /** Has an elementwise operation between casts work on narrow values. */
@@ -131,44 +123,44 @@ final class Casts {
         Stage narrow = stage.with(inputs, List.of(narrowing.to()));
         if (isGood(stage, narrow)) {
             List<Access> operations = new ArrayList<>(task.operations());
-            operations.addAll(((Task.Compute) Objects.requireNonNull(tasks[narrowing.index()])).operations());
-            put(narrowing.index(), null);
-            put(index, Users.rebuilt(task, operations, List.of(narrow)));
+            operations.addAll(tasks.compute(narrowing.index()).operations());
+            tasks.put(narrowing.index(), null);
+            tasks.put(index, task.with(operations, List.of(narrow)));
             stage.inputs().stream().filter(Objects::nonNull).forEach(arg -> leaveOut(arg.value()));
         }
     }
 
     /** A cast whose result no one reads any more goes. */
     private void leaveOut(int value) {
-        if (users.readers(value).isEmpty() && users.isTemporary(value)) {
-            users.writers(value).stream().toList().forEach(writer -> put(writer, null));
+        if (tasks.readers(value).isEmpty() && tasks.isTemporary(value)) {
+            tasks.writers(value).stream().toList().forEach(writer -> tasks.put(writer, null));
         }
     }
 
     /** The cast that is all that reads what a task writes. */
     private @Nullable Cast narrowing(int value, int writer) {
-        Cast cast = isOwn(value, writer) && users.readers(value).size() == 1 ? cast(users.readers(value).first()) : null;
+        Cast cast = isOwn(value, writer) && tasks.readers(value).size() == 1 ? cast(tasks.readers(value).first()) : null;
         return cast != null && !cast.isWidening() ? cast : null;
     }
 
     /** The cast that wrote what a task reads, if what it read is still there. */
     private @Nullable Cast widening(int value, int reader) {
-        Cast cast = users.writers(value).size() == 1 ? cast(users.writers(value).first()) : null;
+        Cast cast = tasks.writers(value).size() == 1 ? cast(tasks.writers(value).first()) : null;
         return cast != null && cast.isWidening() && isKept(cast, reader) ? cast : null;
     }
 
     private boolean isKept(Cast cast, int reader) {
-        Integer written = users.writers(cast.from().value()).ceiling(cast.index());
+        Integer written = tasks.writers(cast.from().value()).ceiling(cast.index());
         return cast.index() < reader && (written == null || written > reader);
     }
 
     /** Has readers of a widened value read the narrow one, as far as they can. */
     private void read(Cast cast) {
-        for (int reader : List.copyOf(users.readers(cast.to().value()))) {
-            if (tasks[reader] instanceof Task.Compute task && task.stages().size() <= Fusion.MOST_STAGES && isKept(cast, reader)) {
+        for (int reader : List.copyOf(tasks.readers(cast.to().value()))) {
+            if (tasks.get(reader) instanceof Task.Compute task && task.stages().size() <= Fusion.MOST_STAGES && isKept(cast, reader)) {
                 List<Stage> stages = task.stages().stream().map(stage -> reading(stage, cast)).toList();
                 if (!stages.equals(task.stages())) {
-                    put(reader, Users.rebuilt(task, task.operations(), stages));
+                    tasks.put(reader, task.with(task.operations(), stages));
                 }
             }
         }
@@ -193,9 +185,9 @@ final class Casts {
     /** Has the task that writes what is only narrowed write it narrow. */
     private void write(Cast cast) {
         int value = cast.from().value();
-        int writer = users.writers(value).isEmpty() ? -1 : users.writers(value).first();
-        if (writer < 0 || writer >= cast.index() || !isOwn(value, writer) || !users.readers(value).equals(Set.of(cast.index()))
-                || !(tasks[writer] instanceof Task.Compute task)) {
+        int writer = tasks.writers(value).isEmpty() ? -1 : tasks.writers(value).first();
+        if (writer < 0 || writer >= cast.index() || !isOwn(value, writer) || !tasks.readers(value).equals(Set.of(cast.index()))
+                || !(tasks.get(writer) instanceof Task.Compute task)) {
             return;
         }
         List<Stage> stages = new ArrayList<>(task.stages());
@@ -209,9 +201,9 @@ final class Casts {
         }
         if (touching == 1 && !stages.equals(task.stages())) {
             List<Access> operations = new ArrayList<>(task.operations());
-            operations.addAll(((Task.Compute) Objects.requireNonNull(tasks[cast.index()])).operations());
-            put(cast.index(), null);
-            put(writer, Users.rebuilt(task, operations, stages));
+            operations.addAll(tasks.compute(cast.index()).operations());
+            tasks.put(cast.index(), null);
+            tasks.put(writer, task.with(operations, stages));
         }
     }
 

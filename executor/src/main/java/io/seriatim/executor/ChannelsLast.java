@@ -59,7 +59,7 @@ final class ChannelsLast {
 
     /** Whether there are such values. */
     private boolean isAny() {
-        Users users = new Users(tasks, values);
+        TaskTable users = new TaskTable(tasks, values);
         boolean any = false;
         for (int value = 0; value < isLast.length; value++) {
             isLast[value] = users.isTemporary(value) && users.writers(value).size() == 1

@@ -30,10 +30,9 @@ final class Gates {
     private static final long LEAST_COLUMNS = 32;
     private static final Binary ADD = Binary.of(Binary.Function.ADD);
 
-    private final List<Task> tasks;
     private final ValueTable values;
     private final boolean relaxedNan;
-    private final Users users;
+    private final TaskTable tasks;
     private final Map<Integer, List<Task>> parts = new HashMap<>();
 
     /** Some columns of a sum. */
@@ -41,10 +40,9 @@ final class Gates {
     }
 
     private Gates(List<Task> tasks, ValueTable values, boolean relaxedNan) {
-        this.tasks = tasks;
         this.values = values;
         this.relaxedNan = relaxedNan;
-        this.users = new Users(tasks, values);
+        this.tasks = new TaskTable(tasks, values);
     }
 
     static List<Task> of(List<Task> tasks, ValueTable values, boolean relaxedNan) {
@@ -68,7 +66,7 @@ final class Gates {
         List<Gate> gates = whole < 0 ? List.of() : gates(whole);
         List<Integer> sum = new ArrayList<>();
         if (gates.size() < 2 || !isSum(whole, last, sum)
-                || gates.stream().anyMatch(gate -> !Fusion.place(compute(gate.split())).equals(Fusion.place(compute(last))))) {
+                || gates.stream().anyMatch(gate -> !Fusion.place(tasks.compute(gate.split())).equals(Fusion.place(tasks.compute(last))))) {
             return;
         }
         sum.forEach(task -> parts.put(task, new ArrayList<>()));
@@ -76,24 +74,20 @@ final class Gates {
             parts.put(gate.split(), List.of());
             Map<Integer, Arg> own = new HashMap<>();
             own.put(whole, gate.out());
-            sum.forEach(task -> own.computeIfAbsent(compute(task).writes()[0], value -> added(value, gate)));
+            sum.forEach(task -> own.computeIfAbsent(tasks.compute(task).writes()[0], value -> added(value, gate)));
             sum.forEach(task -> Objects.requireNonNull(parts.get(task)).add(part(task, gate, own)));
         }
-    }
-
-    private Task.Compute compute(int task) {
-        return (Task.Compute) tasks.get(task);
     }
 
     /** The columns that a value is split into; none if it is used for something else too, or if what reads them is no function of each element. */
     private List<Gate> gates(int value) {
         TensorSpec whole = values.spec(value);
-        if (whole == null || !users.isTemporary(value) || whole.shape().rank() != 2 || !whole.dtype().isFloating()
+        if (whole == null || !tasks.isTemporary(value) || whole.shape().rank() != 2 || !whole.dtype().isFloating()
                 || whole.shape().dim(0) > MOST_ROWS) {
             return List.of();
         }
         List<Gate> gates = new ArrayList<>();
-        for (int split : users.readers(value)) {
+        for (int split : tasks.readers(value)) {
             // What a task writes without a stage has no elements, but is written nevertheless.
             if (!(tasks.get(split) instanceof Task.Compute task) || task.writes().length != task.stages().size()) {
                 return List.of();
@@ -113,8 +107,8 @@ final class Gates {
         Arg in = stage.inputs().size() == 1 ? stage.inputs().getFirst() : null;
         Arg out = stage.outputs().size() == 1 ? stage.outputs().getFirst() : null;
         if (!(stage.computation() instanceof Copy) || in == null || in.value() != value || out == null || !out.isWhole(values)
-                || !users.isTemporary(out.value())
-                || users.writers(out.value()).size() != 1 || !out.spec().shape().equals(in.spec().shape())
+                || !tasks.isTemporary(out.value())
+                || tasks.writers(out.value()).size() != 1 || !out.spec().shape().equals(in.spec().shape())
                 || out.spec().dtype() != whole.dtype() || !isApplied(out, split)) {
             return null;
         }
@@ -126,12 +120,12 @@ final class Gates {
 
     /** Whether all that is done with it is to apply a function that may become part of a product. */
     private boolean isApplied(Arg part, int from) {
-        Set<Integer> readers = users.readers(part.value());
+        Set<Integer> readers = tasks.readers(part.value());
         return readers.size() == 1 && tasks.get(readers.iterator().next()) instanceof Task.Compute reader && reader.stages().size() == 1
                 && reader.stages().getFirst().computation() instanceof Unary unary
                 && (relaxedNan || new PostOp.Apply(unary.function(), unary.alpha(), unary.beta()).keepsNaN())
                 && part.equals(reader.stages().getFirst().inputs().getFirst())
-                && Fusion.place(reader).equals(Fusion.place(compute(from)));
+                && Fusion.place(reader).equals(Fusion.place(tasks.compute(from)));
     }
 
     /**
@@ -141,7 +135,7 @@ final class Gates {
      *            the tasks that compute it are added
      */
     private boolean isSum(int value, int writer, List<Integer> found) {
-        if (users.writers(value).size() != 1 || found.contains(writer) || !(tasks.get(writer) instanceof Task.Compute task)
+        if (tasks.writers(value).size() != 1 || found.contains(writer) || !(tasks.get(writer) instanceof Task.Compute task)
                 || task.stages().size() != 1 || task.writes().length != 1 || !Fusion.isPure(task)) {
             return false;
         }
@@ -160,9 +154,9 @@ final class Gates {
     }
 
     private boolean isPartSum(int value, int reader, List<Integer> found) {
-        Integer writer = users.writers(value).lower(reader);
-        return writer != null && users.readers(value).equals(Set.of(reader)) && isSum(value, writer, found)
-                && Fusion.place(compute(writer)).equals(Fusion.place(compute(reader)));
+        Integer writer = tasks.writers(value).lower(reader);
+        return writer != null && tasks.readers(value).equals(Set.of(reader)) && isSum(value, writer, found)
+                && Fusion.place(tasks.compute(writer)).equals(Fusion.place(tasks.compute(reader)));
     }
 
     private static boolean isDivisible(MatMul product, Stage stage) {
@@ -179,7 +173,7 @@ final class Gates {
     }
 
     private boolean isAddend(Arg in, Arg out) {
-        return in.isWhole(values) && in.spec().equals(out.spec()) && users.isTemporary(in.value());
+        return in.isWhole(values) && in.spec().equals(out.spec()) && tasks.isTemporary(in.value());
     }
 
     /** The part of a value that is added up. */
@@ -190,7 +184,7 @@ final class Gates {
 
     /** A task of a sum for some of its columns. */
     private Task.Compute part(int index, Gate gate, Map<Integer, Arg> own) {
-        Task.Compute task = compute(index);
+        Task.Compute task = tasks.compute(index);
         Stage stage = task.stages().getFirst();
         List<@Nullable Arg> inputs = new ArrayList<>();
         for (Arg in : stage.inputs()) {
@@ -205,7 +199,7 @@ final class Gates {
         List<Access> operations = new ArrayList<>(task.operations());
         Arg out = Objects.requireNonNull(own.get(task.writes()[0]));
         if (out.equals(gate.out())) {
-            operations.addAll(compute(gate.split()).operations());
+            operations.addAll(tasks.compute(gate.split()).operations());
         }
         return Task.Compute.ofStages(operations, List.of(new Stage(stage.access(), stage.work(), inputs, List.of(out), null)), List.of(),
                 task.place());

@@ -21,35 +21,33 @@ import org.jspecify.annotations.Nullable;
  * touches it before it is added up.
  */
 final class PaddedSums {
-    private final @Nullable Task[] tasks;
     private final ValueTable values;
-    private final Users users;
+    private final TaskTable tasks;
 
     /** A task that fills a value with zeros and then copies something into a part of it. */
     private record Padded(int index, Task.Compute task, Stage fill, Stage copy) {
     }
 
     private PaddedSums(List<Task> tasks, ValueTable values) {
-        this.tasks = tasks.toArray(Task[]::new);
         this.values = values;
-        this.users = new Users(tasks, values);
+        this.tasks = new TaskTable(tasks, values);
     }
 
     static List<Task> of(List<Task> tasks, ValueTable values) {
         PaddedSums sums = new PaddedSums(tasks, values);
-        for (int i = 0; i < sums.tasks.length; i++) {
-            if (sums.tasks[i] instanceof Task.Compute task) {
+        for (int i = 0; i < sums.tasks.size(); i++) {
+            if (sums.tasks.get(i) instanceof Task.Compute task) {
                 sums.join(i, task);
             }
         }
-        return Arrays.stream(sums.tasks).filter(Objects::nonNull).toList();
+        return sums.tasks.left();
     }
 
     private void join(int index, Task.Compute sum) {
         Arg out = sum.stages().isEmpty() || sum.stages().getLast().outputs().isEmpty() ? null : sum.stages().getLast().outputs().getFirst();
         List<Arg> added = out == null ? List.of() : added(sum, out);
-        if (out == null || added.size() < 2 || !out.isWhole(values) || !users.isTemporary(out.value())
-                || !users.writers(out.value()).equals(Set.of(index)) || users.readers(out.value()).lower(index) != null
+        if (out == null || added.size() < 2 || !out.isWhole(values) || !tasks.isTemporary(out.value())
+                || !tasks.writers(out.value()).equals(Set.of(index)) || tasks.readers(out.value()).lower(index) != null
                 || !keepsToItself(sum, index, out)) {
             return;
         }
@@ -71,20 +69,15 @@ final class PaddedSums {
             stages.add(padded.copy().with(padded.copy().inputs(), List.of(part(padded).of(out.value()))));
             List<Access> operations = new ArrayList<>(padded.task().operations());
             sum.operations().stream().filter(access -> !operations.contains(access)).forEach(operations::add);
-            put(padded.index(), Users.rebuilt(padded.task(), operations, stages));
+            tasks.put(padded.index(), padded.task().with(operations, stages));
         }
-        put(index, null);
-    }
-
-    private void put(int index, @Nullable Task task) {
-        users.replace(index, tasks[index], task);
-        tasks[index] = task;
+        tasks.put(index, null);
     }
 
     /** Whether no one else reads what is added up on the way. */
     private boolean keepsToItself(Task.Compute sum, int index, Arg out) {
         return IntStream.of(sum.writes()).allMatch(value -> value == out.value()
-                || (value >= 0 && users.isTemporary(value) && Set.of(index).containsAll(users.readers(value))));
+                || (value >= 0 && tasks.isTemporary(value) && Set.of(index).containsAll(tasks.readers(value))));
     }
 
     /** What is added up to a result, by additions of two that all are of its shape; empty if the task does anything else. */
@@ -116,13 +109,13 @@ final class PaddedSums {
 
     /** The task that has written a value of zeros but for a part, which only the sum reads. */
     private @Nullable Padded padded(Arg arg, int sum) {
-        if (arg.value() < 0 || !arg.isWhole(values) || !users.isTemporary(arg.value())
-                || !users.readers(arg.value()).equals(Set.of(sum))) {
+        if (arg.value() < 0 || !arg.isWhole(values) || !tasks.isTemporary(arg.value())
+                || !tasks.readers(arg.value()).equals(Set.of(sum))) {
             return null;
         }
-        NavigableSet<Integer> writers = users.writers(arg.value());
+        NavigableSet<Integer> writers = tasks.writers(arg.value());
         int index = writers.size() == 1 ? writers.first() : sum;
-        if (index >= sum || !(tasks[index] instanceof Task.Compute task) || task.stages().size() != 2) {
+        if (index >= sum || !(tasks.get(index) instanceof Task.Compute task) || task.stages().size() != 2) {
             return null;
         }
         Stage fill = task.stages().getFirst();

@@ -8,7 +8,6 @@ import io.seriatim.tensor.kernel.PostOp;
 import io.seriatim.tensor.kernel.PreparedKernels;
 import io.seriatim.tensor.kernel.Unary;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -21,26 +20,24 @@ import org.jspecify.annotations.Nullable;
  * differ by rounding: α · Σ x · y in place of Σ (α · x) · y.
  */
 final class ScaledProducts {
-    private final @Nullable Task[] tasks;
     private final ValueTable values;
     private final PreparedKernels kernels;
-    private final Users users;
+    private final TaskTable tasks;
 
     private ScaledProducts(List<Task> tasks, ValueTable values, PreparedKernels kernels) {
-        this.tasks = tasks.toArray(Task[]::new);
         this.values = values;
         this.kernels = kernels;
-        this.users = new Users(tasks, values);
+        this.tasks = new TaskTable(tasks, values);
     }
 
     static List<Task> of(List<Task> tasks, ValueTable values, PreparedKernels kernels) {
         ScaledProducts products = new ScaledProducts(tasks, values, kernels);
-        for (int i = 0; i < products.tasks.length; i++) {
+        for (int i = 0; i < products.tasks.size(); i++) {
             if (tasks.get(i) instanceof Task.Compute compute && compute.stages().size() == 1) {
                 products.scale(i, compute.stages().getFirst());
             }
         }
-        return Arrays.stream(products.tasks).filter(Objects::nonNull).toList();
+        return products.tasks.left();
     }
 
     private void scale(int index, Stage stage) {
@@ -50,29 +47,24 @@ final class ScaledProducts {
                 || beta != 0 || in == null
                 || in.value() < 0
                 || out == null || !out.isWhole(values) || !in.spec().equals(out.spec()) || !in.spec().dtype().isFloating()
-                || !users.isTemporary(out.value()) || users.writers(out.value()).size() != 1 || users.readers(out.value()).isEmpty()) {
+                || !tasks.isTemporary(out.value()) || tasks.writers(out.value()).size() != 1 || tasks.readers(out.value()).isEmpty()) {
             return;
         }
         PostOp factor = new PostOp.Apply(function, alpha, beta);
-        Integer written = users.writers(in.value()).ceiling(index);
+        Integer written = tasks.writers(in.value()).ceiling(index);
         List<Task.Compute> changed = new ArrayList<>();
-        for (int reader : users.readers(out.value())) {
-            Task.Compute product = written == null || written > reader ? scaled(tasks[reader], out.value(), in, factor) : null;
+        for (int reader : tasks.readers(out.value())) {
+            Task.Compute product = written == null || written > reader ? scaled(tasks.get(reader), out.value(), in, factor) : null;
             if (product == null) {
                 return;
             }
             changed.add(product);
         }
         int next = 0;
-        for (int reader : List.copyOf(users.readers(out.value()))) {
-            put(reader, changed.get(next++));
+        for (int reader : List.copyOf(tasks.readers(out.value()))) {
+            tasks.put(reader, changed.get(next++));
         }
-        put(index, null);
-    }
-
-    private void put(int index, @Nullable Task task) {
-        users.replace(index, tasks[index], task);
-        tasks[index] = task;
+        tasks.put(index, null);
     }
 
     /** The task with the original in place of what is scaled; null if not only products read that. */
@@ -89,7 +81,7 @@ final class ScaledProducts {
             }
             stages.add(scaled);
         }
-        return Users.rebuilt(compute, compute.operations(), stages);
+        return compute.with(compute.operations(), stages);
     }
 
     private @Nullable Stage scaled(Stage stage, int value, Arg original, PostOp factor) {

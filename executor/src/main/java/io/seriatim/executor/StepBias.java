@@ -22,9 +22,8 @@ final class StepBias {
     private static final int FEWEST = 4;
     private static final Binary ADD = Binary.of(Binary.Function.ADD);
 
-    private final @Nullable Task[] tasks;
     private final ValueTable values;
-    private final Users users;
+    private final TaskTable tasks;
 
     /**
      * Two additions of a step.
@@ -38,23 +37,16 @@ final class StepBias {
     }
 
     private StepBias(List<Task> tasks, ValueTable values) {
-        this.tasks = tasks.toArray(Task[]::new);
         this.values = values;
-        this.users = new Users(tasks, values);
+        this.tasks = new TaskTable(tasks, values);
     }
 
     static List<Task> of(List<Task> tasks, ValueTable values) {
         StepBias bias = new StepBias(tasks, values);
-        for (int i = 0; i < bias.tasks.length; i++) {
+        for (int i = 0; i < bias.tasks.size(); i++) {
             bias.add(i);
         }
-        List<Task> left = new ArrayList<>(tasks.size());
-        for (Task task : bias.tasks) {
-            if (task != null) {
-                left.add(task);
-            }
-        }
-        return left;
+        return bias.tasks.left();
     }
 
     /** To a product of all steps. */
@@ -64,10 +56,10 @@ final class StepBias {
                 ? null
                 : product.outputs().getFirst();
         if (out == null || out.spec().shape().rank() != 2 || out.spec().dtype() != DType.FLOAT32 || !out.isWhole(values)
-                || !users.isTemporary(out.value()) || users.writers(out.value()).size() != 1) {
+                || !tasks.isTemporary(out.value()) || tasks.writers(out.value()).size() != 1) {
             return;
         }
-        Set<Integer> readers = users.readers(out.value());
+        Set<Integer> readers = tasks.readers(out.value());
         List<Sum> sums = new ArrayList<>();
         for (int reader : readers) {
             Sum sum = sum(reader, out);
@@ -80,31 +72,32 @@ final class StepBias {
                 || sums.stream().anyMatch(sum -> isWritten(sum.bias(), index, sum.second()))) {
             return;
         }
-        put(index, biased(index, sums));
+        tasks.put(index, biased(index, sums));
         sums.forEach(this::join);
     }
 
     /** What a task does, if that is one thing. */
     private @Nullable Stage stage(int index) {
-        return tasks[index] instanceof Task.Compute task && task.stages().size() == 1 && task.writes().length == 1 && Fusion.isPure(task)
-                ? task.stages().getFirst()
-                : null;
+        return tasks.get(index) instanceof Task.Compute task && task.stages().size() == 1 && task.writes().length == 1
+                && Fusion.isPure(task)
+                        ? task.stages().getFirst()
+                        : null;
     }
 
     private boolean isOfPlace(int task, int other) {
-        return Fusion.place((Task.Compute) Objects.requireNonNull(tasks[task]))
-                .equals(Fusion.place((Task.Compute) Objects.requireNonNull(tasks[other])));
+        return Fusion.place(tasks.compute(task))
+                .equals(Fusion.place(tasks.compute(other)));
     }
 
     private @Nullable Sum sum(int reader, Arg product) {
         Stage first = stage(reader);
         Arg out = first == null || !ADD.equals(first.computation()) ? null : first.outputs().getFirst();
-        if (first == null || out == null || !out.isWhole(values) || !users.isTemporary(out.value())
-                || users.writers(out.value()).size() != 1 || users.readers(out.value()).size() != 1) {
+        if (first == null || out == null || !out.isWhole(values) || !tasks.isTemporary(out.value())
+                || tasks.writers(out.value()).size() != 1 || tasks.readers(out.value()).size() != 1) {
             return null;
         }
         Arg other = other(first, product.value());
-        int second = users.readers(out.value()).first();
+        int second = tasks.readers(out.value()).first();
         Stage last = second < reader ? null : stage(second);
         Arg bias = last == null || !ADD.equals(last.computation()) ? null : other(last, out.value());
         if (other == null || bias == null || last == null || !isRow(bias, out) || isWritten(other, reader, second)
@@ -141,20 +134,15 @@ final class StepBias {
 
     /** Whether a task writes a value behind one task, up to another. */
     private boolean isWritten(Arg arg, int from, int to) {
-        NavigableSet<Integer> writers = users.writers(arg.value());
+        NavigableSet<Integer> writers = tasks.writers(arg.value());
         Integer next = writers.higher(from);
         return next != null && next <= to;
     }
 
-    private void put(int index, @Nullable Task task) {
-        users.replace(index, tasks[index], task);
-        tasks[index] = task;
-    }
-
     private Task.Compute biased(int index, List<Sum> sums) {
-        Task.Compute task = (Task.Compute) Objects.requireNonNull(tasks[index]);
+        Task.Compute task = tasks.compute(index);
         List<Access> operations = new ArrayList<>(task.operations());
-        sums.forEach(sum -> operations.addAll(Objects.requireNonNull(tasks[sum.second()]).operations()));
+        sums.forEach(sum -> operations.addAll(tasks.compute(sum.second()).operations()));
         Stage stage = task.stages().getFirst();
         MatMul plain = (MatMul) Objects.requireNonNull(stage.computation());
         List<@Nullable Arg> inputs = new ArrayList<>(stage.inputs());
@@ -167,13 +155,13 @@ final class StepBias {
 
     /** One addition in place of two, where the second stands. */
     private void join(Sum sum) {
-        Task.Compute first = (Task.Compute) Objects.requireNonNull(tasks[sum.first()]);
-        Task.Compute second = (Task.Compute) Objects.requireNonNull(tasks[sum.second()]);
+        Task.Compute first = tasks.compute(sum.first());
+        Task.Compute second = tasks.compute(sum.second());
         Stage last = second.stages().getFirst();
         List<Access> operations = new ArrayList<>(first.operations());
         operations.addAll(second.operations());
         Stage one = Stage.of(last.access(), ADD, first.stages().getFirst().inputs(), Objects.requireNonNull(last.outputs().getFirst()));
-        put(sum.first(), null);
-        put(sum.second(), Task.Compute.ofStages(operations, List.of(one), List.of(), second.place()));
+        tasks.put(sum.first(), null);
+        tasks.put(sum.second(), Task.Compute.ofStages(operations, List.of(one), List.of(), second.place()));
     }
 }

@@ -2,6 +2,7 @@ package io.seriatim.executor;
 
 import io.seriatim.device.Place;
 import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.kernel.Computation;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -10,8 +11,10 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.IntUnaryOperator;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -99,6 +102,31 @@ sealed interface Task {
             int[] all = Arrays.copyOf(writes, writes.length + more.length);
             System.arraycopy(more, 0, all, writes.length, more.length);
             return new Compute(operations, stages, temporaries, place, reads, all);
+        }
+
+        /** With other stages, which touch what they say; what no stage has written before, since it has no elements, stays the task's. */
+        Compute with(List<Access> changed, List<Stage> others) {
+            Compute plain = of(changed, others, temporaries, place);
+            Set<Integer> before = written(stages);
+            Set<Integer> now = written(others);
+            int[] all = IntStream.concat(Arrays.stream(plain.writes).filter(now::contains),
+                    Arrays.stream(writes).filter(value -> !before.contains(value) && !now.contains(value))).toArray();
+            return new Compute(plain.operations, plain.stages, plain.temporaries, place, plain.reads, all);
+        }
+
+        private static Set<Integer> written(List<Stage> stages) {
+            Set<Integer> written = new HashSet<>();
+            for (Stage stage : stages) {
+                Computation computation = stage.computation();
+                for (int i = 0; i < stage.inputs().size(); i++) {
+                    Arg arg = stage.inputs().get(i);
+                    if (arg != null && computation != null && computation.mutates(i)) {
+                        written.add(arg.value());
+                    }
+                }
+                stage.outputs().stream().filter(Objects::nonNull).forEach(arg -> written.add(arg.value()));
+            }
+            return written;
         }
 
         /**

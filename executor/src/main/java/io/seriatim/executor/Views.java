@@ -19,7 +19,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.NavigableSet;
-import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -38,16 +37,14 @@ final class Views {
     /** Elements in a row below which plain Java takes longer to begin rows than to copy. */
     private static final long SHORTEST_ROW = 64;
 
-    private final @Nullable Task[] tasks;
     private final ValueTable values;
     private final PreparedKernels kernels;
-    private final Users users;
+    private final TaskTable tasks;
 
     private Views(List<Task> tasks, ValueTable values, PreparedKernels kernels) {
-        this.tasks = tasks.toArray(Task[]::new);
         this.values = values;
         this.kernels = kernels;
-        this.users = new Users(tasks, values);
+        this.tasks = new TaskTable(tasks, values);
     }
 
     static List<Task> of(List<Task> tasks, ValueTable values, Options options, PreparedKernels kernels) {
@@ -55,10 +52,10 @@ final class Views {
             return tasks;
         }
         Views views = new Views(tasks, values, kernels);
-        for (int i = 0; i < views.tasks.length; i++) {
+        for (int i = 0; i < views.tasks.size(); i++) {
             views.view(i);
         }
-        return Arrays.stream(views.tasks).filter(Objects::nonNull).toList();
+        return views.tasks.left();
     }
 
     /** Whether it says that it runs elsewhere than on the host. */
@@ -67,13 +64,8 @@ final class Views {
         return op.attribute("op_device") instanceof Attribute.Text(String device) && !device.isBlank() && !device.equals("cpu");
     }
 
-    private void put(int index, @Nullable Task task) {
-        users.replace(index, tasks[index], task);
-        tasks[index] = task;
-    }
-
     private void view(int index) {
-        if (!(tasks[index] instanceof Task.Compute first) || first.stages().size() > Fusion.MOST_STAGES) {
+        if (!(tasks.get(index) instanceof Task.Compute first) || first.stages().size() > Fusion.MOST_STAGES) {
             return;
         }
         for (Stage stage : first.stages()) {
@@ -83,11 +75,11 @@ final class Views {
                 continue;
             }
             if ((isReadWhereItIs(index, in, out) || isWrittenWhereItGoes(index, stage, in, out))
-                    && tasks[index] instanceof Task.Compute compute) {
+                    && tasks.get(index) instanceof Task.Compute compute) {
                 List<Stage> left = new ArrayList<>(compute.stages());
                 left.remove(stage);
-                Task.Compute rest = Users.rebuilt(compute, compute.operations(), left);
-                put(index, left.isEmpty() && rest.writes().length == 0 ? null : rest);
+                Task.Compute rest = compute.with(compute.operations(), left);
+                tasks.put(index, left.isEmpty() && rest.writes().length == 0 ? null : rest);
             }
         }
     }
@@ -101,13 +93,13 @@ final class Views {
     private boolean isReadWhereItIs(int index, Arg in, Arg out) {
         int copy = out.value();
         Region original = Region.of(in);
-        if (original == null || !isAll(out) || !users.isTemporary(copy) || users.writers(copy).size() != 1
-                || users.readers(copy).isEmpty()) {
+        if (original == null || !isAll(out) || !tasks.isTemporary(copy) || tasks.writers(copy).size() != 1
+                || tasks.readers(copy).isEmpty()) {
             return false;
         }
-        Integer written = users.writers(in.value()).ceiling(index);
+        Integer written = tasks.writers(in.value()).ceiling(index);
         List<Task.Compute> changed = new ArrayList<>();
-        for (int reader : users.readers(copy)) {
+        for (int reader : tasks.readers(copy)) {
             Task.Compute other = reader == index || (written != null && written <= reader) ? null : compute(reader);
             Task.Compute reading = other == null ? null : replaced(other, copy, original, List.of());
             if (reading == null) {
@@ -116,8 +108,8 @@ final class Views {
             changed.add(reading);
         }
         int next = 0;
-        for (int reader : List.copyOf(users.readers(copy))) {
-            put(reader, changed.get(next++));
+        for (int reader : List.copyOf(tasks.readers(copy))) {
+            tasks.put(reader, changed.get(next++));
         }
         return true;
     }
@@ -133,9 +125,9 @@ final class Views {
     private boolean isWrittenWhereItGoes(int index, Stage stage, Arg in, Arg out) {
         int value = in.value();
         TensorSpec spec = values.spec(value);
-        NavigableSet<Integer> sources = users.writers(value);
-        if (!users.isTemporary(value) || !users.isTemporary(out.value()) || spec == null || sources.isEmpty() || sources.last() >= index
-                || !users.readers(value).equals(Set.of(index)) || !isReadOnceIn(index, value)) {
+        NavigableSet<Integer> sources = tasks.writers(value);
+        if (!tasks.isTemporary(value) || !tasks.isTemporary(out.value()) || spec == null || sources.isEmpty() || sources.last() >= index
+                || !tasks.readers(value).equals(Set.of(index)) || !isReadOnceIn(index, value)) {
             return false;
         }
         Region there = Region.of(in, out, spec);
@@ -145,7 +137,7 @@ final class Views {
         List<Task.Compute> changed = new ArrayList<>();
         for (int writer : sources) {
             Task.Compute other = compute(writer);
-            if (other == null || !Fusion.place(other).equals(Fusion.place((Task.Compute) Objects.requireNonNull(tasks[index])))) {
+            if (other == null || !Fusion.place(other).equals(Fusion.place(tasks.compute(index)))) {
                 return false;
             }
             Task.Compute writing = replaced(other, value, there, List.of(stage.access()));
@@ -156,13 +148,13 @@ final class Views {
         }
         int next = 0;
         for (int writer : List.copyOf(sources)) {
-            put(writer, changed.get(next++));
+            tasks.put(writer, changed.get(next++));
         }
         return true;
     }
 
     private Task.@Nullable Compute compute(int index) {
-        return tasks[index] instanceof Task.Compute compute && compute.stages().size() <= Fusion.MOST_STAGES ? compute : null;
+        return tasks.get(index) instanceof Task.Compute compute && compute.stages().size() <= Fusion.MOST_STAGES ? compute : null;
     }
 
     private boolean isReadOnceIn(int index, int value) {
@@ -174,12 +166,12 @@ final class Views {
 
     /** Whether, from a task on to the one of the copy, no one but the copy touches a part of a value. */
     private boolean isFree(int from, int index, Stage copy, Arg part) {
-        Integer reader = users.readers(part.value()).ceiling(from);
+        Integer reader = tasks.readers(part.value()).ceiling(from);
         if (reader != null && reader <= index) {
             return false;
         }
-        for (int writer : users.writers(part.value()).subSet(from, true, index, true)) {
-            if (!(tasks[writer] instanceof Task.Compute compute)) {
+        for (int writer : tasks.writers(part.value()).subSet(from, true, index, true)) {
+            if (!(tasks.get(writer) instanceof Task.Compute compute)) {
                 return false;
             }
             int found = 0;
@@ -221,7 +213,7 @@ final class Views {
         }
         List<Access> operations = new ArrayList<>(task.operations());
         more.stream().filter(access -> !operations.contains(access)).forEach(operations::add);
-        return Users.rebuilt(task, operations, stages);
+        return task.with(operations, stages);
     }
 
     private static @Nullable List<@Nullable Arg> replaced(List<@Nullable Arg> args, int value, Region there) {

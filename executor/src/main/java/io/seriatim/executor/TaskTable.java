@@ -1,25 +1,23 @@
 package io.seriatim.executor;
 
-import io.seriatim.tensor.kernel.Computation;
 import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.HashSet;
 import java.util.List;
 import java.util.NavigableSet;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/** Which tasks read and write each value's memory, kept up to date while tasks are exchanged for others. */
-final class Users {
+/** The tasks of a plan while a pass exchanges some for others, and which of them read and write each value's memory. */
+final class TaskTable {
+    private final @Nullable Task[] tasks;
     private final ValueTable values;
     private final int[] groups;
     private final List<TreeSet<Integer>> writers = new ArrayList<>();
     private final List<TreeSet<Integer>> readers = new ArrayList<>();
 
-    Users(List<Task> tasks, ValueTable values) {
+    TaskTable(List<Task> tasks, ValueTable values) {
+        this.tasks = tasks.toArray(Task[]::new);
         this.values = values;
         this.groups = new int[values.size()];
         for (int i = 0; i < values.size(); i++) {
@@ -30,6 +28,40 @@ final class Users {
         for (int i = 0; i < tasks.size(); i++) {
             note(i, tasks.get(i), true);
         }
+    }
+
+    /** How many there were. */
+    int size() {
+        return tasks.length;
+    }
+
+    /** Null where there is none any more. */
+    @Nullable
+    Task get(int index) {
+        return tasks[index];
+    }
+
+    /** One that is there, and computes. */
+    Task.Compute compute(int index) {
+        return (Task.Compute) Objects.requireNonNull(tasks[index]);
+    }
+
+    /** Another task, or none, is where one was. */
+    void put(int index, @Nullable Task task) {
+        note(index, tasks[index], false);
+        note(index, task, true);
+        tasks[index] = task;
+    }
+
+    /** Those that are there. */
+    List<Task> left() {
+        List<Task> left = new ArrayList<>(tasks.length);
+        for (Task task : tasks) {
+            if (task != null) {
+                left.add(task);
+            }
+        }
+        return left;
     }
 
     /** Those that write a value's memory, ascending. */
@@ -46,12 +78,6 @@ final class Users {
         return values.memory(value) == value && groups[value] == 1 && values.origin(value) == Accesses.Origin.COMPUTED
                 && !values.isPersistable(value)
                 && !values.isWanted(value) && values.spec(value) != null;
-    }
-
-    /** Another task, or none, is where one was. */
-    void replace(int index, @Nullable Task before, @Nullable Task after) {
-        note(index, before, false);
-        note(index, after, true);
     }
 
     private void note(int index, @Nullable Task task, boolean there) {
@@ -72,30 +98,5 @@ final class Users {
         } else {
             list.remove(index);
         }
-    }
-
-    /** With other stages, which touch what they say; what no stage has written before, since it has no elements, stays the task's. */
-    static Task.Compute rebuilt(Task.Compute task, List<Access> operations, List<Stage> stages) {
-        Task.Compute plain = Task.Compute.of(operations, stages, task.temporaries(), task.place());
-        Set<Integer> before = written(task.stages());
-        Set<Integer> now = written(stages);
-        int[] writes = IntStream.concat(Arrays.stream(plain.writes()).filter(now::contains),
-                Arrays.stream(task.writes()).filter(value -> !before.contains(value) && !now.contains(value))).toArray();
-        return new Task.Compute(plain.operations(), plain.stages(), plain.temporaries(), plain.place(), plain.reads(), writes);
-    }
-
-    private static Set<Integer> written(List<Stage> stages) {
-        Set<Integer> written = new HashSet<>();
-        for (Stage stage : stages) {
-            Computation computation = stage.computation();
-            for (int i = 0; i < stage.inputs().size(); i++) {
-                Arg arg = stage.inputs().get(i);
-                if (arg != null && computation != null && computation.mutates(i)) {
-                    written.add(arg.value());
-                }
-            }
-            stage.outputs().stream().filter(Objects::nonNull).forEach(arg -> written.add(arg.value()));
-        }
-        return written;
     }
 }
