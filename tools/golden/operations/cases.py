@@ -5,6 +5,7 @@ what `paddle.static.gradients` appends for seeded output gradients. An input is 
 the generator is seeded by the name of the case, so a case does not change when others are added.
 """
 import json
+import traceback
 import zlib
 from dataclasses import dataclass, field
 from typing import Callable
@@ -20,6 +21,7 @@ WITHOUT_VALUE = {"XShape", "ReserveSpace", "Reserve", "DropoutState"}
 # What the global generator starts every run with: bernoulli and randperm draw from it, whatever their attributes.
 GENERATOR_SEED = 7
 CASES: dict[str, "Case"] = {}
+paddle.enable_static()
 
 
 @dataclass
@@ -37,6 +39,8 @@ class Case:
     """Variables without a defined value."""
     declared: dict = field(default_factory=dict)
     """Output variable to its shape and dtype, for the operations that infer none; input variable to its shape, where some of it is unknown."""
+    unknown: dict = field(default_factory=dict)
+    """Variable to the dimensions that are not known when the program is built."""
     repeat: int = 1
     more: dict = field(default_factory=dict)
     """Feeds that only `then` reads."""
@@ -52,6 +56,33 @@ def case(name, inputs, attributes=None, **options):
     if name in CASES:
         raise ValueError(f"case {name} is declared twice")
     CASES[name] = Case(name, inputs, attributes or {}, **options)
+
+
+def unknown(name, inputs, attributes, axes, **options):
+    """A case in which the dimensions `axes` of some variables are not known when the program is built."""
+    case(name, inputs, attributes, unknown=axes, **options)
+
+
+def gradients(block, of, given, wrt):
+    """Appends the gradients of some variables with respect to others; returns the names of those that there are, by variable."""
+    for name in wrt:
+        block.var(name).stop_gradient = False
+    made = paddle.static.gradients([block.var(n) for n in of], [block.var(n) for n in wrt], [block.var(n) for n in given])
+    return {n: g.name for n, g in zip(wrt, made) if g is not None}
+
+
+def second(name, inputs, attributes, first, wrt, dtype="float32", **options):
+    """The gradients of an operation's gradients with respect to the variables `first`."""
+    draws = {slot.lower(): given for slot, given in inputs.items()}
+    shapes = {n: draws[n](np.random.default_rng(0)).shape for n in first}
+    case(
+        name,
+        inputs,
+        attributes,
+        more={f"dd_{n}": rand(*shape, dtype=dtype) for n, shape in shapes.items()},
+        then=lambda block: list(gradients(block, [f"{n}@GRAD" for n in first], [f"dd_{n}" for n in first], wrt).values()),
+        **options,
+    )
 
 
 def rand(*shape, low=-2.0, high=2.0, dtype="float32"):
@@ -132,7 +163,8 @@ class Build:
         names = []
         for name, array in _named(slot, drawn):
             shape = self.case.declared.get(name, {}).get("shape", array.shape)
-            data = paddle.static.data(name, shape, array.dtype.name)
+            axes = self.case.unknown.get(name, ())
+            data = paddle.static.data(name, [-1 if i in axes else d for i, d in enumerate(shape)], array.dtype.name)
             data.stop_gradient = array.dtype.name not in FLOATS or name in self.case.constant or slot in self.case.more
             self.feeds[name] = array
             names.append(name)
@@ -220,3 +252,26 @@ def compute(c):
     entries.update({f"in/{n}": v for n, v in build.feeds.items()})
     entries.update({f"out/{n}": v for n, v in out.items()})
     return {f"{c.name}/{k}": v for k, v in entries.items()}
+
+
+def write(output, parts=(), more=None):
+    """Runs the cases, and writes them with what is given besides; with parts of names, runs those cases only and prints what they give. Returns whether any failed."""
+    entries, failures = dict(more or {}), 0
+    chosen = [c for c in CASES.values() if not parts or any(p in c.name for p in parts)]
+    for c in chosen:
+        try:
+            made = compute(c)
+        except Exception:
+            failures += 1
+            print("FAILED", c.name, traceback.format_exc() if parts else traceback.format_exc().strip().splitlines()[-3:])
+            continue
+        entries.update(made)
+        for key, value in made.items():
+            if parts and not key.endswith("/program"):
+                print(key, bytes(value).decode() if key.endswith("/meta") else (value.dtype, value.shape, value.tolist()))
+            if "/out/" in key and value.dtype.kind == "f" and not np.isfinite(value).all():
+                print("not finite:", key)
+    if not parts:
+        np.savez_compressed(output, **entries)
+        print(f"{len(chosen) - failures} cases, {output.stat().st_size} bytes")
+    return failures > 0

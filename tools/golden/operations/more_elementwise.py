@@ -4,24 +4,14 @@ Run from the root of the repository: `python tools/golden/operations/more_elemen
 run but nothing is written. Made with PaddlePaddle 2.6.2 (CPU) and NumPy 1.26. Entries as in operations.npz.
 """
 import sys
-import traceback
 from pathlib import Path
 
 import numpy as np
-import paddle
 
 import cases
-from cases import bools, case, dtype_number, ints, rand, values
+from cases import bools, case, dtype_number, gradients, ints, rand, values
 
 OUTPUT = Path("graph/src/test/resources/golden/operations-elementwise.npz")
-
-
-def differentiate(block, targets, given, wrt):
-    """The names of the gradients of some variables with regard to others, null where there is none."""
-    for name in wrt:
-        block.var(name).stop_gradient = False
-    made = paddle.static.gradients([block.var(n) for n in targets], [block.var(n) for n in wrt], [block.var(n) for n in given])
-    return [(n, g.name) for n, g in zip(wrt, made) if g is not None]
 
 
 def higher(name, inputs, attributes=None, order=2, wrt=("x",), dtype="float32", **options):
@@ -34,11 +24,10 @@ def higher(name, inputs, attributes=None, order=2, wrt=("x",), dtype="float32", 
         more |= {f"d3_{n}": rand(*shape, dtype=dtype) for n, shape in shapes.items()} | {"d3_d_out": rand(*out, dtype=dtype)}
 
     def then(block):
-        second = differentiate(block, [f"{n}@GRAD" for n in wrt], [f"d2_{n}" for n in wrt], [*wrt, "d_out"])
-        made = [g for _, g in second]
+        second = gradients(block, [f"{n}@GRAD" for n in wrt], [f"d2_{n}" for n in wrt], [*wrt, "d_out"])
+        made = list(second.values())
         if order == 3:
-            third = differentiate(block, made, [f"d3_{n}" for n, _ in second], [*wrt, "d_out", *[f"d2_{n}" for n in wrt]])
-            made += [g for _, g in third]
+            made += gradients(block, made, [f"d3_{n}" for n in second], [*wrt, "d_out", *[f"d2_{n}" for n in wrt]]).values()
         return made
 
     case(name, inputs, attributes, more=more, then=then, constant=tuple(n.lower() for n in inputs if n.lower() not in wrt), **options)
@@ -140,29 +129,5 @@ unknown("sum.unknown_all", {"X": [rand(3, 2), rand(3, 2)]})
 unknown("clip.unknown_first", {"X": rand(3, 2)}, {"min": -1.0, "max": 1.0})
 
 
-def main(parts):
-    paddle.enable_static()
-    entries, failures = {}, 0
-    for c in cases.CASES.values():
-        if parts and not any(p in c.name for p in parts):
-            continue
-        try:
-            made = cases.compute(c)
-        except Exception:
-            failures += 1
-            print("FAILED", c.name, traceback.format_exc() if parts else traceback.format_exc().strip().splitlines()[-3:])
-            continue
-        entries.update(made)
-        for key, value in made.items():
-            if parts and not key.endswith(("/program", "/meta")):
-                print(key, value.dtype, value.shape, value.tolist())
-            if "/out/" in key and value.dtype.kind == "f" and not np.isfinite(value).all():
-                print("not finite:", key)
-    if not parts:
-        np.savez_compressed(OUTPUT, **entries)
-        print(f"{len(cases.CASES) - failures} cases, {OUTPUT.stat().st_size} bytes")
-    return failures > 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(cases.write(OUTPUT, sys.argv[1:]))

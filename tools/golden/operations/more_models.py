@@ -4,18 +4,12 @@ Run from the root of the repository: `python tools/golden/operations/more_models
 run but nothing is written. Made with PaddlePaddle 2.6.2 (CPU) and NumPy 1.26. Entries as in operations.npz.
 """
 import sys
-import traceback
 from pathlib import Path
 
-import numpy as np
-import paddle
-
 import cases
-from cases import bools, case, ints, longs, rand, values
-from more_products import WithUnknown, unknown
+from cases import bools, case, ints, longs, rand, unknown, values
 
 OUTPUT = Path("graph/src/test/resources/golden/operations-models.npz")
-cases.CASES.clear()
 
 wide = {"low": -4.0, "high": 4.0}
 for name, attributes in {
@@ -149,23 +143,5 @@ for p in (0.0, 1.0, 2.0, 3.0, float("inf")):
     case(f"dist.{p:g}", {"X": rand(2, 3), "Y": rand(3)}, {"p": p})
 
 
-def main(parts):
-    paddle.enable_static()
-    cases.Build = WithUnknown
-    entries, failures = {}, []
-    for c in cases.CASES.values():
-        if parts and not any(p in c.name for p in parts):
-            continue
-        try:
-            entries.update(cases.compute(c))
-        except Exception:
-            failures.append(c.name)
-            print("FAILED", c.name, traceback.format_exc() if parts else traceback.format_exc().strip().splitlines()[-3:])
-    if not parts:
-        np.savez_compressed(OUTPUT, **entries)
-        print(f"{len(cases.CASES) - len(failures)} cases, {OUTPUT.stat().st_size} bytes")
-    return len(failures) > 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(cases.write(OUTPUT, sys.argv[1:]))

@@ -5,56 +5,12 @@ run but nothing is written. Made with PaddlePaddle 2.6.2 (CPU) and NumPy 1.26. E
 depthwise convolutions.
 """
 import sys
-import traceback
 from pathlib import Path
 
-import numpy as np
-import paddle
-
 import cases
-from cases import case, int32s, ints, rand, values
+from cases import case, int32s, ints, rand, second, unknown, values
 
 OUTPUT = Path("graph/src/test/resources/golden/operations-networks.npz")
-UNKNOWN = {}
-
-
-class WithUnknown(cases.Build):
-    """Some dimensions of data variables are not known when the program is built."""
-
-    def _data(self, slot, drawn):
-        names = super()._data(slot, drawn)
-        for name in names:
-            var = self.block.var(name)
-            axes = UNKNOWN.get(self.case.name, {}).get(name, ())
-            var.desc.set_shape([-1 if i in axes else d for i, d in enumerate(var.shape)])
-        return names
-
-
-def unknown(name, inputs, attributes, axes, **options):
-    case(name, inputs, attributes, **options)
-    UNKNOWN[name] = axes
-
-
-def gradients(block, of, given, wrt):
-    for name in wrt:
-        block.var(name).stop_gradient = False
-    made = paddle.static.gradients([block.var(n) for n in of], [block.var(n) for n in wrt], [block.var(n) for n in given])
-    return [g.name for g in made if g is not None]
-
-
-def second(name, inputs, attributes, first, wrt, dtype="float32", **options):
-    """The gradients of an operation's gradients with respect to the slots `first`."""
-    draws = {n: given for slot, given in inputs.items() for n in [slot.lower()]}
-    shapes = {n: draws[n](np.random.default_rng(0)).shape for n in first}
-    case(
-        name,
-        inputs,
-        attributes,
-        more={f"dd_{n}": rand(*shape, dtype=dtype) for n, shape in shapes.items()},
-        then=lambda block: gradients(block, [f"{n}@GRAD" for n in first], [f"dd_{n}" for n in first], wrt),
-        **options,
-    )
-
 
 both, every = ["input", "filter"], ["input", "filter", "d_output"]
 grouped = {"Input": rand(2, 4, 5, 4), "Filter": rand(6, 2, 2, 3)}
@@ -162,30 +118,5 @@ inputs, attributes, outputs = recurrent("LSTM", 3)
 case("rnn.lstm_dropout", inputs, {**attributes, "dropout_prob": 0.3, "seed": 5}, outputs=outputs)
 
 
-def main(parts):
-    paddle.enable_static()
-    cases.Build = WithUnknown
-    entries, failures = {}, []
-    for c in cases.CASES.values():
-        if parts and not any(p in c.name for p in parts):
-            continue
-        try:
-            made = cases.compute(c)
-        except Exception:
-            failures.append(c.name)
-            print("FAILED", c.name, traceback.format_exc() if parts else traceback.format_exc().strip().splitlines()[-3:])
-            continue
-        entries.update(made)
-        for key, value in made.items():
-            if parts and not key.endswith(("/program", "/meta")):
-                print(key, value.dtype, value.shape, value.tolist())
-            if "/out/" in key and value.dtype.kind == "f" and not np.isfinite(value).all():
-                print("not finite:", key)
-    if not parts:
-        np.savez_compressed(OUTPUT, **entries)
-        print(f"{len(cases.CASES) - len(failures)} cases, {OUTPUT.stat().st_size} bytes")
-    return len(failures) > 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(cases.write(OUTPUT, sys.argv[1:]))

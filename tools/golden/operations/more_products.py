@@ -4,72 +4,30 @@ Run from the root of the repository: `python tools/golden/operations/more_produc
 run but nothing is written. Made with PaddlePaddle 2.6.2 (CPU) and NumPy 1.26. Entries as in operations.npz.
 """
 import sys
-import traceback
 from pathlib import Path
 
-import numpy as np
-import paddle
-
 import cases
-from cases import bools, case, dtype_number, ints, rand, values
+from cases import bools, case, dtype_number, gradients, ints, rand, second, unknown, values
 
 OUTPUT = Path("graph/src/test/resources/golden/operations-products.npz")
-UNKNOWN = {}
-
-
-class WithUnknown(cases.Build):
-    """Some dimensions of data variables are not known when the program is built."""
-
-    def _data(self, slot, drawn):
-        names = super()._data(slot, drawn)
-        for name in names:
-            var = self.block.var(name)
-            axes = UNKNOWN.get(self.case.name, {}).get(name, ())
-            var.desc.set_shape([-1 if i in axes else d for i, d in enumerate(var.shape)])
-        return names
-
-
-def unknown(name, inputs, attributes, axes, **options):
-    case(name, inputs, attributes, **options)
-    UNKNOWN[name] = axes
-
-
-def gradients(block, of, given, wrt):
-    for name in wrt:
-        block.var(name).stop_gradient = False
-    made = paddle.static.gradients([block.var(n) for n in of], [block.var(n) for n in wrt], [block.var(n) for n in given])
-    return [g.name for g in made if g is not None]
-
-
-def second(op, kind, inputs, attributes, first, wrt, dtype="float32"):
-    """The gradients of an operation's gradients."""
-    shapes = {n: inputs[n.upper()](np.random.default_rng(0)).shape for n in first}
-    case(
-        f"{op}.{kind}",
-        inputs,
-        attributes,
-        more={f"dd_{n}": rand(*shape, dtype=dtype) for n, shape in shapes.items()},
-        then=lambda block: gradients(block, [f"{n}@GRAD" for n in first], [f"dd_{n}" for n in first], wrt),
-    )
-
 
 plain = {"X": rand(2, 3), "Y": rand(3, 4)}
 every = ["x", "y", "d_out"]
-second("matmul_v2", "second", plain, {}, ["x", "y"], every)
-second("matmul_v2", "second_transposed", {"X": rand(2, 3, 2, dtype="float64"), "Y": rand(2, 4, 3, dtype="float64")}, {"trans_x": True, "trans_y": True}, ["x", "y"], every, "float64")
-second("matmul_v2", "second_of_x", plain, {}, ["x"], every)
-second("matmul_v2", "second_of_y", {"X": rand(2, 3, 4), "Y": rand(5, 4)}, {"trans_y": True}, ["y"], every)
-second("matmul_v2", "second_broadcast", {"X": rand(2, 1, 2, 3), "Y": rand(1, 2, 3, 2)}, {}, ["x", "y"], every)
-second("matmul_v2", "second_vectors", {"X": rand(3), "Y": rand(3)}, {}, ["x", "y"], every)
-second("matmul", "second", {"X": rand(3, 2), "Y": rand(4, 3)}, {"transpose_X": True, "transpose_Y": True, "alpha": 0.5}, ["x", "y"], every)
-second("mul", "second", {"X": rand(2, 3, 2), "Y": rand(3, 2, 4)}, {"y_num_col_dims": 2}, ["x", "y"], every)
-second("reduce_sum", "second", {"X": rand(2, 3)}, {"dim": [1]}, ["x"], ["d_out"])
-second("reduce_mean", "second", {"X": rand(2, 3, dtype="float64")}, {"dim": [0], "keep_dim": True}, ["x"], ["d_out"], "float64")
+second("matmul_v2.second", plain, {}, ["x", "y"], every)
+second("matmul_v2.second_transposed", {"X": rand(2, 3, 2, dtype="float64"), "Y": rand(2, 4, 3, dtype="float64")}, {"trans_x": True, "trans_y": True}, ["x", "y"], every, "float64")
+second("matmul_v2.second_of_x", plain, {}, ["x"], every)
+second("matmul_v2.second_of_y", {"X": rand(2, 3, 4), "Y": rand(5, 4)}, {"trans_y": True}, ["y"], every)
+second("matmul_v2.second_broadcast", {"X": rand(2, 1, 2, 3), "Y": rand(1, 2, 3, 2)}, {}, ["x", "y"], every)
+second("matmul_v2.second_vectors", {"X": rand(3), "Y": rand(3)}, {}, ["x", "y"], every)
+second("matmul.second", {"X": rand(3, 2), "Y": rand(4, 3)}, {"transpose_X": True, "transpose_Y": True, "alpha": 0.5}, ["x", "y"], every)
+second("mul.second", {"X": rand(2, 3, 2), "Y": rand(3, 2, 4)}, {"y_num_col_dims": 2}, ["x", "y"], every)
+second("reduce_sum.second", {"X": rand(2, 3)}, {"dim": [1]}, ["x"], ["d_out"])
+second("reduce_mean.second", {"X": rand(2, 3, dtype="float64")}, {"dim": [0], "keep_dim": True}, ["x"], ["d_out"], "float64")
 
 
 def third(block):
-    found = gradients(block, ["x@GRAD", "y@GRAD"], ["dd_x", "dd_y"], every)
-    return found + gradients(block, found, ["ddd_x", "ddd_y", "ddd_out"], every + ["dd_x", "dd_y"])
+    found = list(gradients(block, ["x@GRAD", "y@GRAD"], ["dd_x", "dd_y"], every).values())
+    return found + list(gradients(block, found, ["ddd_x", "ddd_y", "ddd_out"], every + ["dd_x", "dd_y"]).values())
 
 
 thirds = {"dd_x": rand(2, 3), "dd_y": rand(4, 3), "ddd_x": rand(2, 3), "ddd_y": rand(4, 3), "ddd_out": rand(2, 4)}
@@ -164,30 +122,5 @@ right = values([[0], [2], [1], [2]], "int64")
 unknown("accuracy.unknown", {"Out": rand(4, 2, low=0, high=1, dtype="float64"), "Indices": indices, "Label": right}, {}, {"out": [0], "indices": [0], "label": [0]}, grad=False)
 
 
-def main(parts):
-    paddle.enable_static()
-    cases.Build = WithUnknown
-    entries, failures = {}, []
-    for c in cases.CASES.values():
-        if parts and not any(p in c.name for p in parts):
-            continue
-        try:
-            made = cases.compute(c)
-        except Exception:
-            failures.append(c.name)
-            print("FAILED", c.name, traceback.format_exc() if parts else traceback.format_exc().strip().splitlines()[-3:])
-            continue
-        entries.update(made)
-        for key, value in made.items():
-            if parts and not key.endswith(("/program", "/meta")):
-                print(key, value.dtype, value.shape, value.tolist())
-            if "/out/" in key and value.dtype.kind == "f" and not np.isfinite(value).all():
-                print("not finite:", key)
-    if not parts:
-        np.savez_compressed(OUTPUT, **entries)
-        print(f"{len(cases.CASES) - len(failures)} cases, {OUTPUT.stat().st_size} bytes")
-    return len(failures) > 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(cases.write(OUTPUT, sys.argv[1:]))

@@ -7,11 +7,8 @@ entries are those that operations.py explains.
 import sys
 from pathlib import Path
 
-import numpy as np
-import paddle
-
 import cases
-from cases import bools, case, dtype_number, int32s, ints, longs, rand
+from cases import bools, case, dtype_number, gradients, int32s, ints, longs, rand
 
 OUTPUT = Path("graph/src/test/resources/golden/operations-shapes.npz")
 
@@ -24,9 +21,7 @@ def second(given, wanted, **more):
     """Appends the gradients of the gradients: of those of `wanted`, seeded with `more`, for the output gradient `given`."""
 
     def append(block):
-        block.var(given).stop_gradient = False
-        found = paddle.static.gradients([block.var(name + "@GRAD") for name in wanted], [block.var(given)], [block.var(name) for name in more])
-        return [gradient.name for gradient in found]
+        return list(gradients(block, [name + "@GRAD" for name in wanted], list(more), [given]).values())
 
     return {"more": more, "then": append}
 
@@ -165,14 +160,5 @@ case("linspace.long", {"Start": longs(-3), "Stop": longs(4), "Num": int32s(6)}, 
 case("eye.nothing", {}, {"num_rows": 0, "num_columns": 2})
 
 
-def main():
-    paddle.enable_static()
-    entries = {}
-    for each in cases.CASES.values():
-        entries.update(cases.compute(each))
-    np.savez_compressed(OUTPUT, **entries)
-    print(f"{len(cases.CASES)} cases, {OUTPUT.stat().st_size} bytes")
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(cases.write(OUTPUT, sys.argv[1:]))
