@@ -1,9 +1,6 @@
 package io.seriatim.executor;
 
-import static io.seriatim.executor.Executor.feeds;
-import static io.seriatim.executor.Executor.fetches;
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.seriatim.graph.Graph;
 import io.seriatim.graph.Initializer;
@@ -13,7 +10,6 @@ import io.seriatim.graph.ParameterSpec;
 import io.seriatim.graph.Program;
 import io.seriatim.graph.Sgd;
 import io.seriatim.graph.Value;
-import io.seriatim.graph.VarDesc;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.kernel.Computation;
@@ -21,8 +17,6 @@ import io.seriatim.tensor.kernel.Copy;
 import io.seriatim.tensor.kernel.MatMul;
 import io.seriatim.tensor.kernel.PostOp;
 import io.seriatim.tensor.kernel.Unary;
-import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.Predicate;
@@ -35,8 +29,6 @@ import org.junit.jupiter.params.provider.EnumSource;
 class GatesTest {
     private static final int STEPS = 5;
     private static final int WIDTH = 32;
-    /** Of the largest element, after some steps of training; kernels of fewer columns add in another order on some processors. */
-    private static final double BOUND = 2e-5;
 
     /** Networks whose gates are computed one by one, and others of which the pass must keep its hands off. */
     enum Cell {
@@ -103,8 +95,9 @@ class GatesTest {
         return g.parameter(ParameterSpec.of(Initializer.normal(0, 0.2)), DType.FLOAT32, dims);
     }
 
-    private static Plan plan(Executor executor, Program program, Network network) {
-        return executor.compile(program, feeds("x"), fetches(network.outputs().get("loss").name()));
+    /** Batches of several sizes. */
+    private static Tensor x(int run) {
+        return x(run, 3 + run % 2);
     }
 
     private static Tensor x(int run, int batch) {
@@ -113,7 +106,7 @@ class GatesTest {
 
     private static int count(Executor executor, Network network, int batch, Predicate<Computation> which) {
         executor.run(network.startup());
-        Plan plan = plan(executor, network.main(), network);
+        Plan plan = RecurrentPasses.plan(executor, network);
         return (int) Task.stages(plan.specialisation(executor.scope(), x(0, batch)).tasks())
                 .filter(stage -> stage.computation() != null && which.test(Objects.requireNonNull(stage.computation()))).count();
     }
@@ -163,7 +156,8 @@ class GatesTest {
                     each.without(Pass.STACKING);
                 }
             }
-            train(one, other, network.main(), network, 4, cell + ", options " + options);
+            RecurrentPasses.train(one, other, network.main(), network, List.of(RecurrentPasses.loss(network)), 4, GatesTest::x,
+                    cell + ", options " + options);
         }
     }
 
@@ -172,7 +166,8 @@ class GatesTest {
         for (long seed = 0; seed < 12; seed++) {
             Network network = Cell.values()[(int) seed % Cell.values().length].network();
             Program program = RandomNetworks.overwritten(network.main(), seed, 6);
-            train(Executor.builder(), Executor.builder().without(Pass.GATES), program, network, 2, "seed " + seed);
+            RecurrentPasses.train(Executor.builder(), Executor.builder().without(Pass.GATES), program, network,
+                    List.of(RecurrentPasses.loss(network)), 2, GatesTest::x, "seed " + seed);
         }
     }
 
@@ -184,59 +179,14 @@ class GatesTest {
                 .filter(op -> op.type().startsWith("elementwise_add") || op.type().equals("split"))
                 .flatMap(op -> op.outputNames().stream()).toList();
         for (String sum : sums.subList(0, 12)) {
-            try (Executor with = Executor.builder().build(); Executor without = Executor.builder().without(Pass.GATES).build()) {
-                with.run(network.startup());
-                without.run(network.startup());
-                Tensor expected = without.compile(network.main(), feeds("x"), fetches(sum)).run(x(1, 3)).get(sum);
-                Tensor found = with.compile(network.main(), feeds("x"), fetches(sum)).run(x(1, 3)).get(sum);
-                assertClose(expected, found, sum);
-            }
+            RecurrentPasses.train(Executor.builder(), Executor.builder().without(Pass.GATES), network.main(), network, List.of(sum), 1,
+                    GatesTest::x, sum);
         }
     }
 
     @ParameterizedTest
     @EnumSource(Cell.class)
     void waitForOneAnother(Cell cell) {
-        Network network = cell.network();
-        try (Executor serial = Executor.builder().build(); Executor parallel = Executor.builder().threads(2).eager().build()) {
-            for (Executor each : List.of(serial, parallel)) {
-                each.run(network.startup());
-                PlanCheck.assertRight(plan(each, network.main(), network).specialisation(each.scope(), x(0, 3)), each == serial,
-                        cell.name());
-            }
-        }
-    }
-
-    private static void train(Executor.Builder one, Executor.Builder other, Program program, Network network, int runs, String where) {
-        try (Executor with = one.build(); Executor without = other.build()) {
-            with.run(network.startup());
-            without.run(network.startup());
-            Plan divided = plan(with, program, network);
-            Plan whole = plan(without, program, network);
-            List<Tensor> expected = new ArrayList<>();
-            List<Tensor> found = new ArrayList<>();
-            for (int run = 0; run < runs; run++) {
-                expected.add(whole.run(x(run, 3 + run % 2)).get(network.outputs().get("loss").name()));
-                found.add(divided.run(x(run, 3 + run % 2)).get(network.outputs().get("loss").name()));
-            }
-            for (VarDesc each : program.persistables()) {
-                expected.add(Objects.requireNonNull(without.scope().get(each.name())));
-                found.add(Objects.requireNonNull(with.scope().get(each.name())));
-            }
-            for (int i = 0; i < expected.size(); i++) {
-                assertClose(expected.get(i), found.get(i), where + ", number " + i);
-            }
-        }
-    }
-
-    private static void assertClose(Tensor expected, Tensor found, String where) {
-        double[] a = expected.toDoubleArray();
-        double[] b = found.toDoubleArray();
-        assertEquals(a.length, b.length, where);
-        double largest = Arrays.stream(a).map(Math::abs).max().orElse(0);
-        for (int i = 0; i < a.length; i++) {
-            assertTrue(Math.abs(a[i] - b[i]) <= BOUND * largest,
-                    where + ", element " + i + ": expected " + a[i] + ", but found " + b[i] + ", the largest is " + largest);
-        }
+        RecurrentPasses.assertRight(cell.network(), x(0, 3), cell.name());
     }
 }

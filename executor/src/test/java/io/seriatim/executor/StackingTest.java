@@ -1,7 +1,5 @@
 package io.seriatim.executor;
 
-import static io.seriatim.executor.Executor.feeds;
-import static io.seriatim.executor.Executor.fetches;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -13,14 +11,11 @@ import io.seriatim.graph.ParameterSpec;
 import io.seriatim.graph.Program;
 import io.seriatim.graph.Sgd;
 import io.seriatim.graph.Value;
-import io.seriatim.graph.VarDesc;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.kernel.MatMul;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
-import java.util.Objects;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -31,7 +26,6 @@ import org.junit.jupiter.params.provider.EnumSource;
 class StackingTest {
     private static final int STEPS = 9;
     private static final int WIDTH = 8;
-    private static final double BOUND = 2e-5;
 
     /** Networks that train, and how many products of matrices a step of the training has with the pass: counted by hand. */
     enum Cell {
@@ -199,8 +193,8 @@ class StackingTest {
         try (Executor executor = Executor.builder().build()) {
             assertEquals(0, products(executor, network, 3, product -> product.bias()));
         }
-        train(Executor.builder(), Executor.builder().without(Pass.STACKING), network.main(), network,
-                List.of(network.outputs().get("loss").name()), 2, "two biases");
+        RecurrentPasses.train(Executor.builder(), Executor.builder().without(Pass.STACKING), network.main(), network,
+                List.of(RecurrentPasses.loss(network)), 2, StackingTest::x, "two biases");
     }
 
     private static int products(Executor executor, Network network, int batch) {
@@ -209,12 +203,13 @@ class StackingTest {
 
     private static int products(Executor executor, Network network, int batch, Predicate<MatMul> which) {
         executor.run(network.startup());
-        return (int) Task.stages(plan(executor, network).specialisation(executor.scope(), x(0, batch)).tasks())
+        return (int) Task.stages(RecurrentPasses.plan(executor, network).specialisation(executor.scope(), x(0, batch)).tasks())
                 .filter(stage -> stage.computation() instanceof MatMul product && which.test(product)).count();
     }
 
-    private static Plan plan(Executor executor, Network network) {
-        return executor.compile(network.main(), feeds("x"), fetches(network.outputs().get("loss").name()));
+    /** Batches of several sizes. */
+    private static Tensor x(int run) {
+        return x(run, 3 + run % 2);
     }
 
     private static Tensor x(int run, int batch) {
@@ -234,42 +229,8 @@ class StackingTest {
                     each.threads(2).eager();
                 }
             }
-            train(one, other, network.main(), network, List.of(network.outputs().get("loss").name()), 6,
+            RecurrentPasses.train(one, other, network.main(), network, List.of(RecurrentPasses.loss(network)), 6, StackingTest::x,
                     cell + ", options " + options);
-        }
-    }
-
-    /** Trains with both, on batches of several sizes, and compares what is fetched and what is learned. */
-    private static void train(Executor.Builder one, Executor.Builder other, Program program, Network network, List<String> fetched,
-            int runs, String where) {
-        try (Executor with = one.build(); Executor without = other.build()) {
-            with.run(network.startup());
-            without.run(network.startup());
-            String[] names = fetched.toArray(String[]::new);
-            Plan stacked = with.compile(program, feeds("x"), fetches(names));
-            Plan plain = without.compile(program, feeds("x"), fetches(names));
-            for (int run = 0; run < runs; run++) {
-                Results found = stacked.run(x(run, 3 + run % 2));
-                Results expected = plain.run(x(run, 3 + run % 2));
-                for (String name : names) {
-                    assertClose(expected.get(name), found.get(name), where + ", run " + run + ", " + name);
-                }
-            }
-            for (VarDesc each : program.persistables()) {
-                assertClose(Objects.requireNonNull(without.scope().get(each.name())),
-                        Objects.requireNonNull(with.scope().get(each.name())), where + ", " + each.name());
-            }
-        }
-    }
-
-    private static void assertClose(Tensor expected, Tensor found, String where) {
-        double[] a = expected.toDoubleArray();
-        double[] b = found.toDoubleArray();
-        assertEquals(a.length, b.length, where);
-        double largest = Arrays.stream(a).map(Math::abs).max().orElse(0);
-        for (int i = 0; i < a.length; i++) {
-            assertTrue(Math.abs(a[i] - b[i]) <= BOUND * largest,
-                    where + ", element " + i + ": expected " + a[i] + ", but found " + b[i] + ", the largest is " + largest);
         }
     }
 
@@ -285,20 +246,15 @@ class StackingTest {
             if (i % 2 == 0) {
                 one.threads(2).eager();
             }
-            train(one, Executor.builder().without(Pass.STACKING), network.main(), network, wanted, 3, "fetched " + wanted);
+            RecurrentPasses.train(one, Executor.builder().without(Pass.STACKING), network.main(), network, wanted, 3, StackingTest::x,
+                    "fetched " + wanted);
         }
     }
 
     @ParameterizedTest
     @EnumSource(Cell.class)
     void waitForOneAnother(Cell cell) {
-        Network network = cell.network();
-        try (Executor serial = Executor.builder().build(); Executor parallel = Executor.builder().threads(2).eager().build()) {
-            for (Executor each : List.of(serial, parallel)) {
-                each.run(network.startup());
-                PlanCheck.assertRight(plan(each, network).specialisation(each.scope(), x(0, 3)), each == serial, cell.name());
-            }
-        }
+        RecurrentPasses.assertRight(cell.network(), x(0, 3), cell.name());
     }
 
     @Test
@@ -306,12 +262,13 @@ class StackingTest {
         for (long seed = 0; seed < 28; seed++) {
             Network network = Cell.values()[(int) seed % Cell.values().length].network();
             Program program = RandomNetworks.overwritten(network.main(), seed, 6);
-            List<String> fetched = new ArrayList<>(List.of(network.outputs().get("loss").name()));
+            List<String> fetched = new ArrayList<>(List.of(RecurrentPasses.loss(network)));
             Executor.Builder one = Executor.builder();
             if (seed % 3 == 0) {
                 one.threads(2).eager();
             }
-            train(one, Executor.builder().without(Pass.STACKING), program, network, fetched, 2, "seed " + seed);
+            RecurrentPasses.train(one, Executor.builder().without(Pass.STACKING), program, network, fetched, 2, StackingTest::x,
+                    "seed " + seed);
         }
     }
 }
