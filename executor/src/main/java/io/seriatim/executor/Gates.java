@@ -62,7 +62,8 @@ final class Gates {
 
     /** Divides the sum that a task completes, if all that reads it are copies of columns. */
     private void divide(int last) {
-        int whole = tasks.get(last).writes().length == 1 ? tasks.get(last).writes()[0] : -1;
+        int[] written = Objects.requireNonNull(tasks.get(last)).writes();
+        int whole = written.length == 1 ? written[0] : -1;
         List<Gate> gates = whole < 0 ? List.of() : gates(whole);
         List<Integer> sum = new ArrayList<>();
         if (gates.size() < 2 || !isSum(whole, last, sum)

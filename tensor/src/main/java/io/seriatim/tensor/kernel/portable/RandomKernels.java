@@ -3,6 +3,7 @@ package io.seriatim.tensor.kernel.portable;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.internal.Doubles;
+import io.seriatim.tensor.internal.Floats;
 import io.seriatim.tensor.internal.Longs;
 import io.seriatim.tensor.kernel.Dropout;
 import io.seriatim.tensor.kernel.DropoutGrad;
@@ -75,7 +76,11 @@ final class RandomKernels {
                 // Pairs are made whole: an odd end has a partner that is not stored.
                 uniform(seed, stream, i, values, length + 1 & -2, context.ints(0));
                 distribute(random, values, length + 1 & -2);
-                if (out.dtype().isFloating()) {
+                if (out.dtype() == DType.FLOAT32) {
+                    // Copied as a whole: in a new process, which draws its parameters, elements that are stored one by one take most of the time.
+                    narrow(values, context.floats(0), length);
+                    Floats.store(out, i, context.floats(0), 0, length);
+                } else if (out.dtype().isFloating()) {
                     Doubles.store(out, i, values, 0, length);
                 } else {
                     whole(values, context.longs(0), length);
@@ -83,6 +88,12 @@ final class RandomKernels {
                 }
             }
         });
+    }
+
+    private static void narrow(double[] values, float[] into, int count) {
+        for (int i = 0; i < count; i++) {
+            into[i] = (float) values[i];
+        }
     }
 
     private static void whole(double[] values, long[] into, int count) {
