@@ -86,6 +86,11 @@ public final class Plan {
         });
     }
 
+    /** Whether a run changes variables that outlive it. */
+    boolean writesScope() {
+        return writesScope;
+    }
+
     Program program() {
         return program;
     }

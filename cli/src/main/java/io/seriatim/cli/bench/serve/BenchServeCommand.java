@@ -27,6 +27,7 @@ import picocli.CommandLine.Spec;
 @Command(name = "serve", description = "Measure requests to one plan from several threads: an array of floats in and one out, beside others in the same run.")
 public final class BenchServeCommand implements Callable<Integer> {
     private static final double QUICK_SECONDS = 0.1;
+    private static final String ALONE = "one by one";
 
     @Spec
     private @Nullable CommandSpec spec;
@@ -43,6 +44,9 @@ public final class BenchServeCommand implements Callable<Integer> {
     @Option(names = "--seconds", defaultValue = "1.5", paramLabel = "S", description = "Of a slice of time. Default: ${DEFAULT-VALUE}.")
     private double seconds = 1.5;
 
+    @Option(names = "--batch", defaultValue = "0", paramLabel = "N", description = "Join requests that wait to batches of up to N, beside the same plan without. Default: ${DEFAULT-VALUE}, none.")
+    private int batch;
+
     @Option(names = "--quick", description = "Slices of a tenth of a second, and only what the command itself holds.")
     private boolean quick;
 
@@ -57,37 +61,43 @@ public final class BenchServeCommand implements Callable<Integer> {
     @Override
     public Integer call() throws InterruptedException {
         CommandSpec command = Objects.requireNonNull(spec, "spec");
-        clients.forEach(count -> require("--clients", count >= 1, count));
-        require("--rounds", rounds >= 1, rounds);
+        clients.forEach(count -> require("--clients", count >= 1, "more than nothing", count));
+        require("--rounds", rounds >= 1, "more than nothing", rounds);
+        require("--batch", batch >= 0, "0 or more", batch);
         double length = quick ? QUICK_SECONDS : seconds;
-        require("--seconds", length > 0, length);
+        require("--seconds", length > 0, "more than nothing", length);
         List<ServePeer> peers = quick || skipPeers
                 ? List.of()
                 : ServiceLoader.load(ServePeer.class).stream().map(ServiceLoader.Provider::get).toList();
-        List<String> names = peers.stream().map(ServePeer::name).toList();
+        List<String> names = new ArrayList<>(batch > 0 ? List.of(ALONE) : List.of());
+        peers.forEach(peer -> names.add(peer.name()));
         Table table = ServeBench.table(names);
         Printer printer = new Printer(command.commandLine().getOut(), true);
         printer.line(Machine.describe());
         Set<ServedNetwork> chosen = works.isEmpty() ? EnumSet.allOf(ServedNetwork.class) : EnumSet.copyOf(works);
         for (ServedNetwork served : chosen) {
-            measure(served, peers, new ServeBench(rounds, (long) (length * 1e9), clients), table);
+            measure(served, peers, new ServeBench(rounds, (long) (length * 1e9), clients), names, table);
         }
         printer.print("Requests of one example, one thread each", table);
         return 0;
     }
 
-    private void require(String option, boolean right, Object value) {
+    private void require(String option, boolean right, String rule, Object value) {
         if (!right) {
             throw new ParameterException(Objects.requireNonNull(spec, "spec").commandLine(),
-                    option + " must be more than nothing, but is " + value);
+                    option + " must be " + rule + ", but is " + value);
         }
     }
 
-    private void measure(ServedNetwork served, List<ServePeer> peers, ServeBench bench, Table table) throws InterruptedException {
+    private void measure(ServedNetwork served, List<ServePeer> peers, ServeBench bench, List<String> names, Table table)
+            throws InterruptedException {
         Map<String, ServePeer.Session> services = new LinkedHashMap<>();
         try {
             PlanService ours = PlanService.of(served);
-            services.put(ServeBench.OURS, ours);
+            if (batch > 0) {
+                services.put(ServeBench.OURS, JoinedService.of(served, batch));
+            }
+            services.put(batch > 0 ? ALONE : ServeBench.OURS, ours);
             for (ServePeer peer : peers) {
                 try {
                     services.put(peer.name(), peer.open(ours.network(), ours.parameters(), ours.fed(), ours.fetched(), this::notice));
@@ -96,7 +106,7 @@ public final class BenchServeCommand implements Callable<Integer> {
                 }
             }
             notice(served + ", " + String.join(" and ", services.keySet()));
-            bench.run(served.name(), ours.size(), services, peers.stream().map(ServePeer::name).toList(), table);
+            bench.run(served.name(), ours.size(), services, names, table);
         } finally {
             services.values().forEach(ServePeer.Session::close);
         }

@@ -7,7 +7,6 @@ import io.seriatim.executor.Plan;
 import io.seriatim.graph.Network;
 import io.seriatim.graph.Program;
 import io.seriatim.graph.VarDesc;
-import io.seriatim.graph.VarType;
 import io.seriatim.tensor.Tensor;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -27,18 +26,28 @@ import java.util.Objects;
  * @param fetched
  *            the name of the result
  * @param shape
- *            of what is fed
+ *            of a request
  */
 @SuppressWarnings("ArrayRecordComponent") // Never compared.
 record PlanService(Executor executor, Program network, Plan plan, String fed, String fetched, long... shape) implements ServePeer.Session {
     static PlanService of(ServedNetwork served) {
-        Network network = served.network();
+        return of(served, false);
+    }
+
+    /** Requests may have any number of examples. */
+    static PlanService open(ServedNetwork served) {
+        return of(served, true);
+    }
+
+    private static PlanService of(ServedNetwork served, boolean isOpen) {
+        Network network = served.network(isOpen);
         String fetched = ServedNetwork.fetched(network);
         Executor executor = Executor.builder().threads(1).build();
         executor.run(network.startup());
-        VarType.TensorType type = Objects.requireNonNull(network.main().global().get(served.fed()).type().tensorType());
+        long[] shape = Objects.requireNonNull(network.main().global().get(served.fed()).type().tensorType()).shape();
+        shape[0] = 1;
         Plan plan = executor.compile(network.main(), Executor.feeds(served.fed()), Executor.fetches(fetched));
-        return new PlanService(executor, network.main(), plan, served.fed(), fetched, type.shape());
+        return new PlanService(executor, network.main(), plan, served.fed(), fetched, shape);
     }
 
     @Override

@@ -14,13 +14,15 @@ public enum ServedNetwork {
     /**
      * The network.
      *
+     * @param isOpen
+     *            whether a request may have any number of examples; else it has one
      * @return its first program is for inference
      */
-    public Network network() {
+    public Network network(boolean isOpen) {
         TrainPrograms.Task call = switch (this) {
-            case T1 -> TrainPrograms.call(Networks::mlp, 1, 784);
-            case T2 -> TrainPrograms.call(Networks::leNet, 1, 1, 28, 28);
-            case T6 -> TrainPrograms.call(Networks::resNet18, 1, 3, 64, 64);
+            case T1 -> TrainPrograms.call(Networks::mlp, isOpen, 1, 784);
+            case T2 -> TrainPrograms.call(Networks::leNet, isOpen, 1, 1, 28, 28);
+            case T6 -> TrainPrograms.call(Networks::resNet18, isOpen, 1, 3, 64, 64);
         };
         Network network = call.network();
         return new Network(network.main().copyForTest(), network.startup(), network.outputs(), network.schedules());

@@ -120,12 +120,12 @@ final class TrainPrograms {
 
     /** A call of the network of T1. */
     static Task mlpCall() {
-        return call(Networks::mlp, gauss(SEED, 1, 784));
+        return call(Networks::mlp, false, gauss(SEED, 1, 784));
     }
 
     /** A call of the network of T2. */
     static Task leNetCall() {
-        return call(Networks::leNet, gauss(SEED, 1, 1, 28, 28));
+        return call(Networks::leNet, false, gauss(SEED, 1, 1, 28, 28));
     }
 
     /** 1,000 additions in a row. */
@@ -136,16 +136,16 @@ final class TrainPrograms {
                 y = y.plus(1);
             }
             return y;
-        }, gauss(SEED, CHAIN_WIDTH));
+        }, false, gauss(SEED, CHAIN_WIDTH));
     }
 
     /** One call of a network. */
-    static Task call(BiFunction<Graph, Value, Value> layers, long... dims) {
-        return call(layers, gauss(SEED, dims));
+    static Task call(BiFunction<Graph, Value, Value> layers, boolean isOpen, long... dims) {
+        return call(layers, isOpen, gauss(SEED, dims));
     }
 
-    private static Task call(BiFunction<Graph, Value, Value> layers, Tensor x) {
-        Network network = Network.define(SEED, g -> Outputs.of(OUT, layers.apply(g, data(g, X, x, false))));
+    private static Task call(BiFunction<Graph, Value, Value> layers, boolean isOpen, Tensor x) {
+        Network network = Network.define(SEED, g -> Outputs.of(OUT, layers.apply(g, data(g, X, x, isOpen))));
         return new Task(network, List.of(X), network.outputs().get(OUT).name(), x);
     }
 

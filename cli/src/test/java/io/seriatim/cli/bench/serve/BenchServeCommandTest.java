@@ -25,9 +25,19 @@ class BenchServeCommandTest {
     }
 
     @Test
+    void joinedRequestsStandBesideThoseThatAreNot() {
+        assertEquals(0, bench("--quick", "--work", "t1", "--clients", "3", "--rounds", "1", "--batch", "4"), err::toString);
+        assertTrue(out.toString().contains("one by one, 1/s"), out::toString);
+        assertEquals(1,
+                out.toString().lines().filter(line -> line.matches("\\| T1 +\\| +3 \\| +[\\d,]+ \\| +[\\d,]+ \\| +[\\d.]+ \\|.*")).count(),
+                out::toString);
+    }
+
+    @Test
     void aWrongValueIsAUsageError() {
         assertEquals(2, bench("--clients", "0"));
         assertEquals(2, bench("--rounds", "0"));
+        assertEquals(2, bench("--batch", "-1"));
         assertEquals(2, bench("--seconds", "0"));
         assertTrue(err.toString().contains("--seconds must be more than nothing, but is 0.0"), err::toString);
     }
