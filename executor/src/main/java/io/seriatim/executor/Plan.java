@@ -211,12 +211,7 @@ public final class Plan {
         VarDesc desc = program.global().get(name);
         VarType.TensorType type = desc.type().tensorType();
         if (type != null && Boolean.TRUE.equals(desc.needCheckFeed())) {
-            long[] dims = type.shape();
-            boolean fits = type.dtype() == value.dtype() && dims.length == value.shape().rank();
-            for (int i = 0; fits && i < dims.length; i++) {
-                fits = dims[i] < 0 || dims[i] == value.shape().dim(i);
-            }
-            if (!fits) {
+            if (!type.matches(value.spec())) {
                 throw new IllegalArgumentException("Feed '" + name + "' must be " + type + " (-1 matches any), but is " + value.spec());
             }
         }

@@ -105,21 +105,12 @@ record ReadInstruction(int index, String name, List<String> outputs, List<VarTyp
                         "A batch of reader '" + name + "' must be in the host's memory, but tensor " + i + ", for '"
                                 + outputs.get(i) + "', is at " + tensor.place());
             }
-            if (type != null && !fits(type, tensor)) {
+            if (type != null && !type.matches(tensor.spec())) {
                 throw new IllegalArgumentException(
                         "Tensor " + i + " of a batch of reader '" + name + "', for '" + outputs.get(i) + "', must be "
                                 + type + " (-1 matches any), but is " + tensor.spec());
             }
         }
         return batch;
-    }
-
-    private static boolean fits(VarType.TensorType type, Tensor tensor) {
-        long[] dims = type.shape();
-        boolean fits = type.dtype() == tensor.dtype() && dims.length == tensor.shape().rank();
-        for (int i = 0; fits && i < dims.length; i++) {
-            fits = dims[i] < 0 || dims[i] == tensor.shape().dim(i);
-        }
-        return fits;
     }
 }

@@ -2,15 +2,15 @@ package io.seriatim.executor;
 
 import io.seriatim.tensor.Tensor;
 import java.util.Collections;
-import java.util.LinkedHashMap;
 import java.util.Map;
 
 /** What a run has computed: tensors of the host, which belong to the caller. */
 public final class Results {
     private final Map<String, Tensor> tensors;
 
+    /** The map is the results' from now on. */
     Results(Map<String, Tensor> tensors) {
-        this.tensors = Collections.unmodifiableMap(new LinkedHashMap<>(tensors));
+        this.tensors = Collections.unmodifiableMap(tensors);
     }
 
     /**

@@ -189,12 +189,7 @@ public final class Interpreter {
         VarDesc desc = program.global().find(name);
         if (desc != null && Boolean.TRUE.equals(desc.needCheckFeed())) {
             VarType.TensorType type = desc.tensor();
-            long[] dims = type.shape();
-            boolean fits = type.dtype() == tensor.dtype() && dims.length == tensor.shape().rank();
-            for (int i = 0; fits && i < dims.length; i++) {
-                fits = dims[i] < 0 || dims[i] == tensor.shape().dim(i);
-            }
-            if (!fits) {
+            if (!type.matches(tensor.spec())) {
                 throw new IllegalArgumentException("Feed '" + name + "' must be " + type + " (-1 matches any), but is " + tensor.spec());
             }
         }

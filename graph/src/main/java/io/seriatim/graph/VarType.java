@@ -1,6 +1,7 @@
 package io.seriatim.graph;
 
 import io.seriatim.tensor.DType;
+import io.seriatim.tensor.TensorSpec;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -70,6 +71,21 @@ public sealed interface VarType {
          */
         public long[] shape() {
             return dims.stream().mapToLong(Long::longValue).toArray();
+        }
+
+        /**
+         * Whether a tensor is of this type; −1 matches any length.
+         *
+         * @param spec
+         *            of the tensor
+         * @return false if its element type or a dimension is another
+         */
+        public boolean matches(TensorSpec spec) {
+            boolean matches = dtype() == spec.dtype() && dims.size() == spec.shape().rank();
+            for (int i = 0; matches && i < dims.size(); i++) {
+                matches = dims.get(i) < 0 || dims.get(i) == spec.shape().dim(i);
+            }
+            return matches;
         }
 
         @Override
