@@ -48,6 +48,18 @@ final class Users {
                 && !values.isWanted(value) && values.spec(value) != null;
     }
 
+    /** The values that several stages of a task touch: it may write one whole, and then a part of it once more. */
+    static Set<Integer> touchedAgain(Task.Compute task) {
+        Set<Integer> again = new HashSet<>();
+        Set<Integer> all = new HashSet<>();
+        for (Stage stage : task.stages()) {
+            Set<Integer> touched = new HashSet<>();
+            stage.args().stream().filter(arg -> arg != null && arg.spec().shape().size() > 0).forEach(arg -> touched.add(arg.value()));
+            touched.stream().filter(value -> !all.add(value)).forEach(again::add);
+        }
+        return again;
+    }
+
     /** Another task, or none, is where one was. */
     void replace(int index, @Nullable Task before, @Nullable Task after) {
         note(index, before, false);

@@ -100,9 +100,10 @@ final class Views {
     /** Lets the readers of a copy read what it is a copy of, if they can. */
     private boolean isReadWhereItIs(int index, Arg in, Arg out) {
         int copy = out.value();
+        Task.Compute task = compute(index);
         Region original = Region.of(in);
         if (original == null || !isAll(out) || !users.isTemporary(copy) || users.writers(copy).size() != 1
-                || users.readers(copy).isEmpty()) {
+                || users.readers(copy).isEmpty() || task == null || Users.touchedAgain(task).contains(copy)) {
             return false;
         }
         Integer written = users.writers(in.value()).ceiling(index);
