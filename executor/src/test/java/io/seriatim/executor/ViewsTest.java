@@ -282,7 +282,8 @@ class ViewsTest {
         Map<String, Tensor> fed = Map.of("x", Bits.normal(1, 3, 160));
         Map<String, Tensor> expected = Interpreter.of(Kernels.system()).run(network.main(), fed, fetched);
         for (Supplier<Executor.Builder> executor : executors()) {
-            List<Tensor> found = run(executor.get().without(without), network.startup(), network.main(), fed, fetched, new ArrayList<>(), "");
+            List<Tensor> found = run(executor.get().without(without), network.startup(), network.main(), fed, fetched, new ArrayList<>(),
+                    "");
             for (int i = 0; i < found.size(); i++) {
                 String name = fetched.get(i % fetched.size());
                 Bits.assertSame(Objects.requireNonNull(expected.get(name)), found.get(i), name);
