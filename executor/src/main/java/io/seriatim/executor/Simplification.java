@@ -59,21 +59,27 @@ final class Simplification {
     private void passCopiesBy() {
         for (int i = 0; i < tasks.length; i++) {
             if (tasks[i] instanceof Task.Compute compute) {
+                Set<Integer> again = compute.touchedAgain();
                 for (Stage stage : compute.stages()) {
-                    passBy(i, stage);
+                    passBy(i, stage, again);
                 }
             }
         }
     }
 
-    /** Lets the readers of a copy read what it is a copy of. */
-    private void passBy(int index, Stage stage) {
+    /**
+     * Lets the readers of a copy read what it is a copy of.
+     *
+     * @param again
+     *            what other stages of the task touch too: a copy that is changed there is none
+     */
+    private void passBy(int index, Stage stage, Set<Integer> again) {
         Arg in = stage.inputs().isEmpty() ? null : stage.inputs().getFirst();
         Arg out = stage.outputs().size() == 1 ? stage.outputs().getFirst() : null;
         if (!(stage.computation() instanceof Copy) || in == null || out == null || in.value() < 0 || !isAll(out)
                 || !in.spec().isRowMajor()
                 || in.spec().dtype() != out.spec().dtype() || in.spec().bytes() != out.spec().bytes() || !isTemporary(out.value())
-                || writers.get(out.value()).size() != 1) {
+                || writers.get(out.value()).size() != 1 || again.contains(out.value())) {
             return;
         }
         int original = in.value();

@@ -114,6 +114,18 @@ sealed interface Task {
             return new Compute(plain.operations, plain.stages, plain.temporaries, place, plain.reads, all);
         }
 
+        /** The values that several stages touch: one may be written as a whole, and then a part of it once more. */
+        Set<Integer> touchedAgain() {
+            Set<Integer> again = new HashSet<>();
+            Set<Integer> all = new HashSet<>();
+            for (Stage stage : stages) {
+                Set<Integer> touched = new HashSet<>();
+                stage.args().stream().filter(arg -> arg != null && arg.spec().shape().size() > 0).forEach(arg -> touched.add(arg.value()));
+                touched.stream().filter(value -> !all.add(value)).forEach(again::add);
+            }
+            return again;
+        }
+
         private static Set<Integer> written(List<Stage> stages) {
             Set<Integer> written = new HashSet<>();
             for (Stage stage : stages) {

@@ -92,9 +92,10 @@ final class Views {
     /** Lets the readers of a copy read what it is a copy of, if they can. */
     private boolean isReadWhereItIs(int index, Arg in, Arg out) {
         int copy = out.value();
+        Task.Compute task = compute(index);
         Region original = Region.of(in);
         if (original == null || !isAll(out) || !tasks.isTemporary(copy) || tasks.writers(copy).size() != 1
-                || tasks.readers(copy).isEmpty()) {
+                || tasks.readers(copy).isEmpty() || task == null || task.touchedAgain().contains(copy)) {
             return false;
         }
         Integer written = tasks.writers(in.value()).ceiling(index);

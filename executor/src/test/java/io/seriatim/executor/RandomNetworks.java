@@ -75,8 +75,11 @@ final class RandomNetworks {
     private static OpDesc overwriting(Block block, Random random, List<String> known, String to) {
         List<String> alike = known.stream().filter(name -> Arrays.equals(dims(block, name), dims(block, to))).toList();
         String from = alike.get(random.nextInt(alike.size()));
-        return switch (random.nextInt(6)) {
-            case 4, 5 -> OpDesc.of("set_value").in("Input", to).out("Out", to).attr("axes", new long[]{0}).attr("starts", new long[]{0})
+        int kind = random.nextInt(6);
+        // In place, or a copy of another with another row.
+        String other = kind == 4 ? to : from;
+        return switch (kind) {
+            case 4, 5 -> OpDesc.of("set_value").in("Input", other).out("Out", to).attr("axes", new long[]{0}).attr("starts", new long[]{0})
                     .attr("ends", new long[]{1}).attr("steps", new long[]{1}).attr("decrease_axes", new long[0])
                     .attr("none_axes", new long[0])
                     .attr("shape", new long[]{1}).attr("dtype", 5).attr("fp32_values", new float[]{random.nextFloat()}).build();

@@ -21,6 +21,7 @@ import io.seriatim.tensor.Tensor;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -203,7 +204,7 @@ class RequestBatcherTest {
         List<Caller> callers = callers(batcher, request(0, 1), request(1, 1), bad, request(3, 1), request(4, 1));
         go.countDown();
         ProgramFailedException failed = assertInstanceOf(ProgramFailedException.class, callers.remove(2).result());
-        assertEquals("A request is bad", failed.getCause().getMessage());
+        assertEquals("A request is bad", Objects.requireNonNull(failed.getCause()).getMessage());
         assertEquals(1, failed.getSuppressed().length, "that of the batch");
         for (Caller caller : callers) {
             caller.assertAnswered();
@@ -288,7 +289,7 @@ class RequestBatcherTest {
     }
 
     private static void assertMessage(String beginning, Plan plan) {
-        String message = assertThrows(IllegalArgumentException.class, () -> RequestBatcher.of(plan, 4)).getMessage();
+        String message = String.valueOf(assertThrows(IllegalArgumentException.class, () -> RequestBatcher.of(plan, 4)).getMessage());
         assertTrue(message.startsWith(beginning), message);
     }
 
@@ -301,7 +302,8 @@ class RequestBatcherTest {
         RequestBatcher batcher = RequestBatcher.of(executor.compile(network.main(), feeds("x"), fetches(y)), 4, 1);
         IllegalStateException e = assertThrows(IllegalStateException.class,
                 () -> (joined ? batcher.prepare(request(0, 1)).counts() : batcher.run(request(0, 2))).toString());
-        assertTrue(e.getMessage().startsWith("Requests cannot be joined: fetch '" + y + "' must have a row for each"), e.getMessage());
+        String message = String.valueOf(e.getMessage());
+        assertTrue(message.startsWith("Requests cannot be joined: fetch '" + y + "' must have a row for each"), message);
     }
 
     /** Several threads with requests of several sizes, each of which gets its own rows. */

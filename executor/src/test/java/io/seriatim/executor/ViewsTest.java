@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.seriatim.device.Place;
+import io.seriatim.graph.Attribute;
 import io.seriatim.graph.Block;
 import io.seriatim.graph.Graph;
 import io.seriatim.graph.Initializer;
@@ -30,8 +31,11 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Transposes, splits, slices, stacks and concatenations cost nothing, and results stay the same to the bit. */
 class ViewsTest {
@@ -260,6 +264,33 @@ class ViewsTest {
         assertEquals(List.of("split", "split"), copiesLeft(network.startup(), main, fed, fetched, "changed before it is read"));
     }
 
+    /** An operation that is not in place copies its input, and then writes a part of the copy. */
+    @ParameterizedTest
+    @EnumSource(names = {"VIEWS", "SIMPLIFICATION", "CHANNELS_LAST"})
+    void aCopyThatIsChangedIsNone(Pass without) {
+        Network network = of(g -> {
+            Value x = g.data("x", DType.FLOAT32, 3, 160);
+            Value turned = x.reshape(160, 3).transpose(1, 0);
+            List<Value> changed = Stream.of(x, x.tanh(), turned).map(each -> g.op("set_value").in("Input", each).attr("axes", new long[]{0})
+                    .attr("starts", new long[]{0}).attr("ends", new long[]{1}).attr("steps", new long[]{1}).attr("shape", new long[]{1})
+                    .attr("dtype", 5)
+                    .attr("values", new Attribute.Scalars(List.of(new Attribute.ScalarNumber.OfDouble(0.25)))).one("Out")).toList();
+            return Outputs.of("product", changed.get(1).matmul(changed.get(0), false, true), "turned",
+                    changed.get(2).reshape(6, 80).transpose(1, 0), "tanh", changed.get(2).tanh());
+        });
+        List<String> fetched = network.outputs().values().values().stream().map(Value::name).toList();
+        Map<String, Tensor> fed = Map.of("x", Bits.normal(1, 3, 160));
+        Map<String, Tensor> expected = Interpreter.of(Kernels.system()).run(network.main(), fed, fetched);
+        for (Supplier<Executor.Builder> executor : executors()) {
+            List<Tensor> found = run(executor.get().without(without), network.startup(), network.main(), fed, fetched, new ArrayList<>(),
+                    "");
+            for (int i = 0; i < found.size(); i++) {
+                String name = fetched.get(i % fetched.size());
+                Bits.assertSame(Objects.requireNonNull(expected.get(name)), found.get(i), name);
+            }
+        }
+    }
+
     /** Its first row becomes something else. */
     private static OpDesc changing(String name) {
         return OpDesc.of("set_value").in("Input", name).out("Out", name).attr("axes", new long[]{0}).attr("starts", new long[]{0})
@@ -275,9 +306,10 @@ class ViewsTest {
     void partsWithoutElementsChangeNothing() {
         Network network = of(g -> {
             Value x = g.data("x", DType.FLOAT64, -1, 160);
-            List<Value> halves = x.tanh().split(2, 1);
+            Value whole = x.tanh();
+            List<Value> halves = whole.split(2, 1);
             Value joined = g.concat(0, halves.get(0), halves.get(1).exp());
-            return Outputs.of("y", joined.tanh(), "z", g.concat(0, x, x.exp()).transpose(1, 0).exp());
+            return Outputs.of("y", joined.tanh(), "z", g.concat(0, x, x.exp()).transpose(1, 0).exp(), "whole", whole);
         });
         for (int rows : new int[]{0, 1, 3}) {
             copiesLeft(network, Map.of("x", doubles(1, rows, 160)));

@@ -18,6 +18,11 @@ import java.util.Arrays;
  *            type, shape and layout
  */
 public record Operand(Source source, long offset, TensorSpec spec) {
+    /** What has no elements begins where its source does: there may be nothing behind that. */
+    public Operand {
+        offset = spec.shape().size() == 0 ? 0 : offset;
+    }
+
     /** Where memory is. */
     public sealed interface Source {
         /**

@@ -47,6 +47,15 @@ class SliceOperationsTest {
     }
 
     @Test
+    void partsOfWhatHasNoElementsHaveNone() {
+        Map<String, Tensor> x = Map.of("x", Tensor.of(new float[0], 0, 4));
+        OpDesc columns = slice(1, 4).attr("axes", new int[]{1}).build();
+        assertEquals(Shape.of(0, 3), SmallProgram.run(columns, x, "y").shape());
+        OpDesc halves = OpDesc.of("split").in("X", "x").out("Out", "a", "y").attr("num", 2).attr("axis", 1).build();
+        assertEquals(Shape.of(0, 2), SmallProgram.run(halves, x, "y").shape());
+    }
+
+    @Test
     void valuesAreRefusedThatDoNotFit() {
         Tensor three = Tensor.of(new float[3], 3);
         refused(set(0, 2, 1).build(), x(1, 2, 3), "ValueTensor, or as many values");

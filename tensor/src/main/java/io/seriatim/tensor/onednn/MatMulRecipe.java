@@ -138,7 +138,7 @@ final class MatMulRecipe {
             return null;
         }
         MatMulRecipe recipe = new MatMulRecipe(computation, exchanged, x, y, extra, out);
-        return recipe.hasSlowOperand() ? null : DnnlKernel.of(dnnl, recipe::build, recipe::preferred);
+        return recipe.hasSlowOperand() || recipe.hasMisreadOperand() ? null : DnnlKernel.of(dnnl, recipe::build, recipe::preferred);
     }
 
     private static Matrix matrix(TensorSpec spec, int rank, boolean transposed, boolean isLeft) {
@@ -232,6 +232,29 @@ final class MatMulRecipe {
             }
         }
         return false;
+    }
+
+    /**
+     * Where a result is not dense, as a part of another tensor may be, the library finds the elements of an operand that is repeated along some dimensions as if it were: it reads other ones, or what lies behind them
+     * (oneDNN 3.11).
+     */
+    private boolean hasMisreadOperand() {
+        if (result.dims().length < 3 || isDense(result)) {
+            return false;
+        }
+        return extra.subList(computation.bias() ? 1 : 0, extra.size()).stream().mapToLong(operand -> operand.shape().size())
+                .anyMatch(size -> size != 1 && size != out.shape().size());
+    }
+
+    private static boolean isDense(Matrix matrix) {
+        long step = 1;
+        for (int i = matrix.dims().length - 1; i >= 0; i--) {
+            if (matrix.dims()[i] != 1 && matrix.strides()[i] != step) {
+                return false;
+            }
+            step *= matrix.dims()[i];
+        }
+        return true;
     }
 
     private long describe(SequenceBuilder builder, Matrix matrix) {

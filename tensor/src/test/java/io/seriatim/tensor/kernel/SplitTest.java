@@ -105,6 +105,28 @@ class SplitTest {
                 numbers(2, 800, 520), numbers(3, 520)));
         cases.add(of(new MatMul(true, false, false, List.of()), numbers(1, 900, 64), numbers(2, 900, 200)));
         cases.add(of(new MatMul(false, true, false, List.of()), numbers(1, 4, 3, 20, 30), numbers(2, 4, 3, 20, 30)));
+        MatMul masked = new MatMul(false, false, false, List.of(new PostOp.Combine(Binary.Function.ADD)));
+        for (long[] mask : new long[][]{{31, 33}, {1, 1, 31, 33}, {3, 1, 31, 33}, {1, 4, 31, 33}, {3, 4, 31, 33}, {3, 1, 1, 33}, {31, 1},
+                {33}}) {
+            cases.add(of(masked, numbers(1, 3, 4, 31, 24), numbers(2, 3, 4, 24, 33), numbers(3, mask)));
+        }
+        for (long[] mask : new long[][]{{31, 33}, {1, 31, 33}, {5, 31, 33}, {5, 1, 33}, {5, 31, 1}, {31, 1}, {33}}) {
+            cases.add(of(masked, numbers(1, 5, 31, 24), numbers(2, 5, 24, 33), numbers(3, mask)));
+            cases.add(of(masked, numbers(1, 5, 31, 24), numbers(2, 24, 33), numbers(3, mask)));
+        }
+        MatMul later = new MatMul(false, false, false,
+                List.of(new PostOp.Apply(Unary.Function.TANH, 0, 0), new PostOp.Combine(Binary.Function.MULTIPLY)));
+        for (long[] other : new long[][]{{31, 1}, {1, 33}, {33}, {31, 33}}) {
+            cases.add(of(later, numbers(1, 31, 24), numbers(2, 24, 33), numbers(3, other)));
+            cases.add(of(later, numbers(1, 5, 31, 24), numbers(2, 5, 24, 33), numbers(3, other)));
+            cases.add(of(later, numbers(1, 5, 31, 24), numbers(2, 24, 33), numbers(3, other)));
+        }
+        for (long[] other : new long[][]{{6, 20, 4, 5}, {1, 20, 4, 5}, {6, 1, 4, 5}, {6, 20, 1, 1}, {20, 1, 1}, {4, 5}, {5}, {1}}) {
+            cases.add(of(new Convolution(PLAIN, 1, false, List.of(new PostOp.Combine(Binary.Function.ADD))), numbers(1, 6, 8, 6, 7),
+                    numbers(2, 20, 8, 3, 3), numbers(3, other)));
+            cases.add(of(new Binary(Binary.Function.MULTIPLY, List.of(new PostOp.Combine(Binary.Function.ADD))), numbers(1, 6, 20, 4, 5),
+                    numbers(2, 6, 20, 4, 5), numbers(3, other)));
+        }
         for (Window window : List.of(PLAIN, PADDED)) {
             for (long[] s : new long[][]{{6, 1, 12, 12, 5}, {8, 20, 12, 12, 50}, {5, 16, 9, 9, 32}}) {
                 Tensor x = numbers(1, s[0], s[1], s[2], s[3]);
