@@ -11,8 +11,10 @@ import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.MatMul;
 import io.seriatim.tensor.kernel.PostOp;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /** Matrix products. All operands get the same number of dimensions; where y has no batch, x's batch dimensions become rows of one large product. */
@@ -42,23 +44,69 @@ final class MatMulRecipe {
     /** Dimensions and strides. */
     @SuppressWarnings("ArrayRecordComponent")
     private record Matrix(long[] dims, long[] strides, DType dtype) {
-        Matrix rows() {
-            int rank = dims.length;
-            long rows = 1;
-            for (int i = 0; i < rank - 1; i++) {
-                rows *= dims[i];
+        /** A single row or column has any step in a view. The library orders dimensions by their steps: such a one gets that of elements one after the other. */
+        Matrix stepped() {
+            int last = dims.length - 1;
+            long[] steps = strides.clone();
+            if (dims[last] == 1) {
+                steps[last] = 1;
             }
-            return new Matrix(new long[]{rows, dims[rank - 1]}, new long[]{strides[rank - 2], strides[rank - 1]}, dtype);
+            if (dims[last - 1] == 1) {
+                steps[last - 1] = steps[last] * dims[last];
+            }
+            return new Matrix(dims, steps, dtype);
         }
 
-        /** Whether all dimensions but the last lie one after the other. */
+        Matrix rows() {
+            int last = dims.length - 1;
+            int inner = innermostRow();
+            long rows = Arrays.stream(dims, 0, last).reduce(1, Math::multiplyExact);
+            return new Matrix(new long[]{rows, dims[last]}, new long[]{strides[inner], strides[last]}, dtype);
+        }
+
+        /** Whether all dimensions but the last lie one after the other. The stride of a dimension of length 1 says nothing: views have any. */
         boolean hasRows() {
-            for (int i = 0; i < dims.length - 2; i++) {
-                if (dims[i] != 1 && strides[i] != strides[i + 1] * dims[i + 1]) {
-                    return false;
+            int inner = innermostRow();
+            long next = strides[inner] * dims[inner];
+            for (int i = inner - 1; i >= 0; i--) {
+                if (dims[i] != 1) {
+                    if (strides[i] != next) {
+                        return false;
+                    }
+                    next *= dims[i];
                 }
             }
             return true;
+        }
+
+        /** Two batch dimensions with one of the matrix between them, and no gaps, as attention has them: such a layout the library knows by name. */
+        boolean hasRowsBetweenBatches() {
+            if (dims.length != 4) {
+                return false;
+            }
+            boolean named = isNested(0, 2, 1, 3) || isNested(0, 3, 1, 2);
+            return named && Arrays.stream(dims).allMatch(dim -> dim > 1);
+        }
+
+        /** Whether the elements lie one after the other in an order of the dimensions. */
+        private boolean isNested(int... order) {
+            long next = 1;
+            for (int i = order.length - 1; i >= 0; i--) {
+                if (dims[order[i]] != 1 && strides[order[i]] != next) {
+                    return false;
+                }
+                next *= dims[order[i]];
+            }
+            return true;
+        }
+
+        /** Of the dimensions before the last, the innermost with several places. */
+        private int innermostRow() {
+            int inner = dims.length - 2;
+            while (inner > 0 && dims[inner] == 1) {
+                inner--;
+            }
+            return inner;
         }
     }
 
@@ -69,15 +117,15 @@ final class MatMulRecipe {
         this.out = out;
         this.extra = extra;
         int rank = Math.max(2, Math.max(x.shape().rank(), y.shape().rank()));
-        Matrix a = matrix(x, rank, computation.transposeX() && x.shape().rank() > 1, true);
-        Matrix c = resultMatrix(x, rank);
+        Matrix a = matrix(x, rank, computation.transposeX() && x.shape().rank() > 1, true).stepped();
+        Matrix c = resultMatrix(x, rank).stepped();
         boolean flat = rank > 2 && y.shape().rank() <= 2 && !computation.transposeX() && a.hasRows() && c.hasRows()
                 && extra.stream().allMatch(this::isFlat);
         left = flat ? a.rows() : a;
         result = flat ? c.rows() : c;
         right = y.layout() instanceof Layout.Opaque
                 ? null
-                : matrix(y, flat ? 2 : rank, computation.transposeY() && y.shape().rank() > 1, false);
+                : matrix(y, flat ? 2 : rank, computation.transposeY() && y.shape().rank() > 1, false).stepped();
     }
 
     static @Nullable Kernel kernel(Dnnl dnnl, MatMul computation, @Nullable TensorSpec[] arguments) {
@@ -124,12 +172,16 @@ final class MatMulRecipe {
      *            whether y comes before x among the arguments
      */
     static @Nullable Kernel fused(Dnnl dnnl, MatMul computation, boolean exchanged, @Nullable TensorSpec[] arguments) {
-        TensorSpec x = Objects.requireNonNull(arguments[exchanged ? 1 : 0]);
-        TensorSpec y = Objects.requireNonNull(arguments[exchanged ? 0 : 1]);
-        TensorSpec out = Objects.requireNonNull(arguments[arguments.length - 1]);
+        TensorSpec wholeX = Objects.requireNonNull(arguments[exchanged ? 1 : 0]);
+        TensorSpec wholeY = Objects.requireNonNull(arguments[exchanged ? 0 : 1]);
+        TensorSpec wholeOut = Objects.requireNonNull(arguments[arguments.length - 1]);
+        boolean[] single = singleBatches(wholeX, wholeY, wholeOut);
+        TensorSpec x = without(single, wholeX);
+        TensorSpec y = without(single, wholeY);
+        TensorSpec out = without(single, wholeOut);
         List<TensorSpec> extra = new ArrayList<>();
         for (int i = 2; i < arguments.length - 1; i++) {
-            extra.add(Specs.collapsed(Objects.requireNonNull(arguments[i])));
+            extra.add(without(single, Specs.collapsed(Objects.requireNonNull(arguments[i]))));
         }
         boolean weightsOpaque = y.layout() instanceof Layout.Opaque;
         if (out.shape().size() == 0 || x.shape().size() == 0 || !Specs.areForward(x, out) || (!weightsOpaque && !Specs.areForward(y))
@@ -138,7 +190,58 @@ final class MatMulRecipe {
             return null;
         }
         MatMulRecipe recipe = new MatMulRecipe(computation, exchanged, x, y, extra, out);
-        return recipe.hasSlowOperand() ? null : DnnlKernel.of(dnnl, recipe::build, recipe::preferred);
+        return recipe.hasSlowOperand() || recipe.isMisread() ? null : DnnlKernel.of(dnnl, recipe::build, recipe::preferred);
+    }
+
+    /** The batch dimensions of the result that have a single element, and so have those of the operands. The library would be told steps of them that are never taken, and is misled by some. */
+    private static boolean[] singleBatches(TensorSpec x, TensorSpec y, TensorSpec out) {
+        int rank = out.shape().rank();
+        boolean[] single = new boolean[rank];
+        if (x.shape().rank() > 1 && y.shape().rank() > 1) {
+            for (int i = 0; i < rank - 2; i++) {
+                single[i] = out.shape().dim(i) == 1;
+            }
+        }
+        return single;
+    }
+
+    /** An operand without some dimensions of the result that it broadcasts to. */
+    private static TensorSpec without(boolean[] left, TensorSpec operand) {
+        int rank = operand.shape().rank();
+        int more = left.length - rank;
+        int[] kept = IntStream.range(0, rank).filter(i -> more + i < 0 || !left[more + i]).toArray();
+        if (kept.length == rank) {
+            return operand;
+        }
+        long[] dims = operand.shape().dims();
+        long[] strides = operand.strides();
+        return new TensorSpec(operand.dtype(), Shape.of(Arrays.stream(kept).mapToLong(i -> dims[i]).toArray()),
+                Layout.strided(Arrays.stream(kept).mapToLong(i -> strides[i]).toArray()));
+    }
+
+    /**
+     * Whether the library would read and write beyond memory. It takes an operand's batches to lie one after the other if the widest step between them is as many times the narrowest as there are batches, which may
+     * be by chance; and it takes those of y for that if each has a single row (oneDNN 3.11).
+     */
+    private boolean isMisread() {
+        int count = result.dims().length - 2;
+        if (count == 0) {
+            return false;
+        }
+        long batches = Arrays.stream(result.dims(), 0, count).reduce(1, Math::multiplyExact);
+        boolean rowsApart = right != null && right.dims()[count] == 1 && !right.isNested(IntStream.range(0, count + 2).toArray());
+        return rowsApart || isMisread(left, batches) || isMisread(result, batches) || (right != null && isMisread(right, batches));
+    }
+
+    private static boolean isMisread(Matrix matrix, long batches) {
+        int count = matrix.dims().length - 2;
+        if (count < 2 || matrix.hasRowsBetweenBatches()) {
+            return false;
+        }
+        long[] strides = SequenceBuilder.outermost(matrix.dims(), matrix.strides());
+        long widest = Arrays.stream(strides, 0, count).max().orElseThrow();
+        long narrowest = Arrays.stream(strides, 0, count).min().orElseThrow();
+        return narrowest == 0 || widest / narrowest == batches;
     }
 
     private static Matrix matrix(TensorSpec spec, int rank, boolean transposed, boolean isLeft) {
