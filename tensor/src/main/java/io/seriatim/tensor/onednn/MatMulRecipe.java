@@ -11,11 +11,13 @@ import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.MatMul;
 import io.seriatim.tensor.kernel.PostOp;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/** Matrix products. All operands get the same number of dimensions; where y has no batch, x's batch dimensions become rows of one large product. */
+/** MatrixView products. All operands get the same number of dimensions; where y has no batch, x's batch dimensions become rows of one large product. */
 final class MatMulRecipe {
     private static final int MOST_DIMENSIONS = 12;
     private static final long FEW_ROWS = 4;
@@ -35,32 +37,9 @@ final class MatMulRecipe {
     private final TensorSpec out;
     private final List<TensorSpec> extra;
     /** Operands with equal numbers of dimensions. */
-    private final Matrix left;
-    private final @Nullable Matrix right;
-    private final Matrix result;
-
-    /** Dimensions and strides. */
-    @SuppressWarnings("ArrayRecordComponent")
-    private record Matrix(long[] dims, long[] strides, DType dtype) {
-        Matrix rows() {
-            int rank = dims.length;
-            long rows = 1;
-            for (int i = 0; i < rank - 1; i++) {
-                rows *= dims[i];
-            }
-            return new Matrix(new long[]{rows, dims[rank - 1]}, new long[]{strides[rank - 2], strides[rank - 1]}, dtype);
-        }
-
-        /** Whether all dimensions but the last lie one after the other. */
-        boolean hasRows() {
-            for (int i = 0; i < dims.length - 2; i++) {
-                if (dims[i] != 1 && strides[i] != strides[i + 1] * dims[i + 1]) {
-                    return false;
-                }
-            }
-            return true;
-        }
-    }
+    private final MatrixView left;
+    private final @Nullable MatrixView right;
+    private final MatrixView result;
 
     private MatMulRecipe(MatMul computation, boolean exchanged, TensorSpec x, TensorSpec y, List<TensorSpec> extra, TensorSpec out) {
         this.computation = computation;
@@ -69,15 +48,15 @@ final class MatMulRecipe {
         this.out = out;
         this.extra = extra;
         int rank = Math.max(2, Math.max(x.shape().rank(), y.shape().rank()));
-        Matrix a = matrix(x, rank, computation.transposeX() && x.shape().rank() > 1, true);
-        Matrix c = resultMatrix(x, rank);
+        MatrixView a = MatrixView.of(x, rank, computation.transposeX() && x.shape().rank() > 1, true).stepped();
+        MatrixView c = resultMatrix(x, rank).stepped();
         boolean flat = rank > 2 && y.shape().rank() <= 2 && !computation.transposeX() && a.hasRows() && c.hasRows()
                 && extra.stream().allMatch(this::isFlat);
         left = flat ? a.rows() : a;
         result = flat ? c.rows() : c;
         right = y.layout() instanceof Layout.Opaque
                 ? null
-                : matrix(y, flat ? 2 : rank, computation.transposeY() && y.shape().rank() > 1, false);
+                : MatrixView.of(y, flat ? 2 : rank, computation.transposeY() && y.shape().rank() > 1, false).stepped();
     }
 
     static @Nullable Kernel kernel(Dnnl dnnl, MatMul computation, @Nullable TensorSpec[] arguments) {
@@ -124,12 +103,16 @@ final class MatMulRecipe {
      *            whether y comes before x among the arguments
      */
     static @Nullable Kernel fused(Dnnl dnnl, MatMul computation, boolean exchanged, @Nullable TensorSpec[] arguments) {
-        TensorSpec x = Objects.requireNonNull(arguments[exchanged ? 1 : 0]);
-        TensorSpec y = Objects.requireNonNull(arguments[exchanged ? 0 : 1]);
-        TensorSpec out = Objects.requireNonNull(arguments[arguments.length - 1]);
+        TensorSpec wholeX = Objects.requireNonNull(arguments[exchanged ? 1 : 0]);
+        TensorSpec wholeY = Objects.requireNonNull(arguments[exchanged ? 0 : 1]);
+        TensorSpec wholeOut = Objects.requireNonNull(arguments[arguments.length - 1]);
+        boolean[] single = singleBatches(wholeX, wholeY, wholeOut);
+        TensorSpec x = without(single, wholeX);
+        TensorSpec y = without(single, wholeY);
+        TensorSpec out = without(single, wholeOut);
         List<TensorSpec> extra = new ArrayList<>();
         for (int i = 2; i < arguments.length - 1; i++) {
-            extra.add(Specs.collapsed(Objects.requireNonNull(arguments[i])));
+            extra.add(without(single, Specs.collapsed(Objects.requireNonNull(arguments[i]))));
         }
         boolean weightsOpaque = y.layout() instanceof Layout.Opaque;
         if (out.shape().size() == 0 || x.shape().size() == 0 || !Specs.areForward(x, out) || (!weightsOpaque && !Specs.areForward(y))
@@ -138,38 +121,53 @@ final class MatMulRecipe {
             return null;
         }
         MatMulRecipe recipe = new MatMulRecipe(computation, exchanged, x, y, extra, out);
-        return recipe.hasSlowOperand() || recipe.hasMisreadOperand() ? null : DnnlKernel.of(dnnl, recipe::build, recipe::preferred);
+        return recipe.hasSlowOperand() || recipe.hasMisreadOperand() || recipe.isMisread()
+                ? null
+                : DnnlKernel.of(dnnl, recipe::build, recipe::preferred);
     }
 
-    private static Matrix matrix(TensorSpec spec, int rank, boolean transposed, boolean isLeft) {
-        long[] own = spec.shape().dims();
-        long[] ownStrides = spec.strides();
-        if (own.length == 1) {
-            own = isLeft ? new long[]{1, own[0]} : new long[]{own[0], 1};
-            ownStrides = isLeft ? new long[]{ownStrides[0] * own[1], ownStrides[0]} : new long[]{ownStrides[0], 1};
+    /** The batch dimensions of the result that have a single element, and so have those of the operands. The library would be told steps of them that are never taken, and is misled by some. */
+    private static boolean[] singleBatches(TensorSpec x, TensorSpec y, TensorSpec out) {
+        int rank = out.shape().rank();
+        boolean[] single = new boolean[rank];
+        if (x.shape().rank() > 1 && y.shape().rank() > 1) {
+            for (int i = 0; i < rank - 2; i++) {
+                single[i] = out.shape().dim(i) == 1;
+            }
         }
-        long[] dims = new long[rank];
-        long[] strides = new long[rank];
-        int added = rank - own.length;
-        for (int i = rank - 1; i >= 0; i--) {
-            dims[i] = i < added ? 1 : own[i - added];
-            strides[i] = i < added ? Math.max(1, strides[i + 1] * dims[i + 1]) : ownStrides[i - added];
-        }
-        if (transposed) {
-            swap(dims, rank);
-            swap(strides, rank);
-        }
-        return new Matrix(dims, strides, spec.dtype());
+        return single;
     }
 
-    private static void swap(long[] values, int rank) {
-        long last = values[rank - 1];
-        values[rank - 1] = values[rank - 2];
-        values[rank - 2] = last;
+    /** An operand without some dimensions of the result that it broadcasts to. */
+    private static TensorSpec without(boolean[] left, TensorSpec operand) {
+        int rank = operand.shape().rank();
+        int more = left.length - rank;
+        int[] kept = IntStream.range(0, rank).filter(i -> more + i < 0 || !left[more + i]).toArray();
+        if (kept.length == rank) {
+            return operand;
+        }
+        long[] dims = operand.shape().dims();
+        long[] strides = operand.strides();
+        return new TensorSpec(operand.dtype(), Shape.of(Arrays.stream(kept).mapToLong(i -> dims[i]).toArray()),
+                Layout.strided(Arrays.stream(kept).mapToLong(i -> strides[i]).toArray()));
+    }
+
+    /**
+     * Whether the library would read and write beyond memory. It takes an operand's batches to lie one after the other if the widest step between them is as many times the narrowest as there are batches, which may
+     * be by chance; and it takes those of y for that if each has a single row (oneDNN 3.11).
+     */
+    private boolean isMisread() {
+        int count = result.dims().length - 2;
+        if (count == 0) {
+            return false;
+        }
+        long batches = Arrays.stream(result.dims(), 0, count).reduce(1, Math::multiplyExact);
+        boolean rowsApart = right != null && right.dims()[count] == 1 && !right.isDense();
+        return rowsApart || left.isMisread(batches) || result.isMisread(batches) || (right != null && right.isMisread(batches));
     }
 
     /** A vector's dimension, which the result leaves out, is put back. */
-    private Matrix resultMatrix(TensorSpec x, int rank) {
+    private MatrixView resultMatrix(TensorSpec x, int rank) {
         boolean vectorX = x.shape().rank() == 1;
         boolean vectorY = y.shape().rank() == 1;
         long[] own = out.shape().dims();
@@ -183,7 +181,7 @@ final class MatMulRecipe {
             strides[i] = added ? i == rank - 1 ? 1 : Math.max(1, strides[i + 1] * dims[i + 1]) : ownStrides[from];
             from -= added ? 0 : 1;
         }
-        return new Matrix(dims, strides, out.dtype());
+        return new MatrixView(dims, strides, out.dtype());
     }
 
     /** What repeats for every row, or has the whole result's shape, can be seen with rows in place of batches. */
@@ -194,10 +192,10 @@ final class MatMulRecipe {
     }
 
     /** An operand that broadcasts to the result. */
-    private Matrix broadcast(TensorSpec operand) {
+    private MatrixView broadcast(TensorSpec operand) {
         int rank = result.dims().length;
         if (operand.shape().equals(out.shape()) && operand.shape().rank() != rank) {
-            return new Matrix(result.dims(), Shape.of(result.dims()).strides(), operand.dtype());
+            return new MatrixView(result.dims(), Shape.of(result.dims()).strides(), operand.dtype());
         }
         long[] dims = new long[rank];
         long[] strides = new long[rank];
@@ -209,7 +207,7 @@ final class MatMulRecipe {
             dims[i] = one ? 1 : own[i - added];
             strides[i] = one ? i == rank - 1 ? 1 : Math.max(1, strides[i + 1] * dims[i + 1]) : ownStrides[i - added];
         }
-        return new Matrix(dims, strides, operand.dtype());
+        return new MatrixView(dims, strides, operand.dtype());
     }
 
     /**
@@ -239,25 +237,14 @@ final class MatMulRecipe {
      * (oneDNN 3.11).
      */
     private boolean hasMisreadOperand() {
-        if (result.dims().length < 3 || isDense(result)) {
+        if (result.dims().length < 3 || result.isDense()) {
             return false;
         }
         return extra.subList(computation.bias() ? 1 : 0, extra.size()).stream().mapToLong(operand -> operand.shape().size())
                 .anyMatch(size -> size != 1 && size != out.shape().size());
     }
 
-    private static boolean isDense(Matrix matrix) {
-        long step = 1;
-        for (int i = matrix.dims().length - 1; i >= 0; i--) {
-            if (matrix.dims()[i] != 1 && matrix.strides()[i] != step) {
-                return false;
-            }
-            step *= matrix.dims()[i];
-        }
-        return true;
-    }
-
-    private long describe(SequenceBuilder builder, Matrix matrix) {
+    private long describe(SequenceBuilder builder, MatrixView matrix) {
         return builder.describe(matrix.dims(), matrix.dtype(), matrix.strides());
     }
 
@@ -317,10 +304,10 @@ final class MatMulRecipe {
         long src = describe(builder, left);
         long weights = right == null ? builder.describe(y) : describe(builder, right);
         long dst = describe(builder, result);
-        List<Matrix> given = new ArrayList<>();
+        List<MatrixView> given = new ArrayList<>();
         List<Long> others = new ArrayList<>();
         for (TensorSpec operand : extra) {
-            Matrix matrix = broadcast(squeezed(operand));
+            MatrixView matrix = broadcast(squeezed(operand));
             given.add(matrix);
             // The library passes over the strides of these: what is not dense is copied first.
             others.add(builder.describe(matrix.dims(), matrix.dtype(), Shape.of(matrix.dims()).strides()));
@@ -378,7 +365,7 @@ final class MatMulRecipe {
                 Layout.strided(java.util.Arrays.copyOfRange(strides, more, strides.length)));
     }
 
-    private void addCombined(SequenceBuilder builder, List<Operand> operands, List<Matrix> given, List<Long> wanted) {
+    private void addCombined(SequenceBuilder builder, List<Operand> operands, List<MatrixView> given, List<Long> wanted) {
         int next = computation.bias() ? 1 : 0;
         for (int i = 0; i < computation.postOps().size(); i++) {
             if (computation.postOps().get(i) instanceof PostOp.Combine) {

@@ -87,7 +87,7 @@ final class SequenceBuilder {
     }
 
     /** The step of a batch dimension of one element is never taken, but the library orders dimensions by steps, and gives wrong results if such a one seems to lie within a matrix. */
-    private static long[] outermost(long[] dims, long[] strides) {
+    static long[] outermost(long[] dims, long[] strides) {
         long[] all = strides.clone();
         long reach = 1;
         for (int i = dims.length - 1; i >= 0; i--) {
