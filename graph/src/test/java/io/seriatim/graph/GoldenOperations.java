@@ -19,7 +19,7 @@ record GoldenOperations(String name, Program program, String meta, Map<String, T
     private static final List<String> FILES = List.of("operations", "operations-decompositions", "operations-control",
             "operations-elementwise", "operations-indexes",
             "operations-networks",
-            "operations-models", "operations-products", "operations-shapes");
+            "operations-families", "operations-models", "operations-products", "operations-shapes");
     private static final Map<String, GoldenOperations> ALL = load();
 
     /** All cases by name, {@code <operation>.<case>}. */

@@ -11,19 +11,21 @@ import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Convolutions over two spatial dimensions; depthwise ones differ in name only. */
+/** Convolutions over two or three spatial dimensions; depthwise ones differ in name only. */
 final class ConvolutionOperations {
     private ConvolutionOperations() {
     }
 
     static void register(Operations registry) {
-        define(registry, "conv2d");
-        define(registry, "depthwise_conv2d");
+        define(registry, "conv2d", 2);
+        define(registry, "depthwise_conv2d", 2);
+        define(registry, "conv3d", 3);
     }
 
-    private static void define(Operations registry, String type) {
+    private static void define(Operations registry, String type, int spatial) {
         Operation.Builder forward = Operation.define(type).in("Input", "Filter").out("Output");
-        attributes(forward).infer(ConvolutionOperations::infer).lower(ConvolutionOperations::forward);
+        attributes(forward, spatial).attr("data_format", spatial == 2 ? "NCHW" : "NCDHW").infer(ConvolutionOperations::infer)
+                .lower(ConvolutionOperations::forward);
         String first = type + "_grad(Filter, Input, Output@GRAD) -> Filter@GRAD, Input@GRAD";
         String second = type + "_grad_grad(Filter, Input, grad_filter@GRAD=Filter@GRAD@GRAD, grad_input@GRAD=Input@GRAD@GRAD, "
                 + "grad_out=Output@GRAD) -> Filter@GRAD, Input@GRAD, grad_out@GRAD=Output@GRAD@GRAD";
@@ -32,9 +34,12 @@ final class ConvolutionOperations {
         forward.grad(first).register(registry);
     }
 
-    static Operation.Builder attributes(Operation.Builder builder) {
-        return builder.attr("strides", new int[]{1, 1}).attr("paddings", new int[]{0, 0}).attr("padding_algorithm", "EXPLICIT")
-                .attr("dilations", new int[]{1, 1}).attr("groups", 1).attr("data_format", "NCHW");
+    /** All but data_format, whose default differs. */
+    static Operation.Builder attributes(Operation.Builder builder, int spatial) {
+        int[] ones = new int[spatial];
+        Arrays.fill(ones, 1);
+        return builder.attr("strides", ones).attr("paddings", new int[spatial]).attr("padding_algorithm", "EXPLICIT")
+                .attr("dilations", ones.clone()).attr("groups", 1);
     }
 
     /** What Paddle's convolutions, transposed or not, demand of their inputs. */

@@ -23,6 +23,11 @@ final class ElementaryOperations {
         logarithms(registry);
         define(registry, "lgamma", Gamma::logarithm, Gamma::digamma);
         define(registry, "digamma", Gamma::digamma, Gamma::trigamma);
+        Operation.define("erfinv").in("X").out("Out").infer(ElementaryOperations::floating)
+                .lower(l -> map(l, "X", "Out", NormalQuantile::errorInverse))
+                .grad("erfinv_grad(Out, Out@GRAD) -> X@GRAD",
+                        l -> combine(l, "Out", "Out@GRAD", "X@GRAD", (y, dy) -> dy * Math.sqrt(Math.PI) / 2 * Math.exp(y * y)))
+                .register(registry);
         logit(registry);
         angle(registry);
         trunc(registry);

@@ -15,6 +15,7 @@ final class ExpandOperations {
         expand(registry);
         expandAs(registry);
         tile(registry);
+        broadcast(registry);
     }
 
     private static void expand(Operations registry) {
@@ -44,6 +45,39 @@ final class ExpandOperations {
         tile.gradOperation(signature, null).shapesOnly("X", "RepeatTimes", "repeat_times_tensor").lower(ExpandOperations::tileGradient)
                 .grad("tile(RepeatTimes, X=X@GRAD@GRAD, repeat_times_tensor) -> Out=Out@GRAD@GRAD").register(registry);
         tile.register(registry);
+    }
+
+    private static void broadcast(Operations registry) {
+        String signature = "broadcast_tensors_grad(Out@GRAD, X) -> X@GRAD";
+        Operation.Builder broadcast = Operation.define("broadcast_tensors").in("X*").out("Out*").infer(ExpandOperations::broadcast)
+                .lower(l -> {
+                    for (int i = 0; i < l.outputs("Out"); i++) {
+                        if (l.wants("Out", i)) {
+                            l.out("Out", i, l.expand(l.in("X", i), l.output("Out", i).shape()));
+                        }
+                    }
+                }).grad(signature);
+        broadcast.gradOperation(signature, null).shapesOnly("X").lower(l -> {
+            for (int i = 0; i < l.outputs("X@GRAD"); i++) {
+                if (l.wants("X@GRAD", i)) {
+                    l.out("X@GRAD", i, Dims.sumTo(l, l.in("Out@GRAD", i), l.type("X", i).dims()));
+                }
+            }
+        }).register(registry);
+        broadcast.register(registry);
+    }
+
+    /** Each output has the type of the input in its place, and the shape of all of them together. */
+    private static void broadcast(Inference inference) {
+        inference.require(inference.outputs("Out") == inference.count("X"), "X and Out must have as many variables, but have %d and %d",
+                inference.count("X"), inference.outputs("Out"));
+        long[] dims = new long[0];
+        for (int i = 0; i < inference.count("X"); i++) {
+            dims = inference.broadcast(dims, inference.in("X", i).dims());
+        }
+        for (int i = 0; i < inference.outputs("Out"); i++) {
+            inference.set("Out", i, ArgType.dense(inference.in("X", i).dtype(), dims));
+        }
     }
 
     private static void expanded(Inference inference) {

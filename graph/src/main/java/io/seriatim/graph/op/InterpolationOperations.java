@@ -1,24 +1,28 @@
 package io.seriatim.graph.op;
 
+import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.kernel.Gather;
 import io.seriatim.tensor.kernel.Interpolation;
 import io.seriatim.tensor.kernel.InterpolationGrad;
+import io.seriatim.tensor.kernel.MatMul;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/** Images of another size: nearest and bilinear interpolation over two spatial dimensions. */
+/** Images of another size: nearest, linear and cubic interpolation over one to three spatial dimensions. */
 final class InterpolationOperations {
-    private static final int RANK = 4;
-    private static final int SPATIAL = 2;
+    private static final List<String> METHODS = List.of("nearest", "linear", "bilinear", "bicubic", "trilinear");
+    private static final List<String> SIZES = List.of("out_d", "out_h", "out_w");
 
     private InterpolationOperations() {
     }
 
     static void register(Operations registry) {
-        for (String type : List.of("nearest_interp_v2", "bilinear_interp_v2")) {
+        for (String method : METHODS) {
+            String type = method + "_interp_v2";
             Operation.Builder forward = Operation.define(type).in("X", "OutSize?", "SizeTensor*?", "Scale?").out("Out")
                     .attr("data_layout", "NCHW").attr("out_d", 0)
                     .attr("out_h", 0).attr("out_w", 0).attr("scale", new float[0]).attr("interp_method", "bilinear")
@@ -34,7 +38,7 @@ final class InterpolationOperations {
     }
 
     /**
-     * What decides on the size, in Paddle's order: SizeTensor; else OutSize; else Scale or the attribute 'scale'; else out_h and out_w. Where a scale is given, it also decides on the steps.
+     * What decides on the size, in Paddle's order: SizeTensor; else OutSize; else Scale or the attribute 'scale'; else out_d, out_h and out_w. Where a scale is given, it also decides on the steps.
      *
      * @param scale
      *            for each dimension, or null
@@ -47,14 +51,19 @@ final class InterpolationOperations {
             }
             double[] given = scaleTensor != null ? scaleTensor : attrs.getDoubles("scale");
             if (given.length == 0) {
-                return new Size(outSize != null ? outSize : new long[]{attrs.getInt("out_h"), attrs.getInt("out_w")}, null);
+                return new Size(outSize != null ? outSize : of(attrs, x.length), null);
             }
-            double[] scale = {given[0], given[Math.min(1, given.length - 1)]};
-            long[] lengths = new long[SPATIAL];
-            for (int i = 0; i < SPATIAL; i++) {
+            double[] scale = new double[x.length];
+            long[] lengths = new long[x.length];
+            for (int i = 0; i < x.length; i++) {
+                scale[i] = given[Math.min(i, given.length - 1)];
                 lengths[i] = outSize != null ? outSize[i] : x[i] < 0 ? -1 : (long) (x[i] * (float) scale[i]);
             }
             return new Size(lengths, scale);
+        }
+
+        static long[] of(Attrs attrs, int spatial) {
+            return SIZES.subList(SIZES.size() - spatial, SIZES.size()).stream().mapToLong(attrs::getInt).toArray();
         }
 
         float step(int i, long length, boolean corners) {
@@ -71,38 +80,46 @@ final class InterpolationOperations {
     private static void infer(Inference inference) {
         long[] x = inference.dims("X");
         Attrs attrs = inference.attrs();
-        inference.require(x.length == RANK, "X needs 4 dimensions, but has %d", x.length);
         String method = attrs.getText("interp_method");
-        inference.require(method.equals("nearest") || method.equals("bilinear"),
-                "the attribute 'interp_method' must be nearest or bilinear, but is '%s'", method);
+        inference.require(METHODS.contains(method), "the attribute 'interp_method' must be one of %s, but is '%s'", METHODS, method);
+        int spatial = spatial(method, x.length);
+        inference.require(x.length == spatial + 2, "X needs %d dimensions for %s interpolation, but has %d", spatial + 2, method, x.length);
         inference.require(method.equals("nearest") || inference.dtype("X").isFloating(),
-                "bilinear interpolation needs X of a floating-point type, but it is %s",
-                inference.dtype("X"));
-        inference.require(!inference.has("SizeTensor") || inference.count("SizeTensor") == SPATIAL,
-                "SizeTensor must hold 2 tensors, but has %d",
-                inference.count("SizeTensor"));
+                "%s interpolation needs X of a floating-point type, but it is %s", method, inference.dtype("X"));
+        inference.require(!inference.has("SizeTensor") || inference.count("SizeTensor") == spatial,
+                "SizeTensor must hold %d tensors, but has %d", spatial, inference.count("SizeTensor"));
         ImageLayout layout = ImageLayout.of(attrs, "data_layout");
         long[] lengths = layout.spatialOf(x);
         long[] results = inference.isForRun() ? known(inference, lengths) : declared(inference, lengths);
-        inference.set("Out", inference.dtype("X"), layout.dims(x[0], x[layout.channels(RANK)], results));
+        inference.set("Out", inference.dtype("X"), layout.dims(x[0], x[layout.channels(x.length)], results));
     }
 
-    /** While a program is built, Paddle takes out_h and out_w for what tensors will say of the size, and knows nothing if they will say the scale. */
+    /** Over how many spatial dimensions a method goes: the nearest elements are found in two or three. */
+    private static int spatial(String method, int rank) {
+        return switch (method) {
+            case "linear" -> 1;
+            case "trilinear" -> 3;
+            case "nearest" -> rank == 5 ? 3 : 2;
+            default -> 2;
+        };
+    }
+
+    /** While a program is built, Paddle takes out_d, out_h and out_w for what tensors will say of the size, and knows nothing if they will say the scale. */
     private static long[] declared(Inference inference, long[] lengths) {
         Attrs attrs = inference.attrs();
-        long[] unknown = {-1, -1};
         if (inference.has("Scale") && !inference.has("SizeTensor")) {
-            return unknown;
+            return Dims.unknown(lengths.length);
         }
         long[] none = new long[0];
         boolean scaled = !inference.has("SizeTensor") && attrs.getDoubles("scale").length > 0;
         checkScale(inference, scaled ? attrs.getDoubles("scale") : null);
         long[] size = scaled
                 ? Size.of(attrs, lengths, none, null, null).lengths()
-                : new long[]{attrs.getInt("out_h"), attrs.getInt("out_w")};
-        for (int i = 0; i < SPATIAL; i++) {
+                : Size.of(attrs, lengths.length);
+        for (int i = 0; i < size.length; i++) {
             boolean open = inference.has("SizeTensor") || inference.has("OutSize") || (scaled && lengths[i] < 0);
-            inference.require(size[i] > 0 || open, "the size of the result must be from 1 on, but out_h and out_w, or scale, make it %s",
+            inference.require(size[i] > 0 || open, "the size of the result must be from 1 on, but %s, or scale, make it %s",
+                    String.join(", ", SIZES.subList(SIZES.size() - size.length, SIZES.size())),
                     Arrays.toString(size));
             size[i] = size[i] > 0 ? size[i] : -1;
         }
@@ -111,11 +128,12 @@ final class InterpolationOperations {
 
     private static long[] known(Inference inference, long[] lengths) {
         long[] outSize = inference.values("OutSize");
-        inference.require(outSize == null || outSize.length == SPATIAL, "OutSize must hold 2 numbers, but is %s", Arrays.toString(outSize));
+        inference.require(outSize == null || outSize.length == lengths.length, "OutSize must hold %d numbers, but is %s", lengths.length,
+                Arrays.toString(outSize));
         double[] scale = inference.numbers("Scale");
         checkScale(inference, scale != null ? scale : inference.attrs().getDoubles("scale"));
         long[] size = Size.of(inference.attrs(), lengths, inference.listed("SizeTensor"), outSize, scale).lengths();
-        inference.require(size[0] > 0 && size[1] > 0 && lengths[0] > 0 && lengths[1] > 0,
+        inference.require(Arrays.stream(size).allMatch(length -> length > 0) && Arrays.stream(lengths).allMatch(length -> length > 0),
                 "the sizes of X and of the result must be from 1 on, but are %s and %s", Arrays.toString(lengths), Arrays.toString(size));
         return size;
     }
@@ -125,18 +143,25 @@ final class InterpolationOperations {
                 "scales must be greater than 0, but are %s", Arrays.toString(scale));
     }
 
-    private static Interpolation interpolation(Lowering l, long[] lengths) {
+    private static Size size(Lowering l, long[] lengths) {
+        return Size.of(l.attrs(), lengths, l.listed("SizeTensor"), l.values("OutSize"), l.numbers("Scale"));
+    }
+
+    private static boolean isCubic(Lowering l) {
+        return l.attrs().getText("interp_method").equals("bicubic");
+    }
+
+    private static Interpolation interpolation(Lowering l, Size size, long[] lengths) {
         Attrs attrs = l.attrs();
         boolean corners = attrs.getBool("align_corners");
-        Size size = Size.of(attrs, lengths, l.listed("SizeTensor"), l.values("OutSize"), l.numbers("Scale"));
         Interpolation.Kind kind;
         if (attrs.getText("interp_method").equals("nearest")) {
             kind = corners ? Interpolation.Kind.NEAREST_ROUNDED : Interpolation.Kind.NEAREST;
         } else {
             kind = corners || attrs.getInt("align_mode") != 0 ? Interpolation.Kind.LINEAR : Interpolation.Kind.LINEAR_OF_AREAS;
         }
-        return new Interpolation(kind, ConvolutionOperations.list(size.lengths()),
-                List.of(size.step(0, lengths[0], corners), size.step(1, lengths[1], corners)));
+        List<Float> steps = IntStream.range(0, lengths.length).mapToObj(i -> size.step(i, lengths[i], corners)).toList();
+        return new Interpolation(kind, ConvolutionOperations.list(size.lengths()), steps);
     }
 
     private static void forward(Lowering l) {
@@ -146,19 +171,31 @@ final class InterpolationOperations {
         Operand x = l.in("X");
         ImageLayout layout = ImageLayout.of(l.attrs(), "data_layout");
         long[] lengths = layout.spatialOf(x.shape().dims());
-        Interpolation interpolation = interpolation(l, lengths);
-        if (x.dtype().isFloating()) {
-            l.into(interpolation, List.of(layout.channelsFirst(x)), List.of(layout.channelsFirst(l.output("Out"))));
-            return;
+        Size size = size(l, lengths);
+        if (Arrays.equals(lengths, size.lengths())) {
+            l.out("Out", x); // whatever the scale
+        } else if (isCubic(l)) {
+            Cubic cubic = Cubic.of(l, size, lengths, x.dtype());
+            Operand wide = l.run(new MatMul(false, true, false, List.of()), layout.channelsFirst(x), cubic.columns());
+            l.into(new MatMul(false, false, false, List.of()), List.of(cubic.rows(), wide),
+                    List.of(layout.channelsFirst(l.output("Out"))));
+        } else if (x.dtype().isFloating()) {
+            l.into(interpolation(l, size, lengths), List.of(layout.channelsFirst(x)), List.of(layout.channelsFirst(l.output("Out"))));
+        } else {
+            l.out("Out", picked(l, interpolation(l, size, lengths), layout, lengths));
         }
-        Operand result = x;
-        for (int i = 0; i < SPATIAL; i++) {
-            result = l.run(new Gather(layout.spatial() + i, Gather.NO_PADDING), result, elements(l, interpolation, i, lengths[i]));
-        }
-        l.out("Out", result);
     }
 
-    /** Which elements the places of a dimension take: numbers of other types are not mixed, so they are picked. */
+    /** Numbers of other types are not mixed, so they are picked. */
+    private static Operand picked(Lowering l, Interpolation interpolation, ImageLayout layout, long[] lengths) {
+        Operand result = l.in("X");
+        for (int i = 0; i < lengths.length; i++) {
+            result = l.run(new Gather(layout.spatial() + i, Gather.NO_PADDING), result, elements(l, interpolation, i, lengths[i]));
+        }
+        return result;
+    }
+
+    /** Which elements the places of a dimension take. */
     private static Operand elements(Lowering l, Interpolation interpolation, int i, long length) {
         long[] elements = new long[Math.toIntExact(interpolation.output().get(i))];
         for (int place = 0; place < elements.length; place++) {
@@ -174,7 +211,58 @@ final class InterpolationOperations {
         ImageLayout layout = ImageLayout.of(l.attrs(), "data_layout");
         Shape x = Shape.of(l.type("X", 0).dims());
         long[] lengths = layout.spatialOf(x.dims());
-        l.into(new InterpolationGrad(interpolation(l, lengths), ConvolutionOperations.list(lengths)),
-                List.of(layout.channelsFirst(l.in("Out@GRAD"))), List.of(layout.channelsFirst(l.output("X@GRAD"))));
+        Size size = size(l, lengths);
+        Operand dout = layout.channelsFirst(l.in("Out@GRAD"));
+        List<Operand> to = List.of(layout.channelsFirst(l.output("X@GRAD")));
+        if (Arrays.equals(lengths, size.lengths())) {
+            l.out("X@GRAD", l.in("Out@GRAD"));
+        } else if (isCubic(l)) {
+            Cubic cubic = Cubic.of(l, size, lengths, dout.dtype());
+            Operand wide = l.run(new MatMul(true, false, false, List.of()), cubic.rows(), dout);
+            l.into(new MatMul(false, false, false, List.of()), List.of(wide, cubic.columns()), to);
+        } else {
+            l.into(new InterpolationGrad(interpolation(l, size, lengths), ConvolutionOperations.list(lengths)), List.of(dout), to);
+        }
+    }
+
+    /**
+     * Cubic interpolation (Keys: Cubic convolution interpolation for digital image processing, 1981) is linear in the image: a matrix for each axis has, for each place of the result, the weights of the four
+     * elements around it.
+     *
+     * @param rows
+     *            [result's height, height]
+     * @param columns
+     *            [result's width, width]
+     */
+    private record Cubic(Operand rows, Operand columns) {
+        /** The slope of the kernel at 1. */
+        private static final double SLOPE = -0.75;
+
+        static Cubic of(Lowering l, Size size, long[] lengths, DType dtype) {
+            return new Cubic(matrix(l, size, 0, lengths[0], dtype), matrix(l, size, 1, lengths[1], dtype));
+        }
+
+        private static Operand matrix(Lowering l, Size size, int axis, long length, DType dtype) {
+            boolean corners = l.attrs().getBool("align_corners");
+            float step = size.step(axis, length, corners);
+            int places = Math.toIntExact(size.lengths()[axis]);
+            double[] weights = new double[Math.toIntExact(places * length)];
+            for (int place = 0; place < places; place++) {
+                double source = corners ? step * place : step * (place + 0.5) - 0.5;
+                double at = dtype == DType.FLOAT64 ? source : (float) source;
+                long before = (long) Math.floor(at);
+                for (long element = before - 1; element <= before + 2; element++) {
+                    weights[(int) (place * length + Math.clamp(element, 0, length - 1))] += weight(Math.abs(at - element));
+                }
+            }
+            return l.constant(Tensor.of(dtype, weights, places, length));
+        }
+
+        /** Of an element so far away. */
+        private static double weight(double distance) {
+            return distance <= 1
+                    ? ((SLOPE + 2) * distance - (SLOPE + 3)) * distance * distance + 1
+                    : ((SLOPE * distance - 5 * SLOPE) * distance + 8 * SLOPE) * distance - 4 * SLOPE;
+        }
     }
 }

@@ -15,9 +15,10 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/** Norms, and the logarithm of a sum of exponentials. */
+/** Norms, slices whose norm is bounded, and the logarithm of a sum of exponentials. */
 final class NormOperations {
     private NormOperations() {
     }
@@ -27,6 +28,7 @@ final class NormOperations {
         clipByNorm(registry);
         norm(registry);
         logSumExp(registry);
+        renorm(registry);
     }
 
     private static void floating(Inference inference) {
@@ -183,5 +185,55 @@ final class NormOperations {
 
     private static List<Integer> logAxes(Lowering l, Shape shape) {
         return Axes.of(shape, l.attrs().getLongs("axis"), l.attrs().getBool("reduce_all"));
+    }
+
+    private static void renorm(Operations registry) {
+        Operation.define("renorm").in("X").out("Out").required("p", Attribute.Real.class).required("axis", Attribute.Int.class)
+                .required("max_norm", Attribute.Real.class).infer(inference -> {
+                    floating(inference);
+                    Attrs attrs = inference.attrs();
+                    inference.require(inference.dims("X").length > 0, "X must have a dimension or more");
+                    inference.axis("X", attrs.getInt("axis"));
+                    inference.require(attrs.getFloat("p") > 0 && attrs.getFloat("max_norm") >= 0,
+                            "p must be above 0 and max_norm 0 or more, but they are %s and %s", attrs.getFloat("p"),
+                            attrs.getFloat("max_norm"));
+                    inference.same("X", "Out");
+                }).lower(l -> {
+                    Slices slices = Slices.of(l);
+                    Term x = slices.x();
+                    l.out("Out", slices.large().choose(x.times(slices.factor()), x).operand().squeeze(0));
+                }).grad("renorm_grad(X, Out@GRAD) -> X@GRAD", l -> l.out("X@GRAD", renormGradient(l).squeeze(0))).register(registry);
+    }
+
+    /**
+     * The slices of X along an axis, with their norms; X has one dimension more, so that there is always one to sum over.
+     *
+     * @param large
+     *            whether a norm is too large
+     * @param factor
+     *            what a slice is multiplied by then
+     */
+    private record Slices(Term x, List<Integer> axes, Term norm, Term large, Term factor) {
+        static Slices of(Lowering l) {
+            Operand x = l.in("X").unsqueeze(0);
+            int axis = 1 + l.in("X").shape().axis(l.attrs().getInt("axis"));
+            List<Integer> axes = IntStream.range(0, x.rank()).filter(i -> i != axis).boxed().toList();
+            Term norm = new Term(l, NormOperations.norm(l, x, l.attrs().getFloat("p"), axes));
+            double most = l.attrs().getFloat("max_norm");
+            return new Slices(new Term(l, x), axes, norm, norm.isAbove(most), norm.number(most).over(norm));
+        }
+    }
+
+    /** A factor f = max / norm has the gradient −f / norm · norm', and norm' is sign(x) · (|x| / norm)ᵖ⁻¹. */
+    private static Operand renormGradient(Lowering l) {
+        Slices slices = Slices.of(l);
+        Term x = slices.x();
+        Term dout = new Term(l, l.in("Out@GRAD").unsqueeze(0));
+        Term along = new Term(l, reduce(l, Function.SUM, slices.axes(), x.times(dout).operand()));
+        float power = l.attrs().getFloat("p") - 1;
+        Term share = x.over(slices.norm());
+        Term slope = power == 0 ? x.unary(Unary.Function.SIGN) : new Term(l, signedPower(l, share.operand(), power));
+        Term turned = slope.times(along.times(slices.factor()).over(slices.norm()));
+        return slices.large().choose(dout.times(slices.factor()).minus(turned), dout).operand();
     }
 }

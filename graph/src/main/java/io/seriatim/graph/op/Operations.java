@@ -60,6 +60,7 @@ public final class Operations {
             ExpandOperations::register, //
             FillOperations::register, //
             GatherOperations::register, //
+            GridOperations::register, //
             IndexPutOperations::register, //
             InputOutputOperations::register, //
             InterpolationOperations::register, //
@@ -85,6 +86,7 @@ public final class Operations {
             RandomOperations::register, //
             RecurrentOperations::register, //
             ReductionOperations::register, //
+            RunningOperations::register, //
             SamplingOperations::register, //
             ScaleOperations::register, //
             ScatterOperations::register, //

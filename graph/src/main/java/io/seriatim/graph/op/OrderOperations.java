@@ -6,11 +6,14 @@ import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.kernel.ArgReduction;
 import io.seriatim.tensor.kernel.PutAlongAxis;
 import io.seriatim.tensor.kernel.Scan;
+import io.seriatim.tensor.kernel.TakeAlongAxis;
 import io.seriatim.tensor.kernel.TopK;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
+import java.util.stream.IntStream;
 
-/** Sorting, choosing by size, and running sums. */
+/** Sorting, choosing by size or by how often an element occurs, and running sums. */
 final class OrderOperations {
     private static final int NOT_GIVEN = -1;
 
@@ -23,6 +26,8 @@ final class OrderOperations {
         extreme(registry, "arg_max", true);
         extreme(registry, "arg_min", false);
         sum(registry);
+        kth(registry);
+        mode(registry);
     }
 
     private static void sort(Operations registry) {
@@ -143,5 +148,107 @@ final class OrderOperations {
         }
         int axis = l.attrs().getBool("flatten") ? 0 : l.attrs().getInt("axis");
         return l.run(new Scan(axis, exclusive, l.attrs().getBool("reverse") != backwards), x);
+    }
+
+    private static void kth(Operations registry) {
+        String gradient = "kthvalue_grad(Indices, X, Out@GRAD) -> X@GRAD";
+        Operation.Builder forward = Operation.define("kthvalue").in("X").out("Out", "Indices").attr("k", 1).attr("axis", -1)
+                .attr("keepdim", false);
+        forward.gradOperation(gradient, null).shapesOnly("X").lower(OrderOperations::putBackOne).register(registry);
+        forward.infer(inference -> {
+            long[] dims = inference.dims("X");
+            long length = dims.length == 0 ? 1 : dims[inference.axis("X", inference.attrs().getInt("axis"))];
+            int k = inference.attrs().getInt("k");
+            inference.require(k >= 1 && (length < 0 || k <= length), "k must be from 1 to %s, the length of the axis, but is %d",
+                    length < 0 ? "?" : length, k);
+            inferOne(inference);
+        }).lower(l -> {
+            Operand x = l.in("X");
+            if (x.rank() == 0) {
+                first(l, x, 1, false);
+                return;
+            }
+            int k = l.attrs().getInt("k");
+            int axis = x.shape().axis(l.attrs().getInt("axis"));
+            List<Operand> found = l.runAll(new TopK(k, axis, false), x);
+            one(l, "Out", found.get(0).slice(axis, k - 1, k), axis);
+            one(l, "Indices", found.get(1).slice(axis, k - 1, k), axis);
+        }).grad(gradient).register(registry);
+    }
+
+    /** One element of each line along an axis. */
+    private static void inferOne(Inference inference) {
+        Attrs attrs = inference.attrs();
+        long[] dims = Axes.of(inference, "X", new long[]{attrs.getInt("axis")}, false).apply(inference.dims("X"),
+                attrs.getBool("keepdim"));
+        inference.set("Out", inference.dtype("X"), dims);
+        inference.set("Indices", DType.INT64, dims);
+    }
+
+    private static void one(Lowering l, String slot, Operand kept, int axis) {
+        l.out(slot, l.attrs().getBool("keepdim") ? kept : kept.squeeze(axis));
+    }
+
+    /** The gradient of one element of each line: to where it came from. */
+    private static void putBackOne(Lowering l) {
+        TensorSpec x = l.outType("X@GRAD", 0).spec();
+        Operand dout = l.in("Out@GRAD");
+        if (x.shape().rank() == 0) {
+            l.out("X@GRAD", dout);
+            return;
+        }
+        int axis = x.shape().axis(l.attrs().getInt("axis"));
+        long[] kept = x.shape().with(axis, 1).dims();
+        l.out("X@GRAD", l.run(new PutAlongAxis(axis, false), l.fill(0, x), l.in("Indices").reshape(kept), dout.reshape(kept)));
+    }
+
+    private static void mode(Operations registry) {
+        String gradient = "mode_grad(Indices, X, Out@GRAD) -> X@GRAD";
+        Operation.Builder forward = Operation.define("mode").in("X").out("Out", "Indices").attr("axis", -1).attr("keepdim", false);
+        forward.gradOperation(gradient, null).shapesOnly("X").lower(OrderOperations::putBackOne).register(registry);
+        forward.infer(inference -> {
+            long[] dims = inference.dims("X");
+            int axis = inference.axis("X", inference.attrs().getInt("axis"));
+            inference.require(dims.length == 0 || dims[axis] != 0, "the axis %d of X has no elements", axis);
+            inferOne(inference);
+        }).lower(l -> {
+            Operand x = l.in("X");
+            if (x.rank() == 0) {
+                first(l, x, 1, false);
+                return;
+            }
+            int axis = x.shape().axis(l.attrs().getInt("axis"));
+            int length = Math.toIntExact(x.dim(axis));
+            int inner = Math.toIntExact(x.shape().slice(axis + 1, x.rank()).size());
+            Operand places = l.temporary(TensorSpec.of(DType.INT64, x.shape().with(axis, 1).dims()));
+            l.call("mode", (in, out) -> {
+                ElementOrder order = ElementOrder.of(Objects.requireNonNull(in.getFirst()), true);
+                long[] found = new long[Math.toIntExact(places.shape().size())];
+                for (int i = 0; i < found.length; i++) {
+                    found[i] = mode(order, i / inner * length * inner + i % inner, length, inner);
+                }
+                Elements.write(found, Objects.requireNonNull(out.getFirst()));
+            }, List.of(x), List.of(places));
+            one(l, "Out", l.run(new TakeAlongAxis(axis), x, places), axis);
+            one(l, "Indices", places, axis);
+        }).grad(gradient).register(registry);
+    }
+
+    /** The place in a line of what occurs most often, the least of several; the last of those places. */
+    private static int mode(ElementOrder order, int first, int length, int inner) {
+        List<Integer> sorted = IntStream.range(0, length).boxed()
+                .sorted((one, other) -> order.compare(first + one * inner, first + other * inner)).toList();
+        int best = sorted.getFirst();
+        int most = 0;
+        int count = 0;
+        for (int i = 0; i < length; i++) {
+            boolean repeated = i > 0 && order.compare(first + sorted.get(i) * inner, first + sorted.get(i - 1) * inner) == 0;
+            count = repeated ? count + 1 : 1;
+            if (count > most) {
+                most = count;
+                best = sorted.get(i);
+            }
+        }
+        return best;
     }
 }

@@ -8,8 +8,11 @@ import io.seriatim.tensor.kernel.Unary;
 import java.util.Arrays;
 import java.util.List;
 
-/** Operations of two tensors: extremes that skip what is no number, angles, steps, interpolation, products of vectors, distance, and nearness. */
+/** Operations of two tensors: extremes that skip what is no number, angles, steps, interpolation, products of vectors, and nearness. */
 final class PairOperations {
+    /** What Paddle has for: the first dimension of length 3. */
+    private static final int FIRST_OF_THREE = 9;
+
     private PairOperations() {
     }
 
@@ -20,6 +23,7 @@ final class PairOperations {
         angle(registry);
         lerp(registry);
         dot(registry);
+        cross(registry);
         product(registry);
         sumOfProducts(registry);
         near(registry, "isclose");
@@ -141,6 +145,46 @@ final class PairOperations {
                     back(l, "X", each.times(Term.of(l, "Y")));
                     back(l, "Y", each.times(Term.of(l, "X")));
                 }).register(registry);
+    }
+
+    private static void cross(Operations registry) {
+        Operation.define("cross").in("X", "Y").out("Out").attr("dim", FIRST_OF_THREE).infer(inference -> {
+            long[] x = inference.dims("X");
+            requireOneType(inference, "X", "Y");
+            inference.require(sameShape(x, inference.dims("Y")), "X and Y must have one shape, but are %s and %s", Arrays.toString(x),
+                    Arrays.toString(inference.dims("Y")));
+            int dim = inference.attrs().getInt("dim");
+            if (dim == FIRST_OF_THREE) {
+                inference.require(Arrays.stream(x).anyMatch(length -> length == 3 || length < 0), "no dimension of X has length 3, as %s",
+                        Arrays.toString(x));
+            } else {
+                long length = x[inference.axis("X", dim)];
+                inference.require(length == 3 || length < 0, "dimension %d of X must have length 3, but has %d", dim, length);
+            }
+            inference.same("X", "Out");
+        }).lower(l -> cross(l, "X", "Y", "Out")).grad("cross_grad(X, Y, Out@GRAD) -> X@GRAD, Y@GRAD", l -> {
+            cross(l, "Y", "Out@GRAD", "X@GRAD");
+            cross(l, "Out@GRAD", "X", "Y@GRAD");
+        }).register(registry);
+    }
+
+    /** Each number of the result is made of the two others of both vectors. */
+    private static void cross(Lowering l, String first, String second, String to) {
+        if (!l.wants(to)) {
+            return;
+        }
+        Operand a = l.in(first);
+        Operand b = l.in(second);
+        int dim = l.attrs().getInt("dim");
+        int axis = dim == FIRST_OF_THREE ? Arrays.stream(a.shape().dims()).boxed().toList().indexOf(3L) : a.shape().axis(dim);
+        Operand out = l.output(to);
+        for (int i = 0; i < 3; i++) {
+            int next = (i + 1) % 3;
+            int last = (i + 2) % 3;
+            Operand plus = l.binary(Binary.Function.MULTIPLY, a.select(axis, next), b.select(axis, last));
+            Operand minus = l.binary(Binary.Function.MULTIPLY, a.select(axis, last), b.select(axis, next));
+            l.into(Binary.of(Binary.Function.SUBTRACT), List.of(plus, minus), List.of(out.select(axis, i)));
+        }
     }
 
     private static void product(Operations registry) {

@@ -15,24 +15,28 @@ import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Pooling over two spatial dimensions. */
+/** Pooling over two or three spatial dimensions. */
 final class PoolingOperations {
     private PoolingOperations() {
     }
 
     static void register(Operations registry) {
         String first = "pool2d_grad(Out, Out@GRAD, X) -> X@GRAD";
-        Operation.Builder forward = Operation.define("pool2d").in("X").out("Out").required("ksize", Attribute.Ints.class)
-                .attr("strides", new int[]{1, 1}).attr("paddings", new int[]{0, 0}).attr("ceil_mode", false).attr("exclusive", true)
-                .attr("data_format", "NCHW").attr("pooling_type", "").attr("global_pooling", false).attr("adaptive", false)
-                .attr("padding_algorithm", "EXPLICIT").attr("use_cudnn", false)
-                .infer(inference -> inference.set("Out", inference.dtype("X"), places(inference, "X")))
-                .lower(l -> pool(l, "X", "Out"));
+        Operation.Builder forward = forward("pool2d", "NCHW", 1, 1);
         forward.gradOperation(first, null).lower(PoolingOperations::backward)
                 .grad("pool2d_double_grad(grad_x@GRAD=X@GRAD@GRAD) -> grad_out@GRAD=Out@GRAD@GRAD", PoolingOperations::inferSecond,
                         l -> pool(l, "grad_x@GRAD", "grad_out@GRAD"))
                 .register(registry);
         forward.grad(first).register(registry);
+        forward("pool3d", "NCDHW", 1, 1, 1).grad("pool3d_grad(Out, Out@GRAD, X) -> X@GRAD", PoolingOperations::backward).register(registry);
+    }
+
+    private static Operation.Builder forward(String type, String format, int... strides) {
+        return Operation.define(type).in("X").out("Out").required("ksize", Attribute.Ints.class).attr("strides", strides)
+                .attr("paddings", new int[strides.length]).attr("ceil_mode", false).attr("exclusive", true).attr("data_format", format)
+                .attr("pooling_type", "").attr("global_pooling", false).attr("adaptive", false).attr("padding_algorithm", "EXPLICIT")
+                .attr("use_cudnn", false).infer(inference -> inference.set("Out", inference.dtype("X"), places(inference, "X")))
+                .lower(l -> pool(l, "X", "Out"));
     }
 
     private static long[] places(Inference inference, String slot) {

@@ -1,10 +1,12 @@
 package io.seriatim.graph.op;
 
+import io.seriatim.graph.Attribute;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.kernel.Binary.Function;
+import io.seriatim.tensor.kernel.Copy;
 import io.seriatim.tensor.kernel.Gather;
 import io.seriatim.tensor.kernel.GatherGrad;
 import io.seriatim.tensor.kernel.OneHot;
@@ -14,7 +16,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.stream.IntStream;
 
-/** Operations whose result depends in size on values: what a mask selects, where elements are not zero, one-hot vectors of a depth. */
+/** What a mask selects, where elements are not zero, one-hot vectors of a depth, rows of one of several tensors, and indexes within a shard. */
 final class SelectionOperations {
     private SelectionOperations() {
     }
@@ -23,6 +25,8 @@ final class SelectionOperations {
         maskedSelect(registry);
         whereIndex(registry);
         oneHot(registry);
+        multiplex(registry);
+        shardIndex(registry);
     }
 
     private static void maskedSelect(Operations registry) {
@@ -130,5 +134,98 @@ final class SelectionOperations {
         Operand inRange = l.binary(Function.LOGICAL_AND, l.binary(Function.GREATER_EQUAL, x, l.number(x.dtype(), 0)),
                 l.binary(Function.LESS, x, l.number(x.dtype(), (double) depth)));
         return l.run(new Where(), inRange, x, l.fill((double) depth, TensorSpec.of(x.dtype())));
+    }
+
+    private static void multiplex(Operations registry) {
+        String signature = "multiplex_grad(Ids, X, Out@GRAD) -> X@GRAD";
+        Operation.Builder multiplex = Operation.define("multiplex").in("X*", "Ids").out("Out").infer(SelectionOperations::inferMultiplex)
+                .lower(SelectionOperations::multiplex).grad(signature);
+        multiplex.gradOperation(signature, null).shapesOnly("X").lower(l -> {
+            Operand dout = l.in("Out@GRAD");
+            long[] rows = new long[dout.rank()];
+            Arrays.fill(rows, 1);
+            rows[0] = dout.dim(0);
+            Operand ids = l.in("Ids").reshape(rows);
+            for (int i = 0; i < l.outputs("X@GRAD"); i++) {
+                if (l.wants("X@GRAD", i)) {
+                    Operand chosen = l.binary(Function.EQUAL, ids, l.number(ids.dtype(), i));
+                    l.out("X@GRAD", i, l.run(new Where(), chosen, dout, l.number(dout.dtype(), 0)));
+                }
+            }
+        }).register(registry);
+        multiplex.register(registry);
+    }
+
+    private static void inferMultiplex(Inference inference) {
+        Indexes.require(inference, "Ids");
+        long[] ids = inference.dims("Ids");
+        long[] x = inference.dims("X");
+        inference.require(inference.count("X") > 1 && x.length > 1,
+                "X must hold two tensors or more, of two dimensions or more, but holds %d of %d",
+                inference.count("X"), x.length);
+        for (int i = 1; i < inference.count("X"); i++) {
+            ArgType next = inference.in("X", i);
+            inference.require(next.dtype() == inference.dtype("X") && Arrays.equals(next.dims(), x),
+                    "all tensors of X must be %s of shape %s, but tensor %d is %s of %s", inference.dtype("X"), Arrays.toString(x), i,
+                    next.dtype(), Arrays.toString(next.dims()));
+        }
+        inference.require(ids.length == 2 && (ids[1] == 1 || ids[1] < 0) && (ids[0] < 0 || x[0] < 0 || ids[0] == x[0]),
+                "Ids must be [%d, 1], but is %s", x[0], Arrays.toString(ids));
+        inference.same("X", "Out");
+    }
+
+    /** Row i of tensor k is row k · rows + i of all of them, one after the other. */
+    private static void multiplex(Lowering l) {
+        Operand first = l.in("X");
+        long rows = first.dim(0);
+        Operand all = l.temporary(TensorSpec.of(first.dtype(), first.shape().with(0, rows * l.count("X")).dims()));
+        for (int i = 0; i < l.count("X"); i++) {
+            l.into(Copy.PLAIN, List.of(l.in("X", i)), List.of(all.slice(0, i * rows, (i + 1) * rows)));
+        }
+        long[] numbers = new long[Math.toIntExact(rows)];
+        Arrays.setAll(numbers, i -> i);
+        Operand ids = l.cast(l.in("Ids"), DType.INT64).reshape(rows);
+        Operand starts = l.binary(Function.MULTIPLY, ids, l.number(DType.INT64, (double) rows));
+        l.out("Out", l.run(Gather.of(0), all, l.binary(Function.ADD, starts, l.constant(Tensor.of(numbers, rows)))));
+    }
+
+    private static void shardIndex(Operations registry) {
+        Operation.define("shard_index").in("X").out("Out").required("index_num", Attribute.Int.class)
+                .required("nshards", Attribute.Int.class).required("shard_id", Attribute.Int.class).attr("ignore_value", -1)
+                .infer(inference -> {
+                    Attrs attrs = inference.attrs();
+                    Indexes.require(inference, "X");
+                    long[] x = inference.dims("X");
+                    inference.require(x.length > 1 && (x[x.length - 1] == 1 || x[x.length - 1] < 0),
+                            "X must have two dimensions or more, the last of length 1, but is %s", Arrays.toString(x));
+                    inference.require(attrs.getInt("index_num") > 0 && attrs.getInt("nshards") > 0,
+                            "index_num and nshards must be 1 or more, but are %d and %d", attrs.getInt("index_num"),
+                            attrs.getInt("nshards"));
+                    inference.require(attrs.getInt("shard_id") >= 0 && attrs.getInt("shard_id") < attrs.getInt("nshards"),
+                            "shard_id must be from 0 to %d, but is %d", attrs.getInt("nshards") - 1, attrs.getInt("shard_id"));
+                    inference.same("X", "Out");
+                }).lower(SelectionOperations::shardIndex).register(registry);
+    }
+
+    private static void shardIndex(Lowering l) {
+        Operand x = l.in("X");
+        int count = l.attrs().getInt("index_num");
+        long size = Math.ceilDiv(count, l.attrs().getInt("nshards"));
+        long first = size * l.attrs().getInt("shard_id");
+        long ignored = l.attrs().getInt("ignore_value");
+        Operand result = l.temporary(x.spec());
+        l.call("shard_index", (in, out) -> {
+            long[] indexes = Objects.requireNonNull(in.getFirst()).toLongArray();
+            for (int i = 0; i < indexes.length; i++) {
+                long index = indexes[i];
+                if (index < 0 || index >= count) {
+                    throw new IllegalArgumentException(
+                            "shard_index: index number " + i + " must be from 0 to " + (count - 1) + ", but is " + index);
+                }
+                indexes[i] = index >= first && index < first + size ? index - first : ignored;
+            }
+            Elements.write(indexes, Objects.requireNonNull(out.getFirst()));
+        }, List.of(x), List.of(result));
+        l.out("Out", result);
     }
 }

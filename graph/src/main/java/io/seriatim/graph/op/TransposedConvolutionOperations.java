@@ -10,7 +10,7 @@ import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Transposed convolutions over two spatial dimensions: the gradient of a convolution's input, taken for itself. Depthwise ones differ in name only. */
+/** Transposed convolutions over two or three spatial dimensions: the gradient of a convolution's input, taken for itself. Depthwise ones differ in name only. */
 final class TransposedConvolutionOperations {
     private static final String GRADIENT = "(Bias, Filter, Input, Output@GRAD) -> Filter@GRAD, Input@GRAD";
 
@@ -19,20 +19,25 @@ final class TransposedConvolutionOperations {
 
     static void register(Operations registry) {
         String first = "conv2d_transpose_grad" + GRADIENT;
-        Operation.Builder plain = forward("conv2d_transpose");
+        Operation.Builder plain = forward("conv2d_transpose", 2, "Input", "Filter", "Bias?");
         plain.gradOperation(first, null).lower(TransposedConvolutionOperations::backward)
                 .grad("conv2d_transpose_grad_grad(Filter, Input, grad_filter@GRAD=Filter@GRAD@GRAD, grad_out=Output@GRAD, "
                         + "grad_x@GRAD=Input@GRAD@GRAD) -> Filter@GRAD, Input@GRAD, grad_out@GRAD=Output@GRAD@GRAD",
                         ConvolutionOperations::inferSecond, TransposedConvolutionOperations::second)
                 .register(registry);
         plain.grad(first).register(registry);
-        forward("depthwise_conv2d_transpose").grad("depthwise_conv2d_transpose_grad" + GRADIENT, TransposedConvolutionOperations::backward)
+        forward("depthwise_conv2d_transpose", 2, "Input", "Filter", "Bias?")
+                .grad("depthwise_conv2d_transpose_grad" + GRADIENT, TransposedConvolutionOperations::backward).register(registry);
+        forward("conv3d_transpose", 3, "Input", "Filter")
+                .grad("conv3d_transpose_grad(Filter, Input, Output@GRAD) -> Filter@GRAD, Input@GRAD",
+                        TransposedConvolutionOperations::backward)
                 .register(registry);
     }
 
-    private static Operation.Builder forward(String type) {
-        Operation.Builder builder = Operation.define(type).in("Input", "Filter", "Bias?").out("Output");
-        return ConvolutionOperations.attributes(builder).attr("output_padding", new int[0]).attr("output_size", new int[0])
+    private static Operation.Builder forward(String type, int spatial, String... slots) {
+        Operation.Builder builder = Operation.define(type).in(slots).out("Output");
+        return ConvolutionOperations.attributes(builder, spatial).attr("data_format", "NCHW").attr("output_padding", new int[0])
+                .attr("output_size", new int[0])
                 .infer(TransposedConvolutionOperations::infer).lower(TransposedConvolutionOperations::forward);
     }
 

@@ -47,6 +47,20 @@ class NetworkOperationsTest {
         convolution("conv2d_transpose", 4, 2, 3, 3).in("Bias", F, 3).isRefused("Bias must be [2], but is [3]");
     }
 
+    @Test
+    void volumesRefuse() {
+        convolution("conv3d", 3, 4, 3, 3).isRefused("'strides' must have 2 numbers from 1 on, but is [1, 1, 1]");
+        convolution("conv3d_transpose", 4, 2, 3, 3).isRefused("'strides' must have 2 numbers from 1 on, but is [1, 1, 1]");
+        OneOperation volume = new OneOperation("conv3d").in("Input", F, 1, 2, 3, 3, 2).in("Filter", F, 2, 2, 2, 2, 3).out("Output");
+        volume.isRefused("a kernel of 3 does not fit into the spatial dimension 2");
+        new OneOperation("pool3d").in("X", F, 1, 2, 3, 3).out("Out").attr("ksize", new int[]{2, 2, 2}).attr("pooling_type", "max")
+                .isRefused("two dimensions more", "[2, 2, 2]");
+        new OneOperation("max_pool3d_with_index").in("X", F, 1, 2, 3, 3).out("Out", "Mask").attr("ksize", new int[]{2, 2, 2})
+                .isRefused("X must have 5 dimensions and ksize, strides and paddings 3 numbers");
+        new OneOperation("max_pool3d_with_index").in("X", F, 1, 2, 3, 3, 3).out("Out", "Mask").attr("ksize", new int[]{2, 4, 2})
+                .isRefused("no window fits into spatial axis 1 of X");
+    }
+
     private static OneOperation pooling(String kind, int... kernel) {
         return new OneOperation("pool2d").in("X", F, 2, 3, 5, 6).out("Out").attr("ksize", kernel).attr("pooling_type", kind);
     }
@@ -96,11 +110,36 @@ class NetworkOperationsTest {
     @Test
     void interpolationsRefuse() {
         interpolation("bilinear").isRefused("the sizes of X and of the result must be from 1 on, but are [4, 5] and [0, 0]");
-        interpolation("bicubic").isRefused("'interp_method' must be nearest or bilinear, but is 'bicubic'");
+        interpolation("area").isRefused("'interp_method' must be one of [nearest, linear, bilinear, bicubic, trilinear], but is 'area'");
+        interpolation("linear").isRefused("X needs 3 dimensions for linear interpolation, but has 4");
+        interpolation("trilinear").isRefused("X needs 5 dimensions for trilinear interpolation, but has 4");
+        interpolation("bicubic").in("X", DType.INT32, 2, 3, 4, 5).isRefused("bicubic interpolation needs X of a floating-point type");
+        interpolation("trilinear").in("X", F, 1, 1, 2, 3, 4).valued("OutSize", DType.INT32, 3, 4)
+                .isRefused("OutSize must hold 3 numbers, but is [3, 4]");
         interpolation("bilinear").attr("scale", new float[]{2, -1}).isRefused("scales must be greater than 0, but are [2.0, -1.0]");
         interpolation("bilinear").valued("OutSize", DType.INT32, 3, 4, 5).isRefused("OutSize must hold 2 numbers, but is [3, 4, 5]");
         interpolation("bilinear").valued("SizeTensor", DType.INT32, 3).isRefused("SizeTensor must hold 2 tensors, but has 1");
-        interpolation("nearest").in("X", F, 3, 4, 5).isRefused("X needs 4 dimensions, but has 3");
+        interpolation("nearest").in("X", F, 3, 4, 5).isRefused("X needs 4 dimensions for nearest interpolation, but has 3");
         interpolation("bilinear").in("X", DType.INT64, 2, 3, 4, 5).isRefused("floating-point type, but it is int64");
+    }
+
+    private static OneOperation sampler(long... grid) {
+        return new OneOperation("grid_sampler").in("X", F, 2, 3, 4, 5).in("Grid", F, grid).out("Output");
+    }
+
+    @Test
+    void gridsRefuse() {
+        sampler(2, 4, 5, 3).isRefused("the last dimension of Grid must be 2", "but is 3");
+        sampler(2, 4, 5, 6, 3).isRefused("must both have 4 dimensions, or 5");
+        sampler(1, 4, 5, 2).isRefused("one batch, but have 2 and 1");
+        sampler(2, 4, 5, 2).attr("mode", "bicubic").isRefused("'mode' must be one of [bilinear, nearest], but is 'bicubic'");
+        sampler(2, 4, 5, 2).attr("padding_mode", "same").isRefused("'padding_mode' must be one of [zeros, border, reflection]", "'same'");
+        sampler(2, 4, 5, 2).in("X", F, 2, 3, 0, 5).isRefused("must not be empty");
+        sampler(2, 4, 5, 2).in("Grid", DType.FLOAT64, 2, 4, 5, 2).isRefused("one floating-point type", "float64");
+        new OneOperation("affine_grid").in("Theta", F, 2, 3, 3).out("Output").isRefused("Theta must be [batch, 2, 3] or [batch, 3, 4]");
+        new OneOperation("affine_grid").in("Theta", F, 2, 2, 3).out("Output")
+                .isRefused("output_shape must have 4 numbers from 1 on, batch and channels included, but is []");
+        new OneOperation("affine_grid").in("Theta", F, 2, 2, 3).valued("OutputShape", DType.INT32, 3, 1, 4, 4).out("Output")
+                .isRefused("the batch of output_shape, 3, but has 2");
     }
 }

@@ -45,6 +45,15 @@ class ShapeOperationsTest {
     }
 
     @Test
+    void shapesThatDoNotBroadcastAreRefused() {
+        OpDesc.Builder both = of("broadcast_tensors").in("X", "a", "b");
+        Map<String, Tensor> feeds = Map.of("a", x(2, 3), "b", x(3, 2));
+        refused(both.out("Out", "y", "z").build(), feeds, "'broadcast_tensors'", "[2, 3] and [3, 2] do not broadcast");
+        refused(of("broadcast_tensors").in("X", "a", "b").out("Out", "y").build(), feeds, "X and Out must have as many variables",
+                "2 and 1");
+    }
+
+    @Test
     void concatOfAScalarIsRefused() {
         refused(of("concat").in("X", "a", "b").out("Out", "y").build(), Map.of("a", x(), "b", x()), "'concat'", "without dimensions",
                 "stack");
