@@ -16,7 +16,7 @@ import java.util.TreeMap;
 
 /** What the real Paddle computed, operation by operation: made by tools/golden/operations. */
 record GoldenOperations(String name, Program program, String meta, Map<String, Tensor> in, Map<String, Tensor> out) {
-    private static final List<String> FILES = List.of("operations", "operations-decompositions", "operations-control",
+    private static final List<String> FILES = List.of("operations", "operations-decompositions", "operations-control", "operations-counts",
             "operations-elementwise", "operations-indexes",
             "operations-networks",
             "operations-families", "operations-models", "operations-products", "operations-shapes");

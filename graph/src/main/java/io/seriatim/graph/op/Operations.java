@@ -44,11 +44,13 @@ public final class Operations {
             AdamOperations::register, //
             BatchNormOperations::register, //
             BitwiseOperations::register, //
+            ChainProductOperations::register, //
             CommunicationOperations::register, //
             ComparisonOperations::register, //
             ControlOperations::register, //
             ConvolutionOperations::register, //
             CopyOperations::register, //
+            CountOperations::register, //
             DebuggingOperations::register, //
             DecompositionOperations::register, //
             DiagonalOperations::register, //
@@ -64,6 +66,7 @@ public final class Operations {
             IndexPutOperations::register, //
             InputOutputOperations::register, //
             InterpolationOperations::register, //
+            InverseOperations::register, //
             JoinOperations::register, //
             LegacyOperations::register, //
             LossOperations::register, //
@@ -97,6 +100,8 @@ public final class Operations {
             ShrinkOperations::register, //
             SliceOperations::register, //
             SoftmaxOperations::register, //
+            SolverOperations::register, //
+            SpectrumOperations::register, //
             SumOperations::register, //
             TensorListOperations::register, //
             UniqueOperations::register, //
