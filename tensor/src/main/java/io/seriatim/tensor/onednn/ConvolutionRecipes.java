@@ -17,6 +17,8 @@ import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.IntToLongFunction;
+import java.util.function.IntUnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,7 +38,7 @@ final class ConvolutionRecipes {
 
     /** How a window is passed to C. */
     record Geometry(Window window, int groups) {
-        MemorySegment values(Arena arena, java.util.function.IntToLongFunction value) {
+        MemorySegment values(Arena arena, IntToLongFunction value) {
             long[] values = new long[window.rank()];
             for (int i = 0; i < values.length; i++) {
                 values[i] = value.applyAsLong(i);
@@ -67,6 +69,31 @@ final class ConvolutionRecipes {
                 pointwise &= weights.dim(2 + i) == 1 && window.stride(i) == 1 && window.padBegin(i) == 0 && window.padEnd(i) == 0;
             }
             return pointwise;
+        }
+
+        /** Whether each window covers an element of the image: the library's convolutions and their gradients read beyond memory otherwise (oneDNN 3.11). */
+        boolean meetsImage(Shape image, Shape weights, Shape result) {
+            return meets(image, result, weights, window::stride, window::dilation);
+        }
+
+        /** Whether each element of the kernel meets one of the image: of 16 bits the library leaves the gradients of others as they are (oneDNN 3.11). */
+        boolean usesKernel(Shape image, Shape weights, Shape result) {
+            return meets(image, weights, result, window::dilation, window::stride);
+        }
+
+        private boolean meets(Shape image, Shape each, Shape any, IntUnaryOperator step, IntUnaryOperator other) {
+            for (int i = 0; i < window.rank(); i++) {
+                for (long j = 0; j < each.dim(2 + i); j++) {
+                    long from = j * step.applyAsInt(i) - window.padBegin(i);
+                    long pace = other.applyAsInt(i);
+                    // The first that is not before the image.
+                    long first = from + Math.ceilDiv(Math.max(0, -from), pace) * pace;
+                    if (first >= image.dim(2 + i) || first > from + (any.dim(2 + i) - 1) * pace) {
+                        return false;
+                    }
+                }
+            }
+            return true;
         }
 
         /** With groups, the library has them as a dimension of the weights. */
@@ -101,8 +128,10 @@ final class ConvolutionRecipes {
                 ? products.gradInput(dnnl)
                 : blocks != null ? blocks.gradInput(dnnl) : pointwiseGradInput(dnnl, geometry, dy, w, dx);
         return product != null ? product : DnnlKernel.of(dnnl, builder -> {
-            long description = fastest(builder, images -> gradInput(builder, geometry,
-                    new Descriptions(image(builder, dx, images), weights(builder, geometry, w), 0, image(builder, dy, images))));
+            long description = !geometry.meetsImage(dx.shape(), w.shape(), dy.shape())
+                    ? 0
+                    : fastest(builder, images -> gradInput(builder, geometry,
+                            new Descriptions(image(builder, dx, images), weights(builder, geometry, w), 0, image(builder, dy, images))));
             if (description == 0) {
                 return false;
             }
@@ -138,7 +167,8 @@ final class ConvolutionRecipes {
                 : grad.bias() ? null : PointwiseGradWeights.of(dnnl, geometry, x, dy, dw);
         return product != null ? product : DnnlKernel.of(dnnl, builder -> {
             long bias = grad.bias() ? builder.describe(Objects.requireNonNull(arguments[3])) : 0;
-            if (grad.bias() && bias == 0) {
+            boolean whole = x.dtype().bytes() > 2 || geometry.usesKernel(x.shape(), dw.shape(), dy.shape());
+            if ((grad.bias() && bias == 0) || !whole || !geometry.meetsImage(x.shape(), dw.shape(), dy.shape())) {
                 return false;
             }
             long description = fastest(builder,

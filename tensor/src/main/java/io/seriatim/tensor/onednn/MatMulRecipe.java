@@ -29,10 +29,13 @@ final class MatMulRecipe {
     private static final long WIDE = 512;
     /** So many products for each element of a result make a second pass over it cheap. */
     private static final long DEEP = 256;
+    /** Elements of 16 bits in a row of a matrix unit. */
+    private static final long TILE = 32;
     private static final PostOp ADD = new PostOp.Combine(Binary.Function.ADD);
 
     private final MatMul computation;
     private final boolean exchanged;
+    private final boolean vectorX;
     private final TensorSpec y;
     private final TensorSpec out;
     private final List<TensorSpec> extra;
@@ -44,12 +47,13 @@ final class MatMulRecipe {
     private MatMulRecipe(MatMul computation, boolean exchanged, TensorSpec x, TensorSpec y, List<TensorSpec> extra, TensorSpec out) {
         this.computation = computation;
         this.exchanged = exchanged;
+        this.vectorX = x.shape().rank() == 1;
         this.y = y;
         this.out = out;
         this.extra = extra;
         int rank = Math.max(2, Math.max(x.shape().rank(), y.shape().rank()));
         MatrixView a = MatrixView.of(x, rank, computation.transposeX() && x.shape().rank() > 1, true).stepped();
-        MatrixView c = resultMatrix(x, rank).stepped();
+        MatrixView c = resultMatrix(out, rank).stepped();
         boolean flat = rank > 2 && y.shape().rank() <= 2 && !computation.transposeX() && a.hasRows() && c.hasRows()
                 && extra.stream().allMatch(this::isFlat);
         left = flat ? a.rows() : a;
@@ -166,12 +170,11 @@ final class MatMulRecipe {
         return rowsApart || left.isMisread(batches) || result.isMisread(batches) || (right != null && right.isMisread(batches));
     }
 
-    /** A vector's dimension, which the result leaves out, is put back. */
-    private MatrixView resultMatrix(TensorSpec x, int rank) {
-        boolean vectorX = x.shape().rank() == 1;
+    /** The result, or an operand of its shape: a vector's dimension, which it leaves out, is put back. */
+    private MatrixView resultMatrix(TensorSpec spec, int rank) {
         boolean vectorY = y.shape().rank() == 1;
-        long[] own = out.shape().dims();
-        long[] ownStrides = out.strides();
+        long[] own = spec.shape().dims();
+        long[] ownStrides = spec.strides();
         long[] dims = new long[rank];
         long[] strides = new long[rank];
         int from = own.length - 1;
@@ -181,7 +184,7 @@ final class MatMulRecipe {
             strides[i] = added ? i == rank - 1 ? 1 : Math.max(1, strides[i + 1] * dims[i + 1]) : ownStrides[from];
             from -= added ? 0 : 1;
         }
-        return new MatrixView(dims, strides, out.dtype());
+        return new MatrixView(dims, strides, spec.dtype());
     }
 
     /** What repeats for every row, or has the whole result's shape, can be seen with rows in place of batches. */
@@ -195,7 +198,9 @@ final class MatMulRecipe {
     private MatrixView broadcast(TensorSpec operand) {
         int rank = result.dims().length;
         if (operand.shape().equals(out.shape()) && operand.shape().rank() != rank) {
-            return new MatrixView(result.dims(), Shape.of(result.dims()).strides(), operand.dtype());
+            return operand.isRowMajor()
+                    ? new MatrixView(result.dims(), Shape.of(result.dims()).strides(), operand.dtype())
+                    : resultMatrix(operand, rank);
         }
         long[] dims = new long[rank];
         long[] strides = new long[rank];
@@ -254,10 +259,18 @@ final class MatMulRecipe {
 
     /** Few rows do little with each weight, so what counts is where the weights come from. */
     private boolean isOfFewRows() {
-        return right == null && y.dtype() == result.dtype() && left.dims().length == 2 && left.dims()[0] <= FEW_ROWS
+        return right == null && y.dtype() == result.dtype() && left.dims().length == 2 && !readsBesideRows() && left.dims()[0] <= FEW_ROWS
                 && computation.postOps().isEmpty()
                 && result.dims()[1] > PANEL && left.dims()[1] * result.dims()[1] >= MANY_WEIGHTS
                 && extra.stream().allMatch(TensorSpec::isRowMajor);
+    }
+
+    /**
+     * Whether the library would multiply what follows the rows of x by 0, which gives NaN where it is no number, and is beyond memory after the last row: of 16 bits it reads whole tiles of elements where rows lie apart (oneDNN 3.11).
+     */
+    private boolean readsBesideRows() {
+        int last = left.dims().length - 1;
+        return left.dtype().bytes() == 2 && left.dims()[last] % TILE != 0 && left.strides()[last] == 1 && !left.isDense();
     }
 
     /** Panels of columns, one after the other: what the cache still holds of packed weights of the last run is used first. */
@@ -301,14 +314,15 @@ final class MatMulRecipe {
     }
 
     private boolean buildWhole(SequenceBuilder builder) {
-        long src = describe(builder, left);
+        long given = describe(builder, left);
+        long src = readsBesideRows() ? builder.describe(left.dims(), left.dtype(), Shape.of(left.dims()).strides()) : given;
         long weights = right == null ? builder.describe(y) : describe(builder, right);
         long dst = describe(builder, result);
-        List<MatrixView> given = new ArrayList<>();
+        List<MatrixView> operandsGiven = new ArrayList<>();
         List<Long> others = new ArrayList<>();
         for (TensorSpec operand : extra) {
             MatrixView matrix = broadcast(squeezed(operand));
-            given.add(matrix);
+            operandsGiven.add(matrix);
             // The library passes over the strides of these: what is not dense is copied first.
             others.add(builder.describe(matrix.dims(), matrix.dtype(), Shape.of(matrix.dims()).strides()));
         }
@@ -327,12 +341,12 @@ final class MatMulRecipe {
             description = other == 0 ? description : other;
         }
         List<Operand> operands = new ArrayList<>();
-        operands.add(new Operand(DnnlConstants.SRC, exchanged ? 1 : 0, src));
+        operands.add(builder.input(DnnlConstants.SRC, exchanged ? 1 : 0, given, src));
         operands.add(new Operand(DnnlConstants.WEIGHTS, exchanged ? 0 : 1, weights));
         if (bias != 0) {
-            operands.add(builder.input(DnnlConstants.BIAS, 2, describe(builder, given.getFirst()), bias));
+            operands.add(builder.input(DnnlConstants.BIAS, 2, describe(builder, operandsGiven.getFirst()), bias));
         }
-        addCombined(builder, operands, given, others);
+        addCombined(builder, operands, operandsGiven, others);
         operands.add(new Operand(DnnlConstants.DST, 2 + extra.size(), dst));
         builder.step(description, operands.toArray(Operand[]::new));
         return true;
@@ -357,7 +371,7 @@ final class MatMulRecipe {
     private TensorSpec squeezed(TensorSpec operand) {
         int rank = result.dims().length;
         int more = operand.shape().rank() - rank;
-        if (more <= 0 || operand.shape().equals(out.shape())) {
+        if (more <= 0 || (operand.isRowMajor() && operand.shape().equals(out.shape()))) {
             return operand;
         }
         long[] strides = operand.strides();

@@ -74,7 +74,7 @@ final class SequenceBuilder {
         }
         return spec.shape().rank() == 0
                 ? describe(new long[]{1}, spec.dtype(), new long[]{1})
-                : describe(spec.shape().dims(), spec.dtype(), spec.strides());
+                : describe(spec.shape().dims(), spec.dtype(), outermost(spec.shape().dims(), spec.strides(), spec.shape().rank()));
     }
 
     long describe(long[] dims, DType dtype, long[] strides) {
@@ -86,12 +86,17 @@ final class SequenceBuilder {
         return describe(dims, DType.FLOAT32, Shape.of(dims).strides());
     }
 
-    /** The step of a batch dimension of one element is never taken, but the library orders dimensions by steps, and gives wrong results if such a one seems to lie within a matrix. */
+    /** The step of a dimension of one element is never taken, but the library orders dimensions by steps, and gives wrong results if such a one seems to lie within others. Here that of batches of matrices. */
     static long[] outermost(long[] dims, long[] strides) {
+        return outermost(dims, strides, dims.length - 2);
+    }
+
+    /** For the first so many dimensions: those of a matrix have steps that mean something. */
+    private static long[] outermost(long[] dims, long[] strides, int count) {
         long[] all = strides.clone();
         long reach = 1;
         for (int i = dims.length - 1; i >= 0; i--) {
-            if (dims[i] == 1 && i < dims.length - 2) {
+            if (dims[i] == 1 && i < count) {
                 all[i] = reach;
             }
             reach = Math.max(reach, dims[i] * all[i]);
