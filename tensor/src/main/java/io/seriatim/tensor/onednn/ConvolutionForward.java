@@ -160,12 +160,13 @@ final class ConvolutionForward {
     }
 
     /**
-     * Whether the library's own is wrong (oneDNN 3.11): where a window lies in the padding, it reads beyond memory; of a single channel and place in a line it moves to other lines wrongly if the window's step is not 1; post-ops with
-     * operands, of each channel by itself in float16, are others.
+     * Whether the library's own is wrong (oneDNN 3.11): where a window lies in the padding, it reads beyond memory; to a single place in a line, of a single channel or in 16 bits, it moves to other lines wrongly if the window's step is
+     * not 1; post-ops with operands, of each channel by itself in float16, are others.
      */
     private boolean isMisread() {
         boolean single = w.shape().dim(1) == 1;
-        boolean stepped = single && y.shape().dim(-1) == 1 && geometry.window().stride(geometry.window().rank() - 1) > 1;
+        boolean stepped = (single || x.dtype().bytes() == 2) && y.shape().dim(-1) == 1
+                && geometry.window().stride(geometry.window().rank() - 1) > 1;
         boolean combines = single && geometry.groups() > 1 && x.dtype() == DType.FLOAT16 && !combined.isEmpty();
         return stepped || combines || !geometry.meetsImage(x.shape(), w.shape(), y.shape());
     }
