@@ -189,7 +189,8 @@ final class SpectrumOperations {
                             ? l.cast(l.in("TolTensor"), x.dtype())
                             : l.number(x.dtype(), byDefault ? 0 : l.attrs().getFloat("tol"));
                     Operand each = tolerance.unsqueeze(tolerance.rank()).unsqueeze(tolerance.rank() + 1);
-                    Operand rank = MatrixSteps.run(l, new Size(1, 1), in -> row(rank(in.get(0), in.get(1).at(0, 0), relative, hermitian)), x,
+                    Operand rank = MatrixSteps.run(l, new Size(1, 1), in -> row(rank(in.get(0), in.get(1).at(0, 0), relative, hermitian)),
+                            x,
                             each);
                     l.out("Out", rank.reshape(l.outType("Out", 0).dims()));
                 }).register(registry);
