@@ -60,7 +60,7 @@ final class ElementaryOperations {
 
     private static void bessel(Operations registry) {
         bessel(registry, "i0", "i0_grad(x, out@GRAD) -> x@GRAD", Bessel::i0, (x, dy) -> dy * Bessel.i1(x));
-        bessel(registry, "i1", "i1_grad(x, out@GRAD) -> x@GRAD", Bessel::i1,
+        bessel(registry, "i1", "i1_grad(x, out, out@GRAD) -> x@GRAD", Bessel::i1,
                 (x, dy) -> dy * (Bessel.i0(x) - (x == 0 ? 0.5 : Bessel.i1(x) / x)));
         bessel(registry, "i0e", "i0e_grad(x, out, out@GRAD) -> x@GRAD", Bessel::i0Scaled,
                 (x, dy) -> dy * (Bessel.i1Scaled(x) - Math.signum(x) * Bessel.i0Scaled(x)));

@@ -68,7 +68,10 @@ final class Gamma {
         if (x <= 0 && x == Math.floor(x)) {
             return sign * Double.POSITIVE_INFINITY;
         }
-        double factorial = Math.exp(logarithm(n + 1.0));
+        double factorial = 1;
+        for (int k = 2; k <= n; k++) {
+            factorial *= k;
+        }
         if (x > 0) {
             return sign * factorial * zeta(n + 1, x);
         }
