@@ -1,4 +1,4 @@
-"""Makes graph/src/test/resources/golden/operations-counts.npz: how often numbers are there, and rarer functions of single elements, in the entry format of
+"""Makes graph/src/test/resources/golden/operations-counts.npz: how often numbers are there, rarer functions of single elements, and diagonals that are filled, in the entry format of
 operations.py, which see. Run from the root of the repository: `python tools/golden/operations/more_counts.py`. Made with PaddlePaddle 2.6.2 (CPU)
 and NumPy 1.26.
 """
@@ -32,6 +32,35 @@ case("unique_consecutive.rows", {"X": values(ROWS)}, {"dtype": 2, "axis": [0], *
 case("unique_consecutive.columns", {"X": values(ROWS, "int64")}, {"dtype": 3, "axis": [-1], **ALL}, outputs=ASKED)
 case("unique_consecutive.doubles", {"X": values([0.5, 0.5, -1, 0.5], "float64")}, {"dtype": 3, **ALL}, outputs=ASKED)
 unknown("unique_consecutive.unknown", {"X": ints(8, high=3)}, {"dtype": 3}, {"x": (0,)})
+
+for name in ("i0", "i1", "i0e", "i1e"):
+    case(f"{name}.plain", {"x": rand(3, 4, low=-6, high=6)})
+    case(f"{name}.double", {"x": values([-700, -40, -31, -29, -8.5, -1, 1e-9, 2, 7.9, 30, 33, 250], "float64")})
+case("i0.zero", {"x": values([0])})
+case("i1.zero", {"x": values([0])})
+case("i1e.zero", {"x": values([0])})
+case("polygamma.one", {"x": rand(3, 4, low=0.1, high=20)}, {"n": 1})
+case("polygamma.two_double", {"x": rand(3, 4, low=0.1, high=20, dtype="float64")}, {"n": 2})
+case("polygamma.five_double", {"x": rand(6, low=0.5, high=30, dtype="float64")}, {"n": 5})
+case("polygamma.negative", {"x": values([-1.5, -0.25, -3.75])}, {"n": 1}, grad=False)
+case("nextafter.plain", {"x": rand(3, 4), "y": rand(3, 4)})
+case("nextafter.double", {"x": values([1, 1, 0, -1], "float64"), "y": values([2, 1, -3, 5], "float64")})
+
+case("fill_diagonal.square", {"X": rand(3, 3)}, {"value": 1.5})
+case("fill_diagonal.wide_offset", {"X": rand(2, 5)}, {"value": 1.5, "offset": -1})
+case("fill_diagonal.tall_offset", {"X": rand(5, 3, dtype="float64")}, {"value": -1.5, "offset": 1})
+case("fill_diagonal.wrap", {"X": rand(8, 3)}, {"value": 1.5, "wrap": True})
+case("fill_diagonal.cube", {"X": rand(3, 3, 3)}, {"value": 2.0, "wrap": True})
+case("fill_diagonal.cube_once", {"X": rand(3, 3, 3)}, {"value": 2.0})
+case("fill_diagonal.ints", {"X": ints(3, 3)}, {"value": 1.5})
+case("fill_diagonal_tensor.plain", {"X": rand(4, 3), "Y": rand(3)}, constant=("y",))
+case("fill_diagonal_tensor.offset", {"X": rand(3, 4, dtype="float64"), "Y": rand(2, dtype="float64")}, {"offset": 2}, constant=("y",))
+case("fill_diagonal_tensor.below", {"X": rand(4, 3), "Y": rand(2)}, {"offset": -2}, constant=("y",))
+case("fill_diagonal_tensor.axes", {"X": rand(3, 2, 4), "Y": rand(2, 3)}, {"dim1": 0, "dim2": 2}, constant=("y",))
+
+case("temporal_shift.plain", {"X": rand(6, 4, 2, 1)}, {"seg_num": 3})
+case("temporal_shift.ratio", {"X": rand(4, 5, 1, 2)}, {"seg_num": 2, "shift_ratio": 0.4})
+case("temporal_shift.channels_last", {"X": rand(4, 2, 1, 5, dtype="float64")}, {"seg_num": 2, "data_format": "NHWC"})
 
 
 if __name__ == "__main__":

@@ -118,11 +118,12 @@ final class DiagonalOperations {
         return order(rank, first, second);
     }
 
-    private static int[] order(int rank, int first, int second) {
+    /** The two axes last. */
+    static int[] order(int rank, int first, int second) {
         return IntStream.concat(IntStream.range(0, rank).filter(i -> i != first && i != second), IntStream.of(first, second)).toArray();
     }
 
-    private static int[] inverse(int[] order) {
+    static int[] inverse(int[] order) {
         int[] inverse = new int[order.length];
         for (int i = 0; i < order.length; i++) {
             inverse[order[i]] = i;

@@ -1,6 +1,8 @@
 package io.seriatim.graph.op;
 
+import io.seriatim.graph.Attribute;
 import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
 import java.util.Arrays;
 import java.util.List;
@@ -28,6 +30,9 @@ final class ElementaryOperations {
                 .grad("erfinv_grad(Out, Out@GRAD) -> X@GRAD",
                         l -> combine(l, "Out", "Out@GRAD", "X@GRAD", (y, dy) -> dy * Math.sqrt(Math.PI) / 2 * Math.exp(y * y)))
                 .register(registry);
+        bessel(registry);
+        polygamma(registry);
+        neighbour(registry);
         logit(registry);
         angle(registry);
         trunc(registry);
@@ -56,6 +61,54 @@ final class ElementaryOperations {
         Operation.define("expm1").in("X").out("Out").infer(ElementaryOperations::floating).lower(l -> map(l, "X", "Out", Math::expm1))
                 .grad("expm1_grad(Out, Out@GRAD) -> X@GRAD", l -> combine(l, "Out", "Out@GRAD", "X@GRAD", (y, dy) -> dy * (y + 1)))
                 .register(registry);
+    }
+
+    private static void bessel(Operations registry) {
+        bessel(registry, "i0", "i0_grad(x, out@GRAD) -> x@GRAD", Bessel::i0, (x, dy) -> dy * Bessel.i1(x));
+        bessel(registry, "i1", "i1_grad(x, out, out@GRAD) -> x@GRAD", Bessel::i1,
+                (x, dy) -> dy * (Bessel.i0(x) - (x == 0 ? 0.5 : Bessel.i1(x) / x)));
+        bessel(registry, "i0e", "i0e_grad(x, out, out@GRAD) -> x@GRAD", Bessel::i0Scaled,
+                (x, dy) -> dy * (Bessel.i1Scaled(x) - Math.signum(x) * Bessel.i0Scaled(x)));
+        bessel(registry, "i1e", "i1e_grad(x, out, out@GRAD) -> x@GRAD", Bessel::i1Scaled,
+                (x, dy) -> dy * (x == 0 ? 0.5 : Bessel.i0Scaled(x) - Bessel.i1Scaled(x) * (Math.signum(x) + 1 / x)));
+    }
+
+    /** These and the next have slots in small letters. */
+    private static void bessel(Operations registry, String type, String gradient, DoubleUnaryOperator function,
+            DoubleBinaryOperator slope) {
+        Operation.define(type).in("x").out("out").infer(inference -> floating(inference, "x", "out"))
+                .lower(l -> map(l, "x", "out", function)).grad(gradient, l -> combine(l, "x", "out@GRAD", "x@GRAD", slope))
+                .register(registry);
+    }
+
+    private static void polygamma(Operations registry) {
+        Operation.define("polygamma").in("x").out("out").required("n", Attribute.Int.class).infer(inference -> {
+            int n = inference.attrs().getInt("n");
+            inference.require(n >= 0 && n <= 100, "n, the order of the derivative of digamma, must be from 0 to 100, but is %d", n);
+            floating(inference, "x", "out");
+        }).lower(l -> {
+            int n = l.attrs().getInt("n");
+            map(l, "x", "out", x -> Gamma.polygamma(n, x));
+        }).grad("polygamma_grad(x, out@GRAD) -> x@GRAD", l -> {
+            int n = l.attrs().getInt("n");
+            combine(l, "x", "out@GRAD", "x@GRAD", (x, dy) -> dy * Gamma.polygamma(n + 1, x));
+        }).register(registry);
+    }
+
+    /** The next number of the type of x on the way to y. */
+    private static void neighbour(Operations registry) {
+        Operation.define("nextafter").in("x", "y").out("out").infer(inference -> {
+            DType dtype = inference.dtype("x");
+            inference.require((dtype == DType.FLOAT32 || dtype == DType.FLOAT64) && inference.dtype("y") == dtype,
+                    "x and y must be both float32 or both float64, but are %s and %s", dtype, inference.dtype("y"));
+            inference.set("out", dtype, inference.broadcast(inference.dims("x"), inference.dims("y")));
+        }).lower(l -> {
+            Operand x = l.in("x");
+            Shape shape = Shape.of(l.outType("out", 0).dims());
+            boolean narrow = x.dtype() == DType.FLOAT32;
+            l.out("out", combined(l, l.copy(l.expand(x, shape)), l.expand(l.in("y"), shape),
+                    (from, to) -> narrow ? Math.nextAfter((float) from, to) : Math.nextAfter(from, to)));
+        }).register(registry);
     }
 
     private static void logit(Operations registry) {
@@ -109,9 +162,13 @@ final class ElementaryOperations {
     }
 
     private static void floating(Inference inference) {
-        inference.require(inference.dtype("X").isFloating(), "X must be of a floating-point type, but is %s: cast it",
-                inference.dtype("X"));
-        inference.same("X", "Out");
+        floating(inference, "X", "Out");
+    }
+
+    private static void floating(Inference inference, String from, String to) {
+        inference.require(inference.dtype(from).isFloating(), "%s must be of a floating-point type, but is %s: cast it", from,
+                inference.dtype(from));
+        inference.same(from, to);
     }
 
     private static void map(Lowering l, String from, String to, DoubleUnaryOperator function) {

@@ -5,6 +5,9 @@ final class Gamma {
     private static final double LARGE = 12;
     private static final double HALF_LOG_TWO_PI = Math.log(2 * Math.PI) / 2;
 
+    /** Bernoulli's numbers over the factorials of their orders, 2, 4 and so on. */
+    private static final double[] BERNOULLI = {1 / 12.0, -1 / 720.0, 1 / 30240.0, -1 / 1209600.0, 1 / 47900160.0, -691 / 1307674368000.0};
+
     private Gamma() {
     }
 
@@ -54,5 +57,48 @@ final class Gamma {
         double inverse = 1 / (at * at);
         double series = 1 / 6.0 - inverse * (1 / 30.0 - inverse * (1 / 42.0 - inverse / 30));
         return sum + 1 / at + inverse / 2 + inverse / at * series;
+    }
+
+    /** The n-th derivative of digamma: up to its sign n! times Hurwitz's zeta function of n + 1, by Euler's and Maclaurin's sum. */
+    static double polygamma(int n, double x) {
+        if (n == 0) {
+            return digamma(x);
+        }
+        double sign = n % 2 == 0 ? -1 : 1;
+        if (x <= 0 && x == Math.floor(x)) {
+            return sign * Double.POSITIVE_INFINITY;
+        }
+        double factorial = 1;
+        for (int k = 2; k <= n; k++) {
+            factorial *= k;
+        }
+        if (x > 0) {
+            return sign * factorial * zeta(n + 1, x);
+        }
+        // The terms at negative numbers are, up to their sign, those between two positive ones.
+        double first = x - Math.floor(x);
+        double negative = zeta(n + 1, 1 - first) - zeta(n + 1, 1 - x);
+        return sign * factorial * (zeta(n + 1, first) + (n % 2 == 0 ? -negative : negative));
+    }
+
+    /** Of a positive number: the sum of (x + k)^−s for all k. */
+    private static double zeta(int s, double x) {
+        if (Double.isInfinite(x)) {
+            return 0;
+        }
+        double sum = 0;
+        double at = x;
+        // The series of the rest needs numbers that are larger for higher powers.
+        for (; at < LARGE + s; at++) {
+            sum += Math.pow(at, -s);
+        }
+        double inverse = 1 / (at * at);
+        double term = s / at;
+        double series = at / (s - 1) + 0.5;
+        for (int k = 0; k < BERNOULLI.length; k++) {
+            series += BERNOULLI[k] * term;
+            term *= (s + 2 * k + 1.0) * (s + 2 * k + 2.0) * inverse;
+        }
+        return sum + series * Math.pow(at, -s);
     }
 }

@@ -2,6 +2,7 @@ package io.seriatim.graph.op;
 
 import io.seriatim.graph.Attribute;
 import io.seriatim.tensor.kernel.Copy;
+import io.seriatim.tensor.kernel.Fill;
 import io.seriatim.tensor.kernel.Triangle;
 import java.util.Arrays;
 import java.util.List;
@@ -18,6 +19,7 @@ final class MovementOperations {
         roll(registry);
         pixelShuffle(registry);
         triangle(registry);
+        temporalShift(registry);
     }
 
     private static void flip(Operations registry) {
@@ -187,5 +189,55 @@ final class MovementOperations {
 
     private static Triangle triangle(Attrs attrs) {
         return new Triangle(!attrs.getBool("lower"), attrs.getLong("diagonal"));
+    }
+
+    /** Images are in groups of seg_num, one after another in time: a part of the channels goes one image on, as many go one back, and the rest stay. */
+    private static void temporalShift(Operations registry) {
+        Operation.define("temporal_shift").in("X").out("Out").required("seg_num", Attribute.Int.class).attr("shift_ratio", 0.25f)
+                .attr("data_format", "NCHW").infer(inference -> shifted(inference, "X", "Out"))
+                .lower(l -> temporalShift(l, "X", "Out", 1))
+                .grad("temporal_shift_grad(Out@GRAD) -> X@GRAD", inference -> shifted(inference, "Out@GRAD", "X@GRAD"),
+                        l -> temporalShift(l, "Out@GRAD", "X@GRAD", -1))
+                .register(registry);
+    }
+
+    private static void shifted(Inference inference, String from, String to) {
+        long[] dims = inference.dims(from);
+        int segments = inference.attrs().getInt("seg_num");
+        float ratio = inference.attrs().getFloat("shift_ratio");
+        inference.require(dims.length == 4, "%s must have four dimensions, but has %d", from, dims.length);
+        inference.require(segments > 0 && (dims[0] < 0 || dims[0] % segments == 0), "the %d images must be a multiple of seg_num, %d",
+                dims[0], segments);
+        inference.require(ratio > 0 && ratio < 0.5, "shift_ratio must be between 0 and 0.5, but is %s", ratio);
+        String format = inference.attrs().getText("data_format");
+        inference.require(format.equals("NCHW") || format.equals("NHWC"), "data_format must be NCHW or NHWC, but is '%s'", format);
+        inference.same(from, to);
+    }
+
+    private static void temporalShift(Lowering l, String from, String to, int step) {
+        if (!l.wants(to)) {
+            return;
+        }
+        int channel = l.attrs().getText("data_format").equals("NHWC") ? 4 : 2;
+        Operand x = grouped(l, l.in(from));
+        Operand y = grouped(l, l.output(to));
+        float ratio = l.attrs().getFloat("shift_ratio");
+        long first = (long) (x.dim(channel) * ratio);
+        long second = (long) (x.dim(channel) * 2 * ratio);
+        shift(l, x.slice(channel, 0, first), y.slice(channel, 0, first), step);
+        shift(l, x.slice(channel, first, second), y.slice(channel, first, second), -step);
+        l.into(Copy.PLAIN, List.of(x.slice(channel, second, x.dim(channel))), List.of(y.slice(channel, second, x.dim(channel))));
+    }
+
+    private static Operand grouped(Lowering l, Operand images) {
+        long segments = l.attrs().getInt("seg_num");
+        return images.reshape(images.dim(0) / segments, segments, images.dim(1), images.dim(2), images.dim(3));
+    }
+
+    private static void shift(Lowering l, Operand from, Operand to, int step) {
+        long length = from.dim(1);
+        long start = step > 0 ? 0 : 1;
+        l.into(Copy.PLAIN, List.of(from.slice(1, start, start + length - 1)), List.of(to.slice(1, 1 - start, length - start)));
+        l.into(new Fill(0), List.of(), List.of(to.slice(1, step > 0 ? 0 : length - 1, step > 0 ? 1 : length)));
     }
 }

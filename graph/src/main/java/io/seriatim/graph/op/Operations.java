@@ -60,6 +60,7 @@ public final class Operations {
             ElementwiseOperations::register, //
             EmbeddingOperations::register, //
             ExpandOperations::register, //
+            FillDiagonalOperations::register, //
             FillOperations::register, //
             GatherOperations::register, //
             GridOperations::register, //

@@ -140,10 +140,6 @@ class FastConvolutionsTest {
                     dims(images, 32, 9, 10), dims(images, 48, 5, 5)));
             cases.add(new Case("weight gradient, pointwise" + of, new ConvolutionGradWeights(Window.of(2, 1, 0), 1, false, List.of(1L, 1L)),
                     half, dims(images, 33, 9, 10), dims(images, 37, 9, 10)));
-            cases.add(new Case("one place in a line, step" + of,
-                    new Convolution(Window.of(new int[]{1, 3}, new int[]{0, 0}, new int[]{0, 2}, new int[]{1, 1}), 1, false,
-                            List.of(new PostOp.Combine(Binary.Function.ADD))),
-                    half, dims(images, 162, 4, 1), dims(232, 162, 2, 3), dims(1, 232, 1, 1)));
             // Weights enough for products of matrices.
             cases.add(new Case("many weights" + of, new Convolution(odd, 1, true, List.of()), half, dims(images, 48, 5, 4),
                     dims(64, 48, 3, 2), dims(64)));
@@ -176,5 +172,17 @@ class FastConvolutionsTest {
                 compare(one, ordinary(one));
             }
         }
+    }
+
+    /** The library's own moves to the next line wrongly if there is one place in a line, and the window's step is not 1. */
+    @Test
+    void stepsThatAreNeverTakenDoNotMatter() {
+        Window window = Window.of(new int[]{1, 3}, new int[]{0, 0}, new int[]{0, 2}, new int[]{1, 1});
+        Case one = new Case("one place in a line", new Convolution(window, 1, false, List.of(new PostOp.Combine(Binary.Function.ADD))),
+                DType.BFLOAT16, dims(3, 162, 4, 1), dims(232, 162, 2, 3), dims(1, 232, 1, 1));
+        Tensor[] inputs = ordinary(one);
+        compare(one, inputs);
+        inputs[2] = Tensor.of(DType.FLOAT32, inputs[2].toDoubleArray(), 1, 232, 1, 1);
+        compare(one, inputs);
     }
 }
