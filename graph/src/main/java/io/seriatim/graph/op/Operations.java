@@ -42,6 +42,7 @@ public final class Operations {
     private static final List<Provider> BUILT_IN = List.of(//
             ActivationOperations::register, //
             AdamOperations::register, //
+            AverageOperations::register, //
             BatchNormOperations::register, //
             BitwiseOperations::register, //
             ChainProductOperations::register, //
@@ -72,6 +73,7 @@ public final class Operations {
             LegacyOperations::register, //
             LossOperations::register, //
             LossScalingOperations::register, //
+            MetricOperations::register, //
             MovementOperations::register, //
             NormOperations::register, //
             NormalisationOperations::register, //
@@ -102,6 +104,7 @@ public final class Operations {
             SliceOperations::register, //
             SoftmaxOperations::register, //
             SolverOperations::register, //
+            SpectralNormOperations::register, //
             SpectrumOperations::register, //
             SumOperations::register, //
             TensorListOperations::register, //

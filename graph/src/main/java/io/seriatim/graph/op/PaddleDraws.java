@@ -41,12 +41,12 @@ final class PaddleDraws {
         return dtype == DType.FLOAT64 ? unitDouble() : unitFloat();
     }
 
-    void uniform(float least, float end, Tensor out) {
+    void uniform(double least, double end, Tensor out) {
         double[] values = new double[Math.toIntExact(out.shape().size())];
         if (out.dtype() == DType.FLOAT64) {
-            Arrays.setAll(values, _ -> unitDouble() * ((double) end - least) + least);
+            Arrays.setAll(values, _ -> unitDouble() * (end - least) + least);
         } else {
-            Arrays.setAll(values, _ -> unitFloat() * (end - least) + least);
+            Arrays.setAll(values, _ -> unitFloat() * ((float) end - (float) least) + (float) least);
         }
         Elements.write(values, out);
     }

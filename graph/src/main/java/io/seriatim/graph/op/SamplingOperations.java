@@ -4,18 +4,25 @@ import io.seriatim.graph.Attribute;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.kernel.ArgReduction;
 import io.seriatim.tensor.kernel.Binary.Function;
 import io.seriatim.tensor.kernel.Permutation;
+import io.seriatim.tensor.kernel.PutAlongAxis;
 import io.seriatim.tensor.kernel.RandomNumbers;
 import io.seriatim.tensor.kernel.RandomNumbers.Distribution;
+import io.seriatim.tensor.kernel.Softmax;
+import io.seriatim.tensor.kernel.SoftmaxGrad;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.DoubleSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** Operations that draw by given probabilities, in random order, or a seed for others. */
+/** Operations that draw by given probabilities, in random order, with noise, or a seed for others. */
 final class SamplingOperations {
+    /** Gumbel's noise is drawn from uniform numbers from here on, whose logarithms are finite. */
+    private static final double LEAST_UNIFORM = 1e-5;
+
     private SamplingOperations() {
     }
 
@@ -24,6 +31,7 @@ final class SamplingOperations {
         bernoulli(registry);
         multinomial(registry);
         seed(registry);
+        gumbel(registry);
     }
 
     private static void randperm(Operations registry) {
@@ -127,5 +135,65 @@ final class SamplingOperations {
                         l.out("Out", drawn);
                     }
                 }).register(registry);
+    }
+
+    /**
+     * Softmax of logits with Gumbel's noise, −ln(−ln u), or a one at its largest element. As in Paddle, the gradient is that of the softmax that is given out: it knows no temperature, and is 0 where
+     * the result is hard.
+     */
+    private static void gumbel(Operations registry) {
+        Operation.define("gumbel_softmax").in("X").out("Out").effect(Effect.RANDOM).attr("temperature", 1f).attr("hard", false)
+                .attr("axis", -1).infer(inference -> {
+                    DType dtype = inference.dtype("X");
+                    inference.require(dtype == DType.FLOAT32 || dtype == DType.FLOAT64, "X must be float32 or float64, but is %s", dtype);
+                    float temperature = inference.attrs().getFloat("temperature");
+                    inference.require(temperature > 0, "temperature must be above 0, but is %s", temperature);
+                    inference.axis("X", inference.attrs().getInt("axis"));
+                    inference.same("X", "Out");
+                }).lower(l -> {
+                    Operand logits = l.in("X");
+                    Operand noisy = l.binary(Function.ADD, logits, noise(l, logits.spec().rowMajor()));
+                    int axis = l.attrs().getInt("axis");
+                    Operand temperature = l.number(logits.dtype(), l.attrs().getFloat("temperature"));
+                    Operand soft = l.run(new Softmax(axis, false), l.binary(Function.DIVIDE, noisy, temperature));
+                    l.out("Out", l.attrs().getBool("hard") ? largest(l, soft, axis) : soft);
+                }).grad("gumbel_softmax_grad(Out, Out@GRAD) -> X@GRAD",
+                        l -> l.out("X@GRAD", l.run(new SoftmaxGrad(l.attrs().getInt("axis"), false), l.in("Out"), l.in("Out@GRAD"))))
+                .register(registry);
+    }
+
+    /** One after the other in double precision: for u near 1 fast logarithms have few right digits. */
+    private static Operand noise(Lowering l, TensorSpec spec) {
+        Operand noise = l.temporary(spec);
+        PaddleRandom shared = l.paddleRandom();
+        if (shared != null) {
+            l.call("gumbel_softmax", (_, out) -> {
+                Tensor to = Objects.requireNonNull(out.getFirst());
+                new PaddleDraws(shared).uniform(LEAST_UNIFORM, 1, to);
+                gumbel(to, to);
+            }, List.of(), List.of(noise));
+        } else {
+            Operand uniform = l.temporary(spec);
+            l.into(new RandomNumbers(Distribution.UNIFORM, LEAST_UNIFORM, 1, spec.dtype()), List.of(l.randomKey()), List.of(uniform));
+            l.call("gumbel_softmax", (in, out) -> gumbel(Objects.requireNonNull(in.getFirst()), Objects.requireNonNull(out.getFirst())),
+                    List.of(uniform), List.of(noise));
+        }
+        return noise;
+    }
+
+    private static void gumbel(Tensor uniform, Tensor to) {
+        double[] values = uniform.toDoubleArray();
+        Arrays.setAll(values, i -> {
+            double once = -Math.log(values[i]);
+            // A draw that was rounded to 1 counts as the number before it, in single precision: its noise is finite.
+            return -Math.log(once > 0 ? once : 0x1p-24);
+        });
+        Elements.write(values, to);
+    }
+
+    private static Operand largest(Lowering l, Operand x, int axis) {
+        Operand at = l.run(new ArgReduction(true, axis, true), x);
+        Operand ones = l.fill(1, TensorSpec.of(x.dtype(), at.shape()));
+        return l.run(new PutAlongAxis(axis, false), l.fill(0, x.spec()), at, ones);
     }
 }

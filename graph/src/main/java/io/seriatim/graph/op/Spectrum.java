@@ -150,7 +150,7 @@ final class Spectrum {
     static Spectrum singular(Matrix matrix, boolean full) {
         if (matrix.rows() < matrix.columns()) {
             Spectrum transposed = singular(matrix.transposed(), full);
-            return new Spectrum(transposed.values, transposed.right, transposed.left);
+            return new Spectrum(transposed.values, /* left= */ transposed.right, /* right= */ transposed.left);
         }
         double scale = largest(matrix);
         Matrix turned = scale == 0 ? matrix.copy() : matrix.scaled(1 / scale);
