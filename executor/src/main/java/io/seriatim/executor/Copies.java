@@ -24,8 +24,7 @@ final class Copies {
         Tensor dense = tensor;
         if (!tensor.spec().isRowMajor()) {
             dense = Tensor.allocate(Devices.system().host(), tensor.spec().rowMajor());
-            PreparedKernels.system().get(Copy.PLAIN, Place.CPU, tensor.spec(), dense.spec()).run(new Tensor[]{tensor, dense.declared()},
-                    KernelContext.current());
+            onHost(tensor, dense);
             if (device.place().isHost()) {
                 return dense;
             }
@@ -33,13 +32,18 @@ final class Copies {
         Tensor copy = Tensor.allocate(device, dense.spec());
         if (copy.spec().bytes() > 0) {
             if (device.place().isHost() && dense.place().isHost()) {
-                PreparedKernels.system().get(Copy.PLAIN, Place.CPU, dense.spec(), copy.spec()).run(new Tensor[]{dense, copy.declared()},
-                        KernelContext.current());
+                onHost(dense, copy);
             } else {
                 copy("copy to " + device.place(), dense, copy);
             }
         }
         return copy;
+    }
+
+    /** Between tensors of one type and shape, whatever their layouts. */
+    static void onHost(Tensor from, Tensor to) {
+        PreparedKernels.system().get(Copy.PLAIN, Place.CPU, from.spec(), to.spec()).run(new Tensor[]{from.declared(), to.declared()},
+                KernelContext.current());
     }
 
     /** The tensor itself if it is on the host, else a copy there. */

@@ -2,14 +2,9 @@ package io.seriatim.executor;
 
 import io.seriatim.device.Device;
 import io.seriatim.device.Devices;
-import io.seriatim.device.Place;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
-import io.seriatim.tensor.kernel.Copy;
-import io.seriatim.tensor.kernel.KernelContext;
-import io.seriatim.tensor.kernel.PreparedKernels;
-import java.lang.foreign.MemorySegment;
 import java.util.List;
 
 /** Tensors as rows: what all but the first of their dimensions span. */
@@ -33,7 +28,7 @@ final class Rows {
                 TensorSpec.of(first.dtype(), first.shape().with(0, tensors.stream().mapToLong(Rows::count).sum())));
         long at = 0;
         for (Tensor tensor : tensors) {
-            copy(Copies.toHost(tensor), whole.slice(0, at, at + count(tensor)));
+            Copies.onHost(Copies.toHost(tensor), whole.slice(0, at, at + count(tensor)));
             at += count(tensor);
         }
         return whole;
@@ -42,22 +37,11 @@ final class Rows {
     /** A copy of some rows of a tensor of the host. */
     static Tensor part(Tensor whole, long from, long count) {
         Tensor part = Tensor.allocate(host(), TensorSpec.of(whole.dtype(), whole.shape().with(0, count)));
-        copy(whole.slice(0, from, from + count), part);
+        Copies.onHost(whole.slice(0, from, from + count), part);
         return part;
     }
 
     private static Device host() {
         return Devices.system().host();
-    }
-
-    private static void copy(Tensor from, Tensor to) {
-        Tensor source = from.declared();
-        Tensor target = to.declared();
-        if (source.spec().isRowMajor() && target.spec().isRowMajor()) {
-            MemorySegment.copy(source.memory(), source.offset(), target.memory(), target.offset(), source.spec().bytes());
-        } else {
-            PreparedKernels.system().get(Copy.PLAIN, Place.CPU, source.spec(), target.spec()).run(new Tensor[]{source, target},
-                    KernelContext.current());
-        }
     }
 }

@@ -177,6 +177,11 @@ class RequestBatcherTest {
     }
 
     @Test
+    void aRequestWithoutRowsIsJoinedToo() throws InterruptedException {
+        assertAnswered(RequestBatcher.of(plan(-1, 2), 8, 1), List.of(1L, 2L), request(0, 1), request(1, 0), request(2, 2));
+    }
+
+    @Test
     void rowsOfAnotherShapeAreAnotherBatch() throws InterruptedException {
         Tensor[] requests = {request(0, 1), request(1, 2).reshape(1, 2, 2), request(2, 2).reshape(2, 1, 2), request(3, 2).reshape(1, 2, 2)};
         requests[0] = requests[0].reshape(1, 1, 2);

@@ -22,27 +22,19 @@ final class DecompositionOperations {
     }
 
     private static void qr(Inference inference) {
+        MatrixSteps.requireMatrices(inference, "X");
         DType dtype = inference.dtype("X");
-        inference.require(dtype == DType.FLOAT32 || dtype == DType.FLOAT64, "X must be float32 or float64, but is %s", dtype);
         long[] dims = inference.dims("X");
-        int rank = dims.length;
-        inference.require(rank >= 2, "X needs at least two dimensions, but has %d", rank);
+        long[] leading = MatrixSteps.leading(dims);
         String mode = inference.attrs().getText("mode");
         inference.require(List.of("reduced", "complete", "r").contains(mode), "mode must be reduced, complete or r, but is '%s'", mode);
-        long rows = dims[rank - 2];
-        long columns = dims[rank - 1];
+        long rows = dims[leading.length];
+        long columns = dims[leading.length + 1];
         boolean known = rows >= 0 && columns >= 0;
         long least = known ? Math.min(rows, columns) : -1;
         boolean complete = mode.equals("complete");
-        inference.set("Q", dtype, mode.equals("r") ? new long[]{0} : matrix(dims, rows, complete ? rows : least));
-        inference.set("R", dtype, matrix(dims, complete ? rows : least, columns));
-    }
-
-    private static long[] matrix(long[] dims, long rows, long columns) {
-        long[] matrix = dims.clone();
-        matrix[dims.length - 2] = rows;
-        matrix[dims.length - 1] = columns;
-        return matrix;
+        inference.set("Q", dtype, mode.equals("r") ? new long[]{0} : MatrixSteps.dims(leading, rows, complete ? rows : least));
+        inference.set("R", dtype, MatrixSteps.dims(leading, complete ? rows : least, columns));
     }
 
     private static void qr(Lowering l) {

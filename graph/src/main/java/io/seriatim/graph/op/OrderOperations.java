@@ -218,14 +218,13 @@ final class OrderOperations {
                 return;
             }
             int axis = x.shape().axis(l.attrs().getInt("axis"));
-            int length = Math.toIntExact(x.dim(axis));
-            int inner = Math.toIntExact(x.shape().slice(axis + 1, x.rank()).size());
+            Lines lines = Lines.of(x, axis);
             Operand places = l.temporary(TensorSpec.of(DType.INT64, x.shape().with(axis, 1).dims()));
             l.call("mode", (in, out) -> {
                 ElementOrder order = ElementOrder.of(Objects.requireNonNull(in.getFirst()), true);
                 long[] found = new long[Math.toIntExact(places.shape().size())];
                 for (int i = 0; i < found.length; i++) {
-                    found[i] = mode(order, i / inner * length * inner + i % inner, length, inner);
+                    found[i] = mode(order, lines.element(i * lines.length(), false), lines.length(), lines.inner());
                 }
                 Elements.write(found, Objects.requireNonNull(out.getFirst()));
             }, List.of(x), List.of(places));

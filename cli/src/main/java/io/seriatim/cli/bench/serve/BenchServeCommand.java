@@ -93,10 +93,10 @@ public final class BenchServeCommand implements Callable<Integer> {
             throws InterruptedException {
         Map<String, ServePeer.Session> services = new LinkedHashMap<>();
         try {
-            PlanService ours = PlanService.of(served);
             if (batch > 0) {
                 services.put(ServeBench.OURS, JoinedService.of(served, batch));
             }
+            PlanService ours = PlanService.of(served);
             services.put(batch > 0 ? ALONE : ServeBench.OURS, ours);
             for (ServePeer peer : peers) {
                 try {

@@ -22,9 +22,7 @@ record JoinedService(PlanService service, RequestBatcher batcher) implements Ser
 
     @Override
     public float[] call(float... values) {
-        try (Tensor x = Tensor.of(values, service.shape()); Tensor y = batcher.run(x).get(service.fetched())) {
-            return y.toFloatArray();
-        }
+        return service.call(batcher::run, values);
     }
 
     @Override

@@ -4,6 +4,7 @@ import io.seriatim.cli.bench.ServePeer;
 import io.seriatim.cli.bench.train.ServedNetwork;
 import io.seriatim.executor.Executor;
 import io.seriatim.executor.Plan;
+import io.seriatim.executor.Results;
 import io.seriatim.graph.Network;
 import io.seriatim.graph.Program;
 import io.seriatim.graph.VarDesc;
@@ -11,6 +12,7 @@ import io.seriatim.tensor.Tensor;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.Function;
 
 /**
  * One plan for all callers, each of which runs it on its own thread.
@@ -52,7 +54,12 @@ record PlanService(Executor executor, Program network, Plan plan, String fed, St
 
     @Override
     public float[] call(float... values) {
-        try (Tensor x = Tensor.of(values, shape); Tensor y = plan.run(x).get(fetched)) {
+        return call(plan::run, values);
+    }
+
+    /** A request that something else runs on the plan. */
+    float[] call(Function<Tensor, Results> run, float... values) {
+        try (Tensor x = Tensor.of(values, shape); Tensor y = run.apply(x).get(fetched)) {
             return y.toFloatArray();
         }
     }
