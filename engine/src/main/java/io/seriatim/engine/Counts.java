@@ -10,12 +10,14 @@ final class Counts extends Padding.Before {
     private static final VarHandle COMPLETED;
     private static final VarHandle ENDED_BELOW;
     private static final VarHandle PRESSING;
+    private static final VarHandle OFF_MAIN_PUSHED;
 
     static {
         try {
             COMPLETED = MethodHandles.lookup().findVarHandle(Counts.class, "completed", long.class);
             ENDED_BELOW = MethodHandles.lookup().findVarHandle(Counts.class, "endedBelow", long.class);
             PRESSING = MethodHandles.lookup().findVarHandle(Counts.class, "pressing", long.class);
+            OFF_MAIN_PUSHED = MethodHandles.lookup().findVarHandle(Counts.class, "offMainPushed", long.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
@@ -32,6 +34,10 @@ final class Counts extends Padding.Before {
     private long endedBelow;
     /** Written under the push lock. */
     private long pressing;
+    /** Operations for other lanes than the main one that were pushed; written under the push lock. */
+    private long offMainPushed;
+    /** Those of them that have become ready. */
+    private long offMainReady;
     @SuppressWarnings("unused")
     private long p8, p9, p10, p11, p12, p13, p14, p15;
 
@@ -54,9 +60,27 @@ final class Counts extends Padding.Before {
         return (long) ENDED_BELOW.getAcquire(this);
     }
 
-    /** An operation was pushed whose priority is not the default; under the push lock. */
+    /**
+     * An operation was pushed whose priority is not the default; under the push lock. A volatile store: the pusher looks next whether {@link Attention} is wanted already,
+     * and a thread that has dismissed it looks here.
+     */
     void press(long end) {
-        PRESSING.setOpaque(this, end);
+        PRESSING.setVolatile(this, end);
+    }
+
+    /** An operation was pushed that is not for the main lane; under the push lock. A volatile store for the same reason. */
+    void offMainPushed() {
+        OFF_MAIN_PUSHED.setVolatile(this, offMainPushed + 1);
+    }
+
+    /** An operation that is not for the main lane has become ready: it stands in its own lane's queue now, or ends. */
+    void offMainReady() {
+        offMainReady++;
+    }
+
+    /** Whether operations that are not for the main lane stand in the log or wait for their variables. */
+    boolean hasOffMain() {
+        return (long) OFF_MAIN_PUSHED.getOpaque(this) != offMainReady;
     }
 
     /** Whether the log holds operations that may go before others. */

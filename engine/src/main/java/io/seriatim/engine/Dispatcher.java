@@ -26,9 +26,6 @@ interface Dispatcher {
     /** After a push, under no lock; may run operations. */
     void afterPush(Operation op);
 
-    /** Whether operations for more than one lane may stand in the log. */
-    boolean hasManyLanes();
-
     /** An operation is ready; under the tracker's role. */
     void ready(Operation op);
 

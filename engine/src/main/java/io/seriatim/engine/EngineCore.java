@@ -319,6 +319,10 @@ final class EngineCore {
 
     /** The tracker found an operation ready. */
     private void ready(Operation op) {
+        if (op.has(Operation.OFF_MAIN)) {
+            op.flags &= ~Operation.OFF_MAIN;
+            counts.offMainReady();
+        }
         if (op.times != null) {
             op.times.ready(op);
         }

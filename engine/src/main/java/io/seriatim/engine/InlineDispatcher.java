@@ -78,11 +78,6 @@ final class InlineDispatcher implements Dispatcher {
     }
 
     @Override
-    public boolean hasManyLanes() {
-        return false;
-    }
-
-    @Override
     public void ready(Operation op) {
         changed = true;
         if (random == null) {

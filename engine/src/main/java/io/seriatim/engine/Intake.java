@@ -39,11 +39,11 @@ final class Intake {
 
     /** Takes all in where what goes first can only be told when all is known; under the role, before operations end. */
     void lookAhead(ReadyQueue queue) {
-        if (core.counts.isPressed() || queue.isPressed() || core.dispatcher.hasManyLanes()) {
+        if (core.counts.isPressed() || queue.isPressed() || core.counts.hasOffMain()) {
             admitAll();
         } else if (core.attention.isWanted()) {
             core.attention.dismiss();
-            if (core.hasWaits() || core.counts.isPressed() || core.dispatcher.hasManyLanes() || small) {
+            if (core.hasWaits() || core.counts.isPressed() || core.counts.hasOffMain() || small) {
                 core.attention.want();
             }
         }

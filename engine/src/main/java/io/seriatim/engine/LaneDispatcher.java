@@ -66,6 +66,9 @@ final class LaneDispatcher implements Dispatcher {
         if (route.urgent) {
             op.flags |= Operation.URGENT;
         }
+        if (route.workers != cpu.workers && op.kind != OpKind.ASYNC && !op.has(Operation.IMMEDIATE)) {
+            op.flags |= Operation.OFF_MAIN;
+        }
     }
 
     private Route routeOf(Lane lane) {
@@ -84,9 +87,6 @@ final class LaneDispatcher implements Dispatcher {
                 lane -> new WorkerLane(this, lane, layout.threadsOf(lane), suppliers.getOrDefault(lane, List.of())));
         synchronized (pools) {
             all = pools.values().toArray(WorkerLane[]::new);
-            if (all.length > 1) {
-                core.attention.want();
-            }
         }
         return made;
     }
@@ -120,11 +120,6 @@ final class LaneDispatcher implements Dispatcher {
     @Override
     public void afterPush(Operation op) {
         // The workers do the rest.
-    }
-
-    @Override
-    public boolean hasManyLanes() {
-        return all.length > 1;
     }
 
     @Override

@@ -47,6 +47,8 @@ final class Operation implements OpBuilder {
     static final int READY_AT_PUSH = 1 << 13;
     /** Was taken out of the log before its turn; guarded by the tracker's role. */
     static final int TAKEN_EARLY = 1 << 14;
+    /** Is for another lane than the main one, and is not ready yet; set before the push, then guarded by the tracker's role. */
+    static final int OFF_MAIN = 1 << 15;
 
     private static final Variable[] NO_VARS = {};
     private static final int SEARCHED = 16;

@@ -94,6 +94,10 @@ final class PushLog {
             counts.press(order + 1);
             attention.want();
         }
+        if (op.has(Operation.OFF_MAIN)) {
+            counts.offMainPushed();
+            attention.want();
+        }
         all.append(op);
         Front.PUSHED.setRelease(f, order + 1);
     }

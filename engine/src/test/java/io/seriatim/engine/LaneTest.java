@@ -1,8 +1,10 @@
 package io.seriatim.engine;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.ArrayList;
@@ -227,5 +229,45 @@ class LaneTest {
         CompletableFuture<String> after = engine.op("after").mutates(v).on(SIM).call(() -> Thread.currentThread().getName());
         held.release();
         assertTrue(after.get().contains("sim:1"));
+    }
+
+    /** Whether workers keep nothing back for others, which costs every operation; after one that has looked for the reasons. */
+    private static boolean attends(Engine engine) throws Exception {
+        for (int i = 0; i < 3; i++) {
+            engine.op("tiny").submit(TestSupport.nothing()).get();
+        }
+        return ((Variable) engine.newVar()).core.attention.isWanted();
+    }
+
+    @Test
+    void onlyOperationsOfOtherLanesThatStillWaitKeepWorkersAttentive() throws Exception {
+        Engine engine = perDevice();
+        Var v = engine.newVar("v");
+        for (OpKind kind : List.of(OpKind.COPY_IN, OpKind.PRIORITIZED, OpKind.ASYNC)) {
+            engine.op("other lane").kind(kind).submit(TestSupport.nothing()).get();
+            assertFalse(attends(engine), () -> "after an operation of kind " + kind);
+        }
+        Held held = Held.push(engine.op("held").mutates(v)).untilStarted();
+        CompletableFuture<Void> copy = engine.op("copy").reads(v).kind(OpKind.COPY_OUT).submit(TestSupport.nothing());
+        assertTrue(attends(engine), "a copy waits for what an operation here writes");
+        held.release();
+        copy.get();
+        assertFalse(attends(engine));
+        CountDownLatch open = new CountDownLatch(1);
+        block(engine.op("copies").kind(OpKind.COPY_IN), open);
+        engine.op("queued").kind(OpKind.COPY_IN).push(TestSupport.nothing());
+        assertFalse(attends(engine), "a copy that is in its own lane's queue needs no one here");
+        open.countDown();
+    }
+
+    @Test
+    void skippedOperationsOfOtherLanesAreForgottenToo() throws Exception {
+        Engine engine = perDevice();
+        Var v = engine.newVar("v");
+        Held held = Held.push(engine.op("held").mutates(v)).untilStarted();
+        CompletableFuture<Void> skipped = engine.op("skipped").reads(v).kind(OpKind.COPY_OUT).submit(TestSupport.nothing());
+        held.fail(new Planted("planted"));
+        assertThrows(ExecutionException.class, skipped::get);
+        assertFalse(attends(engine));
     }
 }
