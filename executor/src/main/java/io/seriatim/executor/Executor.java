@@ -5,6 +5,7 @@ import io.seriatim.device.Place;
 import io.seriatim.engine.Engine;
 import io.seriatim.engine.Lane;
 import io.seriatim.executor.trace.RunRecorder;
+import io.seriatim.graph.AllowedFiles;
 import io.seriatim.graph.Interpreter;
 import io.seriatim.graph.Program;
 import io.seriatim.graph.format.ProgramFiles;
@@ -12,6 +13,7 @@ import io.seriatim.graph.op.PaddleRandom;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.kernel.Kernels;
 import io.seriatim.tensor.kernel.PreparedKernels;
+import java.nio.file.Path;
 import java.util.Collections;
 import java.util.EnumSet;
 import java.util.LinkedHashMap;
@@ -63,6 +65,7 @@ public final class Executor implements AutoCloseable {
         private boolean eager;
         private @Nullable RunRecorder recorder;
         private long firstRun;
+        private AllowedFiles files = AllowedFiles.NONE;
 
         private Builder() {
         }
@@ -295,6 +298,31 @@ public final class Executor implements AutoCloseable {
         }
 
         /**
+         * Lets operations of programs, such as save and load, read and write the files of a folder, and of folders in it. Without, programs with such operations are refused before anything is run.
+         *
+         * @param folder
+         *            is there; nothing outside of it is read or written, whatever a program says
+         * @return this
+         * @throws IllegalArgumentException
+         *             if it is no folder
+         */
+        public Builder files(Path folder) {
+            return files(AllowedFiles.in(folder));
+        }
+
+        /**
+         * Lets operations of programs, such as save and load, read and write files.
+         *
+         * @param allowed
+         *            none unless set
+         * @return this
+         */
+        public Builder files(AllowedFiles allowed) {
+            files = allowed;
+            return this;
+        }
+
+        /**
          * The executor.
          *
          * @return with a scope of its own
@@ -304,7 +332,7 @@ public final class Executor implements AutoCloseable {
             return new Executor(
                     new Options(place, devices, threads, sequential, cachedPlans, specialisations, nanCheck, paddleRandom, inPlace,
                             Set.copyOf(passes),
-                            relaxedNan, memoryPlan, collector, ignoreUnknownFeeds, engine, eager, new StreamPool(devices), recorder),
+                            relaxedNan, memoryPlan, collector, ignoreUnknownFeeds, engine, eager, new StreamPool(devices), recorder, files),
                     firstRun);
         }
     }
@@ -313,7 +341,7 @@ public final class Executor implements AutoCloseable {
         this.runs = new AtomicLong(firstRun);
         this.options = options;
         PreparedKernels kernels = PreparedKernels.system();
-        this.interpreter = Interpreter.of(kernels);
+        this.interpreter = Interpreter.of(kernels).files(options.files());
         this.specialiser = new Specialiser(options, kernels, interpreter);
         PaddleRandom random = options.paddleRandom();
         if (random != null) {
@@ -425,6 +453,8 @@ public final class Executor implements AutoCloseable {
      * @param fetches
      *            what is wanted: any of its variables
      * @return a plan, to be run many times
+     * @throws io.seriatim.graph.FilesNotAllowedException
+     *             if the program reads or writes files that {@link Builder#files(Path)} does not allow
      * @throws IllegalArgumentException
      *             if the program has no such variable
      */
@@ -432,7 +462,17 @@ public final class Executor implements AutoCloseable {
         return compile(program, feeds, fetches, false);
     }
 
+    /** Of a plan that is looked at and not run. */
+    Plan outline(Program program, Feeds feeds, Fetches fetches) {
+        return plan(program, feeds, fetches, false);
+    }
+
     private Plan compile(Program program, Feeds feeds, Fetches fetches, boolean once) {
+        options.files().check(program);
+        return plan(program, feeds, fetches, once);
+    }
+
+    private Plan plan(Program program, Feeds feeds, Fetches fetches, boolean once) {
         Plan plan = new Plan(this, program, feeds, fetches, once);
         synchronized (plans) {
             plans.add(plan);

@@ -4,6 +4,7 @@ import io.seriatim.device.Devices;
 import io.seriatim.device.Place;
 import io.seriatim.engine.Engine;
 import io.seriatim.executor.trace.RunRecorder;
+import io.seriatim.graph.AllowedFiles;
 import io.seriatim.graph.op.PaddleRandom;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -21,11 +22,13 @@ import org.jspecify.annotations.Nullable;
  *            where frames get streams of devices
  * @param recorder
  *            null if runs are not recorded
+ * @param files
+ *            that operations of programs may read and write
  */
 record Options(Place place, Devices devices, int threads, boolean sequential, int cachedPlans, int specialisations, boolean nanCheck,
         @Nullable PaddleRandom paddleRandom, boolean inPlace, Set<Pass> passes, boolean relaxedNan, boolean memoryPlan, Collector collector,
         boolean ignoreUnknownFeeds, @Nullable Engine engine, boolean eager, StreamPool streams,
-        @Nullable RunRecorder recorder) {
+        @Nullable RunRecorder recorder, AllowedFiles files) {
     /** Whether tasks run in the order of the program, one after the other. */
     boolean inOrder() {
         return engine == null && (sequential || threads == 1);

@@ -121,7 +121,7 @@ public final class PlanView {
         try (StandIns standIns = new StandIns(given)) {
             Scope scope = new Scope();
             given.keySet().stream().filter(name -> !fed.contains(name)).forEach(name -> scope.set(name, standIns.get(name)));
-            Plan plan = executor.compile(program, new Feeds(fed), new Fetches(fetches));
+            Plan plan = executor.outline(program, new Feeds(fed), new Fetches(fetches));
             try {
                 return new PlanView(plan.specialisation(scope, fed.stream().map(standIns::get).toArray(Tensor[]::new)), executor.options(),
                         fetches);

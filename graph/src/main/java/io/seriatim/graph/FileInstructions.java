@@ -2,13 +2,13 @@ package io.seriatim.graph;
 
 import io.seriatim.graph.format.TensorStreams;
 import io.seriatim.graph.op.Attrs;
+import io.seriatim.tensor.AtomicFile;
+import io.seriatim.tensor.ConfinedFolder;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.util.ArrayList;
+import java.nio.file.FileAlreadyExistsException;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -17,56 +17,59 @@ final class FileInstructions {
     private final OpDesc op;
     private final Environment environment;
     private final Attrs attrs;
+    private final ConfinedFolder folder;
+    private final String name;
 
-    private FileInstructions(OpDesc op, Environment environment) {
+    private FileInstructions(OpDesc op, Environment environment, ConfinedFolder folder) {
         this.op = op;
+        this.folder = folder;
         this.environment = environment;
         this.attrs = Instructions.attrs(op);
+        this.name = attrs.getText("file_path");
     }
 
-    static void run(OpDesc op, Block block, Environment environment) {
-        FileInstructions files = new FileInstructions(op, environment);
-        Path file = Path.of(files.attrs.getText("file_path"));
+    static void run(OpDesc op, Block block, Environment environment, AllowedFiles allowed) {
+        FileInstructions files = new FileInstructions(op, environment, allowed.folder(op));
         try {
             switch (op.type()) {
-                case "save" -> files.save(file);
-                case "save_combine" -> files.saveAll(file);
-                case "load" -> files.load(file, block);
-                case "load_combine" -> files.loadAll(file);
+                case "save" -> files.save();
+                case "save_combine" -> files.saveAll();
+                case "load" -> files.load(block);
+                case "load_combine" -> files.loadAll();
                 default -> throw new IllegalArgumentException("'" + op.type() + "' neither saves nor loads");
             }
+        } catch (FileAlreadyExistsException e) {
+            throw new IllegalArgumentException("The file " + files.name + " is there already; set overwrite to true to replace it", e);
         } catch (IOException e) {
-            throw new UncheckedIOException("Operation '" + op.type() + "' failed at the file " + file + ": " + e.getMessage(), e);
+            throw new UncheckedIOException("Operation '" + op.type() + "' failed at the file " + files.name + ": " + e.getMessage(), e);
         }
     }
 
-    private void save(Path file) throws IOException {
-        prepare(file);
+    private void save() throws IOException {
         Object value = environment.get(op.input("X").getFirst());
         if (value instanceof SelectedRows rows) {
-            TensorStreams.writeRows(file, new SelectedRows(rows.rows(), saved(rows.values()), rows.height()));
+            write(out -> TensorStreams.writeRows(out, new SelectedRows(rows.rows(), saved(rows.values()), rows.height())));
         } else {
-            TensorStreams.write(file, List.of(new TensorStreams.LodTensor(saved(environment.tensor(op.input("X").getFirst())))));
+            TensorStreams.LodTensor tensor = new TensorStreams.LodTensor(saved(environment.tensor(op.input("X").getFirst())));
+            write(out -> TensorStreams.write(out, tensor));
         }
     }
 
-    private void saveAll(Path file) throws IOException {
+    private void saveAll() throws IOException {
         if (attrs.getBool("save_to_memory")) {
             throw new IllegalArgumentException("Parameters are saved to files only; set save_to_memory to false");
         }
-        prepare(file);
-        TensorStreams.write(file,
-                op.input("X").stream().map(name -> new TensorStreams.LodTensor(saved(environment.tensor(name)))).toList());
+        List<TensorStreams.LodTensor> tensors = op.input("X").stream()
+                .map(input -> new TensorStreams.LodTensor(saved(environment.tensor(input)))).toList();
+        write(out -> {
+            for (TensorStreams.LodTensor tensor : tensors) {
+                TensorStreams.write(out, tensor);
+            }
+        });
     }
 
-    private void prepare(Path file) throws IOException {
-        if (Files.exists(file) && !attrs.getBool("overwrite")) {
-            throw new IllegalArgumentException("The file " + file + " is there already; set overwrite to true to replace it");
-        }
-        Path folder = file.toAbsolutePath().getParent();
-        if (folder != null) {
-            Files.createDirectories(folder);
-        }
+    private void write(AtomicFile.Content content) throws IOException {
+        folder.write(name, attrs.getBool("overwrite"), content);
     }
 
     private Tensor saved(Tensor tensor) {
@@ -77,17 +80,17 @@ final class FileInstructions {
         return attrs.getBool(attribute) && tensor.dtype().isFloating() ? VariableValues.cast(tensor, DType.FLOAT16) : tensor;
     }
 
-    private void load(Path file, Block block) throws IOException {
-        String name = op.output("Out").getFirst();
+    private void load(Block block) throws IOException {
+        String out = op.output("Out").getFirst();
         @Nullable
-        VarDesc desc = block.find(name);
+        VarDesc desc = block.find(out);
         if (desc != null && desc.type() instanceof VarType.Rows) {
-            environment.set(name, TensorStreams.readRows(file));
+            environment.set(out, folder.read(name, (in, size) -> TensorStreams.readRows(name, in, size)));
             return;
         }
-        Tensor whole = TensorStreams.read(file).tensor();
+        Tensor whole = read(1).getFirst().tensor();
         long from = attrs.getLong("seek");
-        environment.set(name, half(from < 0 ? whole : part(whole, from), "load_as_fp16"));
+        environment.set(out, half(from < 0 ? whole : part(whole, from), "load_as_fp16"));
     }
 
     /** Some elements, of a shape that the operation gives. */
@@ -97,19 +100,23 @@ final class FileInstructions {
         for (long dim : dims) {
             size = dim < 0 ? -1 : Math.multiplyExact(size, dim);
         }
-        if (size < 0 || from + size > whole.shape().size()) {
+        if (size < 0 || from > whole.shape().size() - size) {
             throw new IllegalArgumentException("Elements from " + from + " of the shape " + attrs.get("shape")
                     + " must be within the saved tensor, which is " + whole.spec());
         }
         return VariableValues.copy(whole.reshape(whole.shape().size()).slice(0, from, from + size)).reshape(dims);
     }
 
-    private void loadAll(Path file) throws IOException {
+    private List<TensorStreams.LodTensor> read(int count) throws IOException {
+        return folder.read(name, (in, size) -> TensorStreams.readAll(name, in, size, count));
+    }
+
+    private void loadAll() throws IOException {
         if (attrs.getBool("model_from_memory")) {
             throw new IllegalArgumentException("Parameters are loaded from files only; set model_from_memory to false");
         }
         List<String> names = op.output("Out");
-        List<TensorStreams.LodTensor> tensors = new ArrayList<>(TensorStreams.readAll(file, names.size()));
+        List<TensorStreams.LodTensor> tensors = read(names.size());
         for (int i = 0; i < names.size(); i++) {
             environment.set(names.get(i), half(tensors.get(i).tensor(), "load_as_fp16"));
         }

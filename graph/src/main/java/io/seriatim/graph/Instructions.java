@@ -22,7 +22,7 @@ final class Instructions {
             case "feed" -> requireFed(op);
             case "fetch", "fetch_v2" -> fetch(op, environment);
             case "read" -> read(op);
-            case "save", "load", "save_combine", "load_combine" -> FileInstructions.run(op, block, environment);
+            case "save", "load", "save_combine", "load_combine" -> FileInstructions.run(op, block, environment, state.files());
             case "conditional_block" -> control.conditional(op, environment);
             case "conditional_block_grad" -> control.conditionalGradient(op, environment);
             case "while" -> control.loop(op, environment);

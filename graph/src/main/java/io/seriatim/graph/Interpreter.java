@@ -19,6 +19,7 @@ public final class Interpreter {
     private final OpRunner runner;
     private final Environment root = new Environment(null);
     private @Nullable PaddleRandom paddleRandom;
+    private AllowedFiles files = AllowedFiles.NONE;
     private long runs;
 
     private Interpreter(OpRunner runner) {
@@ -67,6 +68,18 @@ public final class Interpreter {
      */
     public Interpreter paddleRandom(PaddleRandom generator) {
         paddleRandom = generator;
+        return this;
+    }
+
+    /**
+     * Lets programs read and write files.
+     *
+     * @param value
+     *            which; none unless set
+     * @return this
+     */
+    public Interpreter files(AllowedFiles value) {
+        files = value;
         return this;
     }
 
@@ -137,17 +150,20 @@ public final class Interpreter {
      * @param fetches
      *            variables that are wanted
      * @return their values, in order; one that holds some rows comes as the whole tensor
+     * @throws FilesNotAllowedException
+     *             if the program reads or writes files that are not allowed; then nothing of it has run
      * @throws IllegalArgumentException
      *             if a variable is missing or does not fit; the message names the operation
      */
     public Map<String, Tensor> run(Program program, Map<String, Tensor> feeds, List<String> fetches) {
+        files.check(program);
         Environment local = new Environment(root);
         local.enter(program.global());
         Set<String> written = written(program);
         // What is fed belongs to the caller, and so does what is fetched: what programs change is a copy.
         feeds.forEach(
                 (name, tensor) -> local.set(name, feed(program, name, written.contains(name) ? VariableValues.copy(tensor) : tensor)));
-        RunState state = new RunState(program, runner, root, local, feeds, runs++, paddleRandom);
+        RunState state = new RunState(program, runner, root, local, feeds, runs++, paddleRandom, files);
         new BlockRunner(state).run(program.global(), local);
         Map<String, Tensor> fetched = new LinkedHashMap<>();
         for (String name : fetches) {
@@ -174,7 +190,7 @@ public final class Interpreter {
         Environment variables = new Environment(null);
         Environment local = new Environment(variables);
         local.enter(block);
-        RunState state = new RunState(block.program(), runner, variables, local, feeds, run, paddleRandom, blocks);
+        RunState state = new RunState(block.program(), runner, variables, local, feeds, run, paddleRandom, files, blocks);
         return new BlockSession(block, local, new BlockRunner(state));
     }
 

@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.seriatim.graph.op.Operation;
+import io.seriatim.graph.op.Operations;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.kernel.Kernels;
@@ -22,6 +24,7 @@ class InstructionsTest {
     private final Program program = new Program();
     private final Block block = program.global();
     private final Map<String, Tensor> feeds = new HashMap<>();
+    private AllowedFiles files = AllowedFiles.NONE;
 
     private void feed(String name, double... values) {
         feeds.put(name, Tensor.of(values, values.length));
@@ -39,15 +42,19 @@ class InstructionsTest {
         block.add(op.build());
     }
 
+    private Interpreter interpreter() {
+        return Interpreter.of(Kernels.portable()).files(files);
+    }
+
     private Tensor run(String fetch) {
-        Tensor found = Interpreter.of(Kernels.portable()).run(program, feeds, List.of(fetch)).get(fetch);
+        Tensor found = interpreter().run(program, feeds, List.of(fetch)).get(fetch);
         assertTrue(found != null, fetch);
         return found;
     }
 
     private void refused(String... parts) {
         IllegalArgumentException refusal = assertThrows(IllegalArgumentException.class,
-                () -> Interpreter.of(Kernels.portable()).run(program, feeds, List.of()));
+                () -> interpreter().run(program, feeds, List.of()));
         for (String part : parts) {
             assertTrue(String.valueOf(refusal.getMessage()).contains(part), String.valueOf(refusal.getMessage()));
         }
@@ -207,11 +214,12 @@ class InstructionsTest {
 
     @Test
     void variablesAreSavedAndLoaded(@TempDir Path folder) throws Exception {
+        files = AllowedFiles.in(folder);
         Path file = folder.resolve("deep/x");
         feed("x", 1, 2.5, -3);
         add(OpDesc.of("save").in("X", "x").attr("file_path", file.toString()).attr("overwrite", false));
         add(OpDesc.of("load").out("Out", "y").attr("file_path", file.toString()));
-        add(OpDesc.of("load").out("Out", "part").attr("file_path", file.toString()).attr("seek", 1L).attr("shape", new long[]{2, 1}));
+        add(OpDesc.of("load").out("Out", "part").attr("file_path", "deep/x").attr("seek", 1L).attr("shape", new long[]{2, 1}));
         assertArrayEquals(new double[]{1, 2.5, -3}, run("y").toDoubleArray());
         refused("already", "overwrite");
         Files.delete(file);
@@ -220,6 +228,7 @@ class InstructionsTest {
 
     @Test
     void variablesAreSavedTogether(@TempDir Path folder) {
+        files = AllowedFiles.in(folder);
         String file = folder.resolve("all").toString();
         feed("x", 1, 2.5);
         feed("n", 7);
@@ -232,10 +241,42 @@ class InstructionsTest {
 
     @Test
     void filesThatAreNotThereAreNamed(@TempDir Path folder) {
+        files = AllowedFiles.in(folder);
         String file = folder.resolve("nothing").toString();
         add(OpDesc.of("load_combine").out("Out", "y").attr("file_path", file));
         UncheckedIOException failure = assertThrows(UncheckedIOException.class, () -> run("y"));
         assertTrue(String.valueOf(failure.getMessage()).contains("load_combine") && String.valueOf(failure.getMessage()).contains(file),
                 String.valueOf(failure.getMessage()));
+    }
+
+    @Test
+    void filesThatAreNotAllowedAreRefusedBeforeAnythingRuns(@TempDir Path folder) throws Exception {
+        Path allowed = Files.createDirectory(folder.resolve("allowed"));
+        Path secret = Files.writeString(folder.resolve("secret"), "secret");
+        Files.createSymbolicLink(allowed.resolve("link"), secret);
+        feed("x", 1.0);
+        add(OpDesc.of("assert").in("Cond", "x"));
+        Block branch = program.addBlock(0, null);
+        for (String name : List.of(secret.toString(), "../secret", "link", "", "a\0b", "C:\\x")) {
+            for (OpDesc.Builder op : List.of(OpDesc.of("save").in("X", "x"), OpDesc.of("save_combine").in("X", "x"),
+                    OpDesc.of("load").out("Out", "y"), OpDesc.of("load_combine").out("Out", "y"))) {
+                branch.setOps(List.of(op.attr("file_path", name).build()));
+                files = AllowedFiles.NONE;
+                refused("block 1, operation 0", "'" + name + "'", "--allow-files");
+                files = AllowedFiles.in(allowed);
+                refused("block 1, operation 0", "'" + name + "'", allowed.toString());
+            }
+        }
+        branch.setOps(List.of(OpDesc.of("save").in("X", "x").build()));
+        refused("'file_path' names no file");
+        assertEquals("secret", Files.readString(secret));
+        assertThrows(IllegalArgumentException.class, () -> AllowedFiles.in(secret));
+    }
+
+    /** A new operation that touches files declares it, or this list is wrong. */
+    @Test
+    void theOperationsThatTouchFilesAreKnown() {
+        assertEquals(List.of("load", "load_combine", "save", "save_combine"),
+                Operations.system().all().stream().filter(each -> each.file() != null).map(Operation::type).sorted().toList());
     }
 }

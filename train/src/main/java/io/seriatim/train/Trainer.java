@@ -3,6 +3,7 @@ package io.seriatim.train;
 import io.seriatim.device.Place;
 import io.seriatim.executor.Scope;
 import io.seriatim.executor.trace.RunRecorder;
+import io.seriatim.graph.AllowedFiles;
 import io.seriatim.graph.format.InferenceModels;
 import io.seriatim.train.data.Split;
 import java.io.IOException;
@@ -60,6 +61,7 @@ public final class Trainer {
         private int patience;
         private @Nullable Path folder;
         private boolean resume;
+        private AllowedFiles files = AllowedFiles.NONE;
         private StopSignal stop = new StopSignal();
         private @Nullable RunRecorder recorder;
 
@@ -202,6 +204,18 @@ public final class Trainer {
         }
 
         /**
+         * Lets operations of the model's programs, such as save and load, read and write files.
+         *
+         * @param allowed
+         *            none unless set
+         * @return this
+         */
+        public Builder files(AllowedFiles allowed) {
+            files = allowed;
+            return this;
+        }
+
+        /**
          * Is told what happens.
          *
          * @param listener
@@ -243,6 +257,8 @@ public final class Trainer {
          * @return for one training
          * @throws IllegalArgumentException
          *             if the data have other fields than the model is fed, or fewer examples than a batch, or a batch cannot be split evenly among the places
+         * @throws io.seriatim.graph.FilesNotAllowedException
+         *             if a program of the model reads or writes files that are not allowed
          * @throws io.seriatim.device.DeviceNotFoundException
          *             if there is no such place
          */
@@ -260,7 +276,8 @@ public final class Trainer {
 
     private Trainer(Builder builder) {
         TrainingOptions options = new TrainingOptions(builder.batch, builder.epochs, builder.steps, builder.seed, builder.places,
-                builder.threads, builder.evaluateEvery, builder.checkpointEvery, builder.patience, builder.folder, builder.resume);
+                builder.threads, builder.evaluateEvery, builder.checkpointEvery, builder.patience, builder.folder, builder.resume,
+                builder.files);
         training = new Training(builder.model, builder.data, options, builder.listeners, builder.stop, builder.recorder,
                 options.folder() == null ? null : Checkpoints.in(options.folder()));
         training.check();

@@ -5,6 +5,7 @@ import io.seriatim.device.Place;
 import io.seriatim.executor.Executor;
 import io.seriatim.executor.Scope;
 import io.seriatim.executor.trace.RunRecorder;
+import io.seriatim.graph.Program;
 import io.seriatim.graph.VarDesc;
 import io.seriatim.graph.format.ProgramFiles;
 import io.seriatim.tensor.Tensor;
@@ -31,6 +32,9 @@ record Training(Model model, Split data, TrainingOptions options, List<TrainingL
     }
 
     void check() {
+        for (Program program : List.of(model.startup(), model.main(), model.evaluation())) {
+            options.files().check(program);
+        }
         if (data.training().size() < options.batch()) {
             throw new IllegalArgumentException("A batch of " + options.batch() + " is larger than all " + data.training().size()
                     + " training examples: take smaller batches");
@@ -70,7 +74,7 @@ record Training(Model model, Split data, TrainingOptions options, List<TrainingL
 
     /** Sets the variables of a scope to those of the first step. */
     TrainingState begin(Scope scope) {
-        try (Executor executor = Executor.on(Place.CPU)) {
+        try (Executor executor = Executor.builder().place(Place.CPU).files(options.files()).build()) {
             executor.run(model.startup().copy().randomSeed(options.seed()));
             for (String name : executor.scope().names()) {
                 Tensor value = executor.scope().find(name);

@@ -2,6 +2,7 @@ package io.seriatim.train;
 
 import io.seriatim.device.Place;
 import io.seriatim.executor.Executor;
+import io.seriatim.graph.AllowedFiles;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -20,11 +21,13 @@ import org.jspecify.annotations.Nullable;
  *            evaluations; 0 for no end
  * @param folder
  *            of checkpoints; null for none
+ * @param files
+ *            that operations of the programs may read and write
  */
 record TrainingOptions(int batch, int epochs, long steps, long seed, List<Place> places, int threads, long evaluateEvery,
-        long checkpointEvery, int patience, @Nullable Path folder, boolean resume) {
+        long checkpointEvery, int patience, @Nullable Path folder, boolean resume, AllowedFiles files) {
     Executor.Builder executor() {
-        return Executor.builder().place(places.getFirst()).threads(threads);
+        return Executor.builder().place(places.getFirst()).threads(threads).files(files);
     }
 
     String placeNames() {

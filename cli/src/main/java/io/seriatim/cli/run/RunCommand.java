@@ -8,7 +8,9 @@ import io.seriatim.executor.Fetches;
 import io.seriatim.executor.Plan;
 import io.seriatim.executor.trace.RunRecorder;
 import io.seriatim.executor.trace.RunTrace;
+import io.seriatim.graph.AllowedFiles;
 import io.seriatim.graph.Attribute;
+import io.seriatim.graph.FilesNotAllowedException;
 import io.seriatim.graph.OpDesc;
 import io.seriatim.graph.Program;
 import io.seriatim.graph.VarDesc;
@@ -88,6 +90,9 @@ public final class RunCommand implements Callable<Integer> {
     @Option(names = "--report", paramLabel = "FILE.html", description = "Records the steps as a page: timeline, memory, the costliest operations, why threads were idle.")
     private @Nullable Path report;
 
+    @Option(names = "--allow-files", paramLabel = "DIR", description = "A folder in which operations of the program, such as save and load, may read and write files. Default: none, and a program that has such operations is refused.")
+    private @Nullable Path allowFiles;
+
     @Option(names = "--out", defaultValue = ".", paramLabel = "DIR", description = "Where files go. Default: the current folder.")
     private @Nullable Path out;
 
@@ -123,18 +128,21 @@ public final class RunCommand implements Callable<Integer> {
         RunRecorder recorder = trace == null && report == null ? null : new RunRecorder();
         Map<String, Tensor> results = Map.of();
         try (Executor executor = executor(recorder)) {
+            // What the program may not do is told before anything is computed, also by its startup program.
+            Plan plan = executor.compile(main, new Feeds(List.copyOf(values.keySet())), new Fetches(wanted));
             if (startup != null) {
                 executor.run(read(startup).randomSeed(seed));
             }
             parameters(main).forEach(executor.scope()::set);
             PrintWriter printer = command().commandLine().getOut();
-            Plan plan = executor.compile(main, new Feeds(List.copyOf(values.keySet())), new Fetches(wanted));
             Tensor[] fed = values.values().toArray(Tensor[]::new);
             for (int step = 1; step <= steps; step++) {
                 results = plan.run(fed).all();
                 printer.println(line(step, results));
                 printer.flush();
             }
+        } catch (FilesNotAllowedException e) {
+            throw usage(String.valueOf(e.getMessage()), e);
         } finally {
             if (recorder != null) {
                 write(recorder.trace(), command().commandLine().getErr());
@@ -148,8 +156,9 @@ public final class RunCommand implements Callable<Integer> {
         if (threads < 1) {
             throw usage("--threads must be 1 or more, but is " + threads, null);
         }
+        AllowedFiles files = allowedFiles();
         try {
-            Executor.Builder builder = Executor.builder().place(Place.parse(place)).threads(threads);
+            Executor.Builder builder = Executor.builder().place(Place.parse(place)).threads(threads).files(files);
             if (random == Random.PADDLE) {
                 builder.paddleRandom(seed);
             }
@@ -159,6 +168,14 @@ public final class RunCommand implements Callable<Integer> {
             return builder.build();
         } catch (IllegalArgumentException | DeviceNotFoundException e) {
             throw usage("--place: " + e.getMessage(), e);
+        }
+    }
+
+    private AllowedFiles allowedFiles() {
+        try {
+            return allowFiles == null ? AllowedFiles.NONE : AllowedFiles.in(allowFiles);
+        } catch (IllegalArgumentException e) {
+            throw usage("--allow-files: " + e.getMessage(), e);
         }
     }
 

@@ -5,6 +5,7 @@ import io.seriatim.device.Place;
 import io.seriatim.executor.Executor;
 import io.seriatim.executor.ProgramFailedException;
 import io.seriatim.executor.trace.RunRecorder;
+import io.seriatim.graph.AllowedFiles;
 import io.seriatim.graph.format.InferenceModels;
 import io.seriatim.tensor.onednn.OneDnn;
 import io.seriatim.train.NotFiniteException;
@@ -54,7 +55,7 @@ final class Session {
     private final JsonLines lines;
     private final EventFile events;
 
-    Session(Job job, Path folder, int threads, boolean resume, PrintWriter out, PrintWriter err) throws IOException {
+    Session(Job job, Path folder, int threads, AllowedFiles files, boolean resume, PrintWriter out, PrintWriter err) throws IOException {
         this.job = job;
         this.folder = folder;
         this.resume = resume;
@@ -65,7 +66,7 @@ final class Session {
         progress = new Progress(new PrintStream(System.out, true, System.out.charset()), isTerminal());
         lines = new JsonLines(folder.resolve(METRICS));
         events = new EventFile(folder);
-        trainer = trainer();
+        trainer = trainer(files);
     }
 
     @SuppressWarnings("SystemConsoleNull") // It still is, unless jdk.console is set to another provider than that of java.base.
@@ -74,10 +75,10 @@ final class Session {
         return console != null && console.isTerminal();
     }
 
-    private Trainer trainer() {
+    private Trainer trainer(AllowedFiles files) {
         Settings settings = job.settings();
         Trainer.Builder builder = Trainer.of(job.model(), job.split()).batch(settings.batch()).epochs(settings.epochs())
-                .seed(settings.seed()).places(places(settings.places())).threads(threads).patience(settings.patience())
+                .seed(settings.seed()).places(places(settings.places())).threads(threads).files(files).patience(settings.patience())
                 .evaluateEvery(settings.evaluateEvery()).checkpointEvery(settings.checkpointEvery()).folder(folder).stop(stop)
                 .recorder(recorder).listener(new Opening()).listener(history).listener(lines).listener(events).listener(progress);
         if (settings.steps() > 0) {

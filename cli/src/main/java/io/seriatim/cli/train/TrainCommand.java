@@ -2,6 +2,7 @@ package io.seriatim.cli.train;
 
 import io.seriatim.device.DeviceNotFoundException;
 import io.seriatim.executor.ProgramFailedException;
+import io.seriatim.graph.AllowedFiles;
 import io.seriatim.tensor.kernel.Kernels;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -78,7 +79,10 @@ public final class TrainCommand implements Callable<Integer> {
     @Option(names = "--checkpoint-every", defaultValue = "0", paramLabel = "N", description = "Writes a checkpoint every N steps too. Default: after evaluations only. The newest two and the best are kept.")
     private long checkpointEvery;
 
-    @Option(names = "--resume", paramLabel = "RUN", description = "Goes on where the run in this folder has ended, with its settings: no other option but --threads goes with it.")
+    @Option(names = "--allow-files", paramLabel = "DIR", description = "Of a program: a folder in which its operations, such as save and load, may read and write files. Default: none, and a program that has such operations is refused.")
+    private @Nullable Path allowFiles;
+
+    @Option(names = "--resume", paramLabel = "RUN", description = "Goes on where the run in this folder has ended, with its settings: no other options but --threads and --allow-files go with it.")
     private @Nullable Path resume;
 
     @Option(names = "--out", paramLabel = "DIR", description = "The folder that is made, with its parents. Default: runs/NAME-TIME, below the current folder.")
@@ -106,7 +110,8 @@ public final class TrainCommand implements Callable<Integer> {
         try {
             Settings settings = resume == null ? settings() : resumed(resume);
             Job job = Job.of(settings);
-            session = new Session(job, resume == null ? folder() : resume, threads(), resume != null,
+            AllowedFiles files = allowFiles == null ? AllowedFiles.NONE : AllowedFiles.in(allowFiles);
+            session = new Session(job, resume == null ? folder() : resume, threads(), files, resume != null,
                     command().commandLine().getOut(), command().commandLine().getErr());
         } catch (NoSuchFileException e) {
             throw usage("There is no file " + e.getFile() + (e.getReason() == null ? "" : ": " + e.getReason()), e);
@@ -169,7 +174,7 @@ public final class TrainCommand implements Callable<Integer> {
     private Settings resumed(Path run) throws IOException {
         List<String> given = command().commandLine().getParseResult().matchedArgs().stream().filter(ArgSpec::isOption)
                 .map(arg -> ((picocli.CommandLine.Model.OptionSpec) arg).longestName())
-                .filter(name -> !List.of("--resume", "--threads", "--debug").contains(name)).toList();
+                .filter(name -> !List.of("--resume", "--threads", "--allow-files", "--debug").contains(name)).toList();
         if (!given.isEmpty() || command().commandLine().getParseResult().hasMatchedPositional(0)) {
             throw usage("A run is resumed with its own settings, those of " + run.resolve(Settings.FILE) + ": leave out "
                     + (given.isEmpty() ? "'" + what + "'" : String.join(", ", given)), null);

@@ -2,13 +2,17 @@ package io.seriatim.cli.run;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.seriatim.graph.Network;
 import io.seriatim.graph.Outputs;
+import io.seriatim.graph.OpDesc;
 import io.seriatim.graph.Program;
 import io.seriatim.graph.Sgd;
 import io.seriatim.graph.Value;
+import io.seriatim.graph.VarDesc;
+import io.seriatim.graph.VarType;
 import io.seriatim.graph.format.ParameterFiles;
 import io.seriatim.graph.format.ProgramFiles;
 import io.seriatim.tensor.DType;
@@ -22,6 +26,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -123,5 +128,34 @@ class RunCommandTest {
         assertTrue(err.toString().contains("none of its arrays has the name of a parameter"), err.toString());
         assertEquals(2, run("--program", main, "--out", main.resolve("below")));
         assertTrue(err.toString().contains("There is no folder " + main.resolve("below")), err.toString());
+    }
+
+    /** A program that writes somewhere is refused before its startup program runs, too. */
+    @Test
+    void filesOfProgramsNeedAFolderThatTheCallerAllows() throws IOException {
+        Path allowed = Files.createDirectory(folder.resolve("allowed"));
+        Path elsewhere = folder.resolve("elsewhere");
+        Program startup = new Program();
+        startup.global().put(VarDesc.of("x", VarType.dense(DType.FLOAT32, 1)).persistent());
+        startup.global().add(OpDesc.of("fill_constant").out("Out", "x").attr("shape", new long[]{1}).attr("dtype", 5).attr("value", 1.5f).build());
+        Program main = startup.copy();
+        startup.global().add(OpDesc.of("save").in("X", "x").attr("file_path", "started").build());
+        main.global().setOps(List.of(OpDesc.of("save").in("X", "x").attr("file_path", elsewhere.toString()).build()));
+        ProgramFiles.write(folder.resolve("s.pdmodel"), startup);
+        ProgramFiles.write(folder.resolve("m.pdmodel"), main);
+        Object[] args = {"--program", folder.resolve("m.pdmodel"), "--startup", folder.resolve("s.pdmodel"), "--fetch", "x", "--out",
+                folder.resolve("out")};
+        assertEquals(2, run(args));
+        assertTrue(err.toString().contains("operation 0 (save): the file '" + elsewhere + "'"), err.toString());
+        Object[] withFolder = Stream.concat(Stream.of(args), Stream.of("--allow-files", allowed)).toArray();
+        assertEquals(2, run(withFolder));
+        assertFalse(Files.exists(elsewhere) || Files.exists(allowed.resolve("started")));
+        main.global().setOps(List.of(OpDesc.of("save").in("X", "x").attr("file_path", "deep/ended").build()));
+        ProgramFiles.write(folder.resolve("m.pdmodel"), main);
+        assertEquals(0, run(withFolder), err::toString);
+        assertEquals("step=1 x=1.5", out.toString().strip());
+        assertTrue(Files.exists(allowed.resolve("started")) && Files.exists(allowed.resolve("deep/ended")));
+        assertEquals(2, run("--program", folder.resolve("m.pdmodel"), "--allow-files", elsewhere));
+        assertTrue(err.toString().contains("--allow-files: "), err.toString());
     }
 }

@@ -5,6 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.seriatim.cli.CommandRun;
+import io.seriatim.graph.OpDesc;
+import io.seriatim.graph.Program;
+import io.seriatim.graph.format.ProgramFiles;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Npy;
 import io.seriatim.tensor.Shape;
@@ -254,6 +257,31 @@ class TrainInputTest {
         assertRefused("text.pdmodel", Files.writeString(temp.resolve("text.pdmodel"), "no program"), "--startup", startup);
         assertRefused("A program needs examples with labels", main, "--startup", startup, "--data",
                 TinyData.text(temp.resolve("text.txt")));
+    }
+
+    @Test
+    void programsWriteOnlyWhereTheCallerAllows() throws IOException {
+        TinyData.program(temp, TinyData.line(-1), 20);
+        Path main = temp.resolve("main.pdmodel");
+        Path startup = temp.resolve("startup.pdmodel");
+        Path elsewhere = temp.resolve("elsewhere");
+        Path allowed = Files.createDirectory(temp.resolve("allowed"));
+        Program started = ProgramFiles.read(startup);
+        String parameter = started.persistables().getFirst().name();
+        Program good = started.copy();
+        started.global().add(OpDesc.of("save").in("X", parameter).attr("file_path", elsewhere.toString()).build());
+        ProgramFiles.write(startup, started);
+        String x = "x=" + temp.resolve("x.npy");
+        String y = "y=" + temp.resolve("y.npy");
+        assertRefused("(save): the file '" + elsewhere + "'", main, "--startup", startup, "--feed", x, "--feed", y);
+        assertRefused("the path is absolute", main, "--startup", startup, "--feed", x, "--feed", y, "--allow-files", allowed);
+        assertFalse(Files.exists(elsewhere));
+        good.global().add(OpDesc.of("save").in("X", parameter).attr("file_path", "started").build());
+        ProgramFiles.write(startup, good);
+        CommandRun trained = CommandRun.of("train", main, "--startup", startup, "--feed", x, "--feed", y, "--allow-files", allowed, "--steps",
+                1, "--out", temp.resolve("run"));
+        assertEquals(0, trained.code(), trained::err);
+        assertTrue(Files.exists(allowed.resolve("started")));
     }
 
     @Test

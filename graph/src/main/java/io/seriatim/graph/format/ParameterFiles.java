@@ -3,6 +3,7 @@ package io.seriatim.graph.format;
 import io.seriatim.graph.Program;
 import io.seriatim.graph.VarDesc;
 import io.seriatim.graph.VarType;
+import io.seriatim.tensor.ConfinedFolder;
 import io.seriatim.tensor.FileFormatException;
 import io.seriatim.tensor.Npz;
 import io.seriatim.tensor.Tensor;
@@ -107,7 +108,7 @@ public final class ParameterFiles {
     }
 
     /**
-     * Writes a file for each variable, with its name. Each is there whole or not at all; all together are not.
+     * Writes a file for each variable, with its name, which leads nowhere else, see {@link ConfinedFolder}. Each is there whole or not at all; all together are not.
      *
      * @param folder
      *            made if it is not there
@@ -123,13 +124,10 @@ public final class ParameterFiles {
     public static void writeSeparate(Path folder, Program program, Function<String, @Nullable Tensor> values) throws IOException {
         Map<String, Tensor> tensors = values(program, values);
         Files.createDirectories(folder);
+        ConfinedFolder confined = ConfinedFolder.of(folder);
         for (Map.Entry<String, Tensor> named : tensors.entrySet()) {
-            Path file = inside(folder, named.getKey());
-            Path parent = file.getParent();
-            if (parent != null) {
-                Files.createDirectories(parent);
-            }
-            TensorStreams.write(file, List.of(new TensorStreams.LodTensor(named.getValue())));
+            inside(folder, named.getKey());
+            confined.write(named.getKey(), true, out -> TensorStreams.write(out, new TensorStreams.LodTensor(named.getValue())));
         }
     }
 

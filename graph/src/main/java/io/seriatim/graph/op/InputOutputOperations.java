@@ -26,6 +26,6 @@ final class InputOutputOperations {
     }
 
     private static Operation.Builder file(String type) {
-        return Operation.define(type).required("file_path", Attribute.Text.class).effect(Effect.HOST);
+        return Operation.define(type).file("file_path");
     }
 }

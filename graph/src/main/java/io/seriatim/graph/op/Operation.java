@@ -24,6 +24,7 @@ public final class Operation {
     private final Set<Effect> effects;
     private final Set<String> values;
     private final Set<String> shapesOnly;
+    private final @Nullable String file;
 
     private Operation(Builder builder) {
         type = builder.type;
@@ -36,6 +37,7 @@ public final class Operation {
         effects = Collections.unmodifiableSet(EnumSet.copyOf(builder.effects));
         values = Set.copyOf(builder.values);
         shapesOnly = Set.copyOf(builder.shapesOnly);
+        file = builder.file;
     }
 
     /**
@@ -62,6 +64,7 @@ public final class Operation {
         private final EnumSet<Effect> effects = EnumSet.noneOf(Effect.class);
         private final Set<String> values = new HashSet<>();
         private final Set<String> shapesOnly = new HashSet<>();
+        private @Nullable String file;
         private final List<Builder> with = new ArrayList<>();
 
         private Builder(String type) {
@@ -119,6 +122,18 @@ public final class Operation {
         public Builder required(String name, Class<? extends Attribute> attributeType) {
             attributes.put(name, new AttributeSpec(name, attributeType, null));
             return this;
+        }
+
+        /**
+         * That it reads or writes a file. It is run only where the caller allows files, see {@link io.seriatim.graph.AllowedFiles}.
+         *
+         * @param attribute
+         *            a text that must be given: the file's name
+         * @return this
+         */
+        public Builder file(String attribute) {
+            file = attribute;
+            return required(attribute, Attribute.Text.class).effect(Effect.HOST);
         }
 
         /**
@@ -346,6 +361,15 @@ public final class Operation {
      */
     public Set<Effect> effects() {
         return effects;
+    }
+
+    /**
+     * The attribute that names the file which it reads or writes.
+     *
+     * @return null if it touches no files
+     */
+    public @Nullable String file() {
+        return file;
     }
 
     /**

@@ -163,6 +163,10 @@ class ParameterFilesTest {
         try (Stream<Path> files = Files.list(folder)) {
             assertEquals(1, files.count());
         }
+        Path elsewhere = Files.createDirectory(folder.resolve("elsewhere"));
+        Files.createSymbolicLink(inner.resolve("link"), elsewhere);
+        assertThrows(IOException.class, () -> ParameterFiles.writeSeparate(inner, program("link/weight"), values("link/weight", "z")::get));
+        assertFalse(Files.exists(elsewhere.resolve("weight")), "a folder that is a link is not followed");
         Program program = program("scope/weight");
         ParameterFiles.writeSeparate(inner, program, values("scope/weight", "z")::get);
         assertValues(values("scope/weight", "z"), ParameterFiles.readSeparate(inner, program));
