@@ -1,23 +1,17 @@
 package io.seriatim.tensor.internal.ffi;
 
 import java.io.IOException;
-import java.io.InputStream;
 import java.net.JarURLConnection;
 import java.net.URL;
-import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
-import java.nio.file.FileAlreadyExistsException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
-import java.util.zip.CRC32;
-import java.util.zip.CheckedInputStream;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Unpacks native libraries out of their jar, once a user: the folder's name holds the length and the checksum that the jar states, and a file is moved into place only after it has
- * been checked against them. Nothing is ever downloaded.
+ * Unpacks native libraries out of their jar, once a user: the folder's name holds the length and the checksum that the jar states, and {@link NativeFolder} sees to it that what is loaded is what the jar holds. Nothing is
+ * ever downloaded.
  */
 final class NativeFiles {
     static final String FOLDER = "seriatim.natives";
@@ -27,16 +21,25 @@ final class NativeFiles {
 
     /** The folder with all libraries of a platform. */
     static Path unpack(NativePlatform platform) throws IOException {
+        List<NativeFolder.Packed> libraries = new ArrayList<>();
         Path folder = null;
         for (String name : platform.libraries().reversed()) {
             URL url = find(platform, name);
-            if (folder == null) {
-                folder = folder(platform, url);
-                Files.createDirectories(folder);
-            }
-            unpack(url, folder, name);
+            folder = folder == null ? folder(platform, url) : folder;
+            libraries.add(packed(name, url));
         }
-        return java.util.Objects.requireNonNull(folder);
+        return new NativeFolder(Objects.requireNonNull(folder), libraries).unpack(chosen() == null);
+    }
+
+    private static @Nullable String chosen() {
+        String chosen = System.getProperty(FOLDER);
+        return chosen == null || chosen.isBlank() ? null : chosen;
+    }
+
+    private static NativeFolder.Packed packed(String name, URL url) throws IOException {
+        return url.openConnection() instanceof JarURLConnection jar
+                ? new NativeFolder.Packed(name, jar.getJarEntry().getSize(), jar.getJarEntry().getCrc(), url)
+                : new NativeFolder.Packed(name, -1, 0, url);
     }
 
     private static URL find(NativePlatform platform, String name) throws IOException {
@@ -55,8 +58,8 @@ final class NativeFiles {
 
     private static Path folder(NativePlatform platform, URL library) throws IOException {
         String name = "dnnl-" + platform.classifier() + "-" + stamp(library);
-        String chosen = System.getProperty(FOLDER);
-        if (chosen != null && !chosen.isBlank()) {
+        String chosen = chosen();
+        if (chosen != null) {
             return Path.of(chosen, name);
         }
         String cache = System.getenv("XDG_CACHE_HOME");
@@ -69,59 +72,5 @@ final class NativeFiles {
             return Long.toHexString(jar.getJarEntry().getSize()) + "-" + Long.toHexString(jar.getJarEntry().getCrc());
         }
         return Long.toHexString(url.openConnection().getContentLengthLong());
-    }
-
-    private static void unpack(URL url, Path folder, String name) throws IOException {
-        long length = -1;
-        long checksum = -1;
-        if (url.openConnection() instanceof JarURLConnection jar) {
-            length = jar.getJarEntry().getSize();
-            checksum = jar.getJarEntry().getCrc();
-        }
-        Path target = folder.resolve(name);
-        if (isWhole(target, length)) {
-            return;
-        }
-        // Several processes may start at once: the others wait for the first one's file.
-        try (FileChannel channel = FileChannel.open(folder.resolve(name + ".lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-                FileLock lock = channel.lock()) {
-            if (lock.isValid() && !isWhole(target, length)) {
-                write(url, folder, target, length, checksum);
-            }
-        }
-    }
-
-    private static boolean isWhole(Path file, long length) throws IOException {
-        return Files.isRegularFile(file) && (length < 0 || Files.size(file) == length);
-    }
-
-    private static void write(URL url, Path folder, Path target, long length, long checksum) throws IOException {
-        Path temporary = Files.createTempFile(folder, "unpacking", null);
-        try {
-            CRC32 crc = new CRC32();
-            try (InputStream in = new CheckedInputStream(url.openStream(), crc)) {
-                Files.copy(in, temporary, StandardCopyOption.REPLACE_EXISTING);
-            }
-            if (length >= 0 && (Files.size(temporary) != length || crc.getValue() != checksum)) {
-                throw new IOException("the library " + target.getFileName() + " in " + url
-                        + " is damaged: its length or checksum is not what the jar states");
-            }
-            move(temporary, target);
-        } finally {
-            Files.deleteIfExists(temporary);
-        }
-    }
-
-    private static void move(Path from, Path to) throws IOException {
-        try {
-            Files.move(from, to, StandardCopyOption.ATOMIC_MOVE);
-        } catch (FileAlreadyExistsException e) {
-            // Where a move does not replace, another process has put the same file there.
-            @Nullable
-            IOException other = Files.isRegularFile(to) ? null : e;
-            if (other != null) {
-                throw other;
-            }
-        }
     }
 }

@@ -1,5 +1,6 @@
 package io.seriatim.tensor.internal.ffi;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -60,6 +61,12 @@ class NativePlatformTest {
             Files.write(library, new byte[10]);
             NativeFiles.unpack(there);
             assertTrue(Files.size(library) > 1_000_000, "a damaged file was kept");
+            byte[] whole = Files.readAllBytes(library);
+            whole[whole.length / 2] ^= 1;
+            Files.write(library, whole);
+            NativeFiles.unpack(there);
+            whole[whole.length / 2] ^= 1;
+            assertArrayEquals(whole, Files.readAllBytes(library), "one bit");
             try (Stream<Path> files = Files.list(unpacked)) {
                 assertTrue(files.noneMatch(file -> file.getFileName().toString().startsWith("unpacking")));
             }
