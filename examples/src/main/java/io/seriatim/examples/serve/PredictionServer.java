@@ -19,6 +19,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
@@ -32,7 +33,8 @@ import java.util.concurrent.TimeUnit;
  *
  * <p>
  * Requests are read and answered by virtual threads, of which there may be many; predictions are computed by as many threads as there are processors, all of them on one plan. Few may wait for these: when too many do,
- * the answer is 503, at once, rather than later and later.
+ * the answer is 503, at once, rather than later and later. So it is when the bodies of all requests together would take more of the heap than they may. A request that is refused is read to its end, and thrown
+ * away as it comes: a connection that is closed before would be reset, and its client would not see the answer.
  *
  * <p>
  * {@code PredictionServer MODEL [PORT]} serves until it is told to stop (Ctrl-C, SIGTERM), and then answers what it has begun.
@@ -41,12 +43,21 @@ public final class PredictionServer implements AutoCloseable {
     private static final System.Logger LOG = System.getLogger(PredictionServer.class.getName());
     private static final int DEFAULT_PORT = 8080;
     private static final Duration PATIENCE = Duration.ofSeconds(10);
+    /** For the server to see by itself that nothing is going on. */
+    private static final Duration MOMENT = Duration.ofMillis(200);
+    private static final long MOST_DISCARDED = 1L << 30;
+    /** Made ahead: when it is needed, there may be no memory for it. */
+    private static final Answer NO_MEMORY = Answer.error(503, "there is not enough memory for this request now; try again later");
 
     private final Predictor predictor;
     private final Limits limits;
     private final HttpServer http;
     private final ExecutorService connections = Executors.newVirtualThreadPerTaskExecutor();
     private final ThreadPoolExecutor workers;
+    private final Semaphore bytes;
+    private final Object turns = new Object();
+    /** Requests that have begun, which {@link #turns} guards. */
+    private int running;
 
     /**
      * How much is enough.
@@ -57,14 +68,34 @@ public final class PredictionServer implements AutoCloseable {
      *            of a request
      * @param waiting
      *            requests that wait for a processor
+     * @param bytesAtOnce
+     *            of the bodies of all requests together
      */
-    record Limits(int bodyBytes, int examples, int waiting) {
+    record Limits(int bodyBytes, int examples, int waiting, int bytesAtOnce) {
         static final Limits DEFAULT = new Limits(4 << 20, 32, 256);
+
+        /** A body takes up to a dozen times its bytes: as text, as numbers, as lists that have grown. */
+        Limits(int bodyBytes, int examples, int waiting) {
+            this(bodyBytes, examples, waiting, Math.clamp(Runtime.getRuntime().maxMemory() / 16, bodyBytes, Integer.MAX_VALUE));
+        }
+    }
+
+    /** What is sent back. */
+    @SuppressWarnings("ArrayRecordComponent") // Sent, and not compared.
+    private record Answer(int status, byte[] json) {
+        static Answer of(int status, String json) {
+            return new Answer(status, json.getBytes(UTF_8));
+        }
+
+        static Answer error(int status, String message) {
+            return of(status, "{\"error\":" + Json.quoted(message) + "}");
+        }
     }
 
     /** Loads and warms up the model, and then listens; port 0 is any that is free. */
     PredictionServer(Path model, InetSocketAddress address, Limits limits) throws IOException {
         this.limits = limits;
+        this.bytes = new Semaphore(limits.bytesAtOnce());
         int processors = Runtime.getRuntime().availableProcessors();
         this.workers = new ThreadPoolExecutor(processors, processors, 0, TimeUnit.SECONDS, new ArrayBlockingQueue<>(limits.waiting()));
         this.predictor = Predictor.load(model, limits.examples());
@@ -75,7 +106,7 @@ public final class PredictionServer implements AutoCloseable {
             throw e;
         }
         http.createContext("/", this::handle);
-        http.setExecutor(connections);
+        http.setExecutor(this::begin);
         http.start();
     }
 
@@ -109,28 +140,77 @@ public final class PredictionServer implements AutoCloseable {
         return http.getAddress();
     }
 
+    /** Runs a request, which counts from now on. */
+    private void begin(Runnable request) {
+        synchronized (turns) {
+            running++;
+        }
+        boolean begun = false;
+        try {
+            connections.execute(() -> {
+                try {
+                    request.run();
+                } finally {
+                    end();
+                }
+            });
+            begun = true;
+        } finally {
+            if (!begun) {
+                end();
+            }
+        }
+    }
+
+    private void end() {
+        synchronized (turns) {
+            running--;
+            turns.notifyAll();
+        }
+    }
+
+    /** How many bytes of bodies more there may be. */
+    int freeBytes() {
+        return bytes.availablePermits();
+    }
+
     /** Answers every request, also those that fail. */
     private void handle(HttpExchange exchange) throws IOException {
         try (exchange) {
-            try {
-                String path = exchange.getRequestURI().getPath();
-                switch (path) {
-                    case "/predict" -> {
-                        require(exchange, "POST");
-                        send(exchange, 200, predict(body(exchange)));
-                    }
-                    case "/health" -> {
-                        require(exchange, "GET");
-                        send(exchange, 200, "{\"status\":\"ready\",\"input\":" + Json.quoted(predictor.description()) + "}");
-                    }
-                    default -> throw new RefusedException(404, "there are POST /predict and GET /health, but not " + path);
-                }
-            } catch (RefusedException e) {
-                send(exchange, e.status(), "{\"error\":" + Json.quoted(String.valueOf(e.getMessage())) + "}");
-            } catch (RuntimeException e) {
-                LOG.log(Level.ERROR, "a prediction failed", e);
-                send(exchange, 500, "{\"error\":\"the prediction failed; the server's log says why\"}");
+            Answer answer = answer(exchange);
+            if (!isDiscarded(exchange.getRequestBody())) {
+                exchange.getResponseHeaders().set("Connection", "close");
             }
+            exchange.getResponseHeaders().set("Content-Type", "application/json");
+            if (answer.status() == 503) {
+                exchange.getResponseHeaders().set("Retry-After", "1");
+            }
+            exchange.sendResponseHeaders(answer.status(), answer.json().length);
+            exchange.getResponseBody().write(answer.json());
+        }
+    }
+
+    private Answer answer(HttpExchange exchange) throws IOException {
+        try {
+            String path = exchange.getRequestURI().getPath();
+            switch (path) {
+                case "/predict" -> {
+                    require(exchange, "POST");
+                    return predict(exchange);
+                }
+                case "/health" -> {
+                    require(exchange, "GET");
+                    return Answer.of(200, "{\"status\":\"ready\",\"input\":" + Json.quoted(predictor.description()) + "}");
+                }
+                default -> throw new RefusedException(404, "there are POST /predict and GET /health, but not " + path);
+            }
+        } catch (RefusedException e) {
+            return Answer.error(e.status(), String.valueOf(e.getMessage()));
+        } catch (OutOfMemoryError e) {
+            return NO_MEMORY;
+        } catch (RuntimeException e) {
+            LOG.log(Level.ERROR, "a prediction failed", e);
+            return Answer.error(500, "the prediction failed; the server's log says why");
         }
     }
 
@@ -141,15 +221,57 @@ public final class PredictionServer implements AutoCloseable {
         }
     }
 
+    /** Reads what is left of a request. Returns whether that was all. */
+    private static boolean isDiscarded(InputStream in) throws IOException {
+        byte[] buffer = new byte[1 << 13];
+        for (long left = MOST_DISCARDED; left > 0;) {
+            int n = in.read(buffer);
+            if (n < 0) {
+                return true;
+            }
+            left -= n;
+        }
+        return false;
+    }
+
+    /** With as much memory as the request says that it needs, or the most that it may. */
+    private Answer predict(HttpExchange exchange) throws IOException, RefusedException {
+        long length = length(exchange);
+        if (length > limits.bodyBytes()) {
+            throw tooLong();
+        }
+        int needed = length < 0 ? limits.bodyBytes() : (int) length;
+        if (!bytes.tryAcquire(needed)) {
+            throw new RefusedException(503, "the requests that are being answered take all memory; try again later");
+        }
+        try {
+            return Answer.of(200, predict(body(exchange)));
+        } finally {
+            bytes.release(needed);
+        }
+    }
+
+    /** −1 if the request does not say it. */
+    private static long length(HttpExchange exchange) throws RefusedException {
+        String length = exchange.getRequestHeaders().getFirst("Content-Length");
+        try {
+            return length == null ? -1 : Long.parseLong(length.strip());
+        } catch (NumberFormatException e) {
+            throw new RefusedException(400, "Content-Length must be a number");
+        }
+    }
+
+    private RefusedException tooLong() {
+        return new RefusedException(413, "a request has at most " + limits.bodyBytes() + " bytes");
+    }
+
     /** The request's body, of which never more than the limit is read. */
     private String body(HttpExchange exchange) throws IOException, RefusedException {
-        try (InputStream in = exchange.getRequestBody()) {
-            byte[] body = in.readNBytes(limits.bodyBytes() + 1);
-            if (body.length > limits.bodyBytes()) {
-                throw new RefusedException(413, "a request has at most " + limits.bodyBytes() + " bytes");
-            }
-            return new String(body, UTF_8);
+        byte[] body = exchange.getRequestBody().readNBytes(limits.bodyBytes() + 1);
+        if (body.length > limits.bodyBytes()) {
+            throw tooLong();
         }
+        return new String(body, UTF_8);
     }
 
     private String predict(String body) throws RefusedException {
@@ -166,6 +288,7 @@ public final class PredictionServer implements AutoCloseable {
             switch (e.getCause()) {
                 case RefusedException refused -> throw refused;
                 case RuntimeException failed -> throw failed;
+                case OutOfMemoryError none -> throw none;
                 case null, default -> throw new IllegalStateException(e);
             }
         } catch (InterruptedException e) {
@@ -175,19 +298,37 @@ public final class PredictionServer implements AutoCloseable {
         }
     }
 
-    private static void send(HttpExchange exchange, int status, String json) throws IOException {
-        byte[] bytes = json.getBytes(UTF_8);
-        exchange.getResponseHeaders().set("Content-Type", "application/json");
-        exchange.sendResponseHeaders(status, bytes.length);
-        exchange.getResponseBody().write(bytes);
-    }
-
     /** Takes no more connections, answers the requests that have begun, and frees memory. */
     @Override
     public void close() {
-        http.stop(Math.toIntExact(PATIENCE.toSeconds()));
+        // The server waits for its requests to end, but also for such as have ended with their connections: it is woken when none is running.
+        Thread stopping = Thread.ofVirtual().unstarted(() -> http.stop(Math.toIntExact(PATIENCE.toSeconds())));
+        stopping.start();
+        boolean interrupted = false;
+        try {
+            awaitRequests();
+            if (!stopping.join(MOMENT)) {
+                stopping.interrupt();
+            }
+            stopping.join();
+        } catch (InterruptedException e) {
+            stopping.interrupt();
+            interrupted = true;
+        }
         connections.shutdownNow();
         workers.close();
         predictor.close();
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void awaitRequests() throws InterruptedException {
+        long end = System.nanoTime() + PATIENCE.toNanos();
+        synchronized (turns) {
+            for (long left = PATIENCE.toMillis(); running > 0 && left > 0; left = (end - System.nanoTime()) / 1_000_000) {
+                turns.wait(left);
+            }
+        }
     }
 }

@@ -4,6 +4,7 @@ import static io.seriatim.tensor.DType.FLOAT32;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -18,6 +19,7 @@ import io.seriatim.graph.format.InferenceModels.InferenceModel;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.kernel.Kernels;
 import java.io.BufferedReader;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.net.ConnectException;
@@ -46,6 +48,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class PredictionServerTest {
     private static final int THREADS = 4;
@@ -185,6 +188,67 @@ class PredictionServerTest {
         HttpResponse<String> answer = predict("1".repeat(LIMITS.bodyBytes() + 1));
         assertEquals(413, answer.statusCode());
         assertEquals("{\"error\":\"a request has at most 2000 bytes\"}", answer.body());
+    }
+
+    /** More than a server that stops reading would take in by itself: then the connection would be reset before the answer is read. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void muchTooMuchIsRefusedWithAnAnswer(boolean lengthIsSaid) throws Exception {
+        byte[] body = new byte[3_000_000];
+        Arrays.fill(body, (byte) '1');
+        for (int i = 0; i < 10; i++) {
+            HttpResponse<String> answer = send(HttpRequest.newBuilder()
+                    .POST(lengthIsSaid ? BodyPublishers.ofByteArray(body) : BodyPublishers.ofInputStream(() -> new ByteArrayInputStream(body))),
+                    "/predict");
+            assertEquals(413, answer.statusCode());
+        }
+        assertEquals(200, predict("1,2,3,4,5,6").statusCode());
+    }
+
+    /** The first request has said how much memory it needs, and has not sent it; the second one would need more than is left. */
+    @Test
+    void requestsBeyondTheMemoryAreRefused() throws Exception {
+        PredictionServer.Limits small = new PredictionServer.Limits(1 << 20, 5, 64, 1 << 20);
+        try (PredictionServer full = new PredictionServer(model, ANY_PORT, small);
+                Socket socket = new Socket(full.address().getAddress(), full.address().getPort());
+                BufferedReader in = new BufferedReader(new InputStreamReader(socket.getInputStream(), US_ASCII))) {
+            write(socket, "POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n");
+            while (full.freeBytes() > 100_000) {
+                Thread.onSpinWait();
+            }
+            URI uri = URI.create("http://" + full.address().getHostString() + ":" + full.address().getPort() + "/predict");
+            for (int i = 0; i < 20; i++) {
+                HttpResponse<String> second = client.send(
+                        HttpRequest.newBuilder(uri).POST(BodyPublishers.ofString("1,2,3,4,5,6" + " ".repeat(500_000))).build(),
+                        BodyHandlers.ofString());
+                assertEquals(503, second.statusCode());
+                assertTrue(second.body().startsWith("{\"error\":\"the requests that are being answered take all memory"), second::body);
+            }
+            HttpResponse<String> tiny = client.send(HttpRequest.newBuilder(uri).POST(BodyPublishers.ofString("1,2,3,4,5,6")).build(),
+                    BodyHandlers.ofString());
+            assertEquals(200, tiny.statusCode());
+            write(socket, "1,2,3,4,5,6" + " ".repeat(1_000_000 - 11));
+            assertEquals("HTTP/1.1 200 OK", status(in));
+        }
+    }
+
+    /** Also after clients that went away in the middle of a request, and with connections that are kept open. A second, with room for a slow machine; the wait for requests that never end takes ten. */
+    @Test
+    void anIdleServerStopsAtOnce() throws Exception {
+        PredictionServer idle = new PredictionServer(model, ANY_PORT, LIMITS);
+        for (String part : List.of("POST /pre", "POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n1,2",
+                "POST /predict HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n1")) {
+            try (Socket socket = new Socket(idle.address().getAddress(), idle.address().getPort())) {
+                write(socket, part);
+            }
+        }
+        URI uri = URI.create("http://" + idle.address().getHostString() + ":" + idle.address().getPort() + "/health");
+        assertEquals(200, client.send(HttpRequest.newBuilder(uri).build(), BodyHandlers.ofString()).statusCode());
+        long begin = System.nanoTime();
+        idle.close();
+        long millis = (System.nanoTime() - begin) / 1_000_000;
+        assertTrue(millis < 5_000, millis + " ms");
+        assertFalse(listens(idle.address()));
     }
 
     @Test
