@@ -1,8 +1,12 @@
 package io.seriatim.cli;
 
+import io.seriatim.graph.Printable;
 import io.seriatim.train.NotFiniteException;
 import java.io.PrintWriter;
 import java.util.Arrays;
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.Set;
 import picocli.CommandLine;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.ParameterException;
@@ -38,11 +42,37 @@ final class Errors {
     }
 
     private static void print(PrintWriter err, String line, Throwable t, String[] args) {
-        err.println("seriatim: " + line);
+        err.println("seriatim: " + Printable.of(line));
         if (Arrays.asList(args).contains(DEBUG)) {
-            t.printStackTrace(err);
+            trace(err, t, "", "", new StackTraceElement[0], Collections.newSetFromMap(new IdentityHashMap<>()));
         }
         err.flush();
+    }
+
+    /** As {@link Throwable#printStackTrace()}, but for messages out of files, which make no lines of their own. */
+    private static void trace(PrintWriter err, Throwable t, String indent, String caption, StackTraceElement[] around, Set<Throwable> told) {
+        err.println(indent + caption + Printable.of(t.toString()));
+        if (!told.add(t)) {
+            return;
+        }
+        StackTraceElement[] frames = t.getStackTrace();
+        int common = 0;
+        while (common < Math.min(frames.length, around.length)
+                && frames[frames.length - 1 - common].equals(around[around.length - 1 - common])) {
+            common++;
+        }
+        for (int i = 0; i < frames.length - common; i++) {
+            err.println(indent + "\tat " + Printable.of(frames[i].toString()));
+        }
+        if (common > 0) {
+            err.println(indent + "\t... " + common + " more");
+        }
+        for (Throwable suppressed : t.getSuppressed()) {
+            trace(err, suppressed, indent + "\t", "Suppressed: ", frames, told);
+        }
+        if (t.getCause() != null) {
+            trace(err, t.getCause(), indent, "Caused by: ", frames, told);
+        }
     }
 
     /** A message that names a file only says nothing without its type, and a bug has a type to search for: only our own are shown bare. */

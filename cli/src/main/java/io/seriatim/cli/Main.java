@@ -11,9 +11,12 @@ import io.seriatim.cli.doctor.DoctorCommand;
 import io.seriatim.cli.run.RunCommand;
 import io.seriatim.cli.show.ShowCommand;
 import io.seriatim.cli.train.TrainCommand;
+import java.io.PrintWriter;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParseResult;
+import picocli.CommandLine.RunLast;
 import picocli.CommandLine.ScopeType;
 
 /** The command {@code seriatim}. */
@@ -43,7 +46,29 @@ final class Main {
     }
 
     static CommandLine commandLine() {
-        return Errors.report(new CommandLine(new Main()).setCaseInsensitiveEnumValuesAllowed(true));
+        return Errors.report(new CommandLine(new Main()).setCaseInsensitiveEnumValuesAllowed(true))
+                .setExecutionStrategy(Main::execute);
+    }
+
+    /** All that a command prints passes through an output that terminals do not obey. Help is our own, and may be in colours. */
+    private static int execute(ParseResult parsed) {
+        Integer helped = CommandLine.executeHelpRequest(parsed);
+        if (helped != null) {
+            return helped;
+        }
+        CommandLine commands = parsed.commandSpec().commandLine();
+        PrintWriter out = commands.getOut();
+        PrintWriter err = commands.getErr();
+        PrintWriter printableOut = new PrintableWriter(out);
+        PrintWriter printableErr = new PrintableWriter(err);
+        commands.setOut(printableOut).setErr(printableErr);
+        try {
+            return new RunLast().execute(parsed);
+        } finally {
+            printableOut.flush();
+            printableErr.flush();
+            commands.setOut(out).setErr(err);
+        }
     }
 
     /** Returns 0 when done, 1 for a failure while running, 2 for wrong usage or input. */

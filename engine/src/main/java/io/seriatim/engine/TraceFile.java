@@ -88,7 +88,7 @@ public final class TraceFile implements Recorder, AutoCloseable {
             char c = text.charAt(i);
             if (c == '"' || c == '\\') {
                 json.append('\\').append(c);
-            } else if (c < ' ') {
+            } else if (c < ' ' || c > '~') {
                 json.append(String.format(Locale.ROOT, "\\u%04x", (int) c));
             } else {
                 json.append(c);

@@ -1,6 +1,7 @@
 package io.seriatim.executor;
 
 import io.seriatim.device.Place;
+import io.seriatim.graph.Printable;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -152,7 +153,7 @@ final class PlanSvg {
     private void box(int index, int x, int y) {
         Task task = plan.tasks().get(index);
         right = Math.max(right, x + WIDTH + GAP_X);
-        String details = index + " " + task.name() + "\non " + view.lane(index) + "\n" + view.kernels(task) + "\nreads "
+        String details = index + " " + Printable.of(task.name()) + "\non " + view.lane(index) + "\n" + view.kernels(task) + "\nreads "
                 + labels(task.reads())
                 + "\nwrites " + labels(task.writes());
         boxes.append(String.format(Locale.ROOT,
@@ -161,11 +162,11 @@ final class PlanSvg {
                 WIDTH,
                 HEIGHT));
         boxes.append(String.format(Locale.ROOT, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">%s</text></g>%n", x + WIDTH / 2,
-                y + HEIGHT / 2 + 4, escaped(shortened(index + " " + task.name(), WIDTH))));
+                y + HEIGHT / 2 + 4, escaped(shortened(index + " " + Printable.of(task.name()), WIDTH))));
     }
 
     private String labels(int[] values) {
-        return Arrays.stream(values).mapToObj(value -> plan.values().name(value)).collect(Collectors.joining(", "));
+        return Arrays.stream(values).mapToObj(value -> Printable.of(plan.values().name(value))).collect(Collectors.joining(", "));
     }
 
     /** One arena: to the right the order of the program, upwards the offset. */
@@ -181,7 +182,7 @@ final class PlanSvg {
         for (int value : view.memories()) {
             if (memory.offsets()[value] >= 0 && place.equals(view.place(value))) {
                 lies(bytes, memory.offsets()[value], view.bytes(value), view.lifetimes().first()[value], view.lifetimes().last(value),
-                        plan.values().name(value), value);
+                        Printable.of(plan.values().name(value)), value);
             }
         }
         for (int i = 0; i < tasks; i++) {
@@ -229,6 +230,6 @@ final class PlanSvg {
     }
 
     private static String escaped(String text) {
-        return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("\"", "&quot;");
+        return Printable.lines(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("\"", "&quot;");
     }
 }

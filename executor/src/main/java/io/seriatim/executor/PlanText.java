@@ -2,6 +2,7 @@ package io.seriatim.executor;
 
 import com.google.errorprone.annotations.FormatMethod;
 import io.seriatim.device.Place;
+import io.seriatim.graph.Printable;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -41,7 +42,8 @@ final class PlanText {
 
     @FormatMethod
     private void line(String format, Object... args) {
-        text.append(String.format(Locale.ROOT, format, args)).append('\n');
+        Object[] printable = Arrays.stream(args).map(arg -> arg instanceof String name ? Printable.of(name) : arg).toArray();
+        text.append(String.format(Locale.ROOT, format, printable)).append('\n');
     }
 
     private void head() {
@@ -228,7 +230,7 @@ final class PlanText {
         }
 
         void row(Object... cells) {
-            rows.add(Arrays.stream(cells).map(String::valueOf).toList());
+            rows.add(Arrays.stream(cells).map(cell -> Printable.of(String.valueOf(cell))).toList());
         }
 
         int size() {

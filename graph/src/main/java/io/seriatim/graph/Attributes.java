@@ -63,8 +63,8 @@ final class Attributes {
             case Attribute.Int64s(List<Long> value) -> value.toString();
             case Attribute.Float64(double value) -> Double.toString(value);
             case Attribute.Float64s(List<Double> value) -> value.toString();
-            case Attribute.VarRef(String name) -> name;
-            case Attribute.VarRefs(List<String> names) -> names.toString();
+            case Attribute.VarRef(String name) -> Printable.of(name);
+            case Attribute.VarRefs(List<String> names) -> Printable.of(names.toString());
             case Attribute.Scalar(Attribute.ScalarNumber value) -> text(value);
             case Attribute.Scalars(List<Attribute.ScalarNumber> value) ->
                 value.stream().map(Attributes::text).collect(Collectors.joining(", ", "[", "]"));
@@ -81,6 +81,6 @@ final class Attributes {
     }
 
     private static String quoted(String text) {
-        return '"' + text.replace("\\", "\\\\").replace("\"", "\\\"").replace("\n", "\\n") + '"';
+        return '"' + Printable.of(text.replace("\\", "\\\\").replace("\"", "\\\"").replace("\n", "\\n")) + '"';
     }
 }

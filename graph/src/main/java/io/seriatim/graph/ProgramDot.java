@@ -26,20 +26,20 @@ final class ProgramDot {
     private static void operation(StringBuilder dot, Block block, int index, Set<String> used) {
         OpDesc op = block.ops().get(index);
         String id = "op_" + block.index() + "_" + index;
-        dot.append("    ").append(id).append(" [shape=box, label=").append(quoted(op.type())).append("];\n");
+        dot.append("    ").append(id).append(" [shape=box, label=").append(quoted(Printable.of(op.type()))).append("];\n");
         op.inputs().forEach((slot, names) -> names.forEach(name -> {
             used.add(name);
-            dot.append("    ").append(node(block, name)).append(" -> ").append(id).append(" [label=").append(quoted(slot)).append("];\n");
+            dot.append("    ").append(node(block, name)).append(" -> ").append(id).append(" [label=").append(quoted(Printable.of(slot))).append("];\n");
         }));
         op.outputs().forEach((slot, names) -> names.forEach(name -> {
             used.add(name);
-            dot.append("    ").append(id).append(" -> ").append(node(block, name)).append(" [label=").append(quoted(slot)).append("];\n");
+            dot.append("    ").append(id).append(" -> ").append(node(block, name)).append(" [label=").append(quoted(Printable.of(slot))).append("];\n");
         }));
     }
 
     private static void variable(StringBuilder dot, Block block, String name) {
         VarDesc desc = block.find(name);
-        String label = desc == null ? name : name + "\n" + ProgramText.type(desc.type());
+        String label = desc == null ? Printable.of(name) : Printable.of(name) + "\n" + ProgramText.type(desc.type());
         boolean kept = desc != null && desc.isPersistable();
         dot.append("    ").append(node(block, name)).append(" [shape=ellipse, label=").append(quoted(label))
                 .append(kept ? ", style=filled, fillcolor=lightgrey" : "").append("];\n");
@@ -47,10 +47,10 @@ final class ProgramDot {
 
     private static String node(Block block, String name) {
         Block owner = block.owner(name);
-        return quoted("var " + (owner == null ? block.index() : owner.index()) + " " + name);
+        return quoted("var " + (owner == null ? block.index() : owner.index()) + " " + Printable.of(name));
     }
 
     private static String quoted(String text) {
-        return '"' + text.replace("\\", "\\\\").replace("\"", "\\\"").replace("\n", "\\n") + '"';
+        return '"' + Printable.lines(text).replace("\\", "\\\\").replace("\"", "\\\"").replace("\n", "\\n") + '"';
     }
 }

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param parameters
  *            how many trained variables; in programs that do not say which are trained, as those for inference, all tensors that outlive a run
  * @param parameterElements
- *            their elements
+ *            their elements; the largest number if there are as many or more, as for bytes
  * @param persistentBytes
  *            the memory of all variables that outlive a run
  * @param temporaryBytes
@@ -55,7 +55,7 @@ public record ProgramSummary(int blocks, Map<String, Integer> operations, List<S
             }
         }
         List<VarDesc> parameters = program.parameters().isEmpty() ? program.persistables() : program.parameters();
-        long elements = parameters.stream().mapToLong(desc -> (long) elements(desc.type().tensorType(), batch)).sum();
+        long elements = parameters.stream().mapToLong(desc -> count(desc.type().tensorType(), batch)).reduce(0, ProgramSummary::sum);
         List<String> unknown = types.keySet().stream().filter(type -> Operations.system().find(type) == null).toList();
         return new ProgramSummary(program.blocks().size(), types, unknown, parameters.size(), elements, persistent, temporary,
                 flops);
@@ -64,6 +64,22 @@ public record ProgramSummary(int blocks, Map<String, Integer> operations, List<S
     /** Estimates of what is too large for any machine stay the largest number. */
     private static long sum(long a, long b) {
         return a > Long.MAX_VALUE - b ? Long.MAX_VALUE : a + b;
+    }
+
+    private static long product(long a, long b) {
+        return a != 0 && b > Long.MAX_VALUE / a ? Long.MAX_VALUE : a * b;
+    }
+
+    /** Exact, and the largest number if there are more. */
+    private static long count(VarType.@Nullable TensorType type, long batch) {
+        if (type == null || type.dims().contains(0L)) {
+            return 0;
+        }
+        long elements = 1;
+        for (long dim : type.dims()) {
+            elements = product(elements, dim < 0 ? batch : dim);
+        }
+        return elements;
     }
 
     private static double elements(VarType.@Nullable TensorType type, long batch) {
@@ -80,7 +96,7 @@ public record ProgramSummary(int blocks, Map<String, Integer> operations, List<S
     private static long bytes(VarDesc desc, long batch) {
         VarType.TensorType type = desc.type().tensorType();
         DType dtype = type == null ? null : DataTypes.find(type.dataType());
-        return dtype == null ? 0 : (long) (elements(type, batch) * dtype.bytes());
+        return dtype == null ? 0 : product(count(type, batch), dtype.bytes());
     }
 
     private static double flops(Block block, OpDesc op, long batch) {

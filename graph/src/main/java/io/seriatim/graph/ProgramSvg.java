@@ -83,7 +83,8 @@ final class ProgramSvg {
                 "<g><title>%s</title><rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"4\" fill=\"%s\" stroke=\"#666\"/>",
                 escaped(op.toString()),
                 x, y, WIDTH, HEIGHT, fill));
-        String label = op.type().length() > 22 ? op.type().substring(0, 21) + "…" : op.type();
+        String type = Printable.of(op.type());
+        String label = type.length() > 22 ? type.substring(0, 21) + "…" : type;
         boxes.append(String.format(Locale.ROOT, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">%s</text></g>%n", x + WIDTH / 2,
                 y + HEIGHT / 2 + 4, escaped(known ? label : "? " + label)));
     }
@@ -93,6 +94,6 @@ final class ProgramSvg {
     }
 
     private static String escaped(String text) {
-        return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("\"", "&quot;");
+        return Printable.of(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("\"", "&quot;");
     }
 }

@@ -32,16 +32,16 @@ final class ProgramText {
     }
 
     static String line(VarDesc desc) {
-        return "var " + desc.name() + " : " + type(desc.type()) + (desc.isTrained() ? " parameter" : "")
+        return "var " + Printable.of(desc.name()) + " : " + type(desc.type()) + (desc.isTrained() ? " parameter" : "")
                 + (desc.isPersistable() ? " persistable" : "") + (desc.stopsGradient() ? " stop_gradient" : "");
     }
 
     static String line(OpDesc op) {
         List<Attribute.Named> attributes = op.attributes().stream().filter(each -> !isUsual(each)).toList();
-        return slots(op.outputs()) + " = " + op.type() + "(" + slots(op.inputs()) + ")"
+        return slots(op.outputs()) + " = " + Printable.of(op.type()) + "(" + slots(op.inputs()) + ")"
                 + (attributes.isEmpty()
                         ? ""
-                        : " " + attributes.stream().map(each -> each.name() + "=" + Attributes.text(each.value()))
+                        : " " + attributes.stream().map(each -> Printable.of(each.name()) + "=" + Attributes.text(each.value()))
                                 .collect(Collectors.joining(", ", "{", "}")));
     }
 
@@ -51,8 +51,8 @@ final class ProgramText {
 
     private static String slots(Map<String, List<String>> slots) {
         return slots.entrySet().stream().filter(slot -> !slot.getValue().isEmpty())
-                .map(slot -> slot.getKey() + "="
-                        + (slot.getValue().size() == 1 ? slot.getValue().getFirst() : String.valueOf(slot.getValue())))
+                .map(slot -> Printable.of(slot.getKey()) + "="
+                        + Printable.of(slot.getValue().size() == 1 ? slot.getValue().getFirst() : String.valueOf(slot.getValue())))
                 .collect(Collectors.joining(", "));
     }
 

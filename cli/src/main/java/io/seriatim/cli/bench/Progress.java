@@ -1,5 +1,6 @@
 package io.seriatim.cli.bench;
 
+import io.seriatim.cli.PrintableWriter;
 import java.io.PrintWriter;
 import java.time.Duration;
 
@@ -20,7 +21,7 @@ public final class Progress {
      *            whether lines can be overwritten there
      */
     public Progress(PrintWriter err, boolean terminal) {
-        this.err = err;
+        this.err = PrintableWriter.raw(err);
         this.terminal = terminal;
     }
 

@@ -1,5 +1,6 @@
 package io.seriatim.cli.demo;
 
+import io.seriatim.cli.PrintableWriter;
 import java.io.Console;
 import java.io.PrintWriter;
 import java.util.Optional;
@@ -11,7 +12,7 @@ final class Progress implements AutoCloseable {
     private int width;
 
     Progress(PrintWriter err, boolean terminal) {
-        this.err = err;
+        this.err = PrintableWriter.raw(err);
         this.terminal = terminal;
     }
 

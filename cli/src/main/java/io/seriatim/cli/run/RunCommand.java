@@ -12,6 +12,7 @@ import io.seriatim.graph.AllowedFiles;
 import io.seriatim.graph.Attribute;
 import io.seriatim.graph.FilesNotAllowedException;
 import io.seriatim.graph.OpDesc;
+import io.seriatim.graph.Printable;
 import io.seriatim.graph.Program;
 import io.seriatim.graph.VarDesc;
 import io.seriatim.graph.format.ParameterFiles;
@@ -264,7 +265,7 @@ public final class RunCommand implements Callable<Integer> {
         StringJoiner line = new StringJoiner(" ").add("step=" + step);
         results.forEach((name, tensor) -> {
             if (tensor.shape().size() == 1) {
-                line.add(name + "=" + scalar(tensor));
+                line.add(Printable.key(name) + "=" + scalar(tensor));
             }
         });
         return line.toString();
@@ -292,7 +293,7 @@ public final class RunCommand implements Callable<Integer> {
             if (result.getValue().shape().size() != 1) {
                 Path file = folder.resolve(result.getKey().replace('/', '_') + ".npy");
                 Npy.write(file, result.getValue());
-                notes.println("written " + file);
+                notes.println(Printable.of("written " + file));
             }
         }
         notes.flush();

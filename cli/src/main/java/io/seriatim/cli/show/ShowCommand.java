@@ -5,6 +5,7 @@ import io.seriatim.device.Place;
 import io.seriatim.executor.Executor;
 import io.seriatim.executor.PlanView;
 import io.seriatim.executor.ProgramFailedException;
+import io.seriatim.graph.Printable;
 import io.seriatim.graph.Program;
 import io.seriatim.graph.ProgramSummary;
 import io.seriatim.graph.format.ProgramFiles;
@@ -92,7 +93,7 @@ public final class ShowCommand implements Callable<Integer> {
         out.flush();
         if (plan && view == null) {
             PrintWriter err = command.commandLine().getErr();
-            err.println("There is no plan, since operation types are not known: " + String.join(", ", summary.unknown())
+            err.println("There is no plan, since operation types are not known: " + Printable.of(String.join(", ", summary.unknown()))
                     + (svg == null ? "" : "; the picture is that of the program"));
             err.flush();
         }
@@ -126,7 +127,7 @@ public final class ShowCommand implements Callable<Integer> {
     private static void print(PrintWriter out, Program program, List<String> unknown) {
         String text = program.toString();
         for (String line : text.lines().toList()) {
-            boolean marked = unknown.stream().anyMatch(type -> line.contains(" = " + type + "("));
+            boolean marked = unknown.stream().anyMatch(type -> line.contains(" = " + Printable.of(type) + "("));
             out.println(marked ? "? " + line.stripLeading() : line);
         }
         out.println();
@@ -134,19 +135,20 @@ public final class ShowCommand implements Callable<Integer> {
 
     private void summarise(PrintWriter out, ProgramSummary summary) {
         out.printf(Locale.ROOT, "blocks       %d%n", summary.blocks());
-        out.printf(Locale.ROOT, "parameters   %d with %,d elements%n", summary.parameters(), summary.parameterElements());
+        out.printf(Locale.ROOT, "parameters   %d with %s elements%n", summary.parameters(),
+                summary.parameterElements() == Long.MAX_VALUE ? "more than 9.2e18" : String.format(Locale.ROOT, "%,d", summary.parameterElements()));
         out.printf(Locale.ROOT, "memory       %s persistent, %s temporary if nothing were reused (unknown dimensions: %d)%n",
                 bytes(summary.persistentBytes()), bytes(summary.temporaryBytes()), batch);
         out.printf(Locale.ROOT, "computation  %s%n", flops(summary.flops()));
         out.printf(Locale.ROOT, "operations   %d%n", summary.operations().values().stream().mapToInt(Integer::intValue).sum());
         summary.operations().entrySet().stream()
                 .sorted(Map.Entry.<String, Integer>comparingByValue().reversed().thenComparing(Map.Entry.comparingByKey()))
-                .forEach(entry -> out.printf(Locale.ROOT, "  %6d %s%s%n", entry.getValue(), entry.getKey(),
+                .forEach(entry -> out.printf(Locale.ROOT, "  %6d %s%s%n", entry.getValue(), Printable.of(entry.getKey()),
                         summary.unknown().contains(entry.getKey()) ? "  ? not known" : ""));
     }
 
     private static String bytes(long bytes) {
-        return bytes < 10_000 ? bytes + " bytes" : String.format(Locale.ROOT, "%,.1f MB", bytes / 1e6);
+        return bytes == Long.MAX_VALUE ? "more than 9.2e12 MB" : bytes < 10_000 ? bytes + " bytes" : String.format(Locale.ROOT, "%,.1f MB", bytes / 1e6);
     }
 
     private static String flops(double flops) {
@@ -154,7 +156,7 @@ public final class ShowCommand implements Callable<Integer> {
                 ? String.format(Locale.ROOT, "%,.0f operations", flops)
                 : flops < 1e9
                         ? String.format(Locale.ROOT, "%.1f million operations", flops / 1e6)
-                        : String.format(Locale.ROOT, "%,.2f billion operations", flops / 1e9);
+                        : flops < 1e21 ? String.format(Locale.ROOT, "%,.2f billion operations", flops / 1e9) : "more than 1e21 operations";
     }
 
     private static void write(PrintWriter out, @Nullable Path file, String content) throws IOException {
@@ -162,7 +164,7 @@ public final class ShowCommand implements Callable<Integer> {
             Path folder = file.toAbsolutePath().getParent();
             Files.createDirectories(folder);
             AtomicFile.writeText(file, text -> text.write(content));
-            out.println("written      " + file);
+            out.println(Printable.of("written      " + file));
         }
     }
 }

@@ -6,6 +6,7 @@ import io.seriatim.executor.Executor;
 import io.seriatim.executor.ProgramFailedException;
 import io.seriatim.executor.trace.RunRecorder;
 import io.seriatim.graph.AllowedFiles;
+import io.seriatim.graph.Printable;
 import io.seriatim.graph.format.InferenceModels;
 import io.seriatim.tensor.onednn.OneDnn;
 import io.seriatim.train.NotFiniteException;
@@ -111,11 +112,11 @@ final class Session {
     }
 
     void train() throws IOException {
-        out.println("data      " + job.data());
+        out.println(Printable.of("data      " + job.data()));
         if (job.text() != null) {
             out.println(String.format(Locale.ROOT, "baseline  %.4f nats per character, by a bigram model", job.baseline()));
         }
-        out.println("folder    " + folder);
+        out.println(Printable.of("folder    " + folder));
         out.flush();
         Interrupts.handle(stop, err);
         Trainer.Result result;
@@ -131,10 +132,10 @@ final class Session {
         boolean stopped = result.end() == TrainingListener.End.STOPPED;
         List<NameInventor.Invention> names = stopped ? List.of() : save(files);
         files.put("report", report(names, null));
-        Summary.lines(history, files).forEach(out::println);
+        Summary.lines(history, files).forEach(line -> out.println(Printable.of(line)));
         print(names);
         if (stopped) {
-            out.println("go on with: ./seriatim train --resume " + folder);
+            out.println(Printable.of("go on with: ./seriatim train --resume " + folder));
         }
         out.flush();
     }
@@ -191,6 +192,6 @@ final class Session {
             return;
         }
         out.println("invented:");
-        names.forEach(each -> out.println("  " + each.name() + (each.exists() ? "  (exists)" : "")));
+        names.forEach(each -> out.println("  " + Printable.of(each.name()) + (each.exists() ? "  (exists)" : "")));
     }
 }

@@ -76,7 +76,7 @@ record Settings(String what, @Nullable Path startup, Map<String, Path> feeds, @N
     void write(Path folder) throws IOException {
         AtomicFile.writeText(folder.resolve(FILE), out -> {
             for (Map.Entry<String, String> line : lines().entrySet()) {
-                out.write(line.getKey() + "=" + line.getValue() + "\n");
+                out.write(PropertyText.encoded(line.getKey()).replace("=", "\\u003d") + "=" + PropertyText.encoded(line.getValue()) + "\n");
             }
         });
     }
@@ -91,9 +91,10 @@ record Settings(String what, @Nullable Path startup, Map<String, Path> feeds, @N
         for (String line : lines(file)) {
             int equals = line.indexOf('=');
             if (equals > 0 && line.startsWith(FEED)) {
-                feeds.put(line.substring(FEED.length(), equals), Path.of(line.substring(equals + 1)));
+                feeds.put(PropertyText.decoded(line.substring(FEED.length(), equals)),
+                        Path.of(PropertyText.decoded(line.substring(equals + 1))));
             } else if (equals > 0) {
-                lines.put(line.substring(0, equals), line.substring(equals + 1));
+                lines.put(line.substring(0, equals), PropertyText.decoded(line.substring(equals + 1)));
             }
         }
         Parser parser = new Parser(file, lines);

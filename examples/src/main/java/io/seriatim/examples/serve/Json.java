@@ -144,7 +144,7 @@ final class Json {
             char c = text.charAt(i);
             if (c == '"' || c == '\\') {
                 quoted.append('\\').append(c);
-            } else if (c < ' ') {
+            } else if (c < ' ' || c > '~') {
                 quoted.append("\\u%04x".formatted((int) c));
             } else {
                 quoted.append(c);

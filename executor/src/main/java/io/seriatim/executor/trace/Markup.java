@@ -1,5 +1,6 @@
 package io.seriatim.executor.trace;
 
+import io.seriatim.graph.Printable;
 import java.util.Locale;
 
 /** Text and numbers for a page that is both HTML and well-formed XML. */
@@ -15,18 +16,18 @@ public final class Markup {
      *
      * @param text
      *            any
-     * @return what shows as that text, in an element and in a quoted attribute; characters that XML has no way to write become replacement characters
+     * @return what shows as that text, in an element and in a quoted attribute; other characters than {@link Printable printable} ones become their numbers
      */
     public static String text(String text) {
         StringBuilder safe = new StringBuilder(text.length() + 16);
-        text.codePoints().forEach(c -> {
+        Printable.lines(text).codePoints().forEach(c -> {
             switch (c) {
                 case '<' -> safe.append("&lt;");
                 case '>' -> safe.append("&gt;");
                 case '&' -> safe.append("&amp;");
                 case '"' -> safe.append("&quot;");
                 case '\'' -> safe.append("&#39;");
-                default -> safe.appendCodePoint(isLegal(c) ? c : 0xFFFD);
+                default -> safe.appendCodePoint(c);
             }
         });
         return safe.toString();
@@ -45,9 +46,8 @@ public final class Markup {
             char c = text.charAt(i);
             if (c == '"' || c == '\\') {
                 json.append('\\').append(c);
-            } else if (c < ' ' || "<>&\uFFFE\uFFFF".indexOf(c) >= 0 || Character.isSurrogate(c)) {
-                json.append("\\u").append(Character.forDigit(c >> 12, 16)).append(Character.forDigit((c >> 8) & 15, 16))
-                        .append(Character.forDigit((c >> 4) & 15, 16)).append(Character.forDigit(c & 15, 16));
+            } else if ("<>&".indexOf(c) >= 0 || !Printable.isPrintable(c)) {
+                Printable.escape(json, c);
             } else {
                 json.append(c);
             }

@@ -2,6 +2,7 @@ package io.seriatim.graph.op;
 
 import io.seriatim.graph.Attribute;
 import io.seriatim.graph.OpDesc;
+import io.seriatim.graph.Printable;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import java.util.ArrayList;
@@ -49,8 +50,8 @@ final class DebuggingOperations {
             return;
         }
         StringBuilder text = new StringBuilder();
-        line(text, attrs.getBool("print_tensor_name"), "Variable: ", op.input("In").getFirst());
-        line(text, !attrs.getText("message").isEmpty(), "  - message: ", attrs.getText("message"));
+        line(text, attrs.getBool("print_tensor_name"), "Variable: ", Printable.of(op.input("In").getFirst()));
+        line(text, !attrs.getText("message").isEmpty(), "  - message: ", Printable.of(attrs.getText("message")));
         line(text, attrs.getBool("print_tensor_lod"), "  - lod: ", "{}");
         line(text, true, "  - place: ", "Place(cpu)");
         line(text, attrs.getBool("print_tensor_shape"), "  - shape: ", TensorSummary.shape(tensor));

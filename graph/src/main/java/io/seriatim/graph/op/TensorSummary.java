@@ -1,5 +1,6 @@
 package io.seriatim.graph.op;
 
+import io.seriatim.graph.Printable;
 import io.seriatim.tensor.Tensor;
 import java.math.BigDecimal;
 import java.math.MathContext;
@@ -36,7 +37,7 @@ final class TensorSummary {
 
     /** All that is known of it. */
     static String of(String name, Tensor tensor, long most) {
-        return "Variable: " + name + "\n  - shape: " + shape(tensor) + "\n  - dtype: " + tensor.dtype() + "\n  - data: "
+        return "Variable: " + Printable.of(name) + "\n  - shape: " + shape(tensor) + "\n  - dtype: " + tensor.dtype() + "\n  - data: "
                 + data(tensor, most)
                 + "\n";
     }

@@ -1,5 +1,6 @@
 package io.seriatim.train.metrics;
 
+import io.seriatim.graph.Printable;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -151,20 +152,18 @@ final class JsonLine {
             char c = text.charAt(i);
             if (c == '"' || c == '\\') {
                 out.append('\\').append(c);
-            } else if (c < ' ' || c == '\u007f' || c == '\u2028' || c == '\u2029' || isAlone(text, i)) {
-                out.append("\\u").append(Integer.toHexString(0x10000 | c), 1, 5);
+            } else if (!Printable.isPrintable(whole(text, i))) {
+                Printable.escape(out, c);
             } else {
                 out.append(c);
             }
         }
 
-        /** Half of a pair of surrogates without the other, which UTF-8 does not have. */
-        private static boolean isAlone(String text, int i) {
+        /** The character of which this is one or half. UTF-8 has no half without the other. */
+        private static int whole(String text, int i) {
             char c = text.charAt(i);
-            if (Character.isHighSurrogate(c)) {
-                return i + 1 == text.length() || !Character.isLowSurrogate(text.charAt(i + 1));
-            }
-            return Character.isLowSurrogate(c) && (i == 0 || !Character.isHighSurrogate(text.charAt(i - 1)));
+            boolean second = Character.isLowSurrogate(c) && i > 0 && Character.isHighSurrogate(text.charAt(i - 1));
+            return second ? text.codePointAt(i - 1) : text.codePointAt(i);
         }
     }
 

@@ -1,6 +1,7 @@
 package io.seriatim.train.metrics;
 
 import com.google.errorprone.annotations.Var;
+import io.seriatim.graph.Printable;
 import io.seriatim.train.TrainingListener;
 import java.io.PrintStream;
 import java.nio.file.Path;
@@ -152,7 +153,8 @@ public final class Progress implements TrainingListener, AutoCloseable {
     }
 
     /** A line that stays, above the one that is redrawn. */
-    private void lasting(String line) {
+    private void lasting(String text) {
+        String line = Printable.of(text);
         if (!drawn) {
             out.println(line);
             return;
@@ -192,7 +194,7 @@ public final class Progress implements TrainingListener, AutoCloseable {
         line.append("  loss ").append(Figures.value(loss.value()));
         metrics.forEach((name, average) -> line.append("  ").append(name).append(' ').append(Figures.value(average.value())));
         line.append("  ").append(Figures.speed(pace.unitsPerSecond())).append(' ').append(training.unit()).append("/s");
-        return line.append("  ").append(time(training, step)).toString();
+        return Printable.of(line.append("  ").append(time(training, step)).toString());
     }
 
     /** How long it will take, and in the end how long it took. */
