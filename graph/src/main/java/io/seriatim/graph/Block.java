@@ -17,6 +17,7 @@ public final class Block {
     private final int index;
     private final int parent;
     private final @Nullable Integer forward;
+    private @Nullable OriginalMessage original;
     private final Map<String, VarDesc> vars = new LinkedHashMap<>();
     private final List<OpDesc> ops = new ArrayList<>();
 
@@ -70,6 +71,27 @@ public final class Block {
      */
     public @Nullable Integer forwardAsWritten() {
         return forward;
+    }
+
+    /**
+     * What the file that it was read from has besides variables and operations.
+     *
+     * @return null if it has no more, or if it was not read from a file
+     */
+    public @Nullable OriginalMessage original() {
+        return original;
+    }
+
+    /**
+     * Sets what a file has besides variables and operations.
+     *
+     * @param message
+     *            the rest of the message in the file, or null for nothing
+     * @return this
+     */
+    public Block original(@Nullable OriginalMessage message) {
+        original = message;
+        return this;
     }
 
     /**

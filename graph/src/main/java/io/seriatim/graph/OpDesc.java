@@ -21,6 +21,7 @@ public final class OpDesc {
     private final Map<String, List<String>> outputs;
     private final List<Attribute.Named> attributes;
     private final @Nullable Boolean target;
+    private final @Nullable OriginalMessage original;
 
     /**
      * Copies what it is given.
@@ -38,11 +39,17 @@ public final class OpDesc {
      */
     public OpDesc(String type, Map<String, List<String>> inputs, Map<String, List<String>> outputs, List<Attribute.Named> attributes,
             @Nullable Boolean target) {
+        this(type, inputs, outputs, attributes, target, null);
+    }
+
+    private OpDesc(String type, Map<String, List<String>> inputs, Map<String, List<String>> outputs, List<Attribute.Named> attributes,
+            @Nullable Boolean target, @Nullable OriginalMessage original) {
         this.type = type;
         this.inputs = copy(inputs);
         this.outputs = copy(outputs);
         this.attributes = List.copyOf(attributes);
         this.target = target;
+        this.original = original;
     }
 
     private static Map<String, List<String>> copy(Map<String, List<String>> slots) {
@@ -203,6 +210,26 @@ public final class OpDesc {
     }
 
     /**
+     * What the file that it was read from has beyond this.
+     *
+     * @return null if it has no more, or if it was not read from a file
+     */
+    public @Nullable OriginalMessage original() {
+        return original;
+    }
+
+    /**
+     * A copy that is written with what a file has beyond it.
+     *
+     * @param message
+     *            the message in the file, or null for nothing
+     * @return the copy
+     */
+    public OpDesc with(@Nullable OriginalMessage message) {
+        return new OpDesc(type, inputs, outputs, attributes, target, message);
+    }
+
+    /**
      * The variables of an input slot.
      *
      * @param slot
@@ -273,7 +300,7 @@ public final class OpDesc {
             }
             changed.add(at, new Attribute.Named(name, attribute));
         }
-        return new OpDesc(type, inputs, outputs, changed, target);
+        return new OpDesc(type, inputs, outputs, changed, target, original);
     }
 
     /**
@@ -284,7 +311,8 @@ public final class OpDesc {
      * @return the copy
      */
     public OpDesc without(Collection<String> names) {
-        return new OpDesc(type, inputs, outputs, attributes.stream().filter(each -> !names.contains(each.name())).toList(), target);
+        return new OpDesc(type, inputs, outputs, attributes.stream().filter(each -> !names.contains(each.name())).toList(), target,
+                original);
     }
 
     /**
@@ -297,7 +325,7 @@ public final class OpDesc {
      * @return the copy
      */
     public OpDesc with(Map<String, List<String>> newInputs, Map<String, List<String>> newOutputs) {
-        return new OpDesc(type, newInputs, newOutputs, attributes, target);
+        return new OpDesc(type, newInputs, newOutputs, attributes, target, original);
     }
 
     /**
@@ -329,7 +357,7 @@ public final class OpDesc {
     @Override
     public boolean equals(Object other) {
         return other instanceof OpDesc op && type.equals(op.type) && inputs.equals(op.inputs) && outputs.equals(op.outputs)
-                && attributes.equals(op.attributes) && Objects.equals(target, op.target);
+                && attributes.equals(op.attributes) && Objects.equals(target, op.target) && Objects.equals(original, op.original);
     }
 
     @Override

@@ -15,6 +15,7 @@ public final class Program {
     private final List<Block> blocks = new ArrayList<>();
     private @Nullable Long version = VERSION;
     private @Nullable Map<String, Integer> opVersions = OpVersions.OF_VERSION;
+    private @Nullable OriginalMessage original;
     private long randomSeed;
     private int gradientCalls;
 
@@ -109,6 +110,27 @@ public final class Program {
     }
 
     /**
+     * What the file that it was read from has besides blocks.
+     *
+     * @return null if it has no more, or if it was not read from a file
+     */
+    public @Nullable OriginalMessage original() {
+        return original;
+    }
+
+    /**
+     * Sets what a file has besides blocks.
+     *
+     * @param message
+     *            the rest of the message in the file, or null for nothing
+     * @return this
+     */
+    public Program original(@Nullable OriginalMessage message) {
+        original = message;
+        return this;
+    }
+
+    /**
      * The seed of operations that have none of their own.
      *
      * @return 0 if it was never set; not part of files
@@ -160,11 +182,11 @@ public final class Program {
      * @return the copy
      */
     public Program copy() {
-        Program copy = empty(version, opVersions);
+        Program copy = empty(version, opVersions).original(original);
         copy.randomSeed = randomSeed;
         copy.gradientCalls = gradientCalls;
         for (Block block : blocks) {
-            Block to = copy.addBlock(block.parent(), block.forwardAsWritten());
+            Block to = copy.addBlock(block.parent(), block.forwardAsWritten()).original(block.original());
             block.vars().forEach(to::put);
             to.setOps(block.ops());
         }

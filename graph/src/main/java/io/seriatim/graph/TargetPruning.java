@@ -22,7 +22,7 @@ final class TargetPruning {
 
     TargetPruning(Program from, Collection<String> feeds) {
         this.from = from;
-        this.to = Program.empty(from.version(), from.opVersions()).randomSeed(from.randomSeed());
+        this.to = Program.empty(from.version(), from.opVersions()).original(from.original()).randomSeed(from.randomSeed());
         this.feeds = Set.copyOf(feeds);
     }
 
@@ -86,7 +86,8 @@ final class TargetPruning {
 
     private void copy(Block block, int parent, Set<Integer> wanted, Set<String> needed) {
         int forward = block.forward();
-        Block copy = to.addBlock(parent, block.forwardAsWritten() == null ? null : numbers.getOrDefault(forward, Block.NONE));
+        Block copy = to.addBlock(parent, block.forwardAsWritten() == null ? null : numbers.getOrDefault(forward, Block.NONE))
+                .original(block.original());
         if (numbers.put(block.index(), copy.index()) != null) {
             throw new IllegalArgumentException(
                     "Block " + block.index() + " is run by operations of several blocks; each must have its own");

@@ -17,9 +17,32 @@ import org.jspecify.annotations.Nullable;
  *            whether it is trained
  * @param stopGradient
  *            whether no gradient flows through it
+ * @param original
+ *            what the file that it was read from has beyond this, for instance its attributes, or null
  */
 public record VarDesc(String name, VarType type, @Nullable Boolean persistable, @Nullable Boolean needCheckFeed,
-        @Nullable Boolean isParameter, @Nullable Boolean stopGradient) {
+        @Nullable Boolean isParameter, @Nullable Boolean stopGradient, @Nullable OriginalMessage original) {
+    /**
+     * A description that no file was read for.
+     *
+     * @param name
+     *            its name, unique in its block
+     * @param type
+     *            what it holds
+     * @param persistable
+     *            whether it outlives a run, as parameters do
+     * @param needCheckFeed
+     *            whether what is fed must have its shape and type
+     * @param isParameter
+     *            whether it is trained
+     * @param stopGradient
+     *            whether no gradient flows through it
+     */
+    public VarDesc(String name, VarType type, @Nullable Boolean persistable, @Nullable Boolean needCheckFeed, @Nullable Boolean isParameter,
+            @Nullable Boolean stopGradient) {
+        this(name, type, persistable, needCheckFeed, isParameter, stopGradient, null);
+    }
+
     /**
      * A temporary variable.
      *
@@ -68,7 +91,18 @@ public record VarDesc(String name, VarType type, @Nullable Boolean persistable, 
      * @return a copy
      */
     public VarDesc with(VarType other) {
-        return new VarDesc(name, other, persistable, needCheckFeed, isParameter, stopGradient);
+        return new VarDesc(name, other, persistable, needCheckFeed, isParameter, stopGradient, original);
+    }
+
+    /**
+     * One that is written with what a file has beyond it.
+     *
+     * @param message
+     *            the message in the file, or null for nothing
+     * @return a copy
+     */
+    public VarDesc with(@Nullable OriginalMessage message) {
+        return new VarDesc(name, type, persistable, needCheckFeed, isParameter, stopGradient, message);
     }
 
     /**
@@ -79,7 +113,7 @@ public record VarDesc(String name, VarType type, @Nullable Boolean persistable, 
      * @return a copy
      */
     public VarDesc named(String other) {
-        return new VarDesc(other, type, persistable, needCheckFeed, isParameter, stopGradient);
+        return new VarDesc(other, type, persistable, needCheckFeed, isParameter, stopGradient, original);
     }
 
     /**
@@ -88,7 +122,7 @@ public record VarDesc(String name, VarType type, @Nullable Boolean persistable, 
      * @return a copy
      */
     public VarDesc persistent() {
-        return new VarDesc(name, type, true, needCheckFeed, isParameter, stopGradient);
+        return new VarDesc(name, type, true, needCheckFeed, isParameter, stopGradient, original);
     }
 
     /**
@@ -99,7 +133,7 @@ public record VarDesc(String name, VarType type, @Nullable Boolean persistable, 
      * @return a copy
      */
     public VarDesc stopping(boolean stop) {
-        return new VarDesc(name, type, persistable, needCheckFeed, isParameter, stop);
+        return new VarDesc(name, type, persistable, needCheckFeed, isParameter, stop, original);
     }
 
     /**

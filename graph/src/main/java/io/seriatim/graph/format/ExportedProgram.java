@@ -39,9 +39,10 @@ final class ExportedProgram {
             targets.add(target(global, fetches.get(i), i));
         }
         Program pruned = whole.prune(feeds, targets);
-        Program exported = new Program();
+        Program exported = new Program().original(pruned.original());
         for (Block block : pruned.blocks()) {
             Block to = block.index() == 0 ? exported.global() : exported.addBlock(block.parent(), block.forwardAsWritten());
+            to.original(block.original());
             block.vars().stream().filter(desc -> desc.type().kind() != VarType.READER).map(ExportedProgram::untrained).forEach(to::put);
             to.setOps(afterReading(block).stream().map(ExportedProgram::stripped).toList());
         }
@@ -87,7 +88,7 @@ final class ExportedProgram {
     }
 
     private static VarDesc untrained(VarDesc desc) {
-        return new VarDesc(desc.name(), desc.type(), desc.persistable(), desc.needCheckFeed(), null, null);
+        return new VarDesc(desc.name(), desc.type(), desc.persistable(), desc.needCheckFeed(), null, null, desc.original());
     }
 
     /** Without the operation that reads a batch from a file's reader, and those before it. */
@@ -116,7 +117,7 @@ final class ExportedProgram {
         }
         Map<String, List<String>> outputs = new LinkedHashMap<>(op.outputs());
         outputs.keySet().removeAll(ExtraParts.outputs(op.type()));
-        return new OpDesc(op.type(), op.inputs(), outputs, attributes, null);
+        return new OpDesc(op.type(), op.inputs(), outputs, attributes, null).with(op.original());
     }
 
     private static boolean isMeant(String type, Attribute.Named attribute) {

@@ -1,5 +1,6 @@
 package io.seriatim.graph.format;
 
+import com.google.protobuf.ByteString;
 import com.google.protobuf.WireFormat;
 import io.seriatim.graph.Attribute;
 import io.seriatim.graph.Block;
@@ -35,6 +36,7 @@ final class ProgramReader {
         final Map<String, VarDesc> vars = new LinkedHashMap<>();
         final List<OpDesc> ops = new ArrayList<>();
         final List<Integer> opOffsets = new ArrayList<>();
+        ByteString rest = ByteString.EMPTY;
     }
 
     Program read() throws IOException {
@@ -45,29 +47,42 @@ final class ProgramReader {
             @Nullable
             Map<String, Integer> opVersions;
         };
-        in.fields(field -> {
-            switch (field) {
-                case 1 -> blocks.add(block());
-                case 4 -> {
-                    header.version = 0L;
-                    in.message(part -> {
-                        if (part == 1) {
-                            header.version = in.int64();
-                        }
-                        return part == 1;
-                    });
+        WireReader.Keeping fields = in.new Keeping() {
+            @Override
+            public boolean read(int field) throws IOException {
+                switch (field) {
+                    case 1 -> blocks.add(block());
+                    case 4 -> header.version = version();
+                    case 5 -> header.opVersions = opVersions();
+                    default -> {
+                        return false;
+                    }
                 }
-                case 5 -> header.opVersions = opVersions();
-                default -> {
-                    return false;
-                }
+                return true;
             }
-            return true;
-        });
+
+            @Override
+            boolean keeps(int field) {
+                return field != 1;
+            }
+        };
+        in.fields(fields);
         if (blocks.isEmpty()) {
             throw in.error(0, "a program has at least one block, but there is none: this is not a program");
         }
-        return link(blocks, header.version, header.opVersions);
+        Program program = link(blocks, header.version, header.opVersions);
+        return program.original(Originals.of(fields.kept(), ProgramWriter.header(program, true)));
+    }
+
+    private long version() throws IOException {
+        long[] version = {0};
+        in.message(part -> {
+            if (part == 1) {
+                version[0] = in.int64();
+            }
+            return part == 1;
+        });
+        return version[0];
     }
 
     private Map<String, Integer> opVersions() throws IOException {
@@ -115,7 +130,8 @@ final class ProgramReader {
             if (raw.forward != null && (raw.forward < Block.NONE || raw.forward >= blocks.size())) {
                 throw in.error(raw.offset, "block " + i + " is the gradient of block " + raw.forward + ", but there are " + blocks.size());
             }
-            Block block = program.addBlock(raw.parent, raw.forward);
+            Block block = program.addBlock(raw.parent, raw.forward)
+                    .original(Originals.of(raw.rest, ProgramWriter.rest(raw.forward)));
             raw.vars.values().forEach(block::put);
             raw.depth = root ? 0 : blocks.get(raw.parent).depth + 1;
             if (raw.depth > DEEPEST) {
@@ -144,29 +160,41 @@ final class ProgramReader {
     private RawBlock block() throws IOException {
         RawBlock raw = new RawBlock();
         raw.offset = in.offset();
-        in.message(field -> {
-            switch (field) {
-                case 1 -> raw.index = in.int32();
-                case 2 -> raw.parent = in.int32();
-                case 3 -> {
-                    int at = in.offset();
-                    VarDesc desc = variable();
-                    if (raw.vars.putIfAbsent(desc.name(), desc) != null) {
-                        throw in.error(at, "variable '" + desc.name() + "' is declared twice in block " + raw.index);
+        WireReader.Keeping fields = in.new Keeping() {
+            @Override
+            public boolean read(int field) throws IOException {
+                switch (field) {
+                    case 1 -> raw.index = in.int32();
+                    case 2 -> raw.parent = in.int32();
+                    case 3 -> declare(raw);
+                    case 4 -> {
+                        raw.opOffsets.add(in.offset());
+                        raw.ops.add(operation());
+                    }
+                    case 5 -> raw.forward = in.int32();
+                    default -> {
+                        return false;
                     }
                 }
-                case 4 -> {
-                    raw.opOffsets.add(in.offset());
-                    raw.ops.add(operation());
-                }
-                case 5 -> raw.forward = in.int32();
-                default -> {
-                    return false;
-                }
+                return true;
             }
-            return true;
-        });
+
+            @Override
+            boolean keeps(int field) {
+                return field < 1 || field > 4;
+            }
+        };
+        in.message(fields);
+        raw.rest = fields.kept();
         return raw;
+    }
+
+    private void declare(RawBlock block) throws IOException {
+        int at = in.offset();
+        VarDesc desc = variable();
+        if (block.vars.putIfAbsent(desc.name(), desc) != null) {
+            throw in.error(at, "variable '" + desc.name() + "' is declared twice in block " + block.index);
+        }
     }
 
     private VarDesc variable() throws IOException {
@@ -198,11 +226,13 @@ final class ProgramReader {
             }
             return true;
         });
+        ByteString content = in.content();
         VarType type = raw.type;
         if (raw.name.isEmpty() || type == null) {
             throw in.error(at, raw.name.isEmpty() ? "a variable without name" : "variable '" + raw.name + "' has no type");
         }
-        return new VarDesc(raw.name, type, raw.persistable, raw.needCheckFeed, raw.isParameter, raw.stopGradient);
+        VarDesc desc = new VarDesc(raw.name, type, raw.persistable, raw.needCheckFeed, raw.isParameter, raw.stopGradient);
+        return desc.with(Originals.of(content, ProgramWriter.variable(desc)));
     }
 
     private VarType type() throws IOException {
@@ -315,10 +345,12 @@ final class ProgramReader {
             }
             return true;
         });
+        ByteString content = in.content();
         if (raw.type.isEmpty()) {
             throw in.error(at, "an operation without type");
         }
-        return new OpDesc(raw.type, inputs, outputs, attributes, raw.target);
+        OpDesc op = new OpDesc(raw.type, inputs, outputs, attributes, raw.target);
+        return op.with(Originals.of(content, ProgramWriter.operation(op)));
     }
 
     private void slot(Map<String, List<String>> slots) throws IOException {

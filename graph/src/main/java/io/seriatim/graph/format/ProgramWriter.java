@@ -1,5 +1,6 @@
 package io.seriatim.graph.format;
 
+import com.google.protobuf.ByteString;
 import com.google.protobuf.CodedOutputStream;
 import io.seriatim.graph.Attribute;
 import io.seriatim.graph.Block;
@@ -11,6 +12,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** Writes programs as ProgramDesc: fields by number, everything in the program's own order. */
 final class ProgramWriter {
@@ -23,18 +25,25 @@ final class ProgramWriter {
             for (Block block : program.blocks()) {
                 out.message(1, to -> block(to, block));
             }
-            Long version = program.version();
-            if (version != null) {
-                out.message(4, to -> to.coded().writeInt64(1, version));
-            }
-            Map<String, Integer> versions = program.opVersions();
-            if (withOpVersions && versions != null) {
-                out.message(5, to -> opVersions(to, versions));
-            }
+            out.raw(Originals.restored(Originals.Kind.PROGRAM, program.original(), header(program, withOpVersions)));
             return out.toBytes().toByteArray();
         } catch (IOException e) {
             throw new UncheckedIOException(e); // Memory does not refuse to be written.
         }
+    }
+
+    /** What follows the blocks, as it is written for what was understood. */
+    static ByteString header(Program program, boolean withOpVersions) throws IOException {
+        WireWriter out = new WireWriter();
+        Long version = program.version();
+        if (version != null) {
+            out.message(4, to -> to.coded().writeInt64(1, version));
+        }
+        Map<String, Integer> versions = program.opVersions();
+        if (withOpVersions && versions != null) {
+            out.message(5, to -> opVersions(to, versions));
+        }
+        return out.toBytes();
     }
 
     private static void opVersions(WireWriter out, Map<String, Integer> versions) throws IOException {
@@ -50,27 +59,36 @@ final class ProgramWriter {
         out.coded().writeInt32(1, block.index());
         out.coded().writeInt32(2, block.parent());
         for (VarDesc desc : block.vars()) {
-            out.message(3, to -> variable(to, desc));
+            out.coded().writeBytes(3, Originals.restored(Originals.Kind.VARIABLE, desc.original(), variable(desc)));
         }
         for (OpDesc op : block.ops()) {
-            out.message(4, to -> operation(to, op));
+            out.coded().writeBytes(4, Originals.restored(Originals.Kind.OPERATION, op.original(), operation(op)));
         }
-        Integer forward = block.forwardAsWritten();
+        out.raw(Originals.restored(Originals.Kind.BLOCK, block.original(), rest(block.forwardAsWritten())));
+    }
+
+    /** What follows the operations of a block, as it is written for what was understood. */
+    static ByteString rest(@Nullable Integer forward) throws IOException {
+        WireWriter out = new WireWriter();
         if (forward != null) {
             out.coded().writeInt32(5, forward);
         }
+        return out.toBytes();
     }
 
-    private static void variable(WireWriter out, VarDesc desc) throws IOException {
+    /** A variable, as it is written for what was understood. */
+    static ByteString variable(VarDesc desc) throws IOException {
+        WireWriter out = new WireWriter();
         out.text(1, desc.name());
         out.message(2, to -> type(to, desc.type()));
         bool(out.coded(), 3, desc.persistable());
         bool(out.coded(), 4, desc.needCheckFeed());
         bool(out.coded(), 5, desc.isParameter());
         bool(out.coded(), 6, desc.stopGradient());
+        return out.toBytes();
     }
 
-    private static void bool(CodedOutputStream out, int field, @org.jspecify.annotations.Nullable Boolean value) throws IOException {
+    private static void bool(CodedOutputStream out, int field, @Nullable Boolean value) throws IOException {
         if (value != null) {
             out.writeBool(field, value);
         }
@@ -98,7 +116,7 @@ final class ProgramWriter {
         }
     }
 
-    private static void lodTensor(WireWriter out, VarType.TensorType tensor, @org.jspecify.annotations.Nullable Integer lodLevel)
+    private static void lodTensor(WireWriter out, VarType.TensorType tensor, @Nullable Integer lodLevel)
             throws IOException {
         out.message(1, to -> tensor(to, tensor));
         if (lodLevel != null) {
@@ -113,7 +131,9 @@ final class ProgramWriter {
         }
     }
 
-    private static void operation(WireWriter out, OpDesc op) throws IOException {
+    /** An operation, as it is written for what was understood. */
+    static ByteString operation(OpDesc op) throws IOException {
+        WireWriter out = new WireWriter();
         slots(out, 1, op.inputs());
         slots(out, 2, op.outputs());
         out.text(3, op.type());
@@ -121,6 +141,7 @@ final class ProgramWriter {
             out.message(4, to -> AttributeCodec.write(to, attribute));
         }
         bool(out.coded(), 5, op.target());
+        return out.toBytes();
     }
 
     private static void slots(WireWriter out, int field, Map<String, List<String>> slots) throws IOException {

@@ -1,5 +1,6 @@
 package io.seriatim.graph.format;
 
+import com.google.protobuf.ByteString;
 import com.google.protobuf.CodedInputStream;
 import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.protobuf.WireFormat;
@@ -13,10 +14,13 @@ import java.nio.charset.StandardCharsets;
 final class WireReader {
     private final String source;
     private final long base;
+    private final byte[] bytes;
     private final CodedInputStream in;
     private final int length;
     private int tag;
     private int start;
+    private int contentStart;
+    private int contentEnd;
 
     WireReader(String source, byte[] bytes) {
         this(source, bytes, 0);
@@ -26,6 +30,7 @@ final class WireReader {
     WireReader(String source, byte[] bytes, long base) {
         this.source = source;
         this.base = base;
+        this.bytes = bytes;
         this.length = bytes.length;
         this.in = CodedInputStream.newInstance(bytes);
     }
@@ -34,6 +39,30 @@ final class WireReader {
     interface Fields {
         /** Reads the value of a field; false for one that is not known. */
         boolean read(int field) throws IOException;
+
+        /** Called behind each field, known or not, with the offset of its first byte. */
+        default void passed(int field, int from) {
+            // Most messages do not ask.
+        }
+    }
+
+    /** Reads the values of fields, and keeps the bytes of those that it is asked to keep. */
+    abstract class Keeping implements Fields {
+        private final ByteString.Output kept = ByteString.newOutput();
+
+        /** Whether a field's bytes are kept. */
+        abstract boolean keeps(int field);
+
+        @Override
+        public void passed(int field, int from) {
+            if (keeps(field)) {
+                kept.write(bytes, from, in.getTotalBytesRead() - from);
+            }
+        }
+
+        ByteString kept() {
+            return kept.toByteString();
+        }
     }
 
     /** Reads all fields up to the end of the message. */
@@ -44,9 +73,11 @@ final class WireReader {
                 tag = in.readTag();
                 int field = WireFormat.getTagFieldNumber(tag);
                 int of = tag;
+                int from = start;
                 if (!fields.read(field)) {
                     skip(of);
                 }
+                fields.passed(field, from);
             }
         } catch (InvalidProtocolBufferException e) {
             throw (FileFormatException) new FileFormatException(source, base + in.getTotalBytesRead(), reason(e)).initCause(e);
@@ -73,8 +104,16 @@ final class WireReader {
         expect(WireFormat.WIRETYPE_LENGTH_DELIMITED);
         int size = size();
         int limit = in.pushLimit(size);
+        int from = in.getTotalBytesRead();
         fields(fields);
         in.popLimit(limit);
+        contentStart = from;
+        contentEnd = from + size;
+    }
+
+    /** The content of the message whose reading ended last. */
+    ByteString content() {
+        return ByteString.copyFrom(bytes, contentStart, contentEnd - contentStart);
     }
 
     private int size() throws IOException {

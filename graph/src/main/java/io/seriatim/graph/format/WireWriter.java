@@ -29,6 +29,11 @@ final class WireWriter {
         out.writeBytes(field, nested.toBytes());
     }
 
+    /** Writes bytes as they are: whole fields with their tags. */
+    void raw(ByteString fields) throws IOException {
+        out.writeRawBytes(fields);
+    }
+
     ByteString toBytes() throws IOException {
         out.flush();
         return bytes.toByteString();
