@@ -88,8 +88,13 @@ final class Counts extends Padding.Before {
         return position < (long) PRESSING.getOpaque(this);
     }
 
-    /** Operations that were taken in and have not ended. */
+    /** Operations that were taken in. */
+    long admitted() {
+        return position + early;
+    }
+
+    /** Those of them that have not ended. */
     long pending() {
-        return position + early - completed;
+        return admitted() - completed;
     }
 }

@@ -395,7 +395,7 @@ final class EngineCore {
     private static void failedWith(Operation op, Failure failure) {
         Epoch e = op.epoch;
         if (e != null) {
-            e.failures.add(failure);
+            e.whole().failures.add(failure);
         }
         if (op.attachment instanceof OpFuture<?> future) {
             future.failed(failure);
@@ -507,10 +507,9 @@ final class EngineCore {
             afterwards(future::settle);
         }
         counts.complete();
-        Epoch e = Objects.requireNonNull(op.epoch);
-        if (--e.pending == 0) {
-            epochs.emptied(e);
-        }
+        epochs.ended(Objects.requireNonNull(op.epoch));
+        // Whoever keeps its future is not to keep all later epochs.
+        op.epoch = null;
         if (!blockedPushers.isEmpty() && log.pushed() - counts.completed() <= resumeAt) {
             resumePushers();
         }

@@ -7,13 +7,33 @@ import org.jspecify.annotations.Nullable;
  * delay it. Owned by the tracker's role.
  */
 final class Epoch extends Padding.Before {
+    /** How many operations had been taken in when it began. */
+    final long begin;
     /** Operations of this epoch that have not ended. */
     long pending;
     final Failures failures = new Failures();
-    /** The one that came after, once this is closed. */
+    /** The one that came after, once this is closed, and the one before, unless that has passed. */
     @Nullable
     Epoch next;
-    /** Those who wait for this and all before it. */
     @Nullable
-    Waiter waiters;
+    Epoch previous;
+    /** Those who wait for this and all before it. */
+    final WaiterList waiters = new WaiterList();
+    /** The earlier one that its operations and waits belong to now. */
+    @Nullable
+    Epoch joined;
+
+    Epoch(long begin) {
+        this.begin = begin;
+    }
+
+    /** The epoch that this has become a part of, or this one. */
+    Epoch whole() {
+        Epoch e = this;
+        Epoch earlier;
+        while ((earlier = e.joined) != null) {
+            e = earlier;
+        }
+        return e;
+    }
 }

@@ -7,7 +7,7 @@ import java.util.List;
 final class Epochs {
     private final EngineCore core;
     private final Failures failures = new Failures();
-    private Epoch oldest = new Epoch();
+    private Epoch oldest = new Epoch(0);
     private Epoch current = oldest;
 
     Epochs(EngineCore core) {
@@ -33,25 +33,75 @@ final class Epochs {
             core.afterwards(waiter::signal);
             return;
         }
-        Epoch fresh = new Epoch();
-        e.next = fresh;
-        current = fresh;
-        waiter.next = e.waiters;
-        e.waiters = waiter;
+        long admitted = core.counts.admitted();
+        Epoch closed = e.previous;
+        if (closed == null || e.begin != admitted) {
+            Epoch fresh = new Epoch(admitted);
+            fresh.previous = e;
+            e.next = fresh;
+            current = fresh;
+            closed = e;
+        }
+        // Otherwise nothing was taken in since another wait has begun: this one waits for the same.
+        closed.waiters.add(waiter);
+        waiter.epoch = closed;
     }
 
-    /** The last operation of an epoch has ended. */
-    void emptied(Epoch epoch) {
-        Epoch e = oldest;
-        if (epoch != e) {
+    /** Gives such a wait up, if it has begun and not ended. */
+    void withdraw(Waiter waiter) {
+        Epoch waited = waiter.epoch;
+        if (waited == null) {
             return;
         }
+        waiter.epoch = null;
+        Epoch e = waited.whole();
+        e.waiters.remove(waiter);
+        Epoch following = e.next;
+        if (e.waiters.isEmpty() && following != null) {
+            join(e, following);
+        }
+    }
+
+    /**
+     * No wait keeps two epochs apart any more: the later one becomes a part of the earlier one. Not the other way round: a long operation would keep every later epoch in
+     * memory.
+     */
+    private void join(Epoch e, Epoch later) {
+        e.pending += later.pending;
+        e.failures.takeAll(later.failures);
+        later.waiters.removeAll(e.waiters::add);
+        later.joined = e;
+        Epoch following = later.next;
+        later.next = null;
+        later.previous = null;
+        e.next = following;
+        if (following == null) {
+            current = e;
+        } else {
+            following.previous = e;
+        }
+    }
+
+    /** An operation of an epoch has ended. */
+    void ended(Epoch epoch) {
+        Epoch whole = epoch.joined == null ? epoch : epoch.whole();
+        if (--whole.pending == 0 && whole == oldest) {
+            pass();
+        }
+    }
+
+    /** The oldest epoch is empty. */
+    private void pass() {
+        Epoch e = oldest;
         Epoch following;
         while (e.pending == 0 && (following = e.next) != null) {
             failures.takeAll(e.failures);
-            for (Waiter waiter = e.waiters; waiter != null; waiter = waiter.next) {
+            e.waiters.removeAll(waiter -> {
+                waiter.epoch = null;
                 core.afterwards(waiter::signal);
-            }
+            });
+            e.next = null;
+            following.previous = null;
             e = following;
         }
         oldest = e;

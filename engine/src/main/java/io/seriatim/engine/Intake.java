@@ -1,7 +1,5 @@
 package io.seriatim.engine;
 
-import java.util.ArrayDeque;
-import java.util.Queue;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,11 +16,22 @@ final class Intake {
     private final Tracker tracker;
     /** Whether so few operations may be pending that a batch is too much to keep back from a thread that waits to push. */
     private final boolean small;
-    private final Queue<Cut> cuts = new ArrayDeque<>();
+    private @Nullable Cut firstCut;
+    private @Nullable Cut lastCut;
     private long nextCut = Long.MAX_VALUE;
 
     /** What is to happen between two operations of the order. */
-    private record Cut(long at, Runnable action) {
+    static final class Cut {
+        private final long at;
+        private final Runnable action;
+        private boolean waits = true;
+        private @Nullable Cut next;
+        private @Nullable Cut previous;
+
+        Cut(long at, Runnable action) {
+            this.at = at;
+            this.action = action;
+        }
     }
 
     Intake(EngineCore core, Tracker tracker, boolean small) {
@@ -79,26 +88,62 @@ final class Intake {
     /**
      * Does something under the role when all that was pushed before has been taken in: at once, or, if that is much, when a worker has come so far. To take it in here
      * would move it into this processor's cache, and out of the one of those who run it.
+     *
+     * @return what {@link #withdraw} takes, or null if it was done
      */
-    void whenAdmitted(Runnable action) {
+    @Nullable
+    Cut whenAdmitted(Runnable action) {
         core.dispatcher.harvest();
         long end = core.log.pushed();
         if (end - core.counts.position <= READ_AHEAD) {
             admitUpTo(end);
             action.run();
             core.settle();
+            return null;
+        }
+        Cut cut = new Cut(end, action);
+        Cut last = lastCut;
+        cut.previous = last;
+        if (last == null) {
+            firstCut = cut;
+            nextCut = end;
         } else {
-            cuts.add(new Cut(end, action));
-            nextCut = cuts.element().at;
+            last.next = cut;
+        }
+        lastCut = cut;
+        return cut;
+    }
+
+    /** Takes back what is to be done when the log has been taken in so far, unless that has come. */
+    void withdraw(@Nullable Cut cut) {
+        if (cut != null && cut.waits) {
+            remove(cut);
+            nextCut = firstCut == null ? Long.MAX_VALUE : firstCut.at;
         }
     }
 
+    private void remove(Cut cut) {
+        Cut before = cut.previous;
+        Cut after = cut.next;
+        if (before == null) {
+            firstCut = after;
+        } else {
+            before.next = after;
+        }
+        if (after == null) {
+            lastCut = before;
+        } else {
+            after.previous = before;
+        }
+        cut.waits = false;
+    }
+
     private void runCuts() {
-        Cut cut = cuts.peek();
+        Cut cut = firstCut;
         while (cut != null && cut.at <= core.counts.position) {
-            cuts.remove();
+            remove(cut);
             cut.action.run();
-            cut = cuts.peek();
+            cut = firstCut;
         }
         nextCut = cut == null ? Long.MAX_VALUE : cut.at;
     }

@@ -94,9 +94,21 @@ final class LifeCycle {
                 }
             }
         } finally {
+            if (!drained) {
+                withdraw(waiter);
+            }
             if (interrupted) {
                 Thread.currentThread().interrupt();
             }
+        }
+    }
+
+    private void withdraw(Waiter closer) {
+        core.enter();
+        try {
+            closers.remove(closer);
+        } finally {
+            core.leave();
         }
     }
 

@@ -1,5 +1,7 @@
 package io.seriatim.engine;
 
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -9,7 +11,19 @@ import org.jspecify.annotations.Nullable;
 
 /** The future of a submitted operation. Waiting for it counts as a wait of the engine: it frees the worker, and may help. */
 final class OpFuture<T> extends CompletableFuture<T> {
+    private static final VarHandle WAITING;
+
+    static {
+        try {
+            WAITING = MethodHandles.lookup().findVarHandle(OpFuture.class, "waiting", Waiting.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
     private final Operation op;
+    /** Made by the first thread that waits. */
+    private volatile @Nullable Waiting waiting;
     /** What the body returned; set by the thread that runs it before it tells the tracker. */
     @Nullable
     T value;
@@ -40,7 +54,8 @@ final class OpFuture<T> extends CompletableFuture<T> {
             complete(value);
             return;
         }
-        if (getNumberOfDependents() > 0) {
+        // A callback of the user's is told; a thread that waits says itself that it has seen the failure.
+        if (getNumberOfDependents() > (waiting == null ? 0 : 1)) {
             f.observed = true;
         }
         completeExceptionally(t);
@@ -97,8 +112,50 @@ final class OpFuture<T> extends CompletableFuture<T> {
     }
 
     /** Ends a wait when the future is done, whoever completed it. */
-    void whenSettled(Waiter waiter) {
-        super.whenComplete((result, t) -> waiter.signal()).isDone();
+    void addWaiter(Waiter waiter) {
+        Waiting w = waiting;
+        if (w == null) {
+            Waiting made = new Waiting();
+            if (WAITING.compareAndSet(this, null, made)) {
+                super.whenComplete((result, t) -> made.end()).isDone();
+            }
+            w = Objects.requireNonNull(waiting);
+        }
+        w.add(waiter);
+    }
+
+    /** Such a wait is over. */
+    void removeWaiter(Waiter waiter) {
+        Waiting w = waiting;
+        if (w != null) {
+            w.remove(waiter);
+        }
+    }
+
+    /**
+     * The threads that wait for one future: one dependent of the future however many they are and however often they look, so that those that give up leave nothing behind. A
+     * monitor of its own, because users may hold the future's.
+     */
+    private static final class Waiting {
+        private final WaiterList waiters = new WaiterList();
+        private boolean ended;
+
+        synchronized void add(Waiter waiter) {
+            if (ended) {
+                waiter.signal();
+            } else {
+                waiters.add(waiter);
+            }
+        }
+
+        synchronized void remove(Waiter waiter) {
+            waiters.remove(waiter);
+        }
+
+        synchronized void end() {
+            ended = true;
+            waiters.removeAll(Waiter::signal);
+        }
     }
 
     @Override

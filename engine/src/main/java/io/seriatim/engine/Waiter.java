@@ -10,9 +10,14 @@ final class Waiter {
     /** What the variable waited for carries when the wait ends; set before the flag. */
     @Nullable
     Failure failure;
-    /** The next of those who wait for the same epoch; owned by the tracker's role. */
+    /** Its place in a {@link WaiterList}, and the epoch whose list that is; owned by whoever guards the list. */
     @Nullable
     Waiter next;
+    @Nullable
+    Waiter previous;
+    boolean listed;
+    @Nullable
+    Epoch epoch;
 
     void signal() {
         done = true;

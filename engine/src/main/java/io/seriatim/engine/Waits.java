@@ -91,13 +91,14 @@ final class Waits {
             throws InterruptedException, TimeoutException {
         Operation owner = Workplace.runningOf(core);
         Wait wait = owner == null ? null : new Wait(owner, target);
+        Intake.Cut cut;
         core.enter();
         try {
             if (wait != null || (deadline != Dispatcher.FOREVER && deadline - System.nanoTime() <= 0)) {
                 // To find a cycle, or to tell at once, all has to be known.
                 core.intake.admitAll();
             }
-            core.intake.whenAdmitted(begin);
+            cut = core.intake.whenAdmitted(begin);
             if (waiter.done) {
                 return;
             }
@@ -113,6 +114,7 @@ final class Waits {
         } finally {
             core.enter();
             try {
+                core.intake.withdraw(cut);
                 end.run();
                 inside.remove(wait);
             } finally {
@@ -143,9 +145,10 @@ final class Waits {
             }
         }
         try {
-            future.whenSettled(waiter);
+            future.addWaiter(waiter);
             core.await(waiter, deadline);
         } finally {
+            future.removeWaiter(waiter);
             if (wait != null) {
                 core.enter();
                 inside.remove(wait);
@@ -167,19 +170,36 @@ final class Waits {
             throw new InterruptedException("waitForAll of engine '" + core.name + "'");
         }
         Waiter waiter = new Waiter();
+        Intake.Cut cut;
         core.enter();
         try {
-            core.intake.whenAdmitted(() -> core.epochs.await(waiter));
+            cut = core.intake.whenAdmitted(() -> core.epochs.await(waiter));
             if (waiter.done) {
                 return core.epochs.failures().take();
             }
         } finally {
             core.leave();
         }
-        core.await(waiter, deadline);
+        try {
+            core.await(waiter, deadline);
+        } finally {
+            if (!waiter.done) {
+                giveUp(cut, waiter);
+            }
+        }
         core.enter();
         try {
             return core.epochs.failures().take();
+        } finally {
+            core.leave();
+        }
+    }
+
+    private void giveUp(Intake.@Nullable Cut cut, Waiter waiter) {
+        core.enter();
+        try {
+            core.intake.withdraw(cut);
+            core.epochs.withdraw(waiter);
         } finally {
             core.leave();
         }

@@ -1,0 +1,59 @@
+package io.seriatim.engine;
+
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** Threads that wait for the same thing, linked through their {@link Waiter}s: one that gives up is taken out in one step. Guarded by its owner. */
+final class WaiterList {
+    private @Nullable Waiter first;
+
+    boolean isEmpty() {
+        return first == null;
+    }
+
+    void add(Waiter waiter) {
+        Waiter f = first;
+        waiter.next = f;
+        if (f != null) {
+            f.previous = waiter;
+        }
+        first = waiter;
+        waiter.listed = true;
+    }
+
+    /** Takes a waiter out, if it is in; it is in no other list. */
+    void remove(Waiter waiter) {
+        if (!waiter.listed) {
+            return;
+        }
+        Waiter before = waiter.previous;
+        Waiter after = waiter.next;
+        if (before == null) {
+            first = after;
+        } else {
+            before.next = after;
+        }
+        if (after != null) {
+            after.previous = before;
+        }
+        unlink(waiter);
+    }
+
+    /** Takes all out. */
+    void removeAll(Consumer<Waiter> each) {
+        Waiter waiter = first;
+        first = null;
+        while (waiter != null) {
+            Waiter after = waiter.next;
+            unlink(waiter);
+            each.accept(waiter);
+            waiter = after;
+        }
+    }
+
+    private static void unlink(Waiter waiter) {
+        waiter.previous = null;
+        waiter.next = null;
+        waiter.listed = false;
+    }
+}
