@@ -190,12 +190,42 @@ final class LaneDispatcher implements Dispatcher {
     /** Lets a lane's watcher look; returns whether it is to go to work. */
     boolean watch(WorkerLane lane, Worker worker, long nanos) {
         boolean backlog = core.intake.seemsPushed() || !lane.queue.isEmpty();
+        long ran;
+        boolean works;
         core.log.lock.lock();
-        long ran = lane.executed() - worker.executedSeen;
-        worker.executedSeen += ran;
-        boolean works = lane.watched(worker, backlog && ran * SLOW_NANOS < nanos);
-        core.log.lock.unlock();
+        try {
+            ran = lane.executed() - worker.executedSeen;
+            worker.executedSeen += ran;
+            works = lane.watched(worker, backlog && ran * SLOW_NANOS < nanos);
+        } finally {
+            core.log.lock.unlock();
+        }
+        if (!works && !backlog && ran == 0) {
+            endWatch(lane, worker);
+        }
         return works;
+    }
+
+    /**
+     * Ends a watch while the others are in a long body and nothing waits: to look every 50 µs would cost a fifth of a processor for nothing. From now on a push calls a worker
+     * as in any other lane. Under both locks, as in {@link #sleep}: a push before is seen here, a later one finds that it may call.
+     */
+    private void endWatch(WorkerLane lane, Worker worker) {
+        core.enter();
+        try {
+            lane.batches.harvest();
+            lane.batches.takeAllBack();
+            core.log.lock.lock();
+            try {
+                if (lane.queue.isEmpty() && !core.intake.hasUnadmitted()) {
+                    lane.endWatch(worker);
+                }
+            } finally {
+                core.log.lock.unlock();
+            }
+        } finally {
+            core.leave();
+        }
     }
 
     /** Lets a sleeping worker end if it is not needed any more. */

@@ -122,6 +122,14 @@ final class WorkerLane {
         return true;
     }
 
+    /** The watcher sleeps like the others from now on. */
+    void endWatch(Worker worker) {
+        if (worker == watcher) {
+            watcher = null;
+            update();
+        }
+    }
+
     /** Operations that the lane's workers have run. */
     long executed() {
         long sum = 0;

@@ -23,8 +23,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class Crew implements RunLoop {
     private static final int CLOSED = Integer.MIN_VALUE;
-    private static final long PAUSE_NANOS = 20_000;
-
+    /** How long the caller looks without pause whether the last helper has left. */
+    private static final long LEAVE_NANOS = 50_000;
     private static final int DONE = -1;
 
     private final Specialisation plan;
@@ -60,6 +60,8 @@ final class Crew implements RunLoop {
         private final AtomicInteger left = new AtomicInteger();
         private final AtomicInteger inside = new AtomicInteger(CLOSED);
         private volatile @Nullable RuntimeException failure;
+        /** The caller, while it sleeps or is about to: set before it looks for the last time. Who changes what it looks at wakes it afterwards. */
+        private volatile @Nullable Thread sleeper;
 
         Run(Frame frame) {
             this.frame = frame;
@@ -67,20 +69,62 @@ final class Crew implements RunLoop {
 
         void lead() {
             begin();
-            int call = helpers.call(this, Math.min(threads, waiting.length()) - 1);
+            int call = helpers.call(this, wanted());
             try {
                 work(Thread.currentThread());
             } finally {
                 helpers.end(call);
             }
-            while (!inside.compareAndSet(0, CLOSED)) {
-                Thread.onSpinWait();
+            if (!inside.compareAndSet(0, CLOSED)) {
+                awaitHelpers();
             }
             RuntimeException thrown = failure;
             if (thrown != null) {
                 complete(thrown);
                 throw thrown;
             }
+        }
+
+        private int wanted() {
+            return Math.min(threads, waiting.length()) - 1;
+        }
+
+        /** Waits for those that still have a task, which after a failure may take long; uninterruptibly, because they use the frame. */
+        private void awaitHelpers() {
+            boolean interrupted = false;
+            Patience patience = new Patience();
+            while (!inside.compareAndSet(0, CLOSED)) {
+                if (patience.isLost(LEAVE_NANOS)) {
+                    sleeper = Thread.currentThread();
+                    if (inside.get() != 0) {
+                        LockSupport.park(this);
+                    }
+                    sleeper = null;
+                    interrupted |= Thread.interrupted();
+                }
+            }
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+
+        private void wake() {
+            Thread thread = sleeper;
+            if (thread != null) {
+                LockSupport.unpark(thread);
+            }
+        }
+
+        /** Puts a task into the queue that this thread does not go on with. */
+        private void put(int task) {
+            ready.put(task);
+            wake();
+            helpers.rouse(wanted());
+        }
+
+        /** Whether a task is ready that no thread has taken. */
+        boolean isWorkLeft() {
+            return !ready.isEmpty() && failure == null;
         }
 
         private void begin() {
@@ -135,7 +179,9 @@ final class Crew implements RunLoop {
                     helped = true;
                 }
             } finally {
-                inside.decrementAndGet();
+                if (inside.decrementAndGet() == 0) {
+                    wake();
+                }
             }
             return helped;
         }
@@ -153,13 +199,22 @@ final class Crew implements RunLoop {
                     if (leader.isInterrupted()) {
                         fail(TaskRunner.interrupted(plan, plan.tasks().size() - 1));
                     } else {
-                        LockSupport.parkNanos(this, PAUSE_NANOS);
+                        sleeper = leader;
+                        if (ready.isEmpty() && left.get() > 0 && failure == null) {
+                            LockSupport.park(this);
+                        }
+                        sleeper = null;
                     }
                 }
             }
         }
 
-        private synchronized void fail(RuntimeException thrown) {
+        private void fail(RuntimeException thrown) {
+            keep(thrown);
+            wake();
+        }
+
+        private synchronized void keep(RuntimeException thrown) {
             RuntimeException first = failure;
             frame.context().cancellation().cancel();
             if (first == null) {
@@ -192,7 +247,9 @@ final class Crew implements RunLoop {
                 if (launched) {
                     releaseHost(current);
                 }
-                left.decrementAndGet();
+                if (left.decrementAndGet() == 0) {
+                    wake();
+                }
                 current = next;
             }
         }
@@ -203,7 +260,7 @@ final class Crew implements RunLoop {
                 return other;
             }
             boolean exchanged = urgency.of(other) > urgency.of(kept);
-            ready.put(exchanged ? kept : other);
+            put(exchanged ? kept : other);
             return exchanged ? other : kept;
         }
 
@@ -223,7 +280,7 @@ final class Crew implements RunLoop {
 
         private void arrived(int task) {
             if (waiting.decrementAndGet(task) == 0) {
-                ready.put(task);
+                put(task);
             }
         }
     }

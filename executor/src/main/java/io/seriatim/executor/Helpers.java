@@ -3,20 +3,21 @@ package io.seriatim.executor;
 import io.seriatim.engine.Engine;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReferenceArray;
-import java.util.concurrent.locks.LockSupport;
 
 /**
  * Threads that help with runs of an executor's plans. They are workers of an engine, to which they go back when no run has wanted help for a short time; so one that is still about is there at once when a
  * loop of training or serving begins its next run.
  *
  * <p>
- * No call is lost: a run is published before the number of those awake is read, and a helper that goes lowers that number before it looks for the last time. So either the run finds too few and wakes
- * one, or the helper finds the run.
+ * They also go when a run that has called has had nothing for them for some milliseconds, so that one long task keeps one thread busy and not all of them.
+ *
+ * <p>
+ * No ready task is lost: it is put into the run's queue before the number of those awake is read, and a helper that goes lowers that number before it looks for the last time. So either the run finds too
+ * few and wakes one, or the helper finds the task.
  */
 final class Helpers {
     /** How long a helper looks for a run without pause. */
     private static final long LINGER_NANOS = 50_000;
-    private static final long PAUSE_NANOS = 20_000;
     /** Runs at the same time that may have help; others do without. */
     private static final int MOST_RUNS = 16;
 
@@ -30,6 +31,26 @@ final class Helpers {
         this.most = most;
     }
 
+    /** Closes an engine whose operations end by themselves soon. An interrupt does not end the wait: what the operations use is freed next. */
+    static void close(Engine engine) {
+        boolean interrupted = Thread.interrupted();
+        boolean closed = false;
+        while (!closed) {
+            try {
+                engine.close();
+                closed = true;
+            } catch (IllegalStateException e) {
+                if (!Thread.interrupted()) {
+                    throw e;
+                }
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
     /** Calls for help with a run. Returns what ends the call, −1 if there is no help. */
     int call(Crew.Run run, int wanted) {
         int slot = 0;
@@ -39,9 +60,8 @@ final class Helpers {
         if (slot == MOST_RUNS) {
             return -1;
         }
-        int enough = Math.min(most, wanted);
-        while (isRoused(enough)) {
-            engine.op("help with plans").recorded(false).push(this::help);
+        while (isRoused(wanted)) {
+            push();
         }
         return slot;
     }
@@ -52,7 +72,32 @@ final class Helpers {
         }
     }
 
-    private boolean isRoused(int enough) {
+    /** Tasks are ready in a run that has called: wakes a helper if not so many are awake. */
+    void rouse(int wanted) {
+        if (isRoused(wanted)) {
+            try {
+                push();
+            } catch (IllegalStateException e) {
+                // The engine is closed: the run goes on without this help.
+                return;
+            }
+        }
+    }
+
+    private void push() {
+        boolean pushed = false;
+        try {
+            engine.op("help with plans").recorded(false).push(this::help);
+            pushed = true;
+        } finally {
+            if (!pushed) {
+                awake.decrementAndGet();
+            }
+        }
+    }
+
+    private boolean isRoused(int wanted) {
+        int enough = Math.min(most, wanted);
         int now = awake.get();
         while (now < enough) {
             if (awake.compareAndSet(now, now + 1)) {
@@ -67,24 +112,32 @@ final class Helpers {
         do {
             Patience patience = new Patience();
             boolean called = true;
-            while (called || !patience.isLost(LINGER_NANOS)) {
+            while (!patience.isLost(called ? Patience.IN_RUN_NANOS : LINGER_NANOS)) {
                 if (isHelped()) {
                     patience.restore();
                 } else if (called != isCalled()) {
                     called = !called;
                     patience.restore();
-                } else if (called && patience.isLost(Patience.IN_RUN_NANOS)) {
-                    LockSupport.parkNanos(this, PAUSE_NANOS);
                 }
             }
             awake.decrementAndGet();
-        } while (isCalled() && isRoused(most));
+        } while (isWorkLeft() && isRoused(most));
     }
 
     private boolean isHelped() {
         for (int i = 0; i < MOST_RUNS; i++) {
             Crew.Run run = calls.get(i);
             if (run != null && run.help()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private boolean isWorkLeft() {
+        for (int i = 0; i < MOST_RUNS; i++) {
+            Crew.Run run = calls.get(i);
+            if (run != null && run.isWorkLeft()) {
                 return true;
             }
         }
