@@ -148,12 +148,13 @@ final class Batch extends Padding.Before {
     }
 
     /** Shows what has not been harvested; under the role. */
-    void forEach(java.util.function.BiConsumer<Operation, EngineSnapshot.State> look) {
+    void forEach(Dispatcher.Look look, Thread owner) {
         long c = (long) CLAIMS.getAcquire(this);
         for (int i = harvested; i != limit(c); i++) {
             Operation op = ops[i & MASK];
             if (op != null) {
-                look.accept(op, i - next(c) < 0 ? EngineSnapshot.State.RUNNING : EngineSnapshot.State.READY);
+                boolean claimed = i - next(c) < 0;
+                look.at(op, claimed ? EngineSnapshot.State.RUNNING : EngineSnapshot.State.READY, claimed ? owner : null);
             }
         }
     }

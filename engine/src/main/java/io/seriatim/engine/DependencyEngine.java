@@ -142,13 +142,7 @@ final class DependencyEngine implements Engine {
 
     @Override
     public EngineSnapshot snapshot() {
-        core.enter();
-        try {
-            core.intake.admitAll();
-            return new PendingWalk(core).snapshot();
-        } finally {
-            core.leave();
-        }
+        return SnapshotWalk.take(core);
     }
 
     @Override

@@ -2,7 +2,6 @@ package io.seriatim.engine;
 
 import java.util.List;
 import java.util.concurrent.TimeoutException;
-import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -10,6 +9,12 @@ import org.jspecify.annotations.Nullable;
  * {@link InlineDispatcher} runs in the threads that push and wait.
  */
 interface Dispatcher {
+    /** Is shown operations. */
+    @FunctionalInterface
+    interface Look {
+        void at(Operation op, EngineSnapshot.State state, @Nullable Thread thread);
+    }
+
     /** No limit of time. */
     long FOREVER = Long.MAX_VALUE;
 
@@ -43,8 +48,8 @@ interface Dispatcher {
      */
     void await(Waiter waiter, long deadline) throws InterruptedException, TimeoutException;
 
-    /** Shows what is queued or runs, with its state; under the tracker's role. */
-    void forEach(BiConsumer<Operation, EngineSnapshot.State> look);
+    /** Shows what is queued or runs, with its state and the thread that runs it; under the tracker's role. */
+    void forEach(Look look);
 
     /** Takes away what is queued; under the tracker's role. */
     List<Operation> takeQueued();

@@ -13,7 +13,9 @@ final class Drain {
     long end;
     /** Those that have not ended. */
     long remaining;
-    /** The next wait for the same variable. */
+    /** The wait inside an operation that this is; owned by the tracker's role. */
+    Waits.@Nullable Wait inside;
+    /** The next wait for the same variable, which began earlier. */
     @Nullable
     Drain next;
 

@@ -10,7 +10,6 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.TimeoutException;
-import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -54,11 +53,15 @@ final class EngineCore {
     private WeakReference<Engine> handle = new WeakReference<>(null);
 
     volatile @Nullable Recorder recorder;
+    /** How long a walk over what is pending holds the role. */
+    volatile long sliceNanos = PendingWalk.SLICE_NANOS;
 
     // From here on owned by the tracker's role.
     /** Waits that have not ended. */
     private int probes;
     private boolean traced;
+    /** Pictures that are being taken. */
+    private @Nullable SnapshotWalk walks;
     final Epochs epochs = new Epochs(this);
     final Intake intake;
     final LifeCycle life = new LifeCycle(this);
@@ -267,6 +270,7 @@ final class EngineCore {
         if (!probe.has(Operation.ENDED)) {
             probes++;
             attention.want();
+            probe.order = counts.position;
             tracker.admit(probe);
         }
     }
@@ -322,6 +326,9 @@ final class EngineCore {
         if (op.has(Operation.OFF_MAIN)) {
             op.flags &= ~Operation.OFF_MAIN;
             counts.offMainReady();
+        }
+        for (SnapshotWalk walk = walks; walk != null; walk = walk.next) {
+            walk.becameReady(op);
         }
         if (op.times != null) {
             op.times.ready(op);
@@ -534,11 +541,31 @@ final class EngineCore {
 
     // --- looking
 
-    /** Shows each operation that is not waiting for a variable, with its state; under the role, log taken in. */
-    void forEachReady(BiConsumer<Operation, EngineSnapshot.State> look) {
+    /** Shows each operation that is not waiting for a variable, with its state and, if it is known, the thread that runs it; under the role, log taken in. */
+    void forEachReady(Dispatcher.Look look) {
         dispatcher.forEach(look);
         for (Operation op : elsewhere) {
-            look.accept(op, op.has(Operation.STARTED) ? EngineSnapshot.State.STARTED : EngineSnapshot.State.RUNNING);
+            look.at(op, op.has(Operation.STARTED) ? EngineSnapshot.State.STARTED : EngineSnapshot.State.RUNNING, null);
+        }
+    }
+
+    /** Tells a walk of what becomes ready from now on; under the role. */
+    void attach(SnapshotWalk walk) {
+        walk.next = walks;
+        walks = walk;
+    }
+
+    void detach(SnapshotWalk walk) {
+        SnapshotWalk before = null;
+        SnapshotWalk w = walks;
+        while (w != null && w != walk) {
+            before = w;
+            w = w.next;
+        }
+        if (before == null) {
+            walks = walk.next;
+        } else {
+            before.next = walk.next;
         }
     }
 

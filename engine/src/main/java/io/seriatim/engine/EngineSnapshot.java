@@ -4,7 +4,8 @@ import java.time.Instant;
 import java.util.List;
 
 /**
- * What every pending operation of an engine was doing at one moment.
+ * What every pending operation of an engine was doing at one moment. If very many are pending, some ten thousand, each is shown as it was at some moment during the call, so that
+ * nobody is held up; none that was pending all the time is missing.
  *
  * @param engine
  *            the engine's name
@@ -49,11 +50,15 @@ public record EngineSnapshot(String engine, Instant at, List<PendingOp> operatio
      * @param overwrites
      *            the names of those that it overwrites
      * @param waitsFor
-     *            for each variable that is not yet its own: {@code variable ← operation}, with the operation that holds it
+     *            for each variable that is not yet its own: {@code variable ← operations}, with those directly before it there: for an operation that reads, the last
+     *            that mutates; for one that mutates, those that read since, or the last that mutates if there are none
+     * @param thread
+     *            for a running operation whose thread is known: the thread's name and state and the innermost line of the body, or of what it calls, outside the JDK; else
+     *            empty. A body that has not come to its first line, for instance because its class is being initialised by a thread that waits for the operation, is shown
+     *            with its class
      */
     public record PendingOp(long order, String name, State state, Lane lane, List<String> reads, List<String> mutates,
-            List<String> overwrites,
-            List<String> waitsFor) {
+            List<String> overwrites, List<String> waitsFor, String thread) {
         /** Copies the lists. */
         public PendingOp {
             reads = List.copyOf(reads);
@@ -65,7 +70,7 @@ public record EngineSnapshot(String engine, Instant at, List<PendingOp> operatio
         /**
          * A line about the operation.
          *
-         * @return its name, state, lane, variables and what it waits for
+         * @return its name, state, lane, variables, what it waits for and what its thread does
          */
         @Override
         public String toString() {
@@ -75,6 +80,9 @@ public record EngineSnapshot(String engine, Instant at, List<PendingOp> operatio
             list(line, " mutates ", mutates);
             list(line, " overwrites ", overwrites);
             list(line, " waits for ", waitsFor);
+            if (!thread.isEmpty()) {
+                line.append(" in thread ").append(thread);
+            }
             return line.toString();
         }
 

@@ -7,7 +7,6 @@ import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.BiConsumer;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -225,10 +224,10 @@ final class InlineDispatcher implements Dispatcher {
     }
 
     @Override
-    public void forEach(BiConsumer<Operation, EngineSnapshot.State> look) {
-        inOrder.forEach(op -> look.accept(op, EngineSnapshot.State.READY));
-        toPick.forEach(op -> look.accept(op, EngineSnapshot.State.READY));
-        running.keySet().forEach(op -> look.accept(op, EngineSnapshot.State.RUNNING));
+    public void forEach(Look look) {
+        inOrder.forEach(op -> look.at(op, EngineSnapshot.State.READY, null));
+        toPick.forEach(op -> look.at(op, EngineSnapshot.State.READY, null));
+        running.forEach((op, thread) -> look.at(op, EngineSnapshot.State.RUNNING, thread));
     }
 
     @Override

@@ -46,6 +46,21 @@ final class Intake {
         core.dispatcher.harvest();
     }
 
+    /** Takes in all that was pushed before, if it is much with the role given back in between; under no lock. */
+    void admitInSlices() {
+        long end = core.log.pushed();
+        long left = end - core.counts.position;
+        while (left > READ_AHEAD) {
+            core.enter();
+            try {
+                admitUpTo(Math.min(end, core.counts.position + READ_AHEAD));
+                left = end - core.counts.position;
+            } finally {
+                core.leave();
+            }
+        }
+    }
+
     /** Takes all in where what goes first can only be told when all is known; under the role, before operations end. */
     void lookAhead(ReadyQueue queue) {
         if (core.counts.isPressed() || queue.isPressed() || core.counts.hasOffMain()) {

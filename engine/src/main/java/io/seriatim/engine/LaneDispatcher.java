@@ -7,7 +7,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -286,17 +285,17 @@ final class LaneDispatcher implements Dispatcher {
     }
 
     @Override
-    public void forEach(BiConsumer<Operation, EngineSnapshot.State> look) {
+    public void forEach(Look look) {
         for (WorkerLane lane : all) {
-            lane.queue.forEach(op -> look.accept(op, EngineSnapshot.State.READY));
+            lane.queue.forEach(op -> look.at(op, EngineSnapshot.State.READY, null));
         }
         for (Worker worker : workers()) {
             for (Operation op = worker.taken; op != null; op = op.link) {
                 if (op.core == core) {
-                    look.accept(op, EngineSnapshot.State.RUNNING);
+                    look.at(op, EngineSnapshot.State.RUNNING, worker);
                 }
             }
-            worker.batch.forEach(look);
+            worker.batch.forEach(look, worker);
         }
     }
 

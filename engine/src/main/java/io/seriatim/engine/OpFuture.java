@@ -22,6 +22,8 @@ final class OpFuture<T> extends CompletableFuture<T> {
     }
 
     private final Operation op;
+    /** Waits inside operations for this; owned by the tracker's role. */
+    Waits.@Nullable Wait inside;
     /** Made by the first thread that waits. */
     private volatile @Nullable Waiting waiting;
     /** What the body returned; set by the thread that runs it before it tells the tracker. */

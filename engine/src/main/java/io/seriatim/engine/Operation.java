@@ -49,6 +49,8 @@ final class Operation implements OpBuilder {
     static final int TAKEN_EARLY = 1 << 14;
     /** Is for another lane than the main one, and is not ready yet; set before the push, then guarded by the tracker's role. */
     static final int OFF_MAIN = 1 << 15;
+    /** A wait inside it, or inside what its thread runs meanwhile, has not ended; guarded by the tracker's role. */
+    static final int IN_WAIT = 1 << 16;
 
     private static final Variable[] NO_VARS = {};
     private static final int SEARCHED = 16;

@@ -1,181 +1,163 @@
 package io.seriatim.engine;
 
-import java.time.Instant;
-import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.Collections;
-import java.util.Comparator;
-import java.util.Deque;
 import java.util.HashMap;
-import java.util.HashSet;
-import java.util.List;
 import java.util.Map;
-import java.util.Set;
-import java.util.function.Consumer;
-import java.util.function.Predicate;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Walks the pending operations: from those that are ready, over the queues of the variables they hold, to those that wait for them. So the engine need keep no list of
- * what is pending. Under the tracker's role, with the log taken in.
+ * Walks the pending operations: from some of them, over the queues of the variables they hold, to those that wait for them. So the engine need keep no list of what is
+ * pending. Under the tracker's role, with the log taken in up to the walk's end.
+ *
+ * <p>
+ * <b>Slices.</b> Tens of thousands of operations may be pending, and nobody can complete anything while the role is held. A sliced walk gives it back for a moment
+ * whenever it has held it for half a millisecond. It may do so at a follower of an operation X, because of this rule: <i>while X has not ended, nothing that waits for it leaves the queue.</i> So its place in
+ * the queue stays good until X ends; then there is nothing more to be found behind X, and it goes on with another. What was pushed after the walk began is left out, so that a
+ * walk ends.
+ *
+ * <p>
+ * <b>Cost.</b> Each queue is walked once: what was shown of it is always all from some place to its end. Places are compared by order, for each queue is in push order.
  */
-final class PendingWalk {
-    private final EngineCore core;
-    /** What was shown of each variable's queue: always from somewhere to its end. */
-    private final Map<Variable, Set<Operation>> shown = new HashMap<>();
+abstract class PendingWalk {
+    /** How long a sliced walk holds the role, unless a test sets it otherwise. */
+    static final long SLICE_NANOS = 500_000;
+    /** How long it leaves the role to others: longer than the naps of those who wait for it. */
+    private static final long REST_NANOS = 50_000;
+    /** Steps between looks at the clock, a power of two. */
+    private static final int STEPS = 32;
 
-    PendingWalk(EngineCore core) {
+    final EngineCore core;
+    private final boolean sliced;
+    private final Map<Variable, Shown> shown = new HashMap<>();
+    /** The place before which the operations stand that are looked at. */
+    private long end = Long.MAX_VALUE;
+    private long until;
+    private int steps;
+
+    /** What was shown of one variable's queue. */
+    static final class Shown {
+        /** Everything from this place on. */
+        long from = Long.MAX_VALUE;
+        /** From one place to another all are reads; what follows these. */
+        long firstRead = Long.MAX_VALUE;
+        long afterReads = Long.MAX_VALUE;
+        @Nullable
+        Operation follower;
+        /** The waits for all operations that have not been shown. */
+        boolean drainsSeen;
+        @Nullable
+        Drain drains;
+    }
+
+    /** Takes an operation found in a variable's queue. */
+    @FunctionalInterface
+    interface Visitor {
+        void visit(Variable variable, Operation op);
+    }
+
+    PendingWalk(EngineCore core, boolean sliced) {
         this.core = core;
+        this.sliced = sliced;
     }
 
-    /** Every pending operation and what it does; waits left out. */
-    Map<Operation, EngineSnapshot.State> states() {
-        Map<Operation, EngineSnapshot.State> states = new HashMap<>();
-        Deque<Operation> open = new ArrayDeque<>();
-        core.forEachReady((op, state) -> {
-            if (!op.has(Operation.ENDED) && states.put(op, state) == null) {
-                open.add(op);
-            }
-        });
-        Operation op;
-        while ((op = open.poll()) != null) {
-            forEachFollower(op, follower -> {
-                if (states.putIfAbsent(follower, EngineSnapshot.State.WAITING) == null) {
-                    open.add(follower);
-                }
-            });
-        }
-        states.keySet().removeIf(o -> o.has(Operation.PROBE));
-        return states;
+    /** Begins, under the role and with the log taken in. */
+    void begin() {
+        shown.clear();
+        end = 2 * core.log.pushed() + 1;
+        until = System.nanoTime() + core.sliceNanos;
     }
 
-    /**
-     * How one operation depends on another: those that each wait for the one before, from the first to the last; empty if it does not.
-     *
-     * @param from
-     *            an operation that runs and is about to wait
-     * @param to
-     *            what it waits for
-     * @param waits
-     *            the waits of others
-     */
-    List<Operation> chain(Operation from, Predicate<Operation> to, List<Waits.Wait> waits) {
-        Map<Operation, Operation> reachedFrom = new HashMap<>();
-        Deque<Operation> open = new ArrayDeque<>();
-        // What this thread interrupted to run it cannot end before it either.
-        for (Operation op = from; op != null; op = op.link) {
-            if (op.core == core && reachedFrom.put(op, from) == null) {
-                open.add(op);
-            }
+    /** Where an operation stands in every queue it is in, compared with others. A wait stands before the operation that was pushed next. */
+    static long place(Operation op) {
+        return op.has(Operation.PROBE) ? 2 * op.order : 2 * op.order + 1;
+    }
+
+    /** Whether an operation was pushed before the walk began. */
+    boolean isOld(Operation op) {
+        return place(op) < end;
+    }
+
+    Shown shown(Variable v) {
+        Shown s = shown.get(v);
+        if (s == null) {
+            s = new Shown();
+            shown.put(v, s);
         }
-        Operation op;
-        while ((op = open.poll()) != null && !to.test(op)) {
-            Operation earlier = op;
-            Consumer<Operation> reach = follower -> {
-                if (reachedFrom.putIfAbsent(follower, earlier) == null) {
-                    open.add(follower);
-                }
-            };
-            forEachFollower(op, reach);
-            for (Waits.Wait wait : waits) {
-                if (wait.target().test(op)) {
-                    // And what the waiting thread interrupted to run the owner.
-                    for (Operation o = wait.owner(); o != null; o = o.link) {
-                        reach.accept(o);
-                    }
-                }
-            }
-        }
-        List<Operation> chain = new ArrayList<>();
-        if (op != null) {
-            for (Operation o = op; o != from; o = reachedFrom.getOrDefault(o, from)) {
-                chain.add(o);
-            }
-            chain.add(from);
-            Collections.reverse(chain);
-        }
-        return chain;
+        return s;
+    }
+
+    /** Whether an operation waits for a variable, and does not hold it: then it is not before the first in the queue. */
+    static boolean isQueued(Operation op, VarState s) {
+        Operation head = s.head;
+        return op.waiting > 0 && head != null && place(op) >= place(head);
     }
 
     /** Those that wait for an operation in the queue of one of its variables, except those that were shown before. */
-    private void forEachFollower(Operation op, Consumer<Operation> look) {
-        for (int i = 0; i < op.count; i++) {
+    void forEachFollower(Operation op, Visitor visitor) {
+        for (int i = 0; i < op.count && !op.has(Operation.ENDED); i++) {
             Variable v = op.vars[i];
-            Set<Operation> seen = shown.computeIfAbsent(v, any -> new HashSet<>());
-            if (seen.contains(op)) {
-                // Then so were those behind it.
+            VarState s = v.state();
+            Operation first = s.head;
+            if (first == null) {
                 continue;
             }
-            Operation o = v.state().head;
-            if (op.waiting > 0 && isQueued(op, v)) {
-                // It waits itself: those before it do not wait for it, nor do the reads beside it.
-                o = op.next[i];
-                while (i < op.reads && o != null && o.indexOf(v) < o.reads) {
-                    o = o.next[o.indexOf(v)];
+            Shown seen = shown(v);
+            if (isQueued(op, s)) {
+                if (place(op) >= seen.from) {
+                    // It was shown itself, and so were those behind it.
+                    continue;
                 }
+                // It waits itself: those before it do not wait for it, nor do the reads beside it.
+                first = i < op.reads ? behindReads(op, i, seen) : op.next[i];
             }
-            for (; o != null && seen.add(o); o = o.next[o.indexOf(v)]) {
-                look.accept(o);
+            if (first != null && place(first) < seen.from && walk(op, v, first, Math.min(seen.from, end), visitor)) {
+                seen.from = place(first);
             }
         }
     }
 
-    private static boolean isQueued(Operation op, Variable v) {
-        Operation o = v.state().head;
-        while (o != null && o != op) {
+    /** Walks a part of a queue; returns false if the operation before it has ended meanwhile. */
+    private boolean walk(Operation before, Variable v, Operation first, long stop, Visitor visitor) {
+        Operation o = first;
+        while (o != null && place(o) < stop) {
+            visitor.visit(v, o);
+            // Not at a wait: one that is given up leaves the queue.
+            if (!o.has(Operation.PROBE) && pause() && before.has(Operation.ENDED)) {
+                return false;
+            }
             o = o.next[o.indexOf(v)];
         }
-        return o == op;
+        return true;
     }
 
-    EngineSnapshot snapshot() {
-        Map<Operation, EngineSnapshot.State> states = states();
-        Map<Variable, Map<Operation, String>> ahead = new HashMap<>();
-        List<Operation> inOrder = states.keySet().stream().sorted(Comparator.comparingLong(op -> op.order)).toList();
-        for (Operation op : inOrder) {
-            for (int i = 0; i < op.count; i++) {
-                ahead.computeIfAbsent(op.vars[i], PendingWalk::queueOf);
-            }
-        }
-        Map<Variable, List<String>> holders = new HashMap<>();
-        for (Operation op : inOrder) {
-            for (int i = 0; i < op.count; i++) {
-                if (!ahead.getOrDefault(op.vars[i], Map.of()).containsKey(op)) {
-                    holders.computeIfAbsent(op.vars[i], v -> new ArrayList<>()).add(op.name);
+    private static @Nullable Operation behindReads(Operation op, int place, Shown seen) {
+        long at = place(op);
+        if (at < seen.firstRead || at >= seen.afterReads) {
+            Variable v = op.vars[place];
+            Operation o = op.next[place];
+            while (o != null && o.indexOf(v) < o.reads) {
+                if (place(o) >= seen.firstRead && place(o) < seen.afterReads) {
+                    o = seen.follower;
+                    break;
                 }
+                o = o.next[o.indexOf(v)];
             }
+            seen.firstRead = at;
+            seen.afterReads = o == null ? Long.MAX_VALUE : place(o);
+            seen.follower = o;
         }
-        List<EngineSnapshot.PendingOp> operations = new ArrayList<>();
-        for (Operation op : inOrder) {
-            List<String> waitsFor = new ArrayList<>();
-            for (int i = 0; i < op.count; i++) {
-                Variable v = op.vars[i];
-                String before = ahead.getOrDefault(v, Map.of()).get(op);
-                if (before != null) {
-                    waitsFor.add(v.name() + " ← " + (before.isEmpty() ? String.join(", ", holders.getOrDefault(v, List.of())) : before));
-                }
-            }
-            operations.add(new EngineSnapshot.PendingOp(op.order, op.name, states.getOrDefault(op, EngineSnapshot.State.WAITING), op.lane,
-                    names(op, 0, op.reads), names(op, op.reads, op.mutatesEnd), names(op, op.mutatesEnd, op.count), waitsFor));
-        }
-        return new EngineSnapshot(core.name, Instant.now(), operations);
+        return seen.follower;
     }
 
-    /** For each operation in a variable's queue the name of the one before it, nothing for the first. */
-    private static Map<Operation, String> queueOf(Variable v) {
-        Map<Operation, String> queue = new HashMap<>();
-        String before = "";
-        for (Operation o = v.state().head; o != null; o = o.next[o.indexOf(v)]) {
-            queue.put(o, before);
-            before = o.name;
+    /** Gives the role back for a moment, if it has been held for long. Returns whether it did. */
+    boolean pause() {
+        if (!sliced || (++steps & (STEPS - 1)) != 0 || System.nanoTime() - until < 0) {
+            return false;
         }
-        return queue;
-    }
-
-    private static List<String> names(Operation op, int from, int to) {
-        List<String> names = new ArrayList<>();
-        for (int i = from; i < to; i++) {
-            names.add(op.vars[i].name());
-        }
-        return names;
+        core.leave();
+        LockSupport.parkNanos(this, REST_NANOS);
+        core.enter();
+        until = System.nanoTime() + core.sliceNanos;
+        return true;
     }
 }

@@ -18,6 +18,8 @@ final class Waiter {
     boolean listed;
     @Nullable
     Epoch epoch;
+    /** The wait inside an operation that this is, for a variable's mutations; owned by the tracker's role. */
+    Waits.@Nullable Wait inside;
 
     void signal() {
         done = true;

@@ -1,26 +1,56 @@
 package io.seriatim.engine;
 
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeoutException;
-import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The waits of one engine. A wait for a variable's mutations is a probe: a read in the variable's queue that ends as soon as it is ready; one for all its operations is a
- * {@link Drain}. Inside an operation, a wait is begun and checked in one step under the tracker's role, so that of two operations that wait for each other the second is
- * told.
+ * {@link Drain}. Inside an operation, a wait is begun and registered in one step under the tracker's role; {@link CycleSearch} then tells one of several that wait for each
+ * other.
  */
 final class Waits {
-    /** A wait inside an operation: who waits, and for what. */
-    record Wait(Operation owner, Predicate<Operation> target) {
+    /** A wait inside an operation. All but what is final is owned by the tracker's role. */
+    static final class Wait {
+        final Operation owner;
+        final Waiter waiter;
+        /** What is waited for: one operation, or all earlier ones of a variable. */
+        final @Nullable Operation target;
+        final @Nullable Drain drain;
+        /** Its place in the order in which waits are registered. */
+        long number;
+        boolean registered;
+        /** The operation up to which those that its thread runs were marked. */
+        @Nullable
+        Operation marked;
+        /** Others that wait for the same future. */
+        @Nullable
+        Wait next;
+        @Nullable
+        Wait previous;
+
+        Wait(Operation owner, Waiter waiter, @Nullable Operation target, @Nullable Drain drain) {
+            this.owner = owner;
+            this.waiter = waiter;
+            this.target = target;
+            this.drain = drain;
+        }
+
+        /** Whether this would be a wait for itself inside of an operation. */
+        boolean isFor(Operation op) {
+            return drain == null ? op == target : drain.waitsFor(op);
+        }
+
+        boolean isForEnded() {
+            return target != null && target.has(Operation.ENDED);
+        }
     }
 
     private final EngineCore core;
     /** Owned by the tracker's role. */
-    private final List<Wait> inside = new ArrayList<>();
+    private long registrations;
 
     Waits(EngineCore core) {
         this.core = core;
@@ -55,14 +85,14 @@ final class Waits {
         probe.reads(v);
         probe.attachment = waiter;
         probe.next = new Operation[1];
-        await(call("waitToRead", v), op -> op == probe, waiter, deadline, () -> core.admit(probe), () -> core.withdraw(probe));
+        await(call("waitToRead", v), probe, null, waiter, deadline, () -> core.admit(probe), () -> core.withdraw(probe));
         return waiter.failure;
     }
 
     /** Waits for all of a variable's earlier operations. */
     void forOperations(Variable v, long deadline) throws InterruptedException, TimeoutException {
         Drain drain = new Drain(v, waiter(v, "waitToWrite"));
-        await(call("waitToWrite", v), drain::waitsFor, drain.waiter, deadline, () -> core.drain(drain), () -> core.withdraw(drain));
+        await(call("waitToWrite", v), null, drain, drain.waiter, deadline, () -> core.drain(drain), () -> core.withdraw(drain));
     }
 
     private static String call(String method, Variable v) {
@@ -78,48 +108,64 @@ final class Waits {
     }
 
     /**
-     * Waits.
+     * Waits for one operation or for all of a variable.
      *
-     * @param target
-     *            which operations, inside which this would be a wait for itself
      * @param begin
      *            begins the wait, once all that was pushed before has been taken in; may end it at once
      * @param end
      *            gives it up, or does nothing if it has ended
      */
-    private void await(String call, Predicate<Operation> target, Waiter waiter, long deadline, Runnable begin, Runnable end)
-            throws InterruptedException, TimeoutException {
+    private void await(String call, @Nullable Operation target, @Nullable Drain drain, Waiter waiter, long deadline, Runnable begin,
+            Runnable end) throws InterruptedException, TimeoutException {
         Operation owner = Workplace.runningOf(core);
-        Wait wait = owner == null ? null : new Wait(owner, target);
-        Intake.Cut cut;
-        core.enter();
-        try {
-            if (wait != null || (deadline != Dispatcher.FOREVER && deadline - System.nanoTime() <= 0)) {
-                // To find a cycle, or to tell at once, all has to be known.
-                core.intake.admitAll();
-            }
-            cut = core.intake.whenAdmitted(begin);
-            if (waiter.done) {
-                return;
-            }
-            if (wait != null) {
-                refuseIfEndless(wait, call, end);
-                inside.add(wait);
-            }
-        } finally {
-            core.leave();
+        Wait wait = owner == null ? null : new Wait(owner, waiter, target, drain);
+        // To find a cycle, or to tell at once, all has to be known.
+        boolean all = wait != null || (deadline != Dispatcher.FOREVER && deadline - System.nanoTime() <= 0);
+        if (all) {
+            core.intake.admitInSlices();
         }
+        Intake.Cut cut = null;
+        boolean over = false;
+        boolean free = true;
         try {
-            core.await(waiter, deadline);
-        } finally {
             core.enter();
             try {
-                core.intake.withdraw(cut);
-                end.run();
-                inside.remove(wait);
+                if (all) {
+                    core.intake.admitAll();
+                }
+                cut = core.intake.whenAdmitted(begin);
+                over = waiter.done;
+                if (wait != null && !over) {
+                    register(wait);
+                    free = CycleSearch.isFree(wait);
+                }
             } finally {
                 core.leave();
             }
+            if (over) {
+                return;
+            }
+            if (!free && wait != null) {
+                refuseIfEndless(wait, call);
+            }
+            core.await(waiter, deadline);
+        } finally {
+            if (!over) {
+                end(cut, end, wait);
+            }
+        }
+    }
+
+    private void end(Intake.@Nullable Cut cut, Runnable end, @Nullable Wait wait) {
+        core.enter();
+        try {
+            core.intake.withdraw(cut);
+            end.run();
+            if (wait != null) {
+                unregister(wait);
+            }
+        } finally {
+            core.leave();
         }
     }
 
@@ -130,31 +176,107 @@ final class Waits {
         }
         Waiter waiter = new Waiter();
         Operation owner = Workplace.runningOf(core);
-        Wait wait = owner == null ? null : new Wait(owner, other -> other == op);
-        if (wait != null) {
-            core.enter();
-            try {
-                core.intake.admitAll();
-                if (!op.has(Operation.ENDED)) {
-                    refuseIfEndless(wait, "get of the future of operation '" + op.name + "'", () -> {
-                    });
-                    inside.add(wait);
-                }
-            } finally {
-                core.leave();
-            }
-        }
+        Wait wait = owner == null ? null : new Wait(owner, waiter, op, null);
         try {
+            if (wait != null && !isFree(wait)) {
+                refuseIfEndless(wait, "get of the future of operation '" + op.name + "'");
+            }
             future.addWaiter(waiter);
             core.await(waiter, deadline);
         } finally {
             future.removeWaiter(waiter);
-            if (wait != null) {
-                core.enter();
-                inside.remove(wait);
-                core.leave();
+            if (wait != null && wait.registered) {
+                end(null, () -> {
+                }, wait);
             }
         }
+    }
+
+    /** Registers a wait for a future; returns whether it is plain that it ends. */
+    private boolean isFree(Wait wait) {
+        core.intake.admitInSlices();
+        core.enter();
+        try {
+            core.intake.admitAll();
+            if (wait.isForEnded()) {
+                return true;
+            }
+            register(wait);
+            return CycleSearch.isFree(wait);
+        } finally {
+            core.leave();
+        }
+    }
+
+    /** A wait has begun: others may find it where they look for what follows an operation. */
+    private void register(Wait wait) {
+        wait.number = ++registrations;
+        wait.registered = true;
+        Drain drain = wait.drain;
+        Operation target = wait.target;
+        if (drain != null) {
+            drain.inside = wait;
+        } else if (target != null && target.attachment instanceof Waiter waiter) {
+            waiter.inside = wait;
+        } else if (target != null && target.attachment instanceof OpFuture<?> future) {
+            Wait first = future.inside;
+            wait.next = first;
+            if (first != null) {
+                first.previous = wait;
+            }
+            future.inside = wait;
+        }
+        // If one is marked, then so are those that were interrupted to run it.
+        for (Operation op = wait.owner; op != null; op = op.link) {
+            if (op.core == core) {
+                if (op.has(Operation.IN_WAIT)) {
+                    break;
+                }
+                op.flags |= Operation.IN_WAIT;
+                wait.marked = op;
+            }
+        }
+    }
+
+    private void unregister(Wait wait) {
+        if (!wait.registered) {
+            return;
+        }
+        wait.registered = false;
+        Operation target = wait.target;
+        if (wait.drain != null) {
+            wait.drain.inside = null;
+        } else if (target != null && target.attachment instanceof Waiter waiter) {
+            waiter.inside = null;
+        } else if (target != null && target.attachment instanceof OpFuture<?> future) {
+            Wait before = wait.previous;
+            Wait after = wait.next;
+            if (before == null) {
+                future.inside = after;
+            } else {
+                before.next = after;
+            }
+            if (after != null) {
+                after.previous = before;
+            }
+        }
+        Operation marked = wait.marked;
+        for (Operation op = wait.owner; marked != null && op != null; op = op.link) {
+            if (op.core == core) {
+                op.flags &= ~Operation.IN_WAIT;
+            }
+            if (op == marked) {
+                break;
+            }
+        }
+    }
+
+    /** The waits inside operations for one that is pending, except those for all of a variable; under the role. */
+    static @Nullable Wait on(Operation op) {
+        if (op.attachment instanceof Waiter waiter) {
+            return waiter.inside;
+        }
+        return op.attachment instanceof OpFuture<?> future ? future.inside : null;
     }
 
     /** Waits for all that was pushed before; returns what it throws. */
@@ -205,12 +327,18 @@ final class Waits {
         }
     }
 
-    private void refuseIfEndless(Wait wait, String call, Runnable end) {
-        List<Operation> chain = new PendingWalk(core).chain(wait.owner, wait.target, inside);
+    private void refuseIfEndless(Wait wait, String call) {
+        CycleSearch search = new CycleSearch(core, wait);
+        List<Operation> chain;
+        core.enter();
+        try {
+            chain = search.chain();
+        } finally {
+            core.leave();
+        }
         if (chain.isEmpty()) {
             return;
         }
-        end.run();
         StringBuilder message = new StringBuilder(call).append(" inside operation '").append(wait.owner.name)
                 .append("' can never end: it waits for ");
         for (int i = chain.size() - 1; i > 0; i--) {

@@ -4,11 +4,18 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a snapshot shows, and how it reads. */
 @EveryEngineWithWorkers
@@ -89,26 +96,119 @@ class SnapshotTest extends EngineContract {
         finish(engine);
     }
 
-    @Test
-    void readersThatWaitBehindOneWriter() throws Exception {
+    /** Operations on one variable in push order, none of which ends: r reads, m mutates, o overwrites. Behind each what it waits for. */
+    @ParameterizedTest
+    @CsvSource(textBlock = """
+            r1 r2,                        ;
+            r1 m1,                        m1 ← r1
+            r1 r2 m1,                     m1 ← r1+r2
+            m1 r1,                        r1 ← m1
+            m1 r1 r2,                     r1 ← m1; r2 ← m1
+            m1 m2,                        m2 ← m1
+            m1 o1 r1,                     o1 ← m1; r1 ← o1
+            m1 m2 r1 r2 m3,               m2 ← m1; r1 ← m2; r2 ← m2; m3 ← r1+r2
+            m1 r1 r2 m2 r3,               r1 ← m1; r2 ← m1; m2 ← r1+r2; r3 ← m2
+            r1 r2 m1 r3 r4 o1 m2 r5,      m1 ← r1+r2; r3 ← m1; r4 ← m1; o1 ← r3+r4; m2 ← o1; r5 ← m2
+            """)
+    void whatOperationsOnOneVariableWaitFor(String pushed, String expected) throws Exception {
         Engine engine = open();
+        ((Variable) engine.newVar()).core.sliceNanos = 0;
         Var v = engine.newVar("v");
-        Held writer = Held.push(engine.op("writer").mutates(v)).untilStarted();
-        for (int i = 0; i < 3; i++) {
-            engine.op("reader" + i).reads(v).push(TestSupport.nothing());
+        List<Held> all = new ArrayList<>();
+        for (String name : pushed.split(" ", -1)) {
+            OpBuilder op = engine.op(name);
+            all.add(Held.push(switch (name.charAt(0)) {
+                case 'r' -> op.reads(v);
+                case 'm' -> op.mutates(v);
+                default -> op.overwrites(v);
+            }));
         }
-        engine.op("second writer").mutates(v).push(TestSupport.nothing());
-        EngineSnapshot snapshot = engine.snapshot();
-        assertEquals(List.of("writer", "reader0", "reader1", "reader2", "second writer"), TestSupport.namesOf(snapshot));
-        for (EngineSnapshot.PendingOp op : snapshot.operations().subList(1, 5)) {
-            assertEquals(1, op.waitsFor().size(), op::toString);
-        }
-        writer.release();
+        List<String> waits = engine.snapshot().operations().stream().flatMap(op -> op.waitsFor().stream()
+                .map(before -> op.name() + " ← " + before.replace("v ← ", "").replace(", ", "+"))).toList();
+        assertEquals(expected.equals(";") ? List.of() : List.of(expected.split("; ", -1)), waits);
+        all.forEach(Held::release);
+        engine.waitForAll();
     }
 
     @Test
-    void aSnapshotWhileOthersWork() throws Exception {
+    void whatAnOperationOnSeveralVariablesWaitsFor() throws Exception {
         Engine engine = open();
+        Var[] v = TestSupport.vars(engine, 4);
+        List<Held> all = new ArrayList<>();
+        all.add(Held.push(engine.op("a").mutates(v[0])));
+        all.add(Held.push(engine.op("b").reads(v[1])));
+        all.add(Held.push(engine.op("c").reads(v[0], v[1])));
+        all.add(Held.push(engine.op("d").reads(v[0], v[3]).mutates(v[1]).overwrites(v[2])));
+        all.add(Held.push(engine.op("e").mutates(v[2], v[0], v[3])));
+        List<List<String>> waits = engine.snapshot().operations().stream().map(EngineSnapshot.PendingOp::waitsFor).toList();
+        assertEquals(List.of(List.of(), List.of(), List.of("v0 ← a"), List.of("v0 ← a", "v1 ← b, c"),
+                List.of("v2 ← d", "v0 ← c, d", "v3 ← d")), waits);
+        all.forEach(Held::release);
+        engine.waitForAll();
+    }
+
+    @Test
+    void theThreadOfARunningOperation() throws Exception {
+        Engine engine = open();
+        Var v = engine.newVar("v");
+        Held before = Held.push(engine.op("before").mutates(v)).untilStarted();
+        CompletableFuture<Thread> thread = new CompletableFuture<>();
+        engine.op("waits inside").push(() -> {
+            thread.complete(Thread.currentThread());
+            engine.waitToRead(v);
+        });
+        TestSupport.untilParked(thread.get());
+        EngineSnapshot.PendingOp op = engine.snapshot().operations().get(1);
+        assertTrue(op.thread().startsWith("'" + thread.get().getName() + "' WAITING at "), op::toString);
+        assertTrue(op.thread().contains("SnapshotTest.java:"), op::toString);
+        assertTrue(op.toString().contains(op.thread()), op::toString);
+        assertEquals("", engine.snapshot().operations().get(0).thread());
+        before.release();
+    }
+
+    /** A class whose initialiser waits for an operation whose body is a lambda of its own, which cannot begin before the class is initialised. */
+    private static final class WaitsInItsInitialiser {
+        static final EngineSnapshot.PendingOp SEEN;
+
+        static {
+            Engine engine = Objects.requireNonNull(OPENED.get());
+            engine.op("lambda").push(() -> touch());
+            TestSupport.eventually(() -> isBeforeItsFirstLine(engine), () -> "it cannot run: " + engine.snapshot());
+            SEEN = engine.snapshot().operations().get(0);
+        }
+
+        private static boolean isBeforeItsFirstLine(Engine engine) {
+            return engine.snapshot().operations().stream().anyMatch(op -> op.thread().contains(" before the first line of "));
+        }
+
+        private static void touch() {
+            // It cannot be called before the initialiser ends.
+        }
+    }
+
+    private static final ThreadLocal<@Nullable Engine> OPENED = new ThreadLocal<>();
+
+    @Test
+    void aBodyWhoseClassIsBeingInitialised() throws Exception {
+        Assumptions.assumeTrue(kind == EngineUnderTest.POOLED_2, "a class is initialised once");
+        Engine engine = open();
+        OPENED.set(engine);
+        assertEquals("lambda", WaitsInItsInitialiser.SEEN.name());
+        assertTrue(WaitsInItsInitialiser.SEEN.thread().contains(WaitsInItsInitialiser.class.getName()), WaitsInItsInitialiser.SEEN::toString);
+        OPENED.remove();
+        engine.waitForAll();
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {0, PendingWalk.SLICE_NANOS})
+    void aSnapshotWhileOthersWork(long sliceNanos) throws Exception {
+        Engine engine = open();
+        ((Variable) engine.newVar()).core.sliceNanos = sliceNanos;
+        Var gate = engine.newVar("gate");
+        Held closed = Held.push(engine.op("closed").mutates(gate)).untilStarted();
+        for (int i = 0; i < 200; i++) {
+            engine.op("stays").reads(gate, engine.newVar()).push(TestSupport.nothing());
+        }
         Var[] v = TestSupport.vars(engine, 8);
         Task pusher = Task.start("pusher", () -> {
             for (int i = 0; i < 5_000; i++) {
@@ -119,8 +219,10 @@ class SnapshotTest extends EngineContract {
             EngineSnapshot snapshot = engine.snapshot();
             List<Long> orders = snapshot.operations().stream().map(EngineSnapshot.PendingOp::order).toList();
             assertEquals(orders.stream().sorted().distinct().toList(), orders, "in push order, each once");
+            assertEquals(LongStream.rangeClosed(0, 200).boxed().toList(), orders.stream().limit(201).toList(), "none that stays is missing");
         }
         pusher.join();
+        closed.release();
         engine.waitForAll();
         assertEquals(List.of(), engine.snapshot().operations());
     }
