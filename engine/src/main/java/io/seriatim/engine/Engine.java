@@ -32,6 +32,11 @@ import org.jspecify.annotations.Nullable;
  * {@link #waitForAll()} and {@link #failure} tell of it.
  *
  * <p>
+ * <b>Static initialisers.</b> While a thread initialises a class, no other thread can run a method of that class: the JVM makes it wait. So an initialiser that waits for an
+ * operation whose body is a lambda or a method of the class itself hangs. Wait outside the initialiser. {@link #snapshot} shows such an operation as running, with a thread that
+ * has not come to the first line of its body.
+ *
+ * <p>
  * <b>Errors.</b> A null is a {@link NullPointerException}, a variable of another engine an {@link IllegalArgumentException}, a deleted variable or a closed
  * engine an {@link IllegalStateException}.
  */
@@ -210,7 +215,7 @@ public interface Engine extends AutoCloseable {
     /**
      * Tells what every pending operation is doing and what it waits for.
      *
-     * @return a picture of one moment, whose {@code toString} is readable
+     * @return a picture of one moment, whose {@code toString} is readable; {@link EngineSnapshot} says what that means where very many operations are pending
      */
     EngineSnapshot snapshot();
 
@@ -241,10 +246,15 @@ public interface Engine extends AutoCloseable {
 
     /**
      * Refuses new pushes, waits until all that was pushed has ended, and stops the threads. Never throws what a body threw: failures that no one observed go to the
-     * handler given to {@link Builder#onUnhandled}. An interrupt does not stop the draining; the flag is kept. Closing again does nothing.
+     * handler given to {@link Builder#onUnhandled}. Closing again waits again, or does nothing if all has ended.
+     *
+     * <p>
+     * An operation that never ends, for instance one whose {@link Completion} no one calls, makes this wait forever. Use {@link #close(Duration)} to wait for a limited time
+     * and {@link #shutdownNow()} to cancel what is pending; {@link #snapshot()} shows what that is and what running threads do.
      *
      * @throws IllegalStateException
-     *             if called inside an operation of this engine
+     *             if called inside an operation of this engine; or if the thread is interrupted while it waits: its flag stays set, pushes are refused, pending operations go
+     *             on and the threads end after them
      */
     @Override
     void close();
@@ -254,7 +264,8 @@ public interface Engine extends AutoCloseable {
      *
      * @param limit
      *            the longest time to wait
-     * @return false if operations were still pending when the time was over; they keep running and the threads stop after them
+     * @return false if operations were still pending when the time was over, or when the thread was interrupted, whose flag stays set; they keep running and the threads
+     *         stop after them
      */
     boolean close(Duration limit);
 

@@ -78,29 +78,51 @@ final class LifeCycle {
         } finally {
             core.leave();
         }
-        boolean interrupted = Thread.interrupted();
         try {
-            while (true) {
-                try {
-                    if (!drained) {
-                        core.await(waiter, deadline);
-                        drained = true;
-                    }
-                    return core.dispatcher.join(deadline);
-                } catch (InterruptedException e) {
-                    interrupted = true;
-                } catch (TimeoutException e) {
-                    return false;
-                }
+            if (!drained) {
+                core.await(waiter, deadline);
+                drained = true;
             }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            if (deadline == Dispatcher.FOREVER) {
+                throw stillPending();
+            }
+            return false;
+        } catch (TimeoutException e) {
+            return false;
         } finally {
             if (!drained) {
                 withdraw(waiter);
             }
+        }
+        return join(deadline);
+    }
+
+    /** Waits until the threads are gone, which is soon. */
+    private boolean join(long deadline) {
+        boolean interrupted = Thread.interrupted();
+        try {
+            while (true) {
+                try {
+                    return core.dispatcher.join(deadline);
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                }
+            }
+        } finally {
             if (interrupted) {
                 Thread.currentThread().interrupt();
             }
         }
+    }
+
+    private IllegalStateException stillPending() {
+        List<EngineSnapshot.PendingOp> pending = SnapshotWalk.take(core).operations();
+        String which = pending.isEmpty() ? "the last ones have just ended" : "the oldest is " + pending.get(0);
+        return new IllegalStateException("close of engine '" + core.name + "' was interrupted while " + pending.size()
+                + " operations were pending; " + which
+                + ". They go on and the engine's threads end after them. To wait for a limited time call close(Duration), to cancel them shutdownNow()");
     }
 
     private void withdraw(Waiter closer) {
@@ -120,7 +142,7 @@ final class LifeCycle {
             }
             cancelled = true;
             refuse();
-            for (Map.Entry<Operation, EngineSnapshot.State> pending : new PendingWalk(core).states().entrySet()) {
+            for (Map.Entry<Operation, EngineSnapshot.State> pending : SnapshotWalk.states(core).entrySet()) {
                 Operation op = pending.getKey();
                 if (pending.getValue() != EngineSnapshot.State.RUNNING && core.isCancelled(op)
                         && op.attachment instanceof OpFuture<?> future) {

@@ -144,21 +144,41 @@ class CloseTest extends EngineContract {
     }
 
     @Test
-    void anInterruptDoesNotStopTheDraining() throws Exception {
+    void anInterruptEndsTheWaitAndNotTheDraining() throws Exception {
         Assumptions.assumeTrue(kind.hasWorkers());
         Engine engine = open();
         Var v = engine.newVar("v");
         Held held = Held.push(engine.op("held").mutates(v)).untilStarted();
+        engine.op("behind").mutates(v).push(TestSupport.nothing());
         Task closer = Task.start("closer", () -> {
-            engine.close();
+            TestSupport.assertThrowsMentioning(IllegalStateException.class, engine::close, engine.snapshot().engine(), "interrupted", "2", "held",
+                    "close(Duration)", "shutdownNow()");
             assertTrue(Thread.interrupted(), "the flag is kept");
         });
         TestSupport.untilParked(closer.thread);
         closer.thread.interrupt();
-        TestSupport.untilParked(closer.thread);
-        assertFalse(closer.isDone());
-        held.release();
         closer.join();
+        Task limited = Task.start("closer with a limit", () -> {
+            assertFalse(engine.close(Duration.ofSeconds(60)));
+            assertTrue(Thread.interrupted(), "the flag is kept");
+        });
+        TestSupport.untilParked(limited.thread);
+        limited.thread.interrupt();
+        limited.join();
+        TestSupport.assertThrowsMentioning(IllegalStateException.class, () -> engine.op("late").push(TestSupport.nothing()), "closed");
+        held.release();
+        engine.close();
+        assertEquals(2, v.version());
+    }
+
+    @Test
+    void anInterruptedThreadMayCloseWhatHasEnded() throws Exception {
+        Engine engine = open();
+        engine.op("op").push(TestSupport.nothing());
+        engine.waitForAll();
+        Thread.currentThread().interrupt();
+        engine.close();
+        assertTrue(Thread.interrupted(), "the flag is kept");
     }
 
     @Test

@@ -550,7 +550,7 @@ public final class Executor implements AutoCloseable {
     @Override
     public void close() {
         if (engine != null) {
-            engine.close();
+            Helpers.close(engine);
         }
         synchronized (plans) {
             plans.forEach(Plan::close);

@@ -455,7 +455,7 @@ public final class Reader implements AutoCloseable {
         } finally {
             begin();
             if (ownsEngine) {
-                engine.close();
+                Helpers.close(engine);
             }
         }
     }
