@@ -10,7 +10,8 @@ import org.jspecify.annotations.Nullable;
  * <p>
  * Four indices run round a ring: {@code harvested ≤ finished ≤ next ≤ limit}. Whoever holds the role adds operations at the limit, may take back at the limit those that
  * have not been claimed, and takes up from {@code harvested} those that have finished. The owner claims at {@code next} and publishes {@code finished}. The two words that
- * they contend for, {@code next} and {@code limit}, are one long, changed by compare-and-set: an operation is claimed or taken back, never both.
+ * they contend for, {@code next} and {@code limit}, are one long, changed by compare-and-set: an operation is claimed or taken back, never both. The indices wrap round
+ * after 2³² operations of a worker: they are compared by their difference only.
  */
 final class Batch extends Padding.Before {
     private static final int SIZE = 16;
@@ -41,6 +42,19 @@ final class Batch extends Padding.Before {
     private int looks;
     @SuppressWarnings("unused")
     private long p8, p9, p10, p11, p12, p13, p14, p15;
+
+    /**
+     * An empty batch.
+     *
+     * @param first
+     *            where its indices begin
+     */
+    Batch(int first) {
+        claims = claims(first, first);
+        finished = first;
+        harvested = first;
+        progressSeen = first;
+    }
 
     private static int next(long claims) {
         return (int) (claims >>> HALF);
@@ -110,10 +124,10 @@ final class Batch extends Padding.Before {
     Operation takeBack() {
         while (true) {
             long c = (long) CLAIMS.getAcquire(this);
-            int last = limit(c) - 1;
-            if (last < next(c)) {
+            if (limit(c) == next(c)) {
                 return null;
             }
+            int last = limit(c) - 1;
             if (CLAIMS.compareAndSet(this, c, claims(next(c), last))) {
                 Operation op = ops[last & MASK];
                 ops[last & MASK] = null;
@@ -144,7 +158,10 @@ final class Batch extends Padding.Before {
             looks = 0;
             return false;
         }
-        return ++looks > patience;
+        if (looks <= patience) {
+            looks++;
+        }
+        return looks > patience;
     }
 
     /** Shows what has not been harvested; under the role. */

@@ -41,6 +41,19 @@ final class Counts extends Padding.Before {
     @SuppressWarnings("unused")
     private long p8, p9, p10, p11, p12, p13, p14, p15;
 
+    /**
+     * Nothing was pushed yet.
+     *
+     * @param first
+     *            the order of the first operation
+     */
+    Counts(long first) {
+        position = first;
+        completed = first;
+        endedBelow = first;
+        pressing = first;
+    }
+
     /** Another operation has ended. */
     void complete() {
         long c = completed + 1;

@@ -26,6 +26,11 @@ final class EngineBuilder implements Engine.Builder {
 
     String name = "engine" + UNNAMED.getAndIncrement();
     boolean checked;
+    Rules rules = new Rules();
+    /** Where counters of 32 bits begin, which wrap round. */
+    int firstIndex;
+    /** Where the order of operations, and what is compared with it, begins. */
+    long firstOrder;
     int maxPending = DEFAULT_MAX_PENDING;
     @Nullable
     Recorder recorder;

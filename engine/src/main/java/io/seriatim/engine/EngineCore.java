@@ -40,10 +40,12 @@ final class EngineCore {
     final String name;
     final boolean checked;
     final Dispatcher dispatcher;
-    final Counts counts = new Counts();
+    final Counts counts;
     final Attention attention = new Attention();
     final PushLog log;
     final Waits waits = new Waits(this);
+    final Rules rules;
+    final int firstIndex;
     private final Consumer<? super Throwable> onUnhandled;
     private final int maxPending;
     private final long resumeAt;
@@ -74,6 +76,9 @@ final class EngineCore {
     EngineCore(EngineBuilder description) {
         name = description.name;
         checked = description.checked;
+        rules = description.rules;
+        firstIndex = description.firstIndex;
+        counts = new Counts(description.firstOrder);
         onUnhandled = description.onUnhandled;
         maxPending = description.maxPending;
         log = new PushLog(name, counts, attention, maxPending);
@@ -280,8 +285,7 @@ final class EngineCore {
         if (drain.waiter.done) {
             return;
         }
-        // So that a lower order means taken in.
-        intake.admitEarlier();
+        // Nothing behind this place has been taken early, so a lower order means taken in.
         drain.end = counts.position;
         if (tracker.drain(drain)) {
             probes++;

@@ -25,7 +25,7 @@ final class InlineDispatcher implements Dispatcher {
     /** Null on the naive engine. */
     private final @Nullable SplittableRandom random;
 
-    private final ReadyQueue inOrder = new ReadyQueue();
+    private final ReadyQueue inOrder;
     private final List<Operation> toPick = new ArrayList<>();
     private final Map<Operation, Thread> running = new HashMap<>();
     private final List<Thread> parked = new ArrayList<>();
@@ -37,6 +37,7 @@ final class InlineDispatcher implements Dispatcher {
 
     InlineDispatcher(EngineCore core, Map<Lane, List<Supplier<?>>> suppliers, @Nullable SplittableRandom random) {
         this.core = core;
+        inOrder = new ReadyQueue(core.firstIndex);
         this.suppliers = suppliers;
         this.random = random;
     }

@@ -24,7 +24,8 @@ final class Intake {
     static final class Cut {
         private final long at;
         private final Runnable action;
-        private boolean waits = true;
+        /** Whether it is still to come. */
+        private volatile boolean waits = true;
         private @Nullable Cut next;
         private @Nullable Cut previous;
 
@@ -102,7 +103,7 @@ final class Intake {
 
     /**
      * Does something under the role when all that was pushed before has been taken in: at once, or, if that is much, when a worker has come so far. To take it in here
-     * would move it into this processor's cache, and out of the one of those who run it.
+     * would move it into this processor's cache, and out of the one of those who run it. Nothing that was pushed later is taken in before.
      *
      * @return what {@link #withdraw} takes, or null if it was done
      */
@@ -157,10 +158,22 @@ final class Intake {
         Cut cut = firstCut;
         while (cut != null && cut.at <= core.counts.position) {
             remove(cut);
+            nextCut = firstCut == null ? Long.MAX_VALUE : firstCut.at;
+            // So that a wait that ends at once is not counted by the next one on its variable.
+            core.settle();
             cut.action.run();
             cut = firstCut;
         }
-        nextCut = cut == null ? Long.MAX_VALUE : cut.at;
+    }
+
+    /** Whether a cut will be reached soon: the workers have taken in so much since this was asked last that they had better go on alone. */
+    boolean isNear(Cut cut, long positionBefore) {
+        return !cut.waits || core.counts.position - positionBefore >= READ_AHEAD;
+    }
+
+    /** Whether a cut has been reached, or was withdrawn. */
+    static boolean isPassed(Cut cut) {
+        return !cut.waits;
     }
 
     private boolean admitNext() {
@@ -187,16 +200,12 @@ final class Intake {
         tracker.admit(op);
     }
 
-    /** Passes in the log what was taken in before its turn. */
-    void admitEarlier() {
-        while (core.counts.early > 0 && admitNext()) {
-            core.settle();
-        }
-    }
-
-    /** Takes in an operation that was ready when it was pushed, before those that were pushed before it: none of these uses its variables. */
+    /**
+     * Takes in an operation that was ready when it was pushed, before those that were pushed before it: none of these uses its variables. But a wait may stand between
+     * them, and it is not to wait for what was pushed after it.
+     */
     private void admitEarly() {
-        Operation op = core.log.pollEarly();
+        Operation op = core.log.pollEarly(core.rules.earlyBelow(core.log.pushed(), nextCut));
         if (op != null) {
             core.counts.early++;
             admit(op, core.epochs.current());

@@ -34,6 +34,12 @@ final class PushLog {
         boolean closed;
         @SuppressWarnings("unused")
         private long p8, p9, p10, p11, p12, p13;
+
+        Front(long first) {
+            pushed = first;
+            completedSeen = first;
+            endedBelowSeen = first;
+        }
     }
 
     /** Excludes pushing threads from each other, and guards whatever says so: who sleeps, what is deleted, whether the engine is closed. */
@@ -46,13 +52,14 @@ final class PushLog {
     private final String engine;
 
     /** Guarded by the lock, except that any thread may look at how much was pushed. */
-    private final Front front = new Front();
+    private final Front front;
 
     PushLog(String engine, Counts counts, Attention attention, int maxPending) {
         this.attention = attention;
         this.engine = engine;
         this.counts = counts;
         this.maxPending = maxPending;
+        front = new Front(counts.position);
     }
 
     /** Whether as many operations are pending as may be; under the lock. */
@@ -148,13 +155,15 @@ final class PushLog {
         }
     }
 
-    /** Takes the first operation that was ready when it was pushed and is still in the log; under the role. */
+    /** Takes the first operation that was ready when it was pushed and is still in the log, if its order is below a bound; under the role. */
     @Nullable
-    Operation pollEarly() {
-        Operation op = readyAtPush.poll();
-        if (op != null) {
-            op.flags |= Operation.TAKEN_EARLY;
+    Operation pollEarly(long below) {
+        Operation op = readyAtPush.peek();
+        if (op == null || op.order >= below) {
+            return null;
         }
+        readyAtPush.advance();
+        op.flags |= Operation.TAKEN_EARLY;
         return op;
     }
 

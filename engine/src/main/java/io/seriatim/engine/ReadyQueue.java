@@ -21,6 +21,16 @@ final class ReadyQueue extends Padding.Before {
     @SuppressWarnings("unused")
     private long p8, p9, p10, p11, p12, p13, p14, p15;
 
+    /**
+     * An empty queue.
+     *
+     * @param first
+     *            where its numbers begin; they wrap round, and are compared by their difference
+     */
+    ReadyQueue(int first) {
+        sequence = first;
+    }
+
     int size() {
         return size;
     }

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -47,6 +48,9 @@ final class Waits {
             return target != null && target.has(Operation.ENDED);
         }
     }
+
+    /** How long the workers may take for a part of the log before a waiting thread takes it in itself. */
+    private static final long LOOK_NANOS = 1_000_000;
 
     private final EngineCore core;
     /** Owned by the tracker's role. */
@@ -148,6 +152,7 @@ final class Waits {
             if (!free && wait != null) {
                 refuseIfEndless(wait, call);
             }
+            untilNear(cut, waiter, deadline);
             core.await(waiter, deadline);
         } finally {
             if (!over) {
@@ -303,6 +308,7 @@ final class Waits {
             core.leave();
         }
         try {
+            untilNear(cut, waiter, deadline);
             core.await(waiter, deadline);
         } finally {
             if (!waiter.done) {
@@ -325,6 +331,25 @@ final class Waits {
         } finally {
             core.leave();
         }
+    }
+
+    /**
+     * A wait that stands far back in the log begins when the workers have come so far. Where they get on slowly, or do not because each is in a long body, this thread
+     * takes the log in itself: what it waits for may have ended long ago.
+     */
+    private void untilNear(Intake.@Nullable Cut cut, Waiter waiter, long deadline) {
+        if (cut == null) {
+            return;
+        }
+        long seen = Long.MIN_VALUE / 2;
+        while (core.intake.isNear(cut, seen)) {
+            seen = core.counts.position;
+            LockSupport.parkNanos(this, deadline == Dispatcher.FOREVER ? LOOK_NANOS : Math.min(LOOK_NANOS, deadline - System.nanoTime()));
+            if (Intake.isPassed(cut) || waiter.done || Thread.currentThread().isInterrupted()) {
+                return;
+            }
+        }
+        core.intake.admitInSlices();
     }
 
     private void refuseIfEndless(Wait wait, String call) {

@@ -40,7 +40,7 @@ final class Worker extends Thread {
     private long executed;
     /** What the watcher saw when it looked last; guarded by the push lock. */
     long executedSeen;
-    final Batch batch = new Batch();
+    final Batch batch;
     /** Whether it has gone to run its batch; owned by the tracker's role. */
     boolean usesBatch;
 
@@ -56,6 +56,7 @@ final class Worker extends Thread {
         this.lane = lane;
         this.number = number;
         core = lane.dispatcher.core;
+        batch = new Batch(core.firstIndex);
         states = new WorkerStates(lane.suppliers);
         setDaemon(true);
     }
@@ -135,11 +136,11 @@ final class Worker extends Thread {
             if (next != null) {
                 thrown = run(next);
                 op = next;
-                burst++;
+                burst = Math.min(burst + 1, MANY);
             } else {
                 int ran = runBatch();
                 found |= ran > 0;
-                burst += ran;
+                burst = Math.min(burst + ran, MANY);
             }
             if (found) {
                 stays = !lane.isSuperfluous();

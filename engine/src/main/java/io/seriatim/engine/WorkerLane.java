@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 final class WorkerLane {
     final LaneDispatcher dispatcher;
     final Lane lane;
-    final ReadyQueue queue = new ReadyQueue();
+    final ReadyQueue queue;
     final Pace pace = new Pace();
     final int limit;
     final Batches batches;
@@ -49,6 +49,7 @@ final class WorkerLane {
         this.lane = lane;
         this.limit = limit;
         this.suppliers = suppliers;
+        queue = new ReadyQueue(dispatcher.core.firstIndex);
         batches = new Batches(this, dispatcher.core);
     }
 

@@ -1,0 +1,147 @@
+package io.seriatim.engine;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+/** E7: a wait far back in the log waits for nothing that was pushed after it, and for no operation that has nothing to do with it. */
+@EveryEngineWithWorkers
+class EarlyIntakeTest extends EngineContract {
+    /** More than are taken in for a wait at once. */
+    private static final int MANY = 3_000;
+
+    /** Takes what was pushed after a wait in before it. */
+    static final class LooksPastWaits extends Rules {
+        @Override
+        long earlyBelow(long pushed, long cut) {
+            return pushed;
+        }
+    }
+
+    /** Operations of which only the first is ready, and that no worker is busy with: the log is taken in by the test. */
+    private static EngineCore withChain(Rules rules) {
+        EngineBuilder description = (EngineBuilder) Engine.builder().pooled(1);
+        description.rules = rules;
+        EngineCore core = new EngineCore(description);
+        Variable chain = new Variable(core, "chain");
+        for (int i = 0; i < MANY; i++) {
+            append(core, "chained" + i, chain);
+        }
+        return core;
+    }
+
+    /** Appends an operation without waking a worker. */
+    private static Operation append(EngineCore core, String name, Variable mutated) {
+        Operation op = new Operation(core, name);
+        op.mutates(mutated);
+        op.seal(TestSupport.nothing());
+        core.dispatcher.route(op);
+        core.log.lock.lock();
+        core.log.append(op);
+        core.log.lock.unlock();
+        return op;
+    }
+
+    /** A worker that looks for the next operation when it has let others go before long enough; it has one to run at hand, and takes no more in for that. */
+    private static void takeEarly(EngineCore core) {
+        ReadyQueue atHand = new ReadyQueue(0);
+        atHand.add(new Operation(core, "at hand"));
+        core.intake.next(atHand, Intake.MAX_OVERTAKEN);
+    }
+
+    private static void nothingBehindAWaitIsTakenBeforeIt(Rules rules) {
+        EngineCore core = withChain(rules);
+        Variable late = new Variable(core, "late");
+        Waiter waiter = new Waiter();
+        // One thread only, so no one has to hold the role: given back, it would call a worker.
+        Intake.Cut cut = core.intake.whenAdmitted(() -> core.drain(new Drain(late, waiter)));
+        assertTrue(cut != null && !cut.reached, "the wait stands too far back in the log to begin at once");
+        Operation before = append(core, "another", new Variable(core, "another"));
+        Operation behind = append(core, "late", late);
+        takeEarly(core);
+        for (int i = 0; i < 3; i++) {
+            takeEarly(core);
+        }
+        assertFalse(before.has(Operation.TAKEN_EARLY), "taken in before a wait that was pushed before it");
+        assertFalse(behind.has(Operation.TAKEN_EARLY), "taken in before a wait that was pushed before it");
+        core.intake.admitAll();
+        assertTrue(waiter.done, "nothing on the variable was pushed before the wait");
+    }
+
+    @Test
+    void whatIsPushedAfterAWaitIsNotTakenInBeforeIt() {
+        nothingBehindAWaitIsTakenBeforeIt(new Rules());
+    }
+
+    @Test
+    void theTestTellsARuleThatLooksPastWaits() {
+        assertThrows(AssertionError.class, () -> nothingBehindAWaitIsTakenBeforeIt(new LooksPastWaits()));
+    }
+
+    /** An operation that is being pushed may be seen before it counts as pushed: a wait that begins meanwhile does not know it. */
+    @Test
+    void whatIsBeingPushedIsNotTakenInBeforeItCounts() {
+        EngineCore core = withChain(new Rules());
+        takeEarly(core);
+        Operation op = append(core, "seen", new Variable(core, "seen"));
+        assertNull(core.log.pollEarly(op.order));
+        assertSame(op, core.log.pollEarly(op.order + 1));
+    }
+
+    /** The wait stands behind thousands of a slow chain; what was pushed after it is ready and does not end. */
+    @Test
+    void aWaitBehindALongLogEndsWithoutWhatComesAfter() throws Exception {
+        Engine engine = open();
+        Var chain = engine.newVar("chain");
+        Var late = engine.newVar("late");
+        CountDownLatch begin = new CountDownLatch(1);
+        engine.op("gate").mutates(chain).push(begin::await);
+        for (int i = 0; i < MANY; i++) {
+            engine.op("chained").mutates(chain).push(TestSupport.nothing());
+        }
+        Task read = Task.start("read", () -> engine.waitToRead(late));
+        Task write = Task.start("write", () -> engine.waitToWrite(late));
+        Task all = Task.start("all", () -> engine.waitForAll());
+        read.join();
+        write.join();
+        TestSupport.untilParked(all.thread);
+        List<Held> held = new ArrayList<>();
+        for (int i = 0; i < 100; i++) {
+            held.add(Held.push(engine.op("late").mutates(late)));
+        }
+        begin.countDown();
+        all.join();
+        held.forEach(Held::release);
+        engine.waitForAll();
+        assertEquals(100, late.version());
+    }
+
+    /** Every worker is in a body that lasts until the waiting thread goes on: no one takes the log in but that thread. */
+    @Test
+    void aWaitForAnIdleVariableEndsThoughNoWorkerTakesTheLogIn() throws Exception {
+        Engine engine = open();
+        Var idle = engine.newVar("idle");
+        CountDownLatch end = new CountDownLatch(1);
+        for (int i = 0; i < 64; i++) {
+            engine.op("busy").push(() -> assertTrue(end.await(60, TimeUnit.SECONDS), "hangs"));
+        }
+        Var chain = engine.newVar("chain");
+        for (int i = 0; i < MANY; i++) {
+            engine.op("chained").mutates(chain).push(TestSupport.nothing());
+        }
+        engine.waitToRead(idle);
+        engine.waitToWrite(idle);
+        engine.waitToRead(idle, java.time.Duration.ofSeconds(30));
+        end.countDown();
+        engine.waitForAll();
+    }
+}
