@@ -37,8 +37,18 @@ interface Dispatcher {
     /** Lets operations end that have finished and that no one has told the tracker of; under its role. */
     void harvest();
 
-    /** The tracker's role is about to be given up: work that appeared under it may need a thread. */
-    void balance();
+    /**
+     * The tracker's role is about to be given up: work that appeared under it may need a thread.
+     *
+     * @return whether this thread is to do that work itself: to call what was put off, and then {@link #left}
+     */
+    boolean balance();
+
+    /** Whether operations run on threads of its own. */
+    boolean hasWorkers();
+
+    /** The role was given up by a thread that was told to do something itself; under no lock. */
+    void left();
 
     /**
      * Waits, or helps, until the waiter is done.

@@ -1,9 +1,7 @@
 package io.seriatim.engine;
 
 import java.lang.ref.WeakReference;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
@@ -67,8 +65,12 @@ final class EngineCore {
     final Epochs epochs = new Epochs(this);
     final Intake intake;
     final LifeCycle life = new LifeCycle(this);
-    private final Deque<Operation> settled = new ArrayDeque<>();
-    private List<Runnable> deferred = new ArrayList<>();
+    private final CallbackQueue settled = new CallbackQueue();
+    /** What is to be told to users and has no thread yet that tells it. */
+    private final CallbackQueue deferred = new CallbackQueue();
+    /** Threads to be woken, and workers to be called, when the role is given back. */
+    private @Nullable Waiter woken;
+    private @Nullable Worker called;
     private final List<Waiter> blockedPushers = new ArrayList<>();
     /** What neither waits in a queue nor is in a worker's hands: started asynchronous operations, and those of kind ASYNC. */
     private final Set<Operation> elsewhere = new HashSet<>();
@@ -119,7 +121,7 @@ final class EngineCore {
         if (op.kind == OpKind.ASYNC) {
             pushAndAdmit(op);
         } else {
-            while (!append(op)) {
+            while (!append(op, false)) {
                 awaitRoom();
             }
         }
@@ -128,14 +130,18 @@ final class EngineCore {
 
     /** An operation of kind ASYNC runs here if it is ready, so no other thread may take it in. */
     private void pushAndAdmit(Operation op) {
+        Workplace place = Workplace.here();
         while (true) {
             enter();
+            Callback others = null;
             boolean done;
             try {
-                done = append(op);
+                intake.admitAll();
+                others = lastDeferred();
+                done = append(op, true);
                 intake.admitAll();
             } finally {
-                leave();
+                leaveAndCall(place, others);
             }
             if (done) {
                 return;
@@ -145,7 +151,7 @@ final class EngineCore {
     }
 
     /** Appends an operation to the log, unless that is full. */
-    private boolean append(Operation op) {
+    private boolean append(Operation op, boolean hasRole) {
         Worker worker;
         log.lock.lock();
         try {
@@ -161,7 +167,11 @@ final class EngineCore {
             log.lock.unlock();
         }
         if (worker != null) {
-            dispatcher.call(worker);
+            if (hasRole) {
+                callLater(worker);
+            } else {
+                dispatcher.call(worker);
+            }
         }
         return true;
     }
@@ -193,16 +203,22 @@ final class EngineCore {
 
     /** Waits. If this thread is a worker, of whatever engine, another may take its place meanwhile. */
     void await(Waiter waiter, long deadline) throws InterruptedException, TimeoutException {
-        Worker worker = Workplace.here().worker;
-        if (worker == null) {
-            dispatcher.await(waiter, deadline);
-            return;
-        }
-        worker.block();
+        Workplace place = Workplace.here();
+        boolean bouncing = place.handOver();
         try {
-            dispatcher.await(waiter, deadline);
+            Worker worker = place.worker;
+            if (worker == null) {
+                dispatcher.await(waiter, deadline);
+                return;
+            }
+            worker.block();
+            try {
+                dispatcher.await(waiter, deadline);
+            } finally {
+                worker.unblock();
+            }
         } finally {
-            worker.unblock();
+            place.resume(bouncing);
         }
     }
 
@@ -234,28 +250,109 @@ final class EngineCore {
         return role.tryLock();
     }
 
-    /** Gives the role back, and then does what was put off. */
+    /**
+     * Gives the role back, and then wakes those who wait and calls workers; what is to be told to users is left to a worker that holds nothing, or, where there are no
+     * workers, done by this thread.
+     */
     void leave() {
-        dispatcher.balance();
-        List<Runnable> todo = deferred;
-        if (todo.isEmpty()) {
-            role.unlock();
+        if (!dispatcher.balance()) {
+            exit();
             return;
         }
-        deferred = new ArrayList<>();
+        Workplace place = Workplace.here();
+        Callback stop = place.callbacks.first();
+        place.callbacks.prependThoseAfter(null, deferred);
+        exit();
+        place.call(this, stop);
+        dispatcher.left();
+    }
+
+    /**
+     * As {@link #leave}, and then calls what was put off under the role since a certain callback: its operations have been ended by this thread's own doing, so who called it
+     * expects them to be told of when it returns.
+     */
+    void leaveAndCall(Workplace place, @Nullable Callback since) {
+        Callback stop = place.callbacks.first();
+        place.callbacks.prependThoseAfter(since, deferred);
+        boolean all = dispatcher.balance();
+        if (all) {
+            place.callbacks.prependThoseAfter(null, deferred);
+        }
+        exit();
+        place.call(this, stop);
+        if (all) {
+            dispatcher.left();
+        }
+    }
+
+    /** Leaves a callback to whichever thread comes by. */
+    void leaveToOthers(Callback callback) {
+        enter();
+        defer(callback);
+        if (dispatcher.hasWorkers()) {
+            dispatcher.balance();
+        }
+        exit();
+    }
+
+    /** Gives the role back, wakes those who wait, and calls workers. */
+    void exit() {
+        Waiter waiter = woken;
+        Worker worker = called;
+        woken = null;
+        called = null;
         role.unlock();
-        todo.forEach(this::guard);
+        while (worker != null) {
+            Worker following = worker.called;
+            worker.called = null;
+            dispatcher.call(worker);
+            worker = following;
+        }
+        while (waiter != null) {
+            Waiter following = waiter.woken;
+            waiter.woken = null;
+            waiter.signal();
+            waiter = following;
+        }
     }
 
-    /** Puts something off until the role is given back. */
-    void afterwards(Runnable action) {
-        deferred.add(action);
+    /** Wakes a thread when the role is given back; once. */
+    void wake(Waiter waiter) {
+        waiter.woken = woken;
+        woken = waiter;
     }
 
-    /** Runs what is not an operation's body; what it throws is no one's result. */
-    void guard(Runnable action) {
+    /** Calls a worker when the role is given back. */
+    void callLater(Worker worker) {
+        worker.called = called;
+        called = worker;
+    }
+
+    /** Puts off what is to be told to users; under the role. */
+    void defer(Callback callback) {
+        deferred.add(callback);
+    }
+
+    boolean hasDeferred() {
+        return !deferred.isEmpty();
+    }
+
+    /** The last callback that was put off by now; under the role. */
+    @Nullable
+    Callback lastDeferred() {
+        return deferred.last();
+    }
+
+    /** Takes a callback to be called; under the role. */
+    @Nullable
+    Callback pollDeferred() {
+        return deferred.poll();
+    }
+
+    /** Calls what is not an operation's body; what it throws is no one's result. */
+    void guard(Callback callback) {
         try {
-            action.run();
+            callback.call();
         } catch (Throwable t) {
             unhandled(t);
         }
@@ -292,7 +389,7 @@ final class EngineCore {
             attention.want();
         } else {
             drain.waiter.done = true;
-            afterwards(drain.waiter::signal);
+            wake(drain.waiter);
         }
     }
 
@@ -300,7 +397,7 @@ final class EngineCore {
     void drained(Drain drain) {
         probes--;
         drain.remaining = 0;
-        afterwards(drain.waiter::signal);
+        wake(drain.waiter);
     }
 
     /** Gives such a wait up; it may not have begun. */
@@ -344,7 +441,7 @@ final class EngineCore {
             settled.add(op);
         } else if (op.kind == OpKind.ASYNC) {
             elsewhere.add(op);
-            afterwards(() -> Workplace.here().bounce(op));
+            defer(op);
         } else {
             dispatcher.ready(op);
         }
@@ -372,7 +469,7 @@ final class EngineCore {
     /** Ends the operations that are ready and do not run. A list, not a recursion: a million of them may follow each other. */
     void settle() {
         Operation op;
-        while ((op = settled.poll()) != null) {
+        while ((op = (Operation) settled.poll()) != null) {
             if (op.has(Operation.IMMEDIATE)) {
                 finish(op, Recorder.Outcome.COMPLETED, null);
             } else if (isCancelled(op)) {
@@ -431,25 +528,30 @@ final class EngineCore {
 
     /** As {@link #ended}, from a thread that does not hold the role. */
     void complete(Operation op, @Nullable Throwable thrown) {
+        Workplace place = Workplace.here();
+        Callback others = null;
         enter();
         try {
             intake.admitAll();
+            others = lastDeferred();
             ended(op, thrown);
         } finally {
-            leave();
+            leaveAndCall(place, others);
         }
     }
 
     /** Ends an operation that was about to run when the engine was shut down. */
     void giveUp(Operation op) {
+        Workplace place = Workplace.here();
         enter();
+        Callback others = lastDeferred();
         try {
             if (!op.has(Operation.ENDED)) {
                 cancel(op);
                 settle();
             }
         } finally {
-            leave();
+            leaveAndCall(place, others);
         }
     }
 
@@ -471,12 +573,15 @@ final class EngineCore {
 
     /** As {@link #ran}, from a thread that does not hold the role. */
     void ranElsewhere(Operation op, @Nullable Throwable thrown) {
+        Workplace place = Workplace.here();
+        Callback others = null;
         enter();
         try {
             intake.admitAll();
+            others = lastDeferred();
             ran(op, thrown);
         } finally {
-            leave();
+            leaveAndCall(place, others);
         }
     }
 
@@ -499,15 +604,15 @@ final class EngineCore {
             waiter.failure = op.vars[0].failure();
             waiter.done = true;
             tracker.release(op, null);
-            afterwards(waiter::signal);
+            wake(waiter);
             return;
         }
+        boolean tells = false;
         Times times = op.times;
         if (times != null) {
             times.end();
-            if (!times.told) {
-                afterwards(() -> times.tell(op, outcome));
-            }
+            times.outcome = outcome;
+            tells = !times.told;
         }
         tracker.release(op, failure);
         op.body = null;
@@ -515,7 +620,11 @@ final class EngineCore {
             elsewhere.remove(op);
         }
         if (attachment instanceof OpFuture<?> future) {
-            afterwards(future::settle);
+            future.end();
+            tells = true;
+        }
+        if (tells) {
+            defer(op);
         }
         counts.complete();
         epochs.ended(Objects.requireNonNull(op.epoch));
@@ -534,7 +643,7 @@ final class EngineCore {
 
     /** Lets those who wait to push look again. */
     void resumePushers() {
-        blockedPushers.forEach(pusher -> afterwards(pusher::signal));
+        blockedPushers.forEach(this::wake);
         blockedPushers.clear();
     }
 

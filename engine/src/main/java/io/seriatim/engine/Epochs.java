@@ -30,7 +30,7 @@ final class Epochs {
         if (e == oldest && e.pending == 0) {
             failures.takeAll(e.failures);
             waiter.done = true;
-            core.afterwards(waiter::signal);
+            core.wake(waiter);
             return;
         }
         long admitted = core.counts.admitted();
@@ -98,7 +98,7 @@ final class Epochs {
             failures.takeAll(e.failures);
             e.waiters.removeAll(waiter -> {
                 waiter.epoch = null;
-                core.afterwards(waiter::signal);
+                core.wake(waiter);
             });
             e.next = null;
             following.previous = null;

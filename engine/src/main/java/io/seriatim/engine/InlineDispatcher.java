@@ -115,20 +115,37 @@ final class InlineDispatcher implements Dispatcher {
     }
 
     @Override
-    public void balance() {
+    public boolean balance() {
         if (core.counts.completed() != completedSeen) {
             completedSeen = core.counts.completed();
             changed = true;
         }
+        boolean runs = false;
         if (changed) {
             changed = false;
-            for (Thread thread : parked) {
-                core.afterwards(() -> LockSupport.unpark(thread));
-            }
-            // No one waits for what a completion, or a shutdown, has made ready.
-            if (helpers == 0 && !isIdle() && (random == null || core.life.isCancelled())) {
-                core.afterwards(this::runReady);
-            }
+            parked.forEach(LockSupport::unpark);
+            runs = isLeftAlone();
+        }
+        return runs || core.hasDeferred();
+    }
+
+    /** Whether no one waits for what a completion, or a shutdown, has made ready. */
+    private boolean isLeftAlone() {
+        return helpers == 0 && !isIdle() && (random == null || core.life.isCancelled());
+    }
+
+    @Override
+    public boolean hasWorkers() {
+        return false;
+    }
+
+    @Override
+    public void left() {
+        core.enter();
+        boolean runs = isLeftAlone();
+        core.exit();
+        if (runs) {
+            runReady();
         }
     }
 
@@ -171,6 +188,8 @@ final class InlineDispatcher implements Dispatcher {
                     run(op, me);
                 } else if (over) {
                     return;
+                } else if (core.hasDeferred()) {
+                    callDeferred();
                 } else {
                     giveUpRunning(nested);
                     park(me, deadline);
@@ -197,13 +216,25 @@ final class InlineDispatcher implements Dispatcher {
     private void run(Operation op, Thread me) {
         running.put(op, me);
         core.starts(op);
-        core.leave();
+        // Others may help, but nothing is told here: this thread holds the operation.
+        balance();
+        core.exit();
         Throwable thrown = Workplace.here().run(op, 0);
         core.enter();
         running.remove(op);
         core.intake.admitAll();
         core.ran(op, thrown);
         core.leave();
+        core.enter();
+    }
+
+    /** What another wait of this thread has put back; called and returns under the role. */
+    private void callDeferred() {
+        Callback callback = core.pollDeferred();
+        core.exit();
+        if (callback != null) {
+            core.guard(callback);
+        }
         core.enter();
     }
 
@@ -256,9 +287,11 @@ final class InlineDispatcher implements Dispatcher {
 
     @Override
     public void terminate() {
+        List<WorkerStates> closed;
         synchronized (states) {
-            states.values().forEach(s -> s.close(core));
+            closed = List.copyOf(states.values());
         }
+        closed.forEach(s -> s.close(core));
     }
 
     @Override

@@ -112,7 +112,39 @@ final class LaneDispatcher implements Dispatcher {
             core.log.lock.lock();
             worker.lost();
             core.log.lock.unlock();
+            report(t);
+        }
+    }
+
+    /** Tells the handler, unless this thread is a worker, which may hold operations: then some worker does. */
+    private void report(Throwable t) {
+        if (Workplace.here().worker == null && !Workplace.isInside()) {
             core.unhandled(t);
+            return;
+        }
+        core.enter();
+        core.defer(new Report(core, t));
+        core.exit();
+    }
+
+    /** What no one else is told of. */
+    private static final class Report extends Callback {
+        private final EngineCore core;
+        private final Throwable thrown;
+
+        Report(EngineCore core, Throwable thrown) {
+            this.core = core;
+            this.thrown = thrown;
+        }
+
+        @Override
+        EngineCore owner() {
+            return core;
+        }
+
+        @Override
+        void call() {
+            core.unhandled(thrown);
         }
     }
 
@@ -134,12 +166,26 @@ final class LaneDispatcher implements Dispatcher {
     }
 
     @Override
-    public void balance() {
+    public boolean balance() {
         for (WorkerLane lane : all) {
             if (lane.isCallable() && !lane.queue.isEmpty()) {
                 pick(lane);
             }
         }
+        if (core.hasDeferred() && cpu.workers.isCallable()) {
+            pick(cpu.workers);
+        }
+        return false;
+    }
+
+    @Override
+    public boolean hasWorkers() {
+        return true;
+    }
+
+    @Override
+    public void left() {
+        throw new IllegalStateException("workers do what was put off");
     }
 
     /** Calls a worker once the role is given back; under the role. */
@@ -152,7 +198,7 @@ final class LaneDispatcher implements Dispatcher {
             core.log.lock.unlock();
         }
         if (worker != null) {
-            core.afterwards(() -> call(worker));
+            core.callLater(worker);
         }
     }
 
@@ -175,7 +221,8 @@ final class LaneDispatcher implements Dispatcher {
         lane.batches.takeAllBack();
         core.log.lock.lock();
         try {
-            boolean sleeps = lane.isCrowded() || lane.isSuperfluous() || (lane.queue.isEmpty() && !core.intake.hasUnadmitted());
+            boolean sleeps = lane.isCrowded() || lane.isSuperfluous()
+                    || (lane.queue.isEmpty() && !core.intake.hasUnadmitted() && !core.hasDeferred());
             if (sleeps) {
                 lane.sleep(worker);
                 core.log.forget();

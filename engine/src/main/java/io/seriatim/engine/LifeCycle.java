@@ -15,6 +15,9 @@ final class LifeCycle {
     private boolean closing;
     private volatile boolean cancelled;
     private volatile boolean terminated;
+    /** Whether those who close need not wait any more. */
+    private boolean over;
+    private final Callback end = new End();
 
     LifeCycle(EngineCore core) {
         this.core = core;
@@ -47,15 +50,37 @@ final class LifeCycle {
     void ended() {
         if (closing && !terminated && core.counts.pending() == 0 && core.log.peek() == null) {
             terminated = true;
-            List<Failure> unobserved = core.epochs.unobserved();
-            List<Waiter> waiting = List.copyOf(closers);
-            closers.clear();
-            core.afterwards(() -> {
-                unobserved.stream().filter(f -> !f.observed)
-                        .forEach(f -> core.unhandled(new OperationFailedException(f.operation, null, f.cause)));
-                core.dispatcher.terminate();
-                waiting.forEach(Waiter::signal);
-            });
+            core.defer(end);
+        }
+    }
+
+    /** Tells of failures that no one observed, lets the threads go, and those who wait for that. */
+    private final class End extends Callback {
+        @Override
+        EngineCore owner() {
+            return core;
+        }
+
+        @Override
+        void call() {
+            List<Failure> unobserved;
+            List<Waiter> waiting;
+            core.enter();
+            try {
+                unobserved = core.epochs.unobserved();
+                waiting = List.copyOf(closers);
+                closers.clear();
+                over = true;
+            } finally {
+                core.leave();
+            }
+            for (Failure f : unobserved) {
+                if (!f.observed) {
+                    core.unhandled(new OperationFailedException(f.operation, null, f.cause));
+                }
+            }
+            core.dispatcher.terminate();
+            waiting.forEach(Waiter::signal);
         }
     }
 
@@ -66,17 +91,19 @@ final class LifeCycle {
                     "engine '" + core.name + "' cannot be closed inside its own operation '" + inside.name
                             + "', which it would wait for: close it from outside");
         }
+        Workplace place = Workplace.here();
         Waiter waiter = new Waiter();
         boolean drained;
         core.enter();
+        Callback others = core.lastDeferred();
         try {
             refuse();
-            drained = terminated;
+            drained = over;
             if (!drained) {
                 closers.add(waiter);
             }
         } finally {
-            core.leave();
+            core.leaveAndCall(place, others);
         }
         try {
             if (!drained) {
@@ -135,7 +162,9 @@ final class LifeCycle {
     }
 
     void shutdownNow() {
+        Workplace place = Workplace.here();
         core.enter();
+        Callback others = core.lastDeferred();
         try {
             if (cancelled || terminated) {
                 return;
@@ -146,7 +175,7 @@ final class LifeCycle {
                 Operation op = pending.getKey();
                 if (pending.getValue() != EngineSnapshot.State.RUNNING && core.isCancelled(op)
                         && op.attachment instanceof OpFuture<?> future) {
-                    core.afterwards(() -> future.completeExceptionally(core.cancellation(op)));
+                    core.defer(new Cancellation(core, future, core.cancellation(op)));
                 }
             }
             List<Operation> idle = new ArrayList<>(core.dispatcher.takeQueued());
@@ -161,7 +190,30 @@ final class LifeCycle {
             core.settle();
             core.dispatcher.interruptRunning();
         } finally {
-            core.leave();
+            core.leaveAndCall(place, others);
+        }
+    }
+
+    /** Lets a future fail before its operation has ended. */
+    private static final class Cancellation extends Callback {
+        private final EngineCore core;
+        private final OpFuture<?> future;
+        private final Throwable cause;
+
+        Cancellation(EngineCore core, OpFuture<?> future, Throwable cause) {
+            this.core = core;
+            this.future = future;
+            this.cause = cause;
+        }
+
+        @Override
+        EngineCore owner() {
+            return core;
+        }
+
+        @Override
+        void call() {
+            future.completeExceptionally(cause);
         }
     }
 }

@@ -3,7 +3,9 @@ package io.seriatim.engine;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Objects;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -31,6 +33,8 @@ final class OpFuture<T> extends CompletableFuture<T> {
     T value;
     private volatile @Nullable Failure failure;
     private @Nullable Throwable thrown;
+    /** Whether the operation has ended; the future is completed a little later, when no worker holds anything that its dependents might wait for. */
+    private volatile boolean ended;
 
     OpFuture(Operation op) {
         this.op = op;
@@ -48,26 +52,93 @@ final class OpFuture<T> extends CompletableFuture<T> {
         thrown = f.on(var);
     }
 
+    /** The operation has ended; under the tracker's role. Whoever looks sees the future done. */
+    void end() {
+        ended = true;
+    }
+
+    /** Whether what is seen is what the operation left, and not what someone else has completed the future with. */
+    private boolean isEnded() {
+        return ended && !super.isDone();
+    }
+
+    private T result() throws ExecutionException {
+        Throwable t = thrown;
+        if (t == null) {
+            return value;
+        }
+        if (t instanceof CancellationException cancellation) {
+            throw cancellation;
+        }
+        throw new ExecutionException(t instanceof CompletionException && t.getCause() != null ? t.getCause() : t);
+    }
+
+    private T joined() {
+        Throwable t = thrown;
+        if (t == null) {
+            return value;
+        }
+        if (t instanceof CancellationException cancellation) {
+            throw cancellation;
+        }
+        throw t instanceof CompletionException completion ? completion : new CompletionException(t);
+    }
+
+    @Override
+    public boolean isDone() {
+        return ended || super.isDone();
+    }
+
+    @Override
+    public boolean isCompletedExceptionally() {
+        return isEnded() ? thrown != null : super.isCompletedExceptionally();
+    }
+
+    @Override
+    public boolean isCancelled() {
+        return isEnded() ? thrown instanceof CancellationException : super.isCancelled();
+    }
+
+    @Override
+    public T getNow(T valueIfAbsent) {
+        return isEnded() ? joined() : super.getNow(valueIfAbsent);
+    }
+
+    @Override
+    public boolean complete(T other) {
+        return !ended && super.complete(other);
+    }
+
+    @Override
+    public boolean completeExceptionally(Throwable other) {
+        return !ended && super.completeExceptionally(other);
+    }
+
+    @Override
+    public boolean cancel(boolean mayInterruptIfRunning) {
+        return ended ? isCancelled() : super.cancel(mayInterruptIfRunning);
+    }
+
     /** Tells the end, after the tracker knows of it; under no lock. */
     void settle() {
         Failure f = failure;
         Throwable t = thrown;
         if (f == null || t == null) {
-            complete(value);
+            super.complete(value);
             return;
         }
         // A callback of the user's is told; a thread that waits says itself that it has seen the failure.
         if (getNumberOfDependents() > (waiting == null ? 0 : 1)) {
             f.observed = true;
         }
-        completeExceptionally(t);
+        super.completeExceptionally(t);
     }
 
     @Override
     public T get() throws InterruptedException, ExecutionException {
         await();
         observe();
-        return super.get();
+        return isEnded() ? result() : super.get();
     }
 
     @Override
@@ -76,7 +147,7 @@ final class OpFuture<T> extends CompletableFuture<T> {
             op.core.waits.forFuture(this, op, Waits.deadline(unit.toNanos(timeout)));
         }
         observe();
-        return super.get(Math.max(timeout, isDone() ? 1 : timeout), unit);
+        return isEnded() ? result() : super.get(Math.max(timeout, isDone() ? 1 : timeout), unit);
     }
 
     @Override
@@ -93,7 +164,7 @@ final class OpFuture<T> extends CompletableFuture<T> {
             Thread.currentThread().interrupt();
         }
         observe();
-        return super.join();
+        return isEnded() ? joined() : super.join();
     }
 
     private void await() throws InterruptedException {

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * The variables stand in one array, those read first, then those mutated, then those overwritten. {@code next} has a link for each: the following operation in that
  * variable's queue.
  */
-final class Operation implements OpBuilder {
+final class Operation extends Callback implements OpBuilder {
     /** The body is an {@link AsyncBody}. */
     static final int ASYNC_BODY = 1;
     /** Runs in spite of poison. */
@@ -85,9 +85,6 @@ final class Operation implements OpBuilder {
     /** The next in a queue of ready operations; while it runs, the operation that its thread was running before. */
     @Nullable
     Operation link;
-    /** The first child in a heap of ready operations. */
-    @Nullable
-    Operation child;
     int readySequence;
     @Nullable
     Epoch epoch;
@@ -355,6 +352,28 @@ final class Operation implements OpBuilder {
     private void open() {
         if ((flags & SEALED) != 0) {
             throw new IllegalStateException("the builder of operation '" + name + "' has been used: call engine.op for each operation");
+        }
+    }
+
+    @Override
+    EngineCore owner() {
+        return core;
+    }
+
+    /** Tells of its end or, if it is of kind ASYNC and ready, runs it. */
+    @Override
+    void call() {
+        if (!has(ENDED)) {
+            Workplace.here().bounce(this);
+            return;
+        }
+        Times t = times;
+        if (t != null && !t.told) {
+            t.told = true;
+            t.tell(this, t.outcome);
+        }
+        if (attachment instanceof OpFuture<?> future) {
+            future.settle();
         }
     }
 

@@ -13,6 +13,7 @@ final class Pace extends Padding.Before {
     private static final int BATCH_NANOS = 10_000;
     private static final int MAX_BATCH = 8;
     private static final int LONG_NANOS = 1_000_000;
+    private static final int SHORT_NANOS = 50_000;
     private static final int UNKNOWN = -1;
     /** What one sample adds to the estimate, as a power of two. */
     private static final int WEIGHT = 3;
@@ -36,6 +37,12 @@ final class Pace extends Padding.Before {
     int batch() {
         int nanos = bodyNanos;
         return nanos < 0 ? 1 : Math.min(MAX_BATCH, BATCH_NANOS / Math.max(1, nanos));
+    }
+
+    /** Whether it is known that a worker may as well do it itself as call another meanwhile. */
+    boolean isShort() {
+        int nanos = bodyNanos;
+        return nanos >= 0 && nanos < SHORT_NANOS;
     }
 
     boolean isTiny() {

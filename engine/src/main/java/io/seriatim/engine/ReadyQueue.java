@@ -76,8 +76,8 @@ final class ReadyQueue extends Padding.Before {
         Operation r = root;
         Operation f = first;
         if (r != null && (f == null || before(r, f))) {
-            root = mergeAll(r.child);
-            r.child = null;
+            root = mergeAll(child(r));
+            r.following = null;
             size--;
             return r;
         }
@@ -105,10 +105,14 @@ final class ReadyQueue extends Padding.Before {
         Deque<Operation> heap = new ArrayDeque<>();
         for (Operation op = root; op != null; op = heap.poll()) {
             look.accept(op);
-            for (Operation under = op.child; under != null; under = under.link) {
+            for (Operation under = child(op); under != null; under = under.link) {
                 heap.push(under);
             }
         }
+    }
+
+    private static @Nullable Operation child(Operation op) {
+        return (Operation) op.following;
     }
 
     private static boolean isOrdinary(Operation op) {
@@ -126,8 +130,8 @@ final class ReadyQueue extends Padding.Before {
     private static Operation merge(Operation a, Operation b) {
         Operation top = before(a, b) ? a : b;
         Operation under = top == a ? b : a;
-        under.link = top.child;
-        top.child = under;
+        under.link = child(top);
+        top.following = under;
         top.link = null;
         return top;
     }

@@ -1,5 +1,7 @@
 package io.seriatim.engine;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * Rules of the engine that are easily got wrong, each in a method of its own: tests replace one by a wrong one and must notice. No other class extends this, so the
  * methods are inlined.
@@ -15,5 +17,16 @@ class Rules {
      */
     long earlyBelow(long pushed, long cut) {
         return Math.min(pushed, cut);
+    }
+
+    /** What a worker calls before it takes an operation: it is to hold none while the user's code runs. */
+    @Nullable
+    Callback nextCallback(EngineCore core) {
+        return core.pollDeferred();
+    }
+
+    /** A worker holds an operation and is about to run it. */
+    void beforeRun(EngineCore core) {
+        // Nothing of the user's belongs here.
     }
 }

@@ -13,6 +13,8 @@ final class Times {
     int worker = -1;
     /** Whether the recorder was told. */
     boolean told;
+    /** How the operation ended, once it has. */
+    Recorder.Outcome outcome = Recorder.Outcome.COMPLETED;
 
     Times(Recorder recorder) {
         this.recorder = recorder;

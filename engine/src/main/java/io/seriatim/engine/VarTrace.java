@@ -9,11 +9,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * Tells a listener of one variable's events. They are queued under the tracker's role, in the variable's order, and told after it, by one thread at a time.
  */
-final class VarTrace {
+final class VarTrace extends Callback {
     private final Variable var;
     private final Consumer<VarEvent> listener;
     private final Queue<VarEvent> events = new ConcurrentLinkedQueue<>();
-    private final AtomicInteger untold = new AtomicInteger();
+    private final AtomicInteger tellers = new AtomicInteger();
+    /** Whether it is among the callbacks put off; owned by the tracker's role. */
+    private boolean deferred;
 
     VarTrace(Variable var, Consumer<VarEvent> listener) {
         this.var = var;
@@ -39,19 +41,40 @@ final class VarTrace {
 
     private void queue(VarEvent.Kind kind, Operation op) {
         events.add(new VarEvent(kind, var, op.name, var.version(), System.nanoTime()));
-        var.core.afterwards(this::tell);
+        if (!deferred) {
+            deferred = true;
+            var.core.defer(this);
+        }
+    }
+
+    @Override
+    EngineCore owner() {
+        return var.core;
     }
 
     /** Who raises the count from zero tells, until it is zero again; the others leave it to that thread. */
-    private void tell() {
-        if (untold.getAndIncrement() > 0) {
+    @Override
+    void call() {
+        // Events that are queued from now on bring it back.
+        var.core.enter();
+        deferred = false;
+        var.core.exit();
+        if (tellers.getAndIncrement() > 0) {
             return;
         }
         do {
-            VarEvent event = events.poll();
-            if (event != null) {
-                var.core.guard(() -> listener.accept(event));
+            VarEvent event;
+            while ((event = events.poll()) != null) {
+                tell(event);
             }
-        } while (untold.decrementAndGet() > 0);
+        } while (tellers.decrementAndGet() > 0);
+    }
+
+    private void tell(VarEvent event) {
+        try {
+            listener.accept(event);
+        } catch (Throwable t) {
+            var.core.unhandled(t);
+        }
     }
 }

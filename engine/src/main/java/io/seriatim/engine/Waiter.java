@@ -21,6 +21,10 @@ final class Waiter {
     /** The wait inside an operation that this is, for a variable's mutations; owned by the tracker's role. */
     Waits.@Nullable Wait inside;
 
+    /** The next of those to be woken when the role is given back; owned by whoever holds it. */
+    @Nullable
+    Waiter woken;
+
     void signal() {
         done = true;
         LockSupport.unpark(thread);

@@ -350,6 +350,12 @@ final class Waits {
             }
         }
         core.intake.admitInSlices();
+        core.enter();
+        try {
+            core.intake.admitAll();
+        } finally {
+            core.leave();
+        }
     }
 
     private void refuseIfEndless(Wait wait, String call) {

@@ -38,6 +38,11 @@ final class Worker extends Thread {
     private boolean entered;
     private int gap = MIN_GAP;
     private long executed;
+    /** How often it waits, one within another. */
+    private int blocks;
+    /** The next of those to be called when the role is given back; owned by whoever holds it. */
+    @Nullable
+    Worker called;
     /** What the watcher saw when it looked last; guarded by the push lock. */
     long executedSeen;
     final Batch batch;
@@ -98,6 +103,7 @@ final class Worker extends Thread {
         boolean stays = !lane.isSuperfluous();
         while (true) {
             Operation next = null;
+            Callback callback;
             boolean found = false;
             if (!entered) {
                 core.enter();
@@ -112,10 +118,16 @@ final class Worker extends Thread {
                     op = null;
                 }
                 lane.batches.harvest();
-                if (!stays || core.attention.isWanted() || lane.isCrowded()) {
+                callback = core.rules.nextCallback(core);
+                if (callback != null || !stays || core.attention.isWanted() || lane.isCrowded()) {
                     lane.batches.takeBack(this);
                 }
-                if (stays && !core.life.isTerminated() && !lane.isCrowded()) {
+                if (callback != null) {
+                    found = true;
+                    if (searching) {
+                        lane.dispatcher.found(lane, this);
+                    }
+                } else if (stays && !core.life.isTerminated() && !lane.isCrowded()) {
                     next = core.intake.next(lane.queue, overtaken);
                     overtaken = overtaken < Intake.MAX_OVERTAKEN ? overtaken + 1 : 0;
                 }
@@ -133,7 +145,10 @@ final class Worker extends Thread {
             } finally {
                 core.leave();
             }
-            if (next != null) {
+            if (callback != null) {
+                call(callback);
+            } else if (next != null) {
+                core.rules.beforeRun(core);
                 thrown = run(next);
                 op = next;
                 burst = Math.min(burst + 1, MANY);
@@ -169,6 +184,27 @@ final class Worker extends Thread {
             }
         }
         return ran;
+    }
+
+    /**
+     * Calls the user's code. This worker holds nothing then that another could run, and if such calls take long here, or nothing is known of them, another may take its place
+     * meanwhile, as if this one waited.
+     */
+    private void call(Callback callback) {
+        boolean aside = !lane.callbackPace.isShort();
+        if (aside) {
+            block();
+        }
+        long began = System.nanoTime();
+        try {
+            core.guard(callback);
+        } finally {
+            interrupted();
+            lane.callbackPace.sample(System.nanoTime() - began);
+            if (aside) {
+                unblock();
+            }
+        }
     }
 
     private @Nullable Throwable run(Operation op) {
@@ -253,11 +289,15 @@ final class Worker extends Thread {
 
     /** This thread is about to wait for something that may need its lane: another worker may take its place. */
     void block() {
-        lane.dispatcher.blocked(lane, this);
+        if (blocks++ == 0) {
+            lane.dispatcher.blocked(lane, this);
+        }
     }
 
     void unblock() {
-        lane.dispatcher.unblocked(lane);
+        if (--blocks == 0) {
+            lane.dispatcher.unblocked(lane);
+        }
     }
 
     /** It could not be started; under the push lock. */

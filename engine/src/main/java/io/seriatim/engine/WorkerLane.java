@@ -24,6 +24,8 @@ final class WorkerLane {
     final Lane lane;
     final ReadyQueue queue;
     final Pace pace = new Pace();
+    /** Of what users have told by this lane's workers. */
+    final Pace callbackPace = new Pace();
     final int limit;
     final Batches batches;
     final List<Supplier<?>> suppliers;

@@ -1,7 +1,5 @@
 package io.seriatim.engine;
 
-import java.util.ArrayDeque;
-import java.util.Deque;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -14,7 +12,9 @@ final class Workplace {
     /** Not volatile: others look at it only to show it. */
     @Nullable
     Operation running;
-    private final Deque<Operation> bounced = new ArrayDeque<>(0);
+    /** What this thread is about to tell users, the innermost of its doings first. */
+    final CallbackQueue callbacks = new CallbackQueue();
+    private final CallbackQueue bounced = new CallbackQueue();
     private boolean bouncing;
 
     Workplace(@Nullable Worker worker) {
@@ -86,9 +86,8 @@ final class Workplace {
         }
         bouncing = true;
         try {
-            Operation next;
-            while ((next = bounced.poll()) != null) {
-                Operation o = next;
+            Operation o;
+            while ((o = (Operation) bounced.poll()) != null) {
                 if (o.core.isCancelled(o)) {
                     o.core.giveUp(o);
                 } else {
@@ -98,6 +97,43 @@ final class Workplace {
         } finally {
             bouncing = false;
         }
+    }
+
+    /** Calls this thread's callbacks up to one that was there before. */
+    void call(EngineCore core, @Nullable Callback stop) {
+        Callback callback;
+        while ((callback = callbacks.first()) != null && callback != stop) {
+            callbacks.poll();
+            if (bouncing && tells(callback) && core.dispatcher.hasWorkers() && (!bounced.isEmpty() || callbacks.first() != stop)) {
+                // It may block, and the operations that this thread is to run next would wait for it.
+                core.leaveToOthers(callback);
+            } else {
+                core.guard(callback);
+            }
+        }
+    }
+
+    private static boolean tells(Callback callback) {
+        return !(callback instanceof Operation op) || op.has(Operation.ENDED);
+    }
+
+    /**
+     * This thread is about to wait, maybe for what it holds itself: leaves all of that to others.
+     *
+     * @return what {@link #resume} takes after the wait
+     */
+    boolean handOver() {
+        Callback callback;
+        while ((callback = callbacks.poll()) != null || (callback = bounced.poll()) != null) {
+            callback.owner().leaveToOthers(callback);
+        }
+        boolean was = bouncing;
+        bouncing = false;
+        return was;
+    }
+
+    void resume(boolean wasBouncing) {
+        bouncing = wasBouncing;
     }
 
     static RunContext context() {
