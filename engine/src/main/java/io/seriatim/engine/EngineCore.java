@@ -21,8 +21,10 @@ import org.jspecify.annotations.Nullable;
  * worker to sleep or to wake one, the role is taken first.
  *
  * <p>
- * <b>Nothing of the user's runs under either.</b> Bodies run between the roles; futures, listeners, recorders, handlers and unparks are put off with
- * {@link #afterwards} until the role is given back.
+ * <b>Nothing of the user's runs under either.</b> Bodies run between the roles. Wake-ups ({@link #wake}, {@link #callLater}) are put off until the role is given back and
+ * done at once then. A {@link Callback} may block, wait, push or close, so a thread calls it only when it holds nothing that another could run: a worker between two
+ * operations, its batch given back; a thread that completes an operation or closes the engine, when all that is internal is done, for what it has ended itself. A thread
+ * that waits leaves the callbacks that it has not called yet to others.
  *
  * <p>
  * <b>Order.</b> An operation takes its place when it is appended. {@link Intake} takes the log in, in that order and only as far as it must; a wait begins when all that
