@@ -10,6 +10,11 @@ abstract class Callback {
 
     abstract EngineCore owner();
 
+    /** Whether it calls code of the user's that may take long. */
+    boolean mayBlock() {
+        return true;
+    }
+
     /** Calls it; under no lock, by a thread that holds nothing that another thread could run. */
     abstract void call();
 }

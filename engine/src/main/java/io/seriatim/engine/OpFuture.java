@@ -55,6 +55,15 @@ final class OpFuture<T> extends CompletableFuture<T> {
     /** The operation has ended; under the tracker's role. Whoever looks sees the future done. */
     void end() {
         ended = true;
+        Waiting w = waiting;
+        if (w != null) {
+            w.end();
+        }
+    }
+
+    /** Whether users have registered something that is called when this is completed. */
+    boolean hasDependents() {
+        return getNumberOfDependents() > (waiting == null ? 0 : 1);
     }
 
     /** Whether what is seen is what the operation left, and not what someone else has completed the future with. */
@@ -128,7 +137,7 @@ final class OpFuture<T> extends CompletableFuture<T> {
             return;
         }
         // A callback of the user's is told; a thread that waits says itself that it has seen the failure.
-        if (getNumberOfDependents() > (waiting == null ? 0 : 1)) {
+        if (hasDependents()) {
             f.observed = true;
         }
         super.completeExceptionally(t);
@@ -193,6 +202,9 @@ final class OpFuture<T> extends CompletableFuture<T> {
                 super.whenComplete((result, t) -> made.end()).isDone();
             }
             w = Objects.requireNonNull(waiting);
+            if (ended) {
+                w.end();
+            }
         }
         w.add(waiter);
     }

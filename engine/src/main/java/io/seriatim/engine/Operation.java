@@ -360,6 +360,12 @@ final class Operation extends Callback implements OpBuilder {
         return core;
     }
 
+    @Override
+    boolean mayBlock() {
+        Times t = times;
+        return has(ENDED) && ((t != null && !t.told) || (attachment instanceof OpFuture<?> future && future.hasDependents()));
+    }
+
     /** Tells of its end or, if it is of kind ASYNC and ready, runs it. */
     @Override
     void call() {

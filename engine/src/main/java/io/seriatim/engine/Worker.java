@@ -191,16 +191,19 @@ final class Worker extends Thread {
      * meanwhile, as if this one waited.
      */
     private void call(Callback callback) {
-        boolean aside = !lane.callbackPace.isShort();
+        boolean mayBlock = callback.mayBlock();
+        boolean aside = mayBlock && !lane.callbackPace.isShort();
         if (aside) {
             block();
         }
-        long began = System.nanoTime();
+        long began = mayBlock ? System.nanoTime() : 0;
         try {
             core.guard(callback);
         } finally {
             interrupted();
-            lane.callbackPace.sample(System.nanoTime() - began);
+            if (mayBlock) {
+                lane.callbackPace.sample(System.nanoTime() - began);
+            }
             if (aside) {
                 unblock();
             }
@@ -280,6 +283,10 @@ final class Worker extends Thread {
             }
         }
         return true;
+    }
+
+    ReadyQueue queue() {
+        return lane.queue;
     }
 
     /** Operations that it has run; others may look. */

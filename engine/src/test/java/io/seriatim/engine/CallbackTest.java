@@ -28,9 +28,16 @@ class CallbackTest extends EngineContract {
         @Override
         @Nullable
         Callback nextCallback(EngineCore core) {
-            EngineSnapshot.State[] ready = new EngineSnapshot.State[1];
-            core.dispatcher.forEach((op, state) -> ready[0] = state == EngineSnapshot.State.READY ? state : ready[0]);
-            return ready[0] == null && !core.intake.hasUnadmitted() ? core.pollDeferred() : null;
+            Operation next = core.intake.next(queue(core), 0);
+            if (next == null) {
+                return core.pollDeferred();
+            }
+            queue(core).putBack(next);
+            return null;
+        }
+
+        private static ReadyQueue queue(EngineCore core) {
+            return ((Worker) Thread.currentThread()).queue();
         }
 
         @Override
