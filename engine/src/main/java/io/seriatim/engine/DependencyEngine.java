@@ -2,6 +2,7 @@ package io.seriatim.engine;
 
 import java.time.Duration;
 import java.util.Objects;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import java.util.concurrent.atomic.AtomicLong;
@@ -86,6 +87,21 @@ final class DependencyEngine implements Engine {
         OperationFailedException failure = core.waits.forAll(deadline);
         if (failure != null) {
             throw failure;
+        }
+    }
+
+    @Override
+    public void await(CompletionStage<?> stage) throws InterruptedException {
+        Waiter waiter = new Waiter();
+        // The stage that comes of it ends with this one, and nobody needs it.
+        stage.whenComplete((value, thrown) -> waiter.signal()).toCompletableFuture().isDone();
+        if (waiter.done) {
+            return;
+        }
+        try {
+            core.await(waiter, Dispatcher.FOREVER);
+        } catch (TimeoutException e) {
+            throw Waits.endless(e);
         }
     }
 

@@ -1,6 +1,7 @@
 package io.seriatim.engine;
 
 import java.time.Duration;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -58,6 +59,40 @@ public interface Engine extends AutoCloseable {
      */
     static Builder builder() {
         return new EngineBuilder();
+    }
+
+    /**
+     * Does something that may block for a reason that the engine does not know of, such as a lock or a queue. If the calling thread is a worker, of whatever engine, another one takes its place meanwhile, as in
+     * a wait of the engine: so whoever holds the lock may need that engine to go on. The naive and the shuffled engine have no worker to take the place; there, wait with {@link #await}.
+     *
+     * @param <E>
+     *            what the action throws
+     * @param action
+     *            runs once, on the calling thread
+     * @throws E
+     *             what the action throws
+     */
+    static <E extends Exception> void blocking(Blocking<E> action) throws E {
+        Worker worker = Workplace.here().worker;
+        if (worker == null) {
+            action.run();
+            return;
+        }
+        worker.block();
+        try {
+            action.run();
+        } finally {
+            worker.unblock();
+        }
+    }
+
+    /**
+     * Whether the calling thread runs an operation, of whatever engine: then {@link RunContext#current} has an answer, and pushes do not wait for room.
+     *
+     * @return whether it does
+     */
+    static boolean isInside() {
+        return Workplace.isInside();
     }
 
     /**
@@ -163,6 +198,17 @@ public interface Engine extends AutoCloseable {
      *             if the time is over; failures stay for the next {@code waitForAll}
      */
     void waitForAll(Duration limit) throws InterruptedException, TimeoutException;
+
+    /**
+     * Waits until a stage is complete, in whatever way, as a wait of this engine: inside an operation another worker takes this one's place, and an engine without threads runs ready operations meanwhile. For what
+     * operations complete that the caller does not know.
+     *
+     * @param stage
+     *            what is waited for
+     * @throws InterruptedException
+     *             if the thread is interrupted while it waits
+     */
+    void await(CompletionStage<?> stage) throws InterruptedException;
 
     /**
      * Deletes a variable after all its earlier operations, poisoned or not. A later use throws {@link IllegalStateException}.
@@ -274,6 +320,23 @@ public interface Engine extends AutoCloseable {
      * Returns without waiting.
      */
     void shutdownNow();
+
+    /**
+     * What may block.
+     *
+     * @param <E>
+     *            what it throws
+     */
+    @FunctionalInterface
+    interface Blocking<E extends Exception> {
+        /**
+         * Does it.
+         *
+         * @throws E
+         *             what it throws
+         */
+        void run() throws E;
+    }
 
     /**
      * Describes an engine. The last of {@link #naive}, {@link #pooled}, {@link #perDevice} and {@link #shuffled} counts.

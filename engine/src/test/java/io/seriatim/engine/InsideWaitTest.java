@@ -338,4 +338,45 @@ class InsideWaitTest extends EngineContract {
         TestSupport.assertHealthy(engine, w);
         assertThrows(OperationFailedException.class, engine::waitForAll);
     }
+
+    @Test
+    void aStageIsWaitedForAsAnyWait() throws Exception {
+        Engine engine = open();
+        CompletableFuture<Integer> promise = new CompletableFuture<>();
+        CompletableFuture<Integer> failed = new CompletableFuture<>();
+        inside(engine, "outer", () -> {
+            engine.op("completes").push(() -> promise.complete(1));
+            engine.await(promise);
+            assertEquals(1, promise.getNow(0));
+            engine.op("completes in another way").push(() -> failed.completeExceptionally(new Planted("stage")));
+            engine.await(failed);
+            assertTrue(failed.isCompletedExceptionally());
+        });
+        CompletableFuture<Integer> outside = new CompletableFuture<>();
+        engine.op("completes").push(() -> outside.complete(2));
+        engine.await(outside);
+        engine.await(outside);
+        assertEquals(2, outside.getNow(0));
+        Thread.currentThread().interrupt();
+        assertThrows(InterruptedException.class, () -> engine.await(new CompletableFuture<>()));
+    }
+
+    /** Of an operation that blocks without a word the engine knows nothing: on one worker the second would never run. */
+    @Test
+    void anotherWorkerTakesThePlaceOfOneThatBlocksElsewhere() throws Exception {
+        Assumptions.assumeTrue(kind.hasWorkers());
+        Engine engine = open();
+        CountDownLatch go = new CountDownLatch(1);
+        assertFalse(Engine.isInside());
+        CompletableFuture<Void> blocks = engine.op("blocks").submit(() -> {
+            assertTrue(Engine.isInside());
+            Engine.blocking(() -> TestSupport.await(go));
+            assertThrows(Planted.class, () -> Engine.blocking(() -> {
+                throw new Planted("what the action throws");
+            }));
+        });
+        engine.op("lets it go on").push(go::countDown);
+        blocks.get(60, TimeUnit.SECONDS);
+        Engine.blocking(go::await);
+    }
 }
