@@ -1,5 +1,6 @@
 package io.seriatim.executor;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.seriatim.device.Devices;
 import io.seriatim.device.Place;
 import io.seriatim.engine.Engine;
@@ -14,6 +15,7 @@ import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.kernel.Kernels;
 import io.seriatim.tensor.kernel.PreparedKernels;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.EnumSet;
 import java.util.LinkedHashMap;
@@ -21,7 +23,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
-import java.util.TreeSet;
 import java.util.WeakHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
@@ -37,12 +38,29 @@ public final class Executor implements AutoCloseable {
     private final Specialiser specialiser;
     private final @Nullable Engine engine;
     private final @Nullable Helpers helpers;
+    @GuardedBy("cached")
     private final Map<Key, Plan> cached = new LinkedHashMap<>(8, 0.75f, true);
+    /** Of programs that were run by {@link #run(Program, Map, Fetches)}: hashing one takes longer than running it. */
+    @GuardedBy("cached")
+    private final Map<Program, Content> contents = new WeakHashMap<>();
+    @GuardedBy("cached")
+    private long hashed;
     private final Set<Plan> plans = Collections.newSetFromMap(new WeakHashMap<>());
     private final AtomicLong runs;
 
+    /** What a program is after so many modifications. The seed is no part of the hash. */
+    private record Content(long modifications, long hash, long seed, int blocks, int operations) {
+        static Content of(Program program) {
+            return new Content(program.modifications(), ProgramFiles.hash(program), program.randomSeed(), program.blocks().size(),
+                    program.global().ops().size());
+        }
+    }
+
     /** What a plan depends on: the program's content, and what is asked of it. Place and options are the executor's. */
-    private record Key(long hash, int blocks, int operations, Feeds feeds, Fetches fetches) {
+    private record Key(long hash, long seed, int blocks, int operations, Feeds feeds, Fetches fetches) {
+        Key(Content content, Feeds feeds, Fetches fetches) {
+            this(content.hash, content.seed, content.blocks, content.operations, feeds, fetches);
+        }
     }
 
     /** Collects options. */
@@ -498,7 +516,7 @@ public final class Executor implements AutoCloseable {
     }
 
     /**
-     * Runs a program on the executor's scope. Its plan is kept, and found again by the program's content; who runs the same program very often saves that search by {@link #compile}.
+     * Runs a program on the executor's scope. Its plan is kept, and found again by the program's content, which is hashed once for each state of the program (see {@link Program#modifications}).
      *
      * @param program
      *            what is run
@@ -515,18 +533,22 @@ public final class Executor implements AutoCloseable {
      *             if a reader of the program has no more batches; it begins again with the next run
      */
     public Results run(Program program, Map<String, Tensor> feeds, Fetches fetches) {
-        Set<String> known = new TreeSet<>(feeds.keySet());
+        List<String> known = new ArrayList<>(feeds.keySet());
         if (options.ignoreUnknownFeeds()) {
             known.removeIf(name -> program.global().var(name) == null);
         }
-        Feeds names = new Feeds(List.copyOf(known));
-        Tensor[] values = names.names().stream().map(name -> Objects.requireNonNull(feeds.get(name), "feed " + name))
-                .toArray(Tensor[]::new);
+        Collections.sort(known);
+        Tensor[] values = new Tensor[known.size()];
+        for (int i = 0; i < values.length; i++) {
+            values[i] = Objects.requireNonNull(feeds.get(known.get(i)), "feed " + known.get(i));
+        }
+        Feeds names = new Feeds(known);
         return cached(program, names, fetches).run(values);
     }
 
-    private Plan cached(Program program, Feeds feeds, Fetches fetches) {
-        Key key = new Key(ProgramFiles.hash(program), program.blocks().size(), program.global().ops().size(), feeds, fetches);
+    /** The plan that {@link #run(Program, Map, Fetches)} runs. */
+    Plan cached(Program program, Feeds feeds, Fetches fetches) {
+        Key key = new Key(content(program), feeds, fetches);
         synchronized (cached) {
             Plan plan = cached.computeIfAbsent(key, _ -> compile(program, feeds, fetches));
             while (cached.size() > options.cachedPlans()) {
@@ -536,6 +558,29 @@ public final class Executor implements AutoCloseable {
                 }
             }
             return plan;
+        }
+    }
+
+    private Content content(Program program) {
+        synchronized (cached) {
+            Content known = contents.get(program);
+            if (known != null && known.modifications == program.modifications()) {
+                return known;
+            }
+        }
+        // Outside of the lock, since it takes milliseconds: two threads may hash the same program.
+        Content made = Content.of(program);
+        synchronized (cached) {
+            contents.put(program, made);
+            hashed++;
+            return made;
+        }
+    }
+
+    /** How often a program was hashed. */
+    long hashed() {
+        synchronized (cached) {
+            return hashed;
         }
     }
 

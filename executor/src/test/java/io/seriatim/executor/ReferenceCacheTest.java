@@ -90,6 +90,39 @@ class ReferenceCacheTest {
     }
 
     @Test
+    void aProgramIsHashedOnceForEachState() {
+        Program program = times(2, "hashed");
+        try (Executor executor = Executor.on(Place.CPU)) {
+            for (int i = 0; i < 5; i++) {
+                assertEquals(2, run(executor, program, 1 + i));
+            }
+            assertEquals(1, executor.hashed());
+            program.global().set(0, OpDesc.of("scale").in("X", "x").out("Out", "y").attr("scale", 5f).build());
+            for (int i = 0; i < 5; i++) {
+                assertEquals(5, run(executor, program, 1 + i));
+            }
+            assertEquals(2, executor.hashed());
+        }
+    }
+
+    /** The seed is no part of a program's file, and so not of its hash. */
+    @Test
+    void aProgramWithAnotherSeedHasAnotherPlan() {
+        Program program = new Program();
+        program.global().put(VarDesc.of("y", VarType.dense(FLOAT32, 4)))
+                .add(OpDesc.of("uniform_random").out("Out", "y").attr("shape", new long[]{4}).attr("min", 0f).attr("max", 1f).attr("seed", 0)
+                        .attr("dtype", 5).build());
+        float[] expected;
+        try (Executor executor = Executor.builder().firstRun(1).build()) {
+            expected = executor.run(program.copy().randomSeed(8), Map.of(), fetches("y")).get("y").toFloatArray();
+        }
+        try (Executor executor = Executor.on(Place.CPU)) {
+            executor.run(program.randomSeed(7), Map.of(), fetches("y"));
+            assertArrayEquals(expected, executor.run(program.randomSeed(8), Map.of(), fetches("y")).get("y").toFloatArray());
+        }
+    }
+
+    @Test
     void aPlanDoesNotSeeThatItsProgramChanges() {
         Program program = times(2, "copied");
         try (Executor executor = Executor.on(Place.CPU)) {

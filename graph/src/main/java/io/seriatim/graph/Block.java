@@ -90,6 +90,7 @@ public final class Block {
      * @return this
      */
     public Block original(@Nullable OriginalMessage message) {
+        program.modified();
         original = message;
         return this;
     }
@@ -175,6 +176,7 @@ public final class Block {
      * @return this
      */
     public Block put(VarDesc desc) {
+        program.modified();
         vars.put(desc.name(), desc);
         return this;
     }
@@ -187,6 +189,7 @@ public final class Block {
      * @return this
      */
     public Block remove(String name) {
+        program.modified();
         vars.remove(name);
         return this;
     }
@@ -199,6 +202,7 @@ public final class Block {
      * @return this
      */
     public Block add(OpDesc op) {
+        program.modified();
         ops.add(op);
         return this;
     }
@@ -216,6 +220,7 @@ public final class Block {
         if (at < 0 || at > ops.size()) {
             throw new IllegalArgumentException("An operation is added at a place from 0 to " + ops.size() + ", but not at " + at);
         }
+        program.modified();
         ops.add(at, op);
         return this;
     }
@@ -234,6 +239,7 @@ public final class Block {
             throw new IllegalArgumentException(
                     "Block " + index + " has " + ops.size() + " operations, and none at " + at + " to be replaced");
         }
+        program.modified();
         ops.set(at, op);
         return this;
     }
@@ -247,6 +253,7 @@ public final class Block {
      */
     public Block setOps(List<OpDesc> all) {
         List<OpDesc> copy = List.copyOf(all);
+        program.modified();
         ops.clear();
         ops.addAll(copy);
         return this;
@@ -256,6 +263,7 @@ public final class Block {
     void sortVars() {
         List<VarDesc> sorted = new ArrayList<>(vars.values());
         sorted.sort(java.util.Comparator.comparing(VarDesc::name, Utf8.ORDER));
+        program.modified();
         vars.clear();
         sorted.forEach(this::put);
     }

@@ -18,6 +18,7 @@ public final class Program {
     private @Nullable OriginalMessage original;
     private long randomSeed;
     private int gradientCalls;
+    private long modifications;
 
     /** A program of one block without operations. */
     public Program() {
@@ -55,6 +56,7 @@ public final class Program {
      */
     public Block addBlock(int parent, @Nullable Integer forward) {
         Block block = new Block(this, blocks.size(), parent, forward);
+        modified();
         blocks.add(block);
         return block;
     }
@@ -126,6 +128,7 @@ public final class Program {
      * @return this
      */
     public Program original(@Nullable OriginalMessage message) {
+        modified();
         original = message;
         return this;
     }
@@ -147,12 +150,29 @@ public final class Program {
      * @return this
      */
     public Program randomSeed(long seed) {
+        modified();
         randomSeed = seed;
         return this;
     }
 
+    /**
+     * How often the program was changed: its blocks, their variables and operations, or its seed. A caller that keeps something made from a program compares the number to learn whether that is still up to
+     * date, instead of comparing the program.
+     *
+     * @return a number that grows with every change of this object; a copy counts on its own
+     */
+    public long modifications() {
+        return modifications;
+    }
+
+    /** Every method that changes the program or one of its blocks calls this first, so that no change goes uncounted if it fails halfway. */
+    void modified() {
+        modifications++;
+    }
+
     /** How many times gradients were added, this time included: names of later ones give way to those of earlier ones. */
     int nextGradientCall() {
+        modified();
         return ++gradientCalls;
     }
 
