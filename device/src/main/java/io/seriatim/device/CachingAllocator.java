@@ -19,6 +19,10 @@ import org.jspecify.annotations.Nullable;
  * list; whoever takes it from there, once the events are done, makes its own stream wait for them as well, which costs nothing by then and tells the race detector of the order.
  *
  * <p>
+ * On the host no more is kept than was once used at the same time, and {@link #KEPT} more: with sizes that vary from run to run blocks of every size would gather otherwise. Beyond that, sizes that were not asked
+ * for for longest are given back, a quarter of what may be kept at a time.
+ *
+ * <p>
  * When memory runs out: the cached blocks are given back, each after its stream's work; garbage is collected, because buffers that no one can reach are freed too; and only then the
  * request fails. No stream, event or raw memory is called with the lock held.
  */
@@ -27,6 +31,10 @@ final class CachingAllocator {
     private static final int COLLECTIONS = 3;
     private static final long COLLECTION_MILLIS = 30;
     private static final long FIRST_COLLECTION = 256L << 20;
+    /** What may be kept however little is used. */
+    static final long KEPT = 32L << 20;
+    /** The system's allocator is asked to trim its own caches after so much. */
+    private static final long TRIMMED = 32L << 20;
 
     private final Device device;
     private final RawMemory memory;
@@ -49,6 +57,8 @@ final class CachingAllocator {
     private long peak;
     @GuardedBy("lock")
     private long buffers;
+    @GuardedBy("lock")
+    private long givenBack;
     /** With so much in use, garbage is collected before more is taken: the heap alone does not know how much native memory its small objects hold. */
     @GuardedBy("lock")
     private long collectAt = FIRST_COLLECTION;
@@ -280,15 +290,46 @@ final class CachingAllocator {
             return;
         }
         Block block = lease.block;
+        List<Block> excess = List.of();
+        boolean cached = false;
         synchronized (lock) {
             unlink(lease);
             StreamCache home = block.home;
             if (block.visitors.isEmpty() && home != null && home.open) {
                 home.push(block);
-                return;
+                cached = true;
+                long most = KEPT + peak;
+                if (home.bytes() > most && device.place().isHost()) {
+                    excess = new ArrayList<>();
+                    home.takeOldest(most - most / 4, excess);
+                }
             }
         }
-        afterVisitors(block);
+        if (!cached) {
+            afterVisitors(block);
+        }
+        giveBack(excess);
+    }
+
+    /** To the system. Nothing may use them any more: the host's own work is done when it is freed. */
+    private void giveBack(List<Block> blocks) {
+        long bytes = 0;
+        for (Block block : blocks) {
+            memory.giveBack(block.segment);
+            bytes += block.size;
+        }
+        boolean trims = false;
+        synchronized (lock) {
+            taken -= bytes;
+            givenBack += bytes;
+            if (givenBack >= TRIMMED) {
+                givenBack = 0;
+                trims = true;
+            }
+        }
+        if (trims) {
+            memory.trim();
+        }
     }
 
     private void afterVisitors(Block block) {
@@ -345,15 +386,8 @@ final class CachingAllocator {
         for (StreamCache cache : streams) {
             awaitDone(cache.stream.mark());
         }
-        long bytes = 0;
-        for (Block block : free) {
-            block.pending.forEach(CachingAllocator::awaitDone);
-            memory.giveBack(block.segment);
-            bytes += block.size;
-        }
-        synchronized (lock) {
-            taken -= bytes;
-        }
+        free.forEach(block -> block.pending.forEach(CachingAllocator::awaitDone));
+        giveBack(free);
     }
 
     @GuardedBy("lock")

@@ -1,6 +1,7 @@
 package io.seriatim.device;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -29,7 +30,8 @@ public final class Devices implements AutoCloseable {
     }
 
     /**
-     * Those of the process. They are never closed. {@code -Dseriatim.cpu.memory=2g} limits the host's memory, {@code -Dseriatim.sim.memory=64m} a simulated accelerator's.
+     * Those of the process. They are never closed. {@code -Dseriatim.cpu.memory=2g} limits the host's memory, {@code -Dseriatim.sim.memory=64m} a simulated accelerator's. Unless set, the host's limit in a
+     * container is the container's memory without the largest Java heap, but at least half of it.
      *
      * @return always the same
      */
@@ -179,7 +181,8 @@ public final class Devices implements AutoCloseable {
     }
 
     private static final class OfProcess {
-        static final Devices DEVICES = builder().cpuMemory(bytes("seriatim.cpu.memory", Long.MAX_VALUE))
+        static final Devices DEVICES = builder()
+                .cpuMemory(bytes("seriatim.cpu.memory", ContainerMemory.forBuffers(Path.of("/"), Runtime.getRuntime().maxMemory())))
                 .sim(SimOptions.DEFAULT.withMemory(bytes("seriatim.sim.memory", SimOptions.DEFAULT.memory()))).build();
 
         private OfProcess() {

@@ -17,6 +17,11 @@ final class HostMemory implements RawMemory {
     }
 
     @Override
+    public void trim() {
+        NativeMemory.trim();
+    }
+
+    @Override
     public MemorySegment view(Buffer buffer) {
         buffer.requireOpen();
         return buffer.view();

@@ -11,6 +11,11 @@ interface RawMemory {
 
     void giveBack(MemorySegment memory);
 
+    /** Has the system get what was given back, if something in between keeps it. */
+    default void trim() {
+        // Nothing keeps it.
+    }
+
     /** A buffer's bytes, if the calling thread may touch them; else an IllegalStateException. */
     MemorySegment view(Buffer buffer);
 

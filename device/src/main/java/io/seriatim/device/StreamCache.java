@@ -1,5 +1,6 @@
 package io.seriatim.device;
 
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** The free blocks of one stream, by size class. Guarded by the allocator's lock. */
@@ -8,6 +9,10 @@ final class StreamCache {
     /** Whether the stream takes more work. */
     boolean open = true;
     private final @Nullable Block[] heads = new @Nullable Block[SizeClass.COUNT];
+    /** When each class was last asked for a block. */
+    private final long[] asked = new long[SizeClass.COUNT];
+    private long requests;
+    private long bytes;
 
     StreamCache(Stream stream) {
         this.stream = stream;
@@ -15,21 +20,21 @@ final class StreamCache {
 
     @Nullable
     Block pop(int sizeClass) {
+        asked[sizeClass] = ++requests;
+        return take(sizeClass);
+    }
+
+    private @Nullable Block take(int sizeClass) {
         Block block = heads[sizeClass];
         if (block != null) {
             heads[sizeClass] = block.next;
             block.next = null;
+            bytes -= block.size;
         }
         return block;
     }
 
     long bytes() {
-        long bytes = 0;
-        for (Block head : heads) {
-            for (Block block = head; block != null; block = block.next) {
-                bytes += block.size;
-            }
-        }
         return bytes;
     }
 
@@ -37,5 +42,21 @@ final class StreamCache {
         int sizeClass = SizeClass.index(block.size);
         block.next = heads[sizeClass];
         heads[sizeClass] = block;
+        bytes += block.size;
+    }
+
+    /** Takes blocks out until no more than so many bytes are left, beginning with the sizes that were not asked for for longest. */
+    void takeOldest(long left, List<Block> into) {
+        while (bytes > left) {
+            int oldest = -1;
+            for (int i = 0; i < heads.length; i++) {
+                if (heads[i] != null && (oldest < 0 || asked[i] < asked[oldest])) {
+                    oldest = i;
+                }
+            }
+            for (Block block = take(oldest); block != null; block = bytes > left ? take(oldest) : null) {
+                into.add(block);
+            }
+        }
     }
 }

@@ -110,4 +110,38 @@ class AllocatorTest {
         }
         mine.forEach(Buffer::close);
     }
+
+    /** With sizes that never come again, freed blocks of all of them would gather. */
+    @Test
+    void ofSizesThatVaryNoMoreIsKeptThanWasUsed() {
+        try (Devices devices = Devices.builder().build()) {
+            Device host = devices.host();
+            long largest = 0;
+            for (int i = 1; i <= 400; i++) {
+                long bytes = i * (64L << 10);
+                host.allocate(bytes).close();
+                largest = Math.max(largest, bytes);
+                assertTrue(host.memory().cached() <= CachingAllocator.KEPT + 2 * largest, host.memory()::toString);
+            }
+            assertTrue(host.memory().cached() >= largest, "what was used last is kept");
+        }
+    }
+
+    /** Sizes that are used again and again stay, whatever came once. */
+    @Test
+    void theSizesNotAskedForForLongestAreGivenBack() {
+        try (Devices devices = Devices.builder().build()) {
+            Device host = devices.host();
+            long often = 3L << 20;
+            for (int i = 1; i <= 40; i++) {
+                Buffer buffer = host.allocate(often);
+                long address = buffer.address();
+                buffer.close();
+                host.allocate(i * (1L << 20) + 5).close();
+                Buffer again = host.allocate(often);
+                assertEquals(address, again.address(), "after " + i);
+                again.close();
+            }
+        }
+    }
 }

@@ -17,6 +17,7 @@ public final class NativeMemory {
     private static final boolean WINDOWS = System.getProperty("os.name", "").toLowerCase(Locale.ROOT).startsWith("windows");
     private static final MethodHandle ALLOCATE;
     private static final MethodHandle FREE;
+    private static final @Nullable MethodHandle TRIM;
 
     static {
         Linker linker = Linker.nativeLinker();
@@ -25,6 +26,9 @@ public final class NativeMemory {
         ALLOCATE = linker.downcallHandle(library.findOrThrow(WINDOWS ? "_aligned_malloc" : "aligned_alloc"), two);
         FREE = linker.downcallHandle(library.findOrThrow(WINDOWS ? "_aligned_free" : "free"),
                 FunctionDescriptor.ofVoid(ValueLayout.JAVA_LONG));
+        TRIM = library.find("malloc_trim")
+                .map(address -> linker.downcallHandle(address, FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG)))
+                .orElse(null);
     }
 
     private NativeMemory() {
@@ -59,6 +63,19 @@ public final class NativeMemory {
             FREE.invokeExact(memory.address());
         } catch (Throwable e) {
             throw new AssertionError("free throws nothing", e);
+        }
+    }
+
+    /** Gives the system what glibc keeps of freed memory between blocks that are used. Takes some milliseconds. Does nothing with other C libraries. */
+    public static void trim() {
+        MethodHandle trim = TRIM;
+        if (trim != null) {
+            try {
+                int given = (int) trim.invokeExact(0L);
+                assert given >= 0;
+            } catch (Throwable e) {
+                throw new AssertionError("malloc_trim throws nothing", e);
+            }
         }
     }
 }
