@@ -12,16 +12,19 @@ import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The script at the root, in a folder that looks like the built repository; its JDKs and its Maven say how they were called. */
@@ -143,6 +146,32 @@ class LauncherTest {
                 .map(module -> real + "/" + module + "/target/seriatim-" + module + "-1.jar:")
                 .collect(Collectors.joining()) + real + "/cli/target/lib/picocli.jar\n";
         assertTrue(ended.out.contains(classPath), ended.out);
+    }
+
+    @Test
+    void aSearchPathForFoldersDoesNotLeadItAstray() throws Exception {
+        Path decoy = Files.createDirectories(temp.resolve("decoy"));
+        Files.createDirectories(decoy.resolve(root.getFileName()));
+        Path home = jdk("home", "25");
+        Files.delete(root.resolve("cli/target/seriatim-cli-1.jar"));
+        Ended ended = launch(Path.of(root.getFileName().toString(), "seriatim"),
+                Map.of("JAVA_HOME", home.toString(), "CDPATH", decoy.toString()), "--help");
+        assertEquals(0, ended.code, ended.err);
+        assertTrue(Files.readString(temp.resolve("maven.log")).endsWith(" in " + root.toRealPath() + "\n"));
+        assertTrue(ended.out.contains(root.toRealPath() + "/engine/target/seriatim-engine-1.jar:"), ended.out);
+    }
+
+    /** Java reads paths in the encoding of the locale. */
+    @ParameterizedTest
+    @CsvSource(nullValues = "-", value = {"-, C.UTF-8", "C, C.UTF-8", "C.UTF-8, C.UTF-8"})
+    void javaHasAnEncodingThatHasAllPaths(@Nullable String given, String used) throws Exception {
+        Path home = jdk("home", "25");
+        script(home.resolve("bin/java"), "echo \"locale $LC_ALL\"");
+        Map<String, String> environment = new HashMap<>(Map.of("JAVA_HOME", home.toString()));
+        if (given != null) {
+            environment.put("LC_ALL", given);
+        }
+        assertEquals("locale " + used + "\n", launch(environment, "show").out);
     }
 
     @Test
