@@ -68,8 +68,9 @@ public final class AtomicFile {
         if (folder != null && !Files.isDirectory(folder)) {
             throw new NoSuchFileException(file.toString(), null, "its folder is not there: make it first");
         }
-        // Not a temporary file of the system's, which nobody else might read once it is in place.
-        Path temporary = target.resolveSibling("." + target.getFileName() + "." + UUID.randomUUID() + ".part");
+        // Not a temporary file of the system's, which nobody else might read once it is in place. Its name does not contain the target's, which may
+        // be as long as names can be.
+        Path temporary = target.resolveSibling("." + UUID.randomUUID() + ".part");
         try {
             try (FileChannel channel = FileChannel.open(temporary, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
                 OutputStream out = new BufferedOutputStream(Channels.newOutputStream(channel), CHUNK) {

@@ -40,7 +40,7 @@ final class NanSearch {
 
     private @Nullable Found repeat() throws IOException {
         Scope scope = new Scope();
-        TrainingState state = training.rewind(scope);
+        TrainingState state = training.rewind(scope, failed.data());
         long perEpoch = Batches.of(training.data().training(), state.batch(), state.seed()).perEpoch();
         try (TrainingReader reader = new TrainingReader(training.data().training(), state)) {
             long unchecked = Math.max(0, failed.step() + 1 - LOOKED_AT - state.step());

@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,6 +27,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Trainer {
     private final Training training;
+    private final @Nullable RunLock lock;
+    private final boolean ownsLock;
+    private String fingerprint = "";
     private final Scope scope = new Scope();
 
     /**
@@ -64,6 +68,7 @@ public final class Trainer {
         private AllowedFiles files = AllowedFiles.NONE;
         private StopSignal stop = new StopSignal();
         private @Nullable RunRecorder recorder;
+        private @Nullable RunLock lock;
 
         private Builder(Model model, Split data) {
             this.model = model;
@@ -194,6 +199,18 @@ public final class Trainer {
         }
 
         /**
+         * Uses the caller's lock of the folder, which the caller closes. Without, the training takes one for its own time.
+         *
+         * @param value
+         *            is acquired before anything is read from the folder or written into it, if it has not been yet
+         * @return this
+         */
+        public Builder lock(RunLock value) {
+            lock = value;
+            return this;
+        }
+
+        /**
          * Goes on from the newest checkpoint of the folder, as if there had been no interruption.
          *
          * @return this
@@ -281,6 +298,8 @@ public final class Trainer {
         training = new Training(builder.model, builder.data, options, builder.listeners, builder.stop, builder.recorder,
                 options.folder() == null ? null : Checkpoints.in(options.folder()));
         training.check();
+        ownsLock = builder.lock == null && options.folder() != null;
+        lock = ownsLock ? RunLock.of(Objects.requireNonNull(options.folder())) : builder.lock;
     }
 
     /**
@@ -334,14 +353,43 @@ public final class Trainer {
      * @return what came of it
      * @throws NotFiniteException
      *             if the loss becomes NaN or infinite
+     * @throws IllegalArgumentException
+     *             if it is resumed with another model, seed, batch or other data
+     * @throws RunInUseException
+     *             if another training writes into the folder
      * @throws IOException
      *             if data cannot be read, or checkpoints cannot be read or written; the checkpoints that were there are still there
      */
     public Result run() throws IOException {
-        TrainingState from = training.options().resume() ? training.resume(scope) : training.begin(scope);
-        Result result = new TrainingLoop(training, scope, from).run();
-        training.tell(listener -> listener.ended(result.end(), result.step()));
-        return result;
+        try {
+            fingerprint = training.fingerprint();
+            if (training.options().resume()) {
+                acquireLock();
+            }
+            TrainingState from = training.options().resume() ? training.resume(scope, fingerprint) : training.begin(scope, fingerprint);
+            Result result = new TrainingLoop(training, scope, from, this::acquireLock).run();
+            training.tell(listener -> listener.ended(result.end(), result.step()));
+            return result;
+        } finally {
+            if (lock != null && ownsLock) {
+                lock.close();
+            }
+        }
+    }
+
+    private void acquireLock() throws IOException {
+        if (lock != null) {
+            lock.acquire();
+        }
+    }
+
+    /**
+     * Tells the data apart from others of the same size and kind: see {@link io.seriatim.train.data.Fingerprint}. Checkpoints have it, and are resumed with no other data.
+     *
+     * @return empty until listeners are told that the training has begun, and without a folder
+     */
+    public String fingerprint() {
+        return fingerprint;
     }
 
     /**

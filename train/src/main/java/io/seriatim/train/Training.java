@@ -10,6 +10,7 @@ import io.seriatim.graph.VarDesc;
 import io.seriatim.graph.format.ProgramFiles;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.train.data.Batches;
+import io.seriatim.train.data.Fingerprint;
 import io.seriatim.train.data.Split;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -72,8 +73,13 @@ record Training(Model model, Split data, TrainingOptions options, List<TrainingL
         }
     }
 
+    /** Tells the data apart from others, where that will be asked: in checkpoints. */
+    String fingerprint() throws IOException {
+        return checkpoints == null ? "" : Fingerprint.of(data);
+    }
+
     /** Sets the variables of a scope to those of the first step. */
-    TrainingState begin(Scope scope) {
+    TrainingState begin(Scope scope, String fingerprint) {
         try (Executor executor = Executor.builder().place(Place.CPU).files(options.files()).build()) {
             executor.run(model.startup().copy().randomSeed(options.seed()));
             for (String name : executor.scope().names()) {
@@ -83,19 +89,19 @@ record Training(Model model, Split data, TrainingOptions options, List<TrainingL
                 }
             }
         }
-        return beginning();
+        return beginning(fingerprint);
     }
 
-    private TrainingState beginning() {
-        return TrainingState.begin(ProgramFiles.hash(model.main()), options.seed(), options.batch(), data.training().size());
+    private TrainingState beginning(String fingerprint) {
+        return TrainingState.begin(ProgramFiles.hash(model.main()), options.seed(), options.batch(), data.training().size(), fingerprint);
     }
 
     /** Sets the variables of a scope to those of the newest checkpoint. */
-    TrainingState resume(Scope scope) throws IOException {
+    TrainingState resume(Scope scope, String fingerprint) throws IOException {
         Checkpoints from = Objects.requireNonNull(checkpoints, "to resume, a training needs the folder of its run");
         Path latest = from.latest();
         TrainingState state = Checkpoints.state(latest);
-        requireSame(beginning(), state, latest);
+        requireSame(beginning(fingerprint), state, latest);
         from.load(latest, model.main(), scope);
         return state;
     }
@@ -114,11 +120,15 @@ record Training(Model model, Split data, TrainingOptions options, List<TrainingL
             throw new IllegalArgumentException(checkpoint + " is of a training on " + there.examples() + " examples, but there are "
                     + wanted.examples() + " now: resume with the same data");
         }
+        if (!there.data().isEmpty() && !wanted.data().equals(there.data())) {
+            throw new IllegalArgumentException(checkpoint + " is of a training on other data of the same size (fingerprint "
+                    + there.data() + ", now " + wanted.data() + "): resume with the same data, or train into a new folder");
+        }
     }
 
     /** Sets the variables of a scope to a state from which later ones can be reached again: that of the newest checkpoint, or the begin. */
-    TrainingState rewind(Scope scope) throws IOException {
-        return checkpoints == null || checkpoints.steps().isEmpty() ? begin(scope) : resume(scope);
+    TrainingState rewind(Scope scope, String fingerprint) throws IOException {
+        return checkpoints == null || checkpoints.steps().isEmpty() ? begin(scope, fingerprint) : resume(scope, fingerprint);
     }
 
     TrainingListener.Begun begun(TrainingState from, Scope scope) {

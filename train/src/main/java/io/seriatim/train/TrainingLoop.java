@@ -19,13 +19,21 @@ final class TrainingLoop {
     private final TrainingOptions options;
     private final Scope scope;
     private final TrainingState begin;
+    private final Opening opening;
     private final long perEpoch;
     private final long steps;
     private TrainingState state;
     private End end = End.DONE;
     private double loss = Double.NaN;
 
-    TrainingLoop(Training training, Scope scope, TrainingState begin) {
+    /** What is due before listeners are told: they may write files. */
+    interface Opening {
+        /** Throws what keeps the training from beginning. */
+        void open() throws IOException;
+    }
+
+    TrainingLoop(Training training, Scope scope, TrainingState begin, Opening opening) {
+        this.opening = opening;
         this.training = training;
         this.options = training.options();
         this.scope = scope;
@@ -62,6 +70,7 @@ final class TrainingLoop {
     }
 
     private void tellBegun() throws IOException {
+        opening.open();
         TrainingListener.Begun begun = training.begun(begin, scope);
         training.tell(listener -> listener.begun(begun));
     }

@@ -23,6 +23,8 @@ import java.util.function.Function;
  *            examples of a step, on which the order depends
  * @param examples
  *            of the training set
+ * @param data
+ *            fingerprint of training and validation set; empty if it is not known
  * @param step
  *            steps that have been done
  * @param epoch
@@ -36,25 +38,26 @@ import java.util.function.Function;
  * @param since
  *            evaluations after the best one
  */
-record TrainingState(long program, long seed, int batch, int examples, long step, int epoch, long batchOfEpoch, long bestStep,
+record TrainingState(long program, long seed, int batch, int examples, String data, long step, int epoch, long batchOfEpoch, long bestStep,
         double bestLoss, int since) {
     private static final int VERSION = 1;
 
-    static TrainingState begin(long program, long seed, int batch, int examples) {
-        return new TrainingState(program, seed, batch, examples, 0, 0, 0, -1, Double.POSITIVE_INFINITY, 0);
+    static TrainingState begin(long program, long seed, int batch, int examples, String data) {
+        return new TrainingState(program, seed, batch, examples, data, 0, 0, 0, -1, Double.POSITIVE_INFINITY, 0);
     }
 
     TrainingState stepped(long batchesOfEpoch) {
         boolean last = batchOfEpoch + 1 == batchesOfEpoch;
-        return new TrainingState(program, seed, batch, examples, step + 1, last ? epoch + 1 : epoch, last ? 0 : batchOfEpoch + 1, bestStep,
+        return new TrainingState(program, seed, batch, examples, data, step + 1, last ? epoch + 1 : epoch, last ? 0 : batchOfEpoch + 1,
+                bestStep,
                 bestLoss,
                 since);
     }
 
     TrainingState evaluated(double loss) {
         return loss < bestLoss
-                ? new TrainingState(program, seed, batch, examples, step, epoch, batchOfEpoch, step, loss, 0)
-                : new TrainingState(program, seed, batch, examples, step, epoch, batchOfEpoch, bestStep, bestLoss, since + 1);
+                ? new TrainingState(program, seed, batch, examples, data, step, epoch, batchOfEpoch, step, loss, 0)
+                : new TrainingState(program, seed, batch, examples, data, step, epoch, batchOfEpoch, bestStep, bestLoss, since + 1);
     }
 
     /** Whether nothing was computed since the best evaluation. */
@@ -69,6 +72,7 @@ record TrainingState(long program, long seed, int batch, int examples, long step
         lines.put("seed", Long.toString(seed));
         lines.put("batch", Integer.toString(batch));
         lines.put("examples", Integer.toString(examples));
+        lines.put("data", data);
         lines.put("step", Long.toString(step));
         lines.put("epoch", Integer.toString(epoch));
         lines.put("batch-of-epoch", Long.toString(batchOfEpoch));
@@ -97,6 +101,8 @@ record TrainingState(long program, long seed, int batch, int examples, long step
         }
         return new TrainingState(parser.number("program", text -> Long.parseUnsignedLong(text, 16)), parser.number("seed", Long::parseLong),
                 parser.number("batch", Integer::parseInt), parser.number("examples", Integer::parseInt),
+                // Earlier versions did not write it.
+                lines.getOrDefault("data", ""),
                 parser.number("step", Long::parseLong), parser.number("epoch", Integer::parseInt),
                 parser.number("batch-of-epoch", Long::parseLong), parser.number("best-step", Long::parseLong),
                 parser.number("best-loss", Double::parseDouble), parser.number("evaluations-since", Integer::parseInt));

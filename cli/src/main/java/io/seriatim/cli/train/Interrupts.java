@@ -14,8 +14,8 @@ import java.util.concurrent.atomic.AtomicInteger;
  * is named. Where it is missing, Ctrl-C ends the process at once, and the last checkpoint is what remains.
  */
 final class Interrupts {
-    /** What shells report of a process that Ctrl-C has ended. */
-    private static final int INTERRUPTED = 130;
+    /** The exit code of a training that was stopped: what shells report of a process that Ctrl-C has ended. */
+    static final int INTERRUPTED = 130;
 
     private Interrupts() {
     }

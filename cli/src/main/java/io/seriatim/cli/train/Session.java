@@ -10,6 +10,7 @@ import io.seriatim.graph.Printable;
 import io.seriatim.graph.format.InferenceModels;
 import io.seriatim.tensor.onednn.OneDnn;
 import io.seriatim.train.NotFiniteException;
+import io.seriatim.train.RunLock;
 import io.seriatim.train.StopSignal;
 import io.seriatim.train.Trainer;
 import io.seriatim.train.TrainingListener;
@@ -26,7 +27,6 @@ import java.io.Console;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.io.PrintWriter;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -44,6 +44,7 @@ final class Session {
     private final Job job;
     private final Path folder;
     private final boolean resume;
+    private final RunLock lock;
     private final int threads;
     private final PrintWriter out;
     private final PrintWriter err;
@@ -63,11 +64,23 @@ final class Session {
         this.threads = threads;
         this.out = out;
         this.err = err;
-        history = resume ? History.read(folder.resolve(METRICS), Trainer.latestCheckpoint(folder)) : new History();
         progress = new Progress(new PrintStream(System.out, true, System.out.charset()), isTerminal());
         lines = new JsonLines(folder.resolve(METRICS));
         events = new EventFile(folder);
-        trainer = trainer(files);
+        lock = RunLock.of(folder);
+        boolean made = false;
+        try {
+            if (resume) {
+                lock.acquire();
+            }
+            history = resume ? History.read(folder.resolve(METRICS), Trainer.latestCheckpoint(folder)) : new History();
+            trainer = trainer(files);
+            made = true;
+        } finally {
+            if (!made) {
+                lock.close();
+            }
+        }
     }
 
     @SuppressWarnings("SystemConsoleNull") // It still is, unless jdk.console is set to another provider than that of java.base.
@@ -80,7 +93,7 @@ final class Session {
         Settings settings = job.settings();
         Trainer.Builder builder = Trainer.of(job.model(), job.split()).batch(settings.batch()).epochs(settings.epochs())
                 .seed(settings.seed()).places(places(settings.places())).threads(threads).files(files).patience(settings.patience())
-                .evaluateEvery(settings.evaluateEvery()).checkpointEvery(settings.checkpointEvery()).folder(folder).stop(stop)
+                .evaluateEvery(settings.evaluateEvery()).checkpointEvery(settings.checkpointEvery()).folder(folder).lock(lock).stop(stop)
                 .recorder(recorder).listener(new Opening()).listener(history).listener(lines).listener(events).listener(progress);
         if (settings.steps() > 0) {
             builder.steps(settings.steps());
@@ -97,21 +110,27 @@ final class Session {
         return begun;
     }
 
-    /** Makes the folder once there is something to put into it. */
+    /** Writes the settings once the training has made the folder and locked it. */
     private final class Opening implements TrainingListener {
         @Override
         public void begun(Begun training) throws IOException {
-            stop.whileWriting(() -> {
-                Files.createDirectories(folder);
-                if (!resume) {
-                    job.settings().write(folder);
-                }
-            });
+            if (!resume) {
+                // Another training may have made its run here while this one read its data.
+                Settings.requireNoRun(folder);
+                stop.whileWriting(() -> job.settings().write(folder, trainer.fingerprint()));
+            }
             begun = true;
         }
     }
 
-    void train() throws IOException {
+    /** Trains, and returns whether it was stopped before its end. */
+    boolean train() throws IOException {
+        try (lock) {
+            return trainLocked();
+        }
+    }
+
+    private boolean trainLocked() throws IOException {
         out.println(Printable.of("data      " + job.data()));
         if (job.text() != null) {
             out.println(String.format(Locale.ROOT, "baseline  %.4f nats per character, by a bigram model", job.baseline()));
@@ -138,6 +157,7 @@ final class Session {
             out.println(Printable.of("go on with: ./seriatim train --resume " + folder));
         }
         out.flush();
+        return stopped;
     }
 
     private Path report(List<NameInventor.Invention> names, @Nullable Throwable failure) throws IOException {

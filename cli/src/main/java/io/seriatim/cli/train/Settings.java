@@ -2,6 +2,7 @@ package io.seriatim.cli.train;
 
 import io.seriatim.tensor.AtomicFile;
 import io.seriatim.tensor.FileFormatException;
+import io.seriatim.train.Trainer;
 import java.io.IOException;
 import java.nio.charset.CharacterCodingException;
 import java.nio.file.Files;
@@ -73,12 +74,22 @@ record Settings(String what, @Nullable Path startup, Map<String, Path> feeds, @N
         }
     }
 
-    void write(Path folder) throws IOException {
+    /** Writes them, and beside them what tells the data apart from others; {@link Trainer} checks that when the run is resumed. */
+    void write(Path folder, String fingerprint) throws IOException {
         AtomicFile.writeText(folder.resolve(FILE), out -> {
             for (Map.Entry<String, String> line : lines().entrySet()) {
                 out.write(PropertyText.encoded(line.getKey()).replace("=", "\\u003d") + "=" + PropertyText.encoded(line.getValue()) + "\n");
             }
+            out.write("data-fingerprint=" + fingerprint + "\n");
         });
+    }
+
+    /** Throws an IllegalArgumentException if a folder holds a run. */
+    static void requireNoRun(Path folder) {
+        if (Files.exists(folder.resolve(FILE))) {
+            throw new IllegalArgumentException(
+                    "The folder " + folder + " holds a run already: go on with it by --resume " + folder + ", or name another folder");
+        }
     }
 
     static Settings read(Path folder) throws IOException {

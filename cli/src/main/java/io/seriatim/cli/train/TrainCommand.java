@@ -1,5 +1,7 @@
 package io.seriatim.cli.train;
 
+import io.seriatim.cli.Nearest;
+import io.seriatim.cli.RepeatedFeeds;
 import io.seriatim.device.DeviceNotFoundException;
 import io.seriatim.executor.ProgramFailedException;
 import io.seriatim.graph.AllowedFiles;
@@ -118,15 +120,16 @@ public final class TrainCommand implements Callable<Integer> {
         } catch (IllegalArgumentException | DeviceNotFoundException | IOException e) {
             throw e instanceof ParameterException known ? known : usage(String.valueOf(e.getMessage()), e);
         }
+        boolean stopped;
         try {
-            session.train();
+            stopped = session.train();
         } catch (IllegalArgumentException | ProgramFailedException | IOException e) {
             if (session.hasBegun()) {
                 throw e;
             }
             throw usage(String.valueOf(e.getMessage()), e);
         }
-        return 0;
+        return stopped ? Interrupts.INTERRUPTED : 0;
     }
 
     private int threads() {
@@ -137,6 +140,7 @@ public final class TrainCommand implements Callable<Integer> {
         if (!precision.equals("f32") && !precision.equals("bf16")) {
             throw usage("--precision must be f32 or bf16, but is '" + precision + "'", null);
         }
+        RepeatedFeeds.refuse(command().commandLine());
         require("--epochs", epochs, 0);
         require("--batch", batch, 0);
         require("--steps", steps, 0);
@@ -152,7 +156,9 @@ public final class TrainCommand implements Callable<Integer> {
             throw usage("--startup, --feed and --loss are for programs, but '" + what + "' is a network", null);
         }
         if (!network && !Files.exists(Path.of(what))) {
-            throw usage("There is no network and no file '" + what + "': train one of " + Job.NETWORKS + ", or a program's .pdmodel", null);
+            String meant = Nearest.to(what, Job.NETWORKS).map(name -> ": did you mean '" + name + "'?").orElse("");
+            throw usage("There is no network and no file '" + what + "'" + (meant.isEmpty() ? ": train" : meant + " Train") + " one of "
+                    + Job.NETWORKS + ", or a program's .pdmodel", null);
         }
         Map<String, Path> absolute = new LinkedHashMap<>();
         feeds.forEach((name, file) -> absolute.put(name, file.toAbsolutePath().normalize()));
@@ -206,10 +212,7 @@ public final class TrainCommand implements Callable<Integer> {
             }
         }
         requireFolder(made);
-        if (Files.exists(made.resolve(Settings.FILE))) {
-            throw usage("The folder " + made + " holds a run already: go on with it by --resume " + made + ", or name another folder",
-                    null);
-        }
+        Settings.requireNoRun(made);
         return made;
     }
 }

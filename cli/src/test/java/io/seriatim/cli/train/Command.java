@@ -65,6 +65,10 @@ final class Command implements AutoCloseable {
         assertTrue(kill.waitFor() == 0 || !process.isAlive(), "kill failed");
     }
 
+    long pid() {
+        return process.pid();
+    }
+
     /** Returns its exit code. */
     int end() throws IOException, InterruptedException {
         out.lines().forEach(line -> printed.append(line).append('\n'));

@@ -51,7 +51,7 @@ class TrainCommandTest {
         RunFolder run = train("names", "names", "--data", text, "--batch", 8, "--epochs", 9, "--steps", 5);
         long last = run.checkpoints().getLast();
         assertEquals(5, last);
-        Set<String> expected = new TreeSet<>(Set.of("run.properties", "metrics.jsonl", "events.out.tfevents", "model.pdmodel",
+        Set<String> expected = new TreeSet<>(Set.of("run.lock", "run.properties", "metrics.jsonl", "events.out.tfevents", "model.pdmodel",
                 "model.pdiparams", "report.html"));
         run.checkpoints().forEach(step -> expected
                 .addAll(List.of("checkpoints/" + step + "/state.properties", "checkpoints/" + step + "/variables.pdiparams")));

@@ -81,7 +81,8 @@ class TrainInputTest {
         assertRefused("'mlp' needs --data", "mlp");
         assertRefused("there is no such file or folder", "mlp", "--data", temp.resolve("missing"));
         assertRefused("the folder has no data", "mlp", "--data", folder("empty"));
-        assertRefused("There is no network and no file 'lennet'", "lennet");
+        assertRefused("There is no network and no file 'lennet': did you mean 'lenet'?", "lennet");
+        assertRefused("There is no network and no file 'transformer': train one of [names, lenet", "transformer");
     }
 
     @Test
@@ -207,6 +208,14 @@ class TrainInputTest {
         assertNotResumed("and batches of 8, not with seed 0 and batches of 9: resume with the same", properties,
                 settings.replace("batch=8", "batch=9"));
         assertNotResumed("arrays2", properties, settings.replace(data.toString(), data + "2"));
+        Path x = data.resolve("x.npy");
+        byte[] values = Files.readAllBytes(x);
+        values[values.length - 1] ^= 1;
+        byte[] kept = Files.readAllBytes(x);
+        Files.write(x, values);
+        assertOneLine(2, "is of a training on other data of the same size (fingerprint ", CommandRun.of("train", "--resume", run));
+        Files.write(x, kept);
+        assertTrue(settings.matches("(?s).*\ndata-fingerprint=[0-9a-f]{32}\n.*"), settings);
         Path metrics = run.resolve("metrics.jsonl");
         String lines = Files.readString(metrics);
         assertNotResumed("metrics.jsonl", metrics, lines.replaceFirst("\"loss\":", "\"los"));
@@ -246,6 +255,7 @@ class TrainInputTest {
         assertRefused("'loss_x'", main, "--startup", startup, "--feed", x, "--feed", y, "--loss", "loss_x");
         assertRefused("'nothing'", main, "--startup", startup, "--feed", x, "--feed", y, "--loss", "nothing");
         assertRefused("The loss must have one element, but 'x'", main, "--startup", startup, "--feed", x, "--feed", y, "--loss", "x");
+        assertRefused("--feed x=… is given twice", main, "--startup", startup, "--feed", x, "--feed", y, "--feed", x);
         assertRefused("'z'", main, "--startup", startup, "--feed", x, "--feed", "z=" + temp.resolve("y.npy"));
         assertRefused("'y'", main, "--startup", startup, "--feed", x);
         assertRefused("'x'", main, "--startup", startup, "--feed", "x=" + temp.resolve("wide.npy"), "--feed", y, "--batch", 5);

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * about twenty times between, at the same steps whenever the same is trained, without control characters.
  * <p>
  * Loss and metrics are means over about the last twenty steps, throughput is that of about the last five seconds, and the time left is
- * what the steps left would take at that pace, with evaluations as often as so far. Between two drawings a step costs a few additions. For
+ * what the steps left would take at that pace, with evaluations as often as so far; it is left out until the pace is steady. Between two drawings a step costs a few additions. For
  * one thread.
  */
 public final class Progress implements TrainingListener, AutoCloseable {
@@ -194,13 +194,17 @@ public final class Progress implements TrainingListener, AutoCloseable {
         line.append("  loss ").append(Figures.value(loss.value()));
         metrics.forEach((name, average) -> line.append("  ").append(name).append(' ').append(Figures.value(average.value())));
         line.append("  ").append(Figures.speed(pace.unitsPerSecond())).append(' ').append(training.unit()).append("/s");
-        return Printable.of(line.append("  ").append(time(training, step)).toString());
+        String time = time(training, step);
+        return Printable.of((time.isEmpty() ? line : line.append("  ").append(time)).toString());
     }
 
-    /** How long it will take, and in the end how long it took. */
+    /** How long it will take, as soon as that can be told, and in the end how long it took. */
     private String time(Begun training, Step step) {
         if (step.step() >= training.steps()) {
             return "in " + Figures.time((nanos.getAsLong() - begunAt) / 1e9);
+        }
+        if (!pace.isSteady()) {
+            return "";
         }
         double evaluation = evaluationSeconds / (step.step() - training.firstStep());
         return Figures.time((training.steps() - step.step()) * (pace.secondsPerStep() + evaluation)) + " left";

@@ -118,7 +118,7 @@ final class ProgressTest {
         tell(progress, 1, 7, 1);
         progress.step(new Step(8, 1, Double.NaN, Map.of("accuracy", 0.61), 1e-3, 0.01, 512));
         progress.close();
-        assertEquals("epoch 1/5 ━╺────────────────── 8/100  loss NaN  accuracy 0.610  51,200 tokens/s  0:01 left", screen().get(1));
+        assertEquals("epoch 1/5 ━╺────────────────── 8/100  loss NaN  accuracy 0.610  51,200 tokens/s", screen().get(1));
         assertEquals("", screen().get(2));
     }
 
@@ -154,8 +154,8 @@ final class ProgressTest {
         progress.ended(End.DONE, 90);
         List<String> lines = printed().lines().toList();
         assertEquals(HEAD, lines.get(0));
-        assertEquals("epoch 1/5  1/90  loss 2.000  accuracy 0.610  51,200 tokens/s  0:01 left", lines.get(1));
-        assertEquals("epoch 1/5  5/90  loss 2.000  accuracy 0.610  51,200 tokens/s  0:01 left", lines.get(2));
+        assertEquals("epoch 1/5  1/90  loss 2.000  accuracy 0.610  51,200 tokens/s", lines.get(1));
+        assertEquals("epoch 1/5  5/90  loss 2.000  accuracy 0.610  51,200 tokens/s", lines.get(2));
         assertEquals("step 10  checkpoint c", lines.get(4));
         assertEquals("epoch 1/5  90/90  loss 2.000  accuracy 0.610  51,200 tokens/s  in 0:01", lines.getLast());
         assertEquals(21, lines.size());
@@ -166,10 +166,38 @@ final class ProgressTest {
     void aContinuedTrainingShowsItsFirstStep() {
         Progress progress = progress(false, 40, StandardCharsets.UTF_8);
         progress.begun(begun(1001, 2000));
-        tell(progress, 1002, 1100, 2);
+        tell(progress, 1002, 1300, 2);
         assertEquals(List.of(HEAD + ", continued after step 1,001",
-                "epoch 2/5  1,002/2,000  loss 2.000  accuracy 0.610  51,200 tokens/s  0:10 left",
-                "epoch 2/5  1,100/2,000  loss 2.000  accuracy 0.610  51,200 tokens/s  0:09 left"), printed().lines().toList());
+                "epoch 2/5  1,002/2,000  loss 2.000  accuracy 0.610  51,200 tokens/s",
+                "epoch 2/5  1,100/2,000  loss 2.000  accuracy 0.610  51,200 tokens/s",
+                "epoch 3/5  1,200/2,000  loss 2.000  accuracy 0.610  51,200 tokens/s",
+                "epoch 3/5  1,300/2,000  loss 2.000  accuracy 0.610  51,200 tokens/s  0:07 left"), printed().lines().toList());
+    }
+
+    /** The first steps are slow while code is compiled: a forecast from them would be many times too long. */
+    @Test
+    void theForecastWaitsForASteadyPace() {
+        Progress progress = progress(false, 40, StandardCharsets.UTF_8);
+        progress.begun(begun(0, 10_000));
+        progress.step(new Step(1, 1, 2, Map.of(), 0.1, 1.5, 512));
+        for (long step = 2; step <= 10_000; step++) {
+            double seconds = Math.max(0.01, 0.2 / step);
+            progress.step(new Step(step, 1, 2, Map.of(), 0.1, seconds, 512));
+        }
+        List<String> lines = printed().lines().toList();
+        assertFalse(lines.get(1).contains("left"), lines.get(1));
+        // The true rest is 1:35; from the first step alone it would be more than four hours.
+        assertTrue(lines.get(2).matches(".* 500/10,000 .*  1:[3-5]\\d left"), lines.get(2));
+    }
+
+    @Test
+    void aPaceThatNeverBecomesSteadyIsUsedAfterAWhile() {
+        Pace pace = new Pace();
+        int steps = 0;
+        while (!pace.isSteady()) {
+            pace.add(1, steps++ % 2 == 0 ? 0.1 : 3);
+        }
+        assertTrue(steps > 10 && steps < 16, "steps: " + steps);
     }
 
     @Test

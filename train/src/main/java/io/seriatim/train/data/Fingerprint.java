@@ -1,0 +1,67 @@
+package io.seriatim.train.data;
+
+import io.seriatim.tensor.Tensor;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+
+/**
+ * Tells data of the same size and kind apart, so that a training is not resumed with others than it was begun with. It is the first half of a SHA-256 of the fields and the examples of both parts; of a part with more than
+ * {@value #BYTES} bytes, of examples that are spread evenly over it, the first and the last among them. So a change of a single example in a large set may pass.
+ */
+public final class Fingerprint {
+    /** Hashed in a few milliseconds. */
+    private static final long BYTES = 8L << 20;
+    private static final int MOST_EXAMPLES = 256;
+    private static final int DIGITS = 32;
+
+    private Fingerprint() {
+    }
+
+    /**
+     * Computes it.
+     *
+     * @param data
+     *            is read
+     * @return 32 hexadecimal digits, which depend on nothing but the data
+     * @throws IOException
+     *             if examples cannot be read
+     */
+    public static String of(Split data) throws IOException {
+        MessageDigest digest;
+        try {
+            digest = MessageDigest.getInstance("SHA-256");
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("Every Java platform has SHA-256", e);
+        }
+        add(digest, data.training());
+        add(digest, data.validation());
+        return HexFormat.of().formatHex(digest.digest()).substring(0, DIGITS);
+    }
+
+    private static void add(MessageDigest digest, Dataset part) throws IOException {
+        digest.update((part.fields() + " " + part.size()).getBytes(StandardCharsets.UTF_8));
+        long each = Math.max(1, part.fields().stream().mapToLong(field -> field.dtype().bytes() * field.shape().size()).sum());
+        int count = (int) Math.min(part.size(), Math.max(2, BYTES / each));
+        int together = (int) Math.clamp(BYTES / each, 1, MOST_EXAMPLES);
+        for (int first = 0; first < count; first += together) {
+            int[] examples = new int[Math.min(together, count - first)];
+            for (int i = 0; i < examples.length; i++) {
+                examples[i] = count == 1 ? 0 : (int) ((long) (first + i) * (part.size() - 1) / (count - 1));
+            }
+            for (Tensor tensor : part.batch(examples)) {
+                add(digest, tensor.memory());
+                tensor.close();
+            }
+        }
+    }
+
+    private static void add(MessageDigest digest, MemorySegment bytes) {
+        for (long from = 0; from < bytes.byteSize(); from += BYTES) {
+            digest.update(bytes.asSlice(from, Math.min(BYTES, bytes.byteSize() - from)).asByteBuffer());
+        }
+    }
+}
