@@ -1,16 +1,22 @@
 package io.seriatim.cli;
 
+import io.seriatim.executor.ProgramFailedException;
 import io.seriatim.graph.Printable;
 import io.seriatim.train.NotFiniteException;
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import picocli.CommandLine;
 import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.MissingParameterException;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
+import picocli.CommandLine.UnmatchedArgumentException;
 
 /** One line on stderr for an error, and the stack trace only where it is asked for. */
 final class Errors {
@@ -25,8 +31,29 @@ final class Errors {
 
     private static int wrongUsage(ParameterException e, String[] args) {
         CommandLine command = e.getCommandLine();
-        print(command.getErr(), message(e) + " (see '" + command.getCommandSpec().qualifiedName() + " --help')", e, args);
+        List<String> unknown = command.getUnmatchedArguments();
+        // A mistyped option is often the one that is missing, so it is named first.
+        boolean mistyped = !unknown.isEmpty() && (e instanceof MissingParameterException || e instanceof UnmatchedArgumentException);
+        String line = mistyped ? unknown(command, unknown, message(e)) : message(e);
+        print(command.getErr(), line + " (see '" + command.getCommandSpec().qualifiedName() + " --help')", e, args);
         return ExitCode.USAGE;
+    }
+
+    private static String unknown(CommandLine command, List<String> arguments, String otherwise) {
+        Optional<String> option = arguments.stream().filter(argument -> argument.startsWith("-")).findFirst();
+        if (option.isPresent()) {
+            return "Unknown option: '" + option.get() + "'" + didYouMean(option.get(), command.getCommandSpec().optionsMap().keySet(), "");
+        }
+        Set<String> commands = command.getSubcommands().keySet();
+        if (commands.isEmpty()) {
+            return otherwise;
+        }
+        String name = arguments.getFirst();
+        return "There is no command '" + name + "'" + didYouMean(name, commands, ": the commands are " + String.join(", ", commands));
+    }
+
+    private static String didYouMean(String word, Set<String> known, String otherwise) {
+        return Nearest.to(word, known).map(each -> ": did you mean '" + each + "'?").orElse(otherwise);
     }
 
     private static int failed(Exception e, CommandLine command, ParseResult parsed) {
@@ -41,9 +68,18 @@ final class Errors {
         return ExitCode.SOFTWARE;
     }
 
+    /** Tells of output that could not be written; a reader that has read enough, such as {@code head}, is no reason for a line. */
+    static int notWritten(PrintWriter err, IOException failure, String... args) {
+        if (!StandardOutput.isClosedByReader(failure)) {
+            print(err, "The standard output could not be written: " + message(failure), failure, args);
+        }
+        return ExitCode.SOFTWARE;
+    }
+
     private static void print(PrintWriter err, String line, Throwable t, String[] args) {
         err.println("seriatim: " + Printable.of(line));
         if (Arrays.asList(args).contains(DEBUG)) {
+            printCallStack(err, t);
             trace(err, t, "", "", new StackTraceElement[0], Collections.newSetFromMap(new IdentityHashMap<>()));
         }
         err.flush();
@@ -72,6 +108,17 @@ final class Errors {
         }
         if (t.getCause() != null) {
             trace(err, t.getCause(), indent, "Caused by: ", frames, told);
+        }
+    }
+
+    /** Where the operation that failed was built, which is mostly Python's and so in no stack trace of Java's. */
+    private static void printCallStack(PrintWriter err, Throwable t) {
+        for (Throwable each = t; each != null; each = each.getCause()) {
+            if (each instanceof ProgramFailedException failed && !failed.callStack().isEmpty()) {
+                err.println("The operation was built at:");
+                failed.callStack().forEach(line -> err.println(Printable.of(line)));
+                return;
+            }
         }
     }
 

@@ -11,6 +11,7 @@ import io.seriatim.cli.doctor.DoctorCommand;
 import io.seriatim.cli.run.RunCommand;
 import io.seriatim.cli.show.ShowCommand;
 import io.seriatim.cli.train.TrainCommand;
+import java.io.IOException;
 import java.io.PrintWriter;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -88,9 +89,12 @@ final class Main {
      *            its names and options
      */
     public static void main(String[] args) {
+        StandardOutput standard = StandardOutput.install();
         CommandLine commands = commandLine();
         int code = run(commands, args);
         commands.getOut().flush();
-        System.exit(code);
+        System.out.flush();
+        IOException failure = standard.failure();
+        System.exit(failure == null || code != 0 ? code : Errors.notWritten(commands.getErr(), failure, args));
     }
 }

@@ -6,10 +6,14 @@ import io.seriatim.tensor.TensorSpec;
 import java.util.List;
 import java.util.StringJoiner;
 import java.util.function.Function;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** What is said of an operation that has failed: which, its inputs' shapes, where it was built, and why. */
 final class Failures {
+    /** The folders of PaddlePaddle's own modules, and of those through which it calls users' code. */
+    private static final Pattern FRAMEWORK = Pattern.compile("[/\\\\](paddle|decorator)[/\\\\.]");
+
     private Failures() {
     }
 
@@ -21,11 +25,17 @@ final class Failures {
             String shape = value < 0 ? null : shapes.apply(value);
             inputs.add(slot + "=" + name + (shape == null ? "" : " " + shape));
         }));
-        String built = op.attribute("op_callstack") instanceof Attribute.Texts(List<String> stack) && !stack.isEmpty()
-                ? "; built at " + String.join(" ", stack).strip().replaceAll("\\s+", " ")
-                : "";
+        List<String> stack = op.attribute("op_callstack") instanceof Attribute.Texts(List<String> lines) ? lines : List.of();
+        String built = stack.isEmpty() ? "" : "; built at " + builtAt(stack);
         return new ProgramFailedException(op.type(), "Operation " + access.index() + " (" + op.type() + ", inputs " + inputs + ", outputs "
-                + op.outputNames() + ") failed: " + reason(cause) + built, cause);
+                + op.outputNames() + ") failed: " + reason(cause) + built, cause, stack);
+    }
+
+    /** The innermost line that is not the framework's own, in Python's format; in another format the first line. */
+    private static String builtAt(List<String> stack) {
+        List<String> frames = stack.stream().map(String::strip).filter(line -> line.startsWith("File \"")).toList();
+        List<String> users = frames.stream().filter(frame -> !FRAMEWORK.matcher(frame).find()).toList();
+        return users.isEmpty() ? frames.isEmpty() ? stack.getFirst().strip() : frames.getLast() : users.getLast();
     }
 
     private static String reason(Throwable cause) {

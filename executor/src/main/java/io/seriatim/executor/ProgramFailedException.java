@@ -1,6 +1,7 @@
 package io.seriatim.executor;
 
 import java.io.Serial;
+import java.util.List;
 
 /** An operation of a program has failed. The message says which, with its inputs' shapes and where it was built, if the program says so; the cause is what it threw. */
 public final class ProgramFailedException extends RuntimeException {
@@ -9,10 +10,18 @@ public final class ProgramFailedException extends RuntimeException {
 
     /** Its type, or what else has failed. */
     private final String operation;
+    /** Lines of text; an ArrayList or an immutable list, which are serializable. */
+    @SuppressWarnings("serial")
+    private final List<String> callStack;
 
     ProgramFailedException(String operation, String message, Throwable cause) {
+        this(operation, message, cause, List.of());
+    }
+
+    ProgramFailedException(String operation, String message, Throwable cause, List<String> callStack) {
         super(message, cause);
         this.operation = operation;
+        this.callStack = List.copyOf(callStack);
     }
 
     /**
@@ -22,5 +31,14 @@ public final class ProgramFailedException extends RuntimeException {
      */
     public String operation() {
         return operation;
+    }
+
+    /**
+     * The call stack with which the operation was built. The message has only its innermost line outside of the framework.
+     *
+     * @return the lines of the operation's attribute {@code op_callstack}: for programs of PaddlePaddle those of Python, the innermost last; empty if the program does not say
+     */
+    public List<String> callStack() {
+        return callStack;
     }
 }

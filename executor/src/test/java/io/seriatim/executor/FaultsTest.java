@@ -151,8 +151,10 @@ class FaultsTest {
         });
         try (Executor executor = Executor.builder().build()) {
             Plan plan = executor.compile(failing, feeds("x"), fetches("sum"));
-            String text = message(assertThrows(ProgramFailedException.class, () -> plan.run(Bits.floats(1))));
-            assertTrue(text.contains("/home/me/net.py") && text.contains("line 7"), text);
+            ProgramFailedException failure = assertThrows(ProgramFailedException.class, () -> plan.run(Bits.floats(1)));
+            String text = message(failure);
+            assertTrue(text.endsWith("; built at File \"/home/me/net.py\", line 7, in net"), text);
+            assertEquals(8, failure.callStack().size());
         }
     }
 

@@ -1,11 +1,13 @@
 package io.seriatim.cli.run;
 
+import io.seriatim.cli.RepeatedFeeds;
 import io.seriatim.device.DeviceNotFoundException;
 import io.seriatim.device.Place;
 import io.seriatim.executor.Executor;
 import io.seriatim.executor.Feeds;
 import io.seriatim.executor.Fetches;
 import io.seriatim.executor.Plan;
+import io.seriatim.executor.ProgramFailedException;
 import io.seriatim.executor.trace.RunRecorder;
 import io.seriatim.executor.trace.RunTrace;
 import io.seriatim.graph.AllowedFiles;
@@ -15,6 +17,7 @@ import io.seriatim.graph.OpDesc;
 import io.seriatim.graph.Printable;
 import io.seriatim.graph.Program;
 import io.seriatim.graph.VarDesc;
+import io.seriatim.graph.VarType;
 import io.seriatim.graph.format.ParameterFiles;
 import io.seriatim.graph.format.ProgramFiles;
 import io.seriatim.tensor.FileFormatException;
@@ -23,15 +26,20 @@ import io.seriatim.tensor.Npz;
 import io.seriatim.tensor.Tensor;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.StringJoiner;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -51,6 +59,9 @@ public final class RunCommand implements Callable<Integer> {
         /** Those of PaddlePaddle on a processor. */
         PADDLE
     }
+
+    /** In bytes: what the usual file systems take. */
+    private static final int LONGEST_NAME = 255;
 
     @Spec
     private @Nullable CommandSpec spec;
@@ -117,13 +128,10 @@ public final class RunCommand implements Callable<Integer> {
         if (steps < 1) {
             throw usage("--steps must be 1 or more, but is " + steps, null);
         }
+        RepeatedFeeds.refuse(command().commandLine());
         Program main = read(Objects.requireNonNull(program, "program")).randomSeed(seed);
-        List<String> wanted = fetches.isEmpty() ? ownFetches(main) : fetches;
-        for (String name : wanted) {
-            if (main.global().find(name) == null) {
-                throw usage("The program has no variable '" + name + "' to fetch", null);
-            }
-        }
+        List<String> wanted = fetches.isEmpty() ? ownFetches(main) : fetches.stream().distinct().toList();
+        checkFetches(main, wanted);
         Path folder = folder(Objects.requireNonNull(out, "out"));
         Map<String, Tensor> values = feeds(main);
         RunRecorder recorder = trace == null && report == null ? null : new RunRecorder();
@@ -144,6 +152,10 @@ public final class RunCommand implements Callable<Integer> {
             }
         } catch (FilesNotAllowedException e) {
             throw usage(String.valueOf(e.getMessage()), e);
+        } catch (ProgramFailedException e) {
+            // Some programs compute with another type than they declare, so only a failure shows that the feed was wrong.
+            String other = ofAnotherType(main, values);
+            throw other == null ? e : usage(other + "; " + e.getMessage(), e);
         } finally {
             if (recorder != null) {
                 write(recorder.trace(), command().commandLine().getErr());
@@ -151,6 +163,48 @@ public final class RunCommand implements Callable<Integer> {
         }
         write(folder, results, command().commandLine().getErr());
         return 0;
+    }
+
+    /** Before anything is run: a result with nowhere to go would be lost with the time that it took. */
+    private void checkFetches(Program main, List<String> wanted) {
+        Map<String, String> files = new HashMap<>();
+        for (String name : wanted) {
+            VarDesc desc = main.global().find(name);
+            if (desc == null) {
+                throw usage("The program has no variable '" + name + "' to fetch", null);
+            }
+            if (isScalar(desc)) {
+                continue;
+            }
+            String file = fileOf(name);
+            if (file.getBytes(StandardCharsets.UTF_8).length > LONGEST_NAME || !isFileName(file)) {
+                throw usage("The fetch '" + name + "' cannot be written to a file: '" + file
+                        + "' is no name of one; leave it out, or fetch a copy of it under another name", null);
+            }
+            String other = files.putIfAbsent(file, name);
+            if (other != null) {
+                throw usage("The fetches '" + other + "' and '" + name + "' would share the file " + file + ": fetch them in two runs",
+                        null);
+            }
+        }
+    }
+
+    /** Whether a variable has one element whatever is fed, and so is printed and needs no file. */
+    private static boolean isScalar(VarDesc desc) {
+        VarType.TensorType type = desc.type().tensorType();
+        return type != null && type.dims().stream().allMatch(dim -> dim == 1);
+    }
+
+    private static String fileOf(String fetch) {
+        return fetch.replace('/', '_').replace(':', '_') + ".npy";
+    }
+
+    private static boolean isFileName(String file) {
+        try {
+            return Path.of(file).getNameCount() == 1 && !Path.of(file).isAbsolute();
+        } catch (InvalidPathException e) {
+            return false;
+        }
     }
 
     private Executor executor(@Nullable RunRecorder recorder) {
@@ -258,7 +312,35 @@ public final class RunCommand implements Callable<Integer> {
             }
             values.put(feed.getKey(), input(feed.getValue(), () -> Npy.read(feed.getValue())));
         }
+        for (Map.Entry<String, Tensor> value : values.entrySet()) {
+            VarDesc desc = main.global().get(value.getKey());
+            if (Boolean.TRUE.equals(desc.needCheckFeed()) && !typeOf(desc, value.getValue()).matches(value.getValue().spec())) {
+                throw usage(wrongFeed(desc, value.getValue()), null);
+            }
+        }
         return values;
+    }
+
+    /** What a variable declares; without a declaration, what it is fed. */
+    private static VarType.TensorType typeOf(VarDesc desc, Tensor value) {
+        VarType.TensorType type = desc.type().tensorType();
+        return type == null ? VarType.TensorType.of(value.dtype(), value.shape().dims()) : type;
+    }
+
+    private String wrongFeed(VarDesc desc, Tensor value) {
+        return "Feed '" + desc.name() + "' must be " + typeOf(desc, value) + " (-1 matches any), but " + feeds.get(desc.name()) + " holds "
+                + value.spec();
+    }
+
+    /** Says which feed has not the type that the program declares; null if all have. */
+    private @Nullable String ofAnotherType(Program main, Map<String, Tensor> values) {
+        for (Map.Entry<String, Tensor> value : values.entrySet()) {
+            VarDesc desc = main.global().get(value.getKey());
+            if (typeOf(desc, value.getValue()).dtype() != value.getValue().dtype()) {
+                return wrongFeed(desc, value.getValue());
+            }
+        }
+        return null;
     }
 
     private static String line(int step, Map<String, Tensor> results) {
@@ -289,9 +371,15 @@ public final class RunCommand implements Callable<Integer> {
     }
 
     private static void write(Path folder, Map<String, Tensor> results, PrintWriter notes) throws IOException {
+        Set<String> written = new HashSet<>();
         for (Map.Entry<String, Tensor> result : results.entrySet()) {
             if (result.getValue().shape().size() != 1) {
-                Path file = folder.resolve(result.getKey().replace('/', '_') + ".npy");
+                if (!written.add(fileOf(result.getKey()))) {
+                    throw new IOException("'" + result.getKey() + "' was declared to have one element, and has the shape "
+                            + result.getValue().shape() + ": its file " + fileOf(result.getKey())
+                            + " is that of another fetch; fetch them in two runs");
+                }
+                Path file = folder.resolve(fileOf(result.getKey()));
                 Npy.write(file, result.getValue());
                 notes.println(Printable.of("written " + file));
             }

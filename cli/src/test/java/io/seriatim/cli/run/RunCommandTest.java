@@ -5,9 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.seriatim.cli.CommandRun;
 import io.seriatim.graph.Network;
-import io.seriatim.graph.Outputs;
 import io.seriatim.graph.OpDesc;
+import io.seriatim.graph.Outputs;
 import io.seriatim.graph.Program;
 import io.seriatim.graph.Sgd;
 import io.seriatim.graph.Value;
@@ -157,5 +158,101 @@ class RunCommandTest {
         assertTrue(Files.exists(allowed.resolve("started")) && Files.exists(allowed.resolve("deep/ended")));
         assertEquals(2, run("--program", folder.resolve("m.pdmodel"), "--allow-files", elsewhere));
         assertTrue(err.toString().contains("--allow-files: "), err.toString());
+    }
+
+    /** A program that computes ones: one of them for names that end in '1', else two. */
+    private Path ones(String... names) throws IOException {
+        Program program = new Program();
+        for (String name : names) {
+            long count = name.endsWith("1") ? 1 : 2;
+            program.global().put(VarDesc.of(name, VarType.dense(DType.FLOAT32, count)));
+            program.global().add(OpDesc.of("fill_constant").out("Out", name).attr("shape", new long[]{count}).attr("dtype", 5)
+                    .attr("value", 1f).build());
+        }
+        Path file = folder.resolve("ones.pdmodel");
+        ProgramFiles.write(file, program);
+        return file;
+    }
+
+    private void assertRefused(String message, Object... args) {
+        err.getBuffer().setLength(0);
+        assertEquals(2, run(args), err::toString);
+        assertTrue(err.toString().contains(message), err::toString);
+        assertEquals("", out.toString(), "refused before the run");
+    }
+
+    @Test
+    void fetchesThatWouldShareAFileAreRefused() throws IOException {
+        Path program = ones("a/b", "a_b", "a:b", "c/1", "c_1");
+        assertRefused("The fetches 'a/b' and 'a_b' would share the file a_b.npy", "--program", program, "--fetch", "a/b", "--fetch", "a_b");
+        assertRefused("The fetches 'a_b' and 'a:b' would share the file a_b.npy", "--program", program, "--fetch", "a_b", "--fetch", "a:b");
+        assertEquals(0, run("--program", program, "--fetch", "a:b", "--fetch", "a:b", "--out", folder), err::toString);
+        assertArrayEquals(new float[]{1, 1}, Npy.read(folder.resolve("a_b.npy")).toFloatArray());
+        out.getBuffer().setLength(0);
+        assertEquals(0, run("--program", program, "--fetch", "c/1", "--fetch", "c_1", "--out", folder), err::toString);
+        assertEquals("step=1 c/1=1.0 c_1=1.0", out.toString().strip(), "one element needs no file");
+    }
+
+    @Test
+    void fetchesThatCanHaveNoFileAreRefused() throws IOException {
+        String longest = "l".repeat(255 - ".npy".length());
+        Path program = ones(longest, longest + "l", "nul\0nul", "é".repeat(126));
+        assertRefused("cannot be written to a file", "--program", program, "--fetch", longest + "l");
+        assertRefused("cannot be written to a file", "--program", program, "--fetch", "nul\0nul");
+        assertRefused("cannot be written to a file", "--program", program, "--fetch", "é".repeat(126));
+        assertEquals(0, run("--program", program, "--fetch", longest, "--out", folder), err::toString);
+        assertTrue(Files.exists(folder.resolve(longest + ".npy")));
+    }
+
+    @Test
+    void aFeedOfAnotherTypeIsNamed() throws IOException {
+        Path main = folder.resolve("main.pdmodel");
+        Npy.write(folder.resolve("doubles.npy"), Tensor.of(DType.FLOAT64, new double[]{1, 2, 1, 2}, 2, 2));
+        Npy.write(folder.resolve("wide.npy"), Tensor.of(new float[6], 2, 3));
+        String y = "y=" + folder.resolve("y.npy");
+        String startup = folder.resolve("startup.pdmodel").toString();
+        for (String file : List.of("doubles.npy", "wide.npy")) {
+            assertRefused("Feed 'x' must be float32[-1, 2] (-1 matches any), but " + folder.resolve(file) + " holds ", "--program", main,
+                    "--startup", startup, "--feed", "x=" + folder.resolve(file), "--feed", y, "--fetch", loss);
+        }
+        assertRefused("--feed x=… is given twice", "--program", main, "--feed", "x=" + folder.resolve("x.npy"), "--feed", y, "--feed",
+                "x=" + folder.resolve("x.npy"));
+    }
+
+    /** Many programs do not ask that their feeds are checked: then only a failure tells. */
+    @Test
+    void aFeedThatNoOneChecksIsNamedWhenTheRunFails() throws IOException {
+        Program program = ProgramFiles.read(folder.resolve("main.pdmodel"));
+        VarDesc x = program.global().get("x");
+        program.global().put(VarDesc.of("x", x.type()));
+        Path file = folder.resolve("unchecked.pdmodel");
+        ProgramFiles.write(file, program);
+        Npy.write(folder.resolve("bools.npy"), Tensor.of(DType.BOOL, new double[]{1, 0, 1, 0}, 2, 2));
+        assertRefused("Feed 'x' must be float32[-1, 2] (-1 matches any), but ", "--program", file, "--startup",
+                folder.resolve("startup.pdmodel"), "--feed", "x=" + folder.resolve("bools.npy"), "--feed", "y=" + folder.resolve("y.npy"),
+                "--fetch", loss);
+        assertTrue(err.toString().contains("; Operation "), err::toString);
+    }
+
+    /** Where an operation was built is one line; the rest of Python's call stack is for those who ask. */
+    @Test
+    void theCallStackIsShownForDebugging() throws IOException {
+        Program program = new Program();
+        program.global().put(VarDesc.of("x", VarType.dense(DType.FLOAT32, -1)))
+                .put(VarDesc.of("y", VarType.dense(DType.FLOAT32, -1, 3)));
+        program.global().add(OpDesc.of("reshape2").in("X", "x").out("Out", "y").attr("shape", new int[]{-1, 3})
+                .attr("op_callstack", new String[]{"  File \"a.py\", line 1, in <module>", "    net(x)", "  File \"net.py\", line 7, in net",
+                        "    x.reshape([-1, 3])", "  File \"/lib/paddle/tensor.py\", line 501, in reshape", "    helper.append_op("})
+                .build());
+        Path file = folder.resolve("reshape.pdmodel");
+        ProgramFiles.write(file, program);
+        Npy.write(folder.resolve("four.npy"), Tensor.of(new float[4], 4));
+        Object[] args = {"run", "--program", file, "--feed", "x=" + folder.resolve("four.npy"), "--fetch", "y"};
+        CommandRun ended = CommandRun.of(args);
+        assertEquals(1, ended.code(), ended::err);
+        assertTrue(ended.err().endsWith("; built at File \"net.py\", line 7, in net\n"), ended::err);
+        assertEquals(1, ended.err().lines().count(), ended::err);
+        CommandRun debug = CommandRun.of("run", "--debug", "--program", file, "--feed", "x=" + folder.resolve("four.npy"), "--fetch", "y");
+        assertTrue(debug.err().contains("The operation was built at:\n  File \"a.py\", line 1, in <module>\n"), debug::err);
     }
 }
