@@ -47,6 +47,7 @@ public final class Executor implements AutoCloseable {
     private long hashed;
     private final Set<Plan> plans = Collections.newSetFromMap(new WeakHashMap<>());
     private final AtomicLong runs;
+    private final OpenRuns openRuns;
 
     /** What a program is after so many modifications. The seed is no part of the hash. */
     private record Content(long modifications, long hash, long seed, int blocks, int operations) {
@@ -84,6 +85,7 @@ public final class Executor implements AutoCloseable {
         private @Nullable RunRecorder recorder;
         private long firstRun;
         private AllowedFiles files = AllowedFiles.NONE;
+        private OpenRuns openRuns = new OpenRuns();
 
         private Builder() {
         }
@@ -219,6 +221,12 @@ public final class Executor implements AutoCloseable {
             return this;
         }
 
+        /** Counts runs in another way: tests plant bugs there. */
+        Builder openRuns(OpenRuns value) {
+            openRuns = value;
+            return this;
+        }
+
         /** Runs in parallel also what is too small to gain by it. */
         Builder eager() {
             eager = true;
@@ -351,11 +359,12 @@ public final class Executor implements AutoCloseable {
                     new Options(place, devices, threads, sequential, cachedPlans, specialisations, nanCheck, paddleRandom, inPlace,
                             Set.copyOf(passes),
                             relaxedNan, memoryPlan, collector, ignoreUnknownFeeds, engine, eager, new StreamPool(devices), recorder, files),
-                    firstRun);
+                    openRuns, firstRun);
         }
     }
 
-    private Executor(Options options, long firstRun) {
+    private Executor(Options options, OpenRuns openRuns, long firstRun) {
+        this.openRuns = openRuns;
         this.runs = new AtomicLong(firstRun);
         this.options = options;
         PreparedKernels kernels = PreparedKernels.system();
@@ -368,7 +377,7 @@ public final class Executor implements AutoCloseable {
         this.engine = options.threads() == 1 || options.engine() != null
                 ? null
                 : Engine.builder().workers(Lane.CPU, options.threads() - 1).name("executor").build();
-        this.helpers = engine == null ? null : new Helpers(engine, options.threads() - 1);
+        this.helpers = engine == null ? null : new Helpers(engine, openRuns, options.threads() - 1);
         options.devices().get(options.place());
     }
 
@@ -395,7 +404,7 @@ public final class Executor implements AutoCloseable {
     RunLoop loop(Specialisation plan) {
         Engine pushed = options.engine();
         if (pushed != null) {
-            return new Pushed(pushed);
+            return new Pushed(pushed, openRuns);
         }
         Helpers called = helpers;
         if (called == null || options.sequential()) {
@@ -441,6 +450,11 @@ public final class Executor implements AutoCloseable {
 
     Specialiser specialiser() {
         return specialiser;
+    }
+
+    /** Those that have begun and have not ended. */
+    OpenRuns openRuns() {
+        return openRuns;
     }
 
     /** Runs are counted, since random numbers depend on it. */
@@ -503,6 +517,8 @@ public final class Executor implements AutoCloseable {
      *
      * @param program
      *            without feeds
+     * @throws IllegalStateException
+     *             if the executor is closed, or is being closed
      * @throws ProgramFailedException
      *             if an operation fails
      */
@@ -527,6 +543,8 @@ public final class Executor implements AutoCloseable {
      * @return what was fetched
      * @throws IllegalArgumentException
      *             if a feed or fetch is unknown, missing or does not fit
+     * @throws IllegalStateException
+     *             if the executor is closed, or is being closed
      * @throws ProgramFailedException
      *             if an operation fails
      * @throws EndOfDataException
@@ -591,9 +609,16 @@ public final class Executor implements AutoCloseable {
         }
     }
 
-    /** Lets threads, streams and the memory of plans go; of plans that are being run, when these runs end. No run may begin afterwards. The scope keeps its variables. */
+    /**
+     * Refuses new runs, waits until those that have begun or were pushed have ended, and lets threads, streams and the memory of plans go. The scope keeps its variables. An interrupt does not end the wait, and the
+     * thread stays interrupted; to end runs early, interrupt their threads. Closing again does nothing but wait.
+     *
+     * @throws IllegalStateException
+     *             if called inside of one of the executor's runs, or of an operation that a run which was pushed waits for
+     */
     @Override
     public void close() {
+        openRuns.close(options.engine());
         if (engine != null) {
             Helpers.close(engine);
         }

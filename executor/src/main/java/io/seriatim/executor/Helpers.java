@@ -22,12 +22,14 @@ final class Helpers {
     private static final int MOST_RUNS = 16;
 
     private final Engine engine;
+    private final OpenRuns runs;
     private final int most;
     private final AtomicReferenceArray<Crew.Run> calls = new AtomicReferenceArray<>(MOST_RUNS);
     private final AtomicInteger awake = new AtomicInteger();
 
-    Helpers(Engine engine, int most) {
+    Helpers(Engine engine, OpenRuns runs, int most) {
         this.engine = engine;
+        this.runs = runs;
         this.most = most;
     }
 
@@ -51,7 +53,7 @@ final class Helpers {
         }
     }
 
-    /** Calls for help with a run. Returns what ends the call, −1 if there is no help. */
+    /** Calls for help with a run. Returns what ends the call, −1 if there is no help. If it throws, there is no call. */
     int call(Crew.Run run, int wanted) {
         int slot = 0;
         while (slot < MOST_RUNS && !calls.compareAndSet(slot, null, run)) {
@@ -60,8 +62,17 @@ final class Helpers {
         if (slot == MOST_RUNS) {
             return -1;
         }
-        while (isRoused(wanted)) {
-            push();
+        boolean called = false;
+        try {
+            while (isRoused(wanted)) {
+                push();
+            }
+            called = true;
+        } finally {
+            if (!called) {
+                // A run that nobody ends would be helped with for ever.
+                end(slot);
+            }
         }
         return slot;
     }
@@ -75,12 +86,7 @@ final class Helpers {
     /** Tasks are ready in a run that has called: wakes a helper if not so many are awake. */
     void rouse(int wanted) {
         if (isRoused(wanted)) {
-            try {
-                push();
-            } catch (IllegalStateException e) {
-                // The engine is closed: the run goes on without this help.
-                return;
-            }
+            push();
         }
     }
 
@@ -109,19 +115,31 @@ final class Helpers {
     }
 
     private void help() {
-        do {
-            Patience patience = new Patience();
-            boolean called = true;
-            while (!patience.isLost(called ? Patience.IN_RUN_NANOS : LINGER_NANOS)) {
-                if (isHelped()) {
-                    patience.restore();
-                } else if (called != isCalled()) {
-                    called = !called;
-                    patience.restore();
+        OpenRuns.Inside inside = runs.help();
+        try {
+            do {
+                try {
+                    look();
+                } finally {
+                    awake.decrementAndGet();
                 }
+            } while (isWorkLeft() && isRoused(most));
+        } finally {
+            runs.end(inside);
+        }
+    }
+
+    private void look() {
+        Patience patience = new Patience();
+        boolean called = true;
+        while (!patience.isLost(called ? Patience.IN_RUN_NANOS : LINGER_NANOS)) {
+            if (isHelped()) {
+                patience.restore();
+            } else if (called != isCalled()) {
+                called = !called;
+                patience.restore();
             }
-            awake.decrementAndGet();
-        } while (isWorkLeft() && isRoused(most));
+        }
     }
 
     private boolean isHelped() {
@@ -144,7 +162,8 @@ final class Helpers {
         return false;
     }
 
-    private boolean isCalled() {
+    /** Whether some run has called and not ended its call. */
+    boolean isCalled() {
         for (int i = 0; i < MOST_RUNS; i++) {
             if (calls.get(i) != null) {
                 return true;

@@ -22,6 +22,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Lock;
 import org.jspecify.annotations.Nullable;
 
@@ -115,6 +116,8 @@ public final class Plan {
      * @return what was fetched
      * @throws IllegalArgumentException
      *             if a value is missing or does not fit its variable
+     * @throws IllegalStateException
+     *             if the executor is closed, or is being closed
      * @throws ProgramFailedException
      *             if an operation fails
      * @throws EndOfDataException
@@ -134,19 +137,48 @@ public final class Plan {
      * @return what was fetched
      * @throws IllegalArgumentException
      *             if a value is missing or does not fit its variable
+     * @throws IllegalStateException
+     *             if the executor is closed, or is being closed
      * @throws ProgramFailedException
      *             if an operation fails
      * @throws EndOfDataException
      *             if a reader of the program has no more batches; it begins again with the next run
      */
     public Results run(Scope root, Tensor... values) {
-        Map<String, Tensor> fed = fed(values);
+        OpenRuns runs = executor.openRuns();
+        OpenRuns.Inside inside = runs.begin();
+        try {
+            Map<String, Tensor> fed = fed(values);
+            Engine shared = executor.options().engine();
+            return shared == null || Engine.isInside()
+                    ? runInTurn(root, fed)
+                    : new CalledRun(runs, () -> runInTurn(root, fed)).on(shared, root.turn(shared), writesScope);
+        } finally {
+            runs.end(inside);
+        }
+    }
+
+    /** A run that was pushed when that was allowed, inside of its operation. */
+    Results runPushed(Scope root, Tensor... values) {
+        OpenRuns runs = executor.openRuns();
+        OpenRuns.Inside inside = runs.beginPushed();
+        try {
+            return runInTurn(root, fed(values));
+        } finally {
+            runs.end(inside);
+        }
+    }
+
+    private Results runInTurn(Scope root, Map<String, Tensor> fed) {
         Lock lock = root.lock(writesScope);
         try {
-            lock.lockInterruptibly();
+            // This way it is fair, too. Whoever holds the lock may need the engine of which this thread is a worker.
+            if (!lock.tryLock(0, TimeUnit.NANOSECONDS)) {
+                Engine.blocking(lock::lockInterruptibly);
+            }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new ProgramFailedException("plan", "Interrupted while another run was on the scope; nothing was changed", e);
+            throw interruptedBefore(e);
         }
         try {
             reads.take(root).forEach((name, tensor) -> fed.put(name, checked(name, tensor)));
@@ -154,6 +186,10 @@ public final class Plan {
         } finally {
             lock.unlock();
         }
+    }
+
+    static ProgramFailedException interruptedBefore(InterruptedException e) {
+        return new ProgramFailedException("plan", "Interrupted while another run was on the scope; nothing was changed", e);
     }
 
     private Map<String, Tensor> fed(Tensor... values) {
@@ -181,6 +217,8 @@ public final class Plan {
      *            arrays of the fetches' types and shapes that get the results; fetches that are left out are not wanted
      * @throws IllegalArgumentException
      *             if a feed is missing or unknown, an output is no fetch, or an array or the scope belongs to another engine
+     * @throws IllegalStateException
+     *             if the executor is closed, or is being closed; runs that were pushed before still happen
      */
     public void push(Engine engine, Scope root, Map<String, NDArray> inputs, Map<String, NDArray> outputs) {
         new PlanPush(this, feeds.names(), fetches.names()).push(engine, root, inputs, outputs);
@@ -199,6 +237,8 @@ public final class Plan {
      *            an array for each fetch
      * @throws IllegalArgumentException
      *             if there are more or fewer, or an array or the scope belongs to another engine
+     * @throws IllegalStateException
+     *             if the executor is closed, or is being closed
      */
     public void push(Engine engine, Scope root, List<NDArray> inputs, List<NDArray> outputs) {
         new PlanPush(this, feeds.names(), fetches.names()).push(engine, root, inputs, outputs);

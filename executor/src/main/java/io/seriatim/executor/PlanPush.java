@@ -1,6 +1,7 @@
 package io.seriatim.executor;
 
 import io.seriatim.engine.Engine;
+import io.seriatim.engine.Var;
 import io.seriatim.tensor.NDArray;
 import io.seriatim.tensor.NDArrays;
 import io.seriatim.tensor.Tensor;
@@ -53,16 +54,29 @@ record PlanPush(Plan plan, List<String> feeds, List<String> fetches) {
     private void push(Engine engine, Scope scope, List<NDArray> reads, List<String> wanted, List<NDArray> writes) {
         requireOn(engine, feeds, reads);
         requireOn(engine, wanted, writes);
+        OpenRuns runs = plan.executor().openRuns();
+        // The push counts until the engine has the operation, which the executor waits for from then on.
+        OpenRuns.Inside inside = runs.begin();
+        try {
+            Var turn = scope.var(engine);
+            runs.pushed(engine, turn);
+            push(engine, scope, turn, reads, wanted, writes);
+        } finally {
+            runs.end(inside);
+        }
+    }
+
+    private void push(Engine engine, Scope scope, Var turn, List<NDArray> reads, List<String> wanted, List<NDArray> writes) {
         // Results are written when the run has ended, so outputs may be feeds.
         NDArrays.on(engine).push(NAME, reads, writes, (in, out) -> {
-            Results results = plan.run(scope, in.toArray(Tensor[]::new));
+            Results results = plan.runPushed(scope, in.toArray(Tensor[]::new));
             for (int i = 0; i < out.size(); i++) {
                 requireFits(wanted.get(i), results.get(wanted.get(i)), out.get(i));
             }
             for (int i = 0; i < out.size(); i++) {
                 copy(results.get(wanted.get(i)), out.get(i));
             }
-        }, scope.var(engine));
+        }, turn);
     }
 
     private static void requireKnown(String what, List<String> known, Set<String> given) {

@@ -3,6 +3,7 @@ package io.seriatim.executor;
 import io.seriatim.engine.Engine;
 import io.seriatim.engine.OpBuilder;
 import io.seriatim.engine.Var;
+import java.util.Arrays;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -13,74 +14,109 @@ import org.jspecify.annotations.Nullable;
  */
 final class Pushed implements RunLoop {
     private final Engine engine;
+    private final OpenRuns runs;
 
-    Pushed(Engine engine) {
+    Pushed(Engine engine, OpenRuns runs) {
         this.engine = engine;
+        this.runs = runs;
     }
 
     @Override
     public void run(Frame frame) {
-        Specialisation plan = frame.plan();
-        int count = plan.tasks().size();
+        int count = frame.plan().tasks().size();
         Var[] ended = new Var[count];
-        AtomicReference<@Nullable RuntimeException> failure = new AtomicReference<>();
+        AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
         for (int i = 0; i < count; i++) {
             ended[i] = engine.newVar();
         }
         Var end = engine.newVar();
         Var interpreter = engine.newVar();
-        for (int i = 0; i < count; i++) {
-            int task = i;
-            Var[] before = java.util.Arrays.stream(plan.before()[i]).mapToObj(other -> ended[other]).toArray(Var[]::new);
-            OpBuilder op = engine.op(plan.tasks().get(i).name()).reads(before).mutates(ended[i]);
-            if (plan.tasks().get(i) instanceof Task.Interpreted interpreted) {
-                // One that waits for an inner block's plan has the interpreter for itself: what the engine runs meanwhile must not need it.
-                op = interpreted.access().runsBlocks() ? op.mutates(interpreter) : op.reads(interpreter);
-            }
-            if (frame.isOnDevice(i)) {
-                op.pushAsync(done -> {
-                    if (run(frame, task, failure) && plan.streams().recorded()[task]) {
-                        frame.queues().event(task).onDone(_ -> done.complete());
-                    } else {
-                        done.complete();
-                    }
-                });
-            } else {
-                op.push(() -> run(frame, task, failure));
-            }
-        }
+        boolean pushed = false;
         try {
+            for (int i = 0; i < count; i++) {
+                push(frame, i, ended, interpreter, failure);
+            }
             engine.op("end of a run").reads(ended).mutates(end).submit(() -> {
             }).join();
+            pushed = true;
         } catch (CompletionException e) {
             throw new IllegalStateException("The engine could not run the plan: " + e.getMessage(), e);
         } finally {
-            for (Var var : ended) {
-                engine.delete(var);
+            if (!pushed) {
+                failure.compareAndSet(null, new Cancellation.Signal());
+                awaitAll(ended);
             }
-            engine.delete(end);
-            engine.delete(interpreter);
         }
-        RuntimeException thrown = failure.get();
-        if (thrown != null) {
-            throw thrown;
+        for (Var var : ended) {
+            engine.delete(var);
+        }
+        engine.delete(end);
+        engine.delete(interpreter);
+        switch (failure.get()) {
+            case null -> {
+                // It has gone well.
+            }
+            case RuntimeException e -> throw e;
+            case Error e -> throw e;
+            case Throwable e -> throw new IllegalStateException("The engine could not run the plan: " + e.getMessage(), e);
+        }
+    }
+
+    private void push(Frame frame, int task, Var[] ended, Var interpreter, AtomicReference<@Nullable Throwable> failure) {
+        Specialisation plan = frame.plan();
+        Var[] before = Arrays.stream(plan.before()[task]).mapToObj(other -> ended[other]).toArray(Var[]::new);
+        OpBuilder op = engine.op(plan.tasks().get(task).name()).reads(before).mutates(ended[task]);
+        if (plan.tasks().get(task) instanceof Task.Interpreted interpreted) {
+            // One that waits for an inner block's plan has the interpreter for itself: what the engine runs meanwhile must not need it.
+            op = interpreted.access().runsBlocks() ? op.mutates(interpreter) : op.reads(interpreter);
+        }
+        if (frame.isOnDevice(task)) {
+            op.pushAsync(done -> {
+                if (run(frame, task, failure) && plan.streams().recorded()[task]) {
+                    frame.queues().event(task).onDone(_ -> done.complete());
+                } else {
+                    done.complete();
+                }
+            });
+        } else {
+            op.push(() -> run(frame, task, failure));
+        }
+    }
+
+    /** Not all could be pushed, because the engine is closed, say: those that were use the frame until they have ended. */
+    private void awaitAll(Var[] ended) {
+        boolean interrupted = false;
+        for (int i = 0; i < ended.length;) {
+            try {
+                engine.waitToWrite(ended[i]);
+                i++;
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
         }
     }
 
     /** After a failure nothing more is run. */
-    private static boolean run(Frame frame, int task, AtomicReference<@Nullable RuntimeException> failure) {
+    private boolean run(Frame frame, int task, AtomicReference<@Nullable Throwable> failure) {
         if (failure.get() != null) {
             return false;
         }
+        OpenRuns.Inside inside = runs.help();
         try {
             new TaskRunner(frame).run(task);
             return true;
-        } catch (RuntimeException e) {
-            RuntimeException first = failure.compareAndExchange(null, e);
+        } catch (Throwable e) {
+            // Errors too: the run ends, and says why.
+            Throwable first = failure.compareAndExchange(null, e);
             if (first != null && !first.equals(e)) {
                 first.addSuppressed(e);
             }
             return false;
+        } finally {
+            runs.end(inside);
         }
     }
 }

@@ -1,6 +1,7 @@
 package io.seriatim.executor;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.seriatim.engine.Body;
 import io.seriatim.engine.Engine;
 import io.seriatim.engine.Lane;
 import io.seriatim.engine.Var;
@@ -32,9 +33,12 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Reader implements AutoCloseable {
     /*
-     * A place in the order of the batches is a Slot: an operation of the engine that asks the source once and keeps the outcome. All operations of a reader mutate its variable, so the source is asked in the
-     * order of the slots. The queue has the slots that no run has claimed. A run claims under the lock and waits without it, for its own slot only; since the slot's operation has been pushed by then, the wait
-     * ends, and being a wait of the engine it works on engines without threads too.
+     * A place in the order of the batches is a Slot. The source is asked by operations of the engine, which all mutate the reader's variable, so one at a time; each asks for the first slot that has not been asked for, and keeps the
+     * outcome there. The queue has the slots that no run has claimed.
+     *
+     * A run claims under the lock, pushes without it, and waits for its own slot only. A push may wait for room, and on an engine without threads it runs operations, which may claim in their turn: no lock is held then. Since an
+     * operation belongs to no slot, no run depends on what another has yet to push: before a run waits, there are as many operations to come as there are slots to be asked for, or more, and one that finds none does nothing. The wait is one
+     * of the engine, so it ends on engines with one worker and without threads too.
      *
      * The end is an outcome like a batch: the run that has claimed it throws. Slots behind it in the same epoch are void: their operations leave the source alone, and who has claimed one claims again. Both first
      * begin a new epoch, unless another has: whoever comes first discards the queue. The source is reset by the first operation of the new epoch, in the order of the variable, so after all that the old one
@@ -42,8 +46,7 @@ public final class Reader implements AutoCloseable {
      *
      * Runs that read from several readers claim from all at once, and begin all anew at once, holding all locks, taken in the order of the readers' numbers: the k-th claims of an epoch belong together.
      *
-     * Closing looks at another lock, that of the source: it must get through while an engine without threads asks the source under the lock of the queue. Neither is taken while the other is wanted:
-     * the queue's comes first, and closing has left the source's when it takes the queue's.
+     * Closing looks at another lock, that of the source. Neither is taken while the other is wanted: the queue's comes first, and closing has left the source's when it takes the queue's.
      */
     private static final Lane LANE = new Lane("cpu", Lane.Queue.COPY);
     private static final int AHEAD = 2;
@@ -58,6 +61,12 @@ public final class Reader implements AutoCloseable {
     private final ReentrantLock lock = new ReentrantLock();
     @GuardedBy("lock")
     private final Deque<Slot> ahead = new ArrayDeque<>();
+    /** Those that the source has not been asked for, in order. */
+    @GuardedBy("lock")
+    private final Deque<Slot> unasked = new ArrayDeque<>();
+    /** Operations that have been pushed and have not begun; of one that begins before its push returns, less. */
+    @GuardedBy("lock")
+    private int coming;
     @GuardedBy("lock")
     private Epoch epoch = new Epoch(false);
     private final Object use = new Object();
@@ -113,19 +122,28 @@ public final class Reader implements AutoCloseable {
     /** A place in the order of the batches. */
     private final class Slot {
         private final Epoch of;
-        private final CompletableFuture<Outcome> outcome;
+        private final CompletableFuture<Outcome> outcome = new CompletableFuture<>();
         private volatile boolean discarded;
 
         Slot(Epoch of) {
             this.of = of;
-            this.outcome = engine.op("read ahead").mutates(var).on(LANE).call(this::ask);
         }
 
         Reader reader() {
             return Reader.this;
         }
 
-        private Outcome ask() {
+        /** Asks the source for it. */
+        void ask() {
+            try {
+                outcome.complete(said());
+            } catch (Throwable e) {
+                // There was no memory to say what has happened.
+                outcome.completeExceptionally(e);
+            }
+        }
+
+        private Outcome said() {
             if (!enter()) {
                 return Outcome.Sign.CLOSED;
             }
@@ -151,6 +169,51 @@ public final class Reader implements AutoCloseable {
             List<Tensor> batch = source.next();
             of.ended = batch == null;
             return batch == null ? Outcome.Sign.END : new Outcome.Batch(List.copyOf(batch));
+        }
+    }
+
+    /** An operation that asks for the first slot that has not been asked for. */
+    private final class Question implements Body {
+        @GuardedBy("lock")
+        private boolean begun;
+
+        @Override
+        public void run() {
+            Slot slot;
+            lock.lock();
+            try {
+                begin();
+                slot = unasked.poll();
+            } finally {
+                lock.unlock();
+            }
+            if (slot != null) {
+                slot.ask();
+            }
+        }
+
+        @GuardedBy("lock")
+        private void begin() {
+            if (!begun) {
+                begun = true;
+                coming--;
+            }
+        }
+
+        /** An engine that was shut down asks for nothing any more. */
+        void end(@Nullable Throwable cause) {
+            if (cause != null) {
+                List<Slot> abandoned;
+                lock.lock();
+                try {
+                    begin();
+                    abandoned = List.copyOf(unasked);
+                    unasked.clear();
+                } finally {
+                    lock.unlock();
+                }
+                abandoned.forEach(slot -> slot.outcome.completeExceptionally(cause));
+            }
         }
     }
 
@@ -301,17 +364,52 @@ public final class Reader implements AutoCloseable {
 
     private static List<Slot> claim(List<Reader> readers) {
         List<Slot> slots = new ArrayList<>();
-        locked(readers, () -> {
-            readers.forEach(Reader::requireOpen);
-            try {
+        boolean claimed = false;
+        try {
+            locked(readers, () -> {
+                readers.forEach(Reader::requireOpen);
                 readers.forEach(reader -> slots.add(reader.claim()));
-            } finally {
-                if (slots.size() < readers.size()) {
-                    giveBack(slots);
-                }
+            });
+            for (Reader reader : readers) {
+                reader.push();
             }
-        });
-        return slots;
+            claimed = true;
+            return slots;
+        } finally {
+            if (!claimed) {
+                giveBack(slots);
+            }
+        }
+    }
+
+    /** Pushes operations until there are as many to come as slots to be asked for, under no lock. */
+    private void push() {
+        for (int missing = missing(); missing > 0; missing--) {
+            try {
+                Question question = new Question();
+                engine.op("read ahead").mutates(var).evenIfFailed().on(LANE).submit(question)
+                        .whenComplete((_, cause) -> question.end(cause)).isDone();
+            } catch (IllegalStateException e) {
+                // If the reader was closed meanwhile, that is why the engine is.
+                requireOpen();
+                throw e;
+            }
+            lock.lock();
+            try {
+                coming++;
+            } finally {
+                lock.unlock();
+            }
+        }
+    }
+
+    private int missing() {
+        lock.lock();
+        try {
+            return unasked.size() - coming;
+        } finally {
+            lock.unlock();
+        }
     }
 
     /** What is done to several readers is done to all of them before anyone claims from one. */
@@ -329,6 +427,7 @@ public final class Reader implements AutoCloseable {
         List<Outcome> outcomes = new ArrayList<>();
         try {
             for (Slot slot : slots) {
+                slot.reader().engine.await(slot.outcome);
                 outcomes.add(slot.outcome.get());
             }
             return outcomes;
@@ -360,11 +459,12 @@ public final class Reader implements AutoCloseable {
     private Slot claim() {
         lock.lock();
         try {
-            Slot slot = ahead.isEmpty() ? new Slot(epoch) : ahead.removeFirst();
-            while (ahead.size() < capacity) {
-                ahead.addLast(new Slot(epoch));
+            while (ahead.size() <= capacity) {
+                Slot slot = new Slot(epoch);
+                unasked.addLast(slot);
+                ahead.addLast(slot);
             }
-            return slot;
+            return ahead.removeFirst();
         } finally {
             lock.unlock();
         }
@@ -460,7 +560,12 @@ public final class Reader implements AutoCloseable {
         }
     }
 
+    /** Whoever asks it may need the engine of which this thread is a worker. */
     private void awaitSource() {
+        Engine.blocking(this::awaitUser);
+    }
+
+    private void awaitUser() {
         boolean asked = false;
         synchronized (use) {
             while (user != null) {

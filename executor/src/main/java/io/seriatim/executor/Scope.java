@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.WeakHashMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
@@ -28,6 +29,9 @@ public final class Scope {
     private @Nullable Engine engine;
     @GuardedBy("this")
     private @Nullable Var var;
+    /** Of other engines. */
+    @GuardedBy("this")
+    private final Map<Engine, Var> turns = new WeakHashMap<>();
 
     /** A root. */
     public Scope() {
@@ -140,7 +144,24 @@ public final class Scope {
 
     /** What a run holds while it lasts: alone if it writes what outlives it. One for the tree. */
     Lock lock(boolean writes) {
-        return parent != null ? parent.lock(writes) : writes ? order.writeLock() : order.readLock();
+        if (parent != null) {
+            return parent.lock(writes);
+        }
+        if (writes && order.getReadHoldCount() > 0 && !order.isWriteLockedByCurrentThread()) {
+            throw new IllegalStateException("A run that changes variables of a scope was begun inside of one that only reads that scope, "
+                    + "for whose end it would wait: begin it afterwards, or on another scope");
+        }
+        return writes ? order.writeLock() : order.readLock();
+    }
+
+    /** Orders runs on this tree among the operations of an engine, whether the scope belongs to that or not. */
+    Var turn(Engine on) {
+        return parent == null ? ownTurn(on) : parent.turn(on);
+    }
+
+    private synchronized Var ownTurn(Engine on) {
+        Var own = on.equals(engine) ? var : null;
+        return own != null ? own : turns.computeIfAbsent(on, each -> each.newVar("scope"));
     }
 
     /** For runs: what outlives them goes to where it is, else to the root. */
@@ -204,8 +225,9 @@ public final class Scope {
 
     private synchronized Var own(Engine on) {
         if (engine == null) {
+            var = ownTurn(on);
             engine = on;
-            var = on.newVar("scope");
+            turns.remove(on);
         } else if (!engine.equals(on)) {
             throw new IllegalArgumentException(
                     "A scope belongs to one engine, which orders what touches it, and this one is another's already: "

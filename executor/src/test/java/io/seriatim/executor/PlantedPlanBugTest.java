@@ -81,7 +81,7 @@ class PlantedPlanBugTest {
         boolean isCaughtInSomeOrder(Specialisation with) {
             for (long seed = 0; seed < 12; seed++) {
                 try (Engine engine = Engine.builder().shuffled(seed).build()) {
-                    if (isCaught(with, new Pushed(engine))) {
+                    if (isCaught(with, new Pushed(engine, new OpenRuns()))) {
                         return true;
                     }
                 }

@@ -1,0 +1,159 @@
+package io.seriatim.executor;
+
+import static io.seriatim.tensor.DType.FLOAT32;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.seriatim.engine.Engine;
+import io.seriatim.engine.Lane;
+import io.seriatim.graph.OpDesc;
+import io.seriatim.graph.Program;
+import io.seriatim.graph.VarDesc;
+import io.seriatim.graph.VarType;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Executors that are closed while runs are under way; and the checks must catch planted bugs. */
+@Timeout(value = 60, unit = TimeUnit.SECONDS)
+class ClosingTest {
+    /** What is wrong with the counting of runs. */
+    enum Bug {
+        NONE, DOES_NOT_WAIT, REFUSES_NOTHING, REFUSES_WHAT_A_RUN_BEGINS, DOES_NOT_COUNT_OFF, FORGETS_PUSHED_RUNS, REFUSES_PUSHED_RUNS
+    }
+
+    private static final class Mutant extends OpenRuns {
+        private final Bug bug;
+        private volatile boolean closing;
+
+        Mutant(Bug bug) {
+            this.bug = bug;
+        }
+
+        @Override
+        Inside begin() {
+            return switch (bug) {
+                // As if inside of a run.
+                case REFUSES_NOTHING, DOES_NOT_WAIT -> help();
+                case REFUSES_WHAT_A_RUN_BEGINS -> {
+                    if (closing) {
+                        throw new IllegalStateException("The executor is closed");
+                    }
+                    yield super.begin();
+                }
+                default -> super.begin();
+            };
+        }
+
+        @Override
+        Inside beginPushed() {
+            return bug == Bug.REFUSES_PUSHED_RUNS ? begin() : super.beginPushed();
+        }
+
+        @Override
+        synchronized void pushed(Engine engine, io.seriatim.engine.Var scope) {
+            if (bug != Bug.FORGETS_PUSHED_RUNS) {
+                super.pushed(engine, scope);
+            }
+        }
+
+        @Override
+        void end(Inside inside) {
+            if (bug != Bug.DOES_NOT_COUNT_OFF) {
+                super.end(inside);
+            }
+        }
+
+        @Override
+        void close(@org.jspecify.annotations.Nullable Engine shared) {
+            closing = true;
+            super.close(shared);
+        }
+    }
+
+    @AfterEach
+    void noHooks() {
+        Probes.allOff();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void holdsForAnExecutorWithThreads(ClosingContract rule) throws Exception {
+        rule.check(Executor.builder().threads(3).eager().build(), Duration.ofSeconds(20));
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void holdsForAnExecutorWithoutThreads(ClosingContract rule) throws Exception {
+        rule.check(Executor.builder().build(), Duration.ofSeconds(20));
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void holdsForAnExecutorOnASharedEngine(ClosingContract rule) throws Exception {
+        try (Engine engine = Engine.builder().workers(Lane.CPU, 1).build()) {
+            rule.check(Executor.builder().engine(engine).build(), Duration.ofSeconds(20));
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "NONE")
+    void eachPlantedBugIsCaught(Bug bug) {
+        assertTrue(Arrays.stream(ClosingContract.values()).anyMatch(rule -> fails(rule, bug)), () -> bug + " is not caught");
+    }
+
+    private static boolean fails(ClosingContract rule, Bug bug) {
+        try {
+            // What hangs shows that, too: it takes its limit.
+            rule.check(Executor.builder().threads(3).eager().openRuns(new Mutant(bug)).build(), Duration.ofMillis(500));
+            return false;
+        } catch (Exception | AssertionError e) {
+            return true;
+        } finally {
+            Probes.allOff();
+        }
+    }
+
+    /** A call that cannot be pushed is withdrawn: a helper that saw it would work on a frame that is another's, and would never go. */
+    @Test
+    void aCallThatFailsIsNoCall() {
+        Engine engine = Engine.builder().workers(Lane.CPU, 1).build();
+        Helpers helpers = new Helpers(engine, new OpenRuns(), 2);
+        try (Executor executor = Executor.builder().threads(2).eager().fusion(false).build()) {
+            Program program = ClosingContract.doubling();
+            program.global().put(VarDesc.of("z", VarType.dense(FLOAT32, -1))).add(OpDesc.of("tanh").in("X", "x").out("Out", "z").build());
+            Plan plan = executor.compile(program, Executor.feeds("x"), Executor.fetches("y", "z"));
+            Specialisation known = plan.specialisation(new Scope(), Bits.floats(1));
+            Crew crew = new Crew(known, Urgency.of(known), helpers, 2);
+            engine.close();
+            for (int i = 0; i < 40; i++) {
+                try (Frame frame = new Frame(known, executor.options())) {
+                    frame.begin(new RunContext(new Object[]{Bits.floats(1)}, new Scope().bindings(), () -> {
+                        throw new IllegalStateException("No session is needed");
+                    }, new Cancellation(), null), null);
+                    IllegalStateException refused = assertThrows(IllegalStateException.class, () -> crew.run(frame));
+                    assertTrue(String.valueOf(refused.getMessage()).contains("closed"), refused.getMessage());
+                    assertFalse(helpers.isCalled(), "after call " + i);
+                    frame.end();
+                }
+            }
+        }
+    }
+
+    @Test
+    void anInterruptDoesNotEndTheWaitAndIsKept() throws Exception {
+        Executor executor = Executor.builder().threads(2).build();
+        Thread.currentThread().interrupt();
+        executor.close();
+        assertTrue(Thread.interrupted());
+        executor.close();
+        assertEquals(0, executor.scope().names().size());
+    }
+}
