@@ -86,7 +86,8 @@ final class BlockPlan {
     private static void run(Specialised with, Frame frame) {
         try {
             with.loop.run(frame);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
+            // Errors too: nothing of the run goes on when the frame is another's.
             try {
                 frame.drain();
             } catch (RuntimeException later) {

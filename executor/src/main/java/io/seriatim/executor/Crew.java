@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>
  * A helper is inside of the run while it has a task: it enters by raising {@code inside}, which the caller sets to {@link #CLOSED} when it is 0 at the end. So the caller waits only for those that are in,
- * and one that finds it closed goes away without touching the run. What a run needs is kept with its frame and used again by the next; a helper that comes so late that it enters that one is as welcome there.
+ * and one that finds it closed goes away without touching the run. That holds however the run ends: an error on any of the threads is the run's failure, after which all leave. What a run needs is kept with its frame and used again by the next; a helper that comes so late that it enters that one is as welcome there.
  *
  * <p>
  * If a run fails when some of the tasks have run that {@linkplain Partition#together belong together}, the caller runs the others: nothing that outlives the run is left half changed.
@@ -26,6 +26,7 @@ final class Crew implements RunLoop {
     /** How long the caller looks without pause whether the last helper has left. */
     private static final long LEAVE_NANOS = 50_000;
     private static final int DONE = -1;
+    private static final int NO_CALL = -1;
 
     private final Specialisation plan;
     private final Urgency urgency;
@@ -52,14 +53,22 @@ final class Crew implements RunLoop {
         run.lead();
     }
 
+    /** What was thrown, as it was. Only a task throws what is checked, which its runner has wrapped. */
+    private static RuntimeException rethrown(Throwable thrown) {
+        if (thrown instanceof Error error) {
+            throw error;
+        }
+        return thrown instanceof RuntimeException e ? e : new IllegalStateException("A run has failed: " + thrown, thrown);
+    }
+
     /** What a run needs; of a frame. */
     final class Run {
         private final Frame frame;
         private final AtomicIntegerArray waiting = new AtomicIntegerArray(plan.before().length);
-        private final ReadyTasks ready = new ReadyTasks(urgency);
+        private final ReadyTasks ready = new ReadyTasks(urgency, plan.before().length);
         private final AtomicInteger left = new AtomicInteger();
         private final AtomicInteger inside = new AtomicInteger(CLOSED);
-        private volatile @Nullable RuntimeException failure;
+        private volatile @Nullable Throwable failure;
         /** The caller, while it sleeps or is about to: set before it looks for the last time. Who changes what it looks at wakes it afterwards. */
         private volatile @Nullable Thread sleeper;
 
@@ -69,19 +78,25 @@ final class Crew implements RunLoop {
 
         void lead() {
             begin();
-            int call = helpers.call(this, wanted());
+            // What the end needs is there before anything can fail.
+            Patience patience = new Patience();
+            int call = NO_CALL;
             try {
+                call = helpers.call(this, wanted());
                 work(Thread.currentThread());
+            } catch (Throwable e) {
+                // Errors too: the helpers stop, and the caller waits for them, before the frame is anyone else's.
+                fail(e);
             } finally {
                 helpers.end(call);
+                if (!inside.compareAndSet(0, CLOSED)) {
+                    awaitHelpers(patience);
+                }
             }
-            if (!inside.compareAndSet(0, CLOSED)) {
-                awaitHelpers();
-            }
-            RuntimeException thrown = failure;
+            Throwable thrown = failure;
             if (thrown != null) {
                 complete(thrown);
-                throw thrown;
+                throw rethrown(thrown);
             }
         }
 
@@ -90,9 +105,8 @@ final class Crew implements RunLoop {
         }
 
         /** Waits for those that still have a task, which after a failure may take long; uninterruptibly, because they use the frame. */
-        private void awaitHelpers() {
+        private void awaitHelpers(Patience patience) {
             boolean interrupted = false;
-            Patience patience = new Patience();
             while (!inside.compareAndSet(0, CLOSED)) {
                 if (patience.isLost(LEAVE_NANOS)) {
                     sleeper = Thread.currentThread();
@@ -141,7 +155,7 @@ final class Crew implements RunLoop {
             inside.set(0);
         }
 
-        private void complete(RuntimeException thrown) {
+        private void complete(Throwable thrown) {
             for (int i = 0; i < together.length; i++) {
                 if (waiting.get(i) != DONE && isBegun(together[i])) {
                     Partition.complete(frame, i, thrown);
@@ -178,6 +192,9 @@ final class Crew implements RunLoop {
                     chain(runner, next);
                     helped = true;
                 }
+            } catch (Throwable e) {
+                // A task fails by what it throws in chain; this is a lack of memory or of stack around it. The caller waits for this task.
+                fail(e);
             } finally {
                 if (inside.decrementAndGet() == 0) {
                     wake();
@@ -209,17 +226,22 @@ final class Crew implements RunLoop {
             }
         }
 
-        private void fail(RuntimeException thrown) {
-            keep(thrown);
-            wake();
+        private void fail(Throwable thrown) {
+            try {
+                keep(thrown);
+            } finally {
+                wake();
+            }
         }
 
-        private synchronized void keep(RuntimeException thrown) {
-            RuntimeException first = failure;
-            frame.context().cancellation().cancel();
+        private synchronized void keep(Throwable thrown) {
+            Throwable first = failure;
             if (first == null) {
+                // Before anything that may fail in its turn: all others stop when they see it.
                 failure = thrown;
-            } else if (!first.equals(thrown) && !(thrown instanceof Cancellation.Signal)) {
+            }
+            frame.context().cancellation().cancel();
+            if (first != null && !first.equals(thrown) && !(thrown instanceof Cancellation.Signal)) {
                 first.addSuppressed(thrown);
             }
         }

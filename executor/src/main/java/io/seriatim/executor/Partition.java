@@ -88,10 +88,10 @@ final class Partition {
     }
 
     /** Runs a task after its run has failed, since another one has run that it belongs to. */
-    static void complete(Frame frame, int task, RuntimeException thrown) {
+    static void complete(Frame frame, int task, Throwable thrown) {
         try {
             frame.execute(task, KernelContext.current());
-        } catch (Exception e) {
+        } catch (Exception | Error e) {
             thrown.addSuppressed(e);
         }
     }

@@ -1,18 +1,19 @@
 package io.seriatim.executor;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
-import java.util.Arrays;
 
 /** Tasks that are ready, the most urgent first: a binary heap of numbers. For many threads. */
 final class ReadyTasks {
     private final Urgency urgency;
     @GuardedBy("this")
-    private int[] heap = new int[16];
+    private final int[] heap;
     /** Read without the lock only to see that there is nothing. */
     private volatile int size;
 
-    ReadyTasks(Urgency urgency) {
+    /** With room for so many, so that to put one in cannot fail: who puts it in may be a device's thread, and nobody else would. */
+    ReadyTasks(Urgency urgency, int most) {
         this.urgency = urgency;
+        this.heap = new int[most];
     }
 
     boolean isEmpty() {
@@ -25,9 +26,6 @@ final class ReadyTasks {
 
     synchronized void put(int task) {
         int at = size;
-        if (at == heap.length) {
-            heap = Arrays.copyOf(heap, 2 * at);
-        }
         size = at + 1;
         while (at > 0 && urgency.of(heap[(at - 1) / 2]) < urgency.of(task)) {
             heap[at] = heap[(at - 1) / 2];

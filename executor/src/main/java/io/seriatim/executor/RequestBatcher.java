@@ -1,16 +1,15 @@
 package io.seriatim.executor;
 
+import io.seriatim.engine.Engine;
 import io.seriatim.graph.VarType;
 import io.seriatim.tensor.Tensor;
 import java.io.Serial;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.LockSupport;
@@ -36,8 +35,8 @@ public final class RequestBatcher {
     private final int mostRuns;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition arrival = lock.newCondition();
-    /** In the order in which they came; guarded by the lock, as all that changes. */
-    private final Set<Request> waiting = new LinkedHashSet<>();
+    /** Those without a turn, in the order in which they came; guarded by the lock, as all that changes. */
+    private final Line waiting = new Line();
     private int running;
     private int lastRequests = 1;
     private long lastNanos;
@@ -45,42 +44,106 @@ public final class RequestBatcher {
     private final LongAdder runs = new LongAdder();
     private final LongAdder failures = new LongAdder();
 
-    /** What a thread asks for, and what has become of it. */
+    /** What a thread asks for, and what has become of it. Nothing is allocated to tell it, so a lack of memory leaves nobody waiting. */
     private static final class Request {
         private final Tensor[] values;
         private final long rows;
+        /** It has been in a batch that failed: whether it was because of this request shows when that is run alone. */
+        private final boolean isAlone;
         private final Thread thread = Thread.currentThread();
-        /** Its thread runs the next batch. */
+        /** Its thread has a turn: it runs the next batch, and hands the turn over, however that ends. */
         private volatile boolean leads;
-        private volatile @Nullable Outcome outcome;
+        /** Guarded by the lock. */
+        private @Nullable Request before;
+        private @Nullable Request after;
+        private boolean isWaiting;
+        private int batch = 1;
+        private long nanos;
+        private @Nullable Results results;
+        private @Nullable Throwable failure;
+        /** The two are set. */
+        private volatile boolean hasEnded;
 
-        Request(Tensor... values) {
+        Request(boolean isAlone, Tensor... values) {
+            this.isAlone = isAlone;
             this.values = values;
             this.rows = Rows.count(values[0]);
         }
 
-        /** Whether only the numbers of rows differ. */
+        /** Whether both may be in one batch: only the numbers of rows differ. */
         boolean fits(Request other) {
             for (int i = 0; i < values.length; i++) {
                 if (values[i].dtype() != other.values[i].dtype() || !Rows.shape(values[i]).equals(Rows.shape(other.values[i]))) {
                     return false;
                 }
             }
-            return true;
+            return !isAlone && !other.isAlone;
         }
 
-        void end(Outcome result) {
-            outcome = result;
+        void end(@Nullable Results answer, @Nullable Throwable cause) {
+            results = answer;
+            failure = cause;
+            hasEnded = true;
             LockSupport.unpark(thread);
         }
     }
 
-    private sealed interface Outcome {
-        record Answered(Results results) implements Outcome {
+    /** Requests that wait: a list linked in them, so that to take one out cannot fail. */
+    private static final class Line {
+        private @Nullable Request first;
+        private @Nullable Request last;
+        private int size;
+
+        void add(Request request) {
+            Request previous = last;
+            request.before = previous;
+            if (previous == null) {
+                first = request;
+            } else {
+                previous.after = request;
+            }
+            last = request;
+            added(request);
         }
 
-        /** The batch has failed: whether it was because of this request shows when that is run alone. */
-        record Failed(Throwable cause) implements Outcome {
+        void addFirst(Request request) {
+            Request next = first;
+            request.after = next;
+            if (next == null) {
+                last = request;
+            } else {
+                next.before = request;
+            }
+            first = request;
+            added(request);
+        }
+
+        private void added(Request request) {
+            request.isWaiting = true;
+            size++;
+        }
+
+        boolean remove(Request request) {
+            if (!request.isWaiting) {
+                return false;
+            }
+            Request previous = request.before;
+            Request next = request.after;
+            if (previous == null) {
+                first = next;
+            } else {
+                previous.after = next;
+            }
+            if (next == null) {
+                last = previous;
+            } else {
+                next.before = previous;
+            }
+            request.before = null;
+            request.after = null;
+            request.isWaiting = false;
+            size--;
+            return true;
         }
     }
 
@@ -182,7 +245,7 @@ public final class RequestBatcher {
      *             if a result does not have a row for each row that is fed
      */
     public RequestBatcher prepare(Tensor... values) {
-        Request request = request(values);
+        Request request = new Request(false, checked(values));
         for (long count = 1; count * request.rows <= mostRows; count *= 2) {
             split(Collections.nCopies((int) count, request));
         }
@@ -200,21 +263,41 @@ public final class RequestBatcher {
      * @throws ProgramFailedException
      *             if an operation fails
      * @throws IllegalStateException
-     *             if a result does not have a row for each row that is fed
+     *             if a result does not have a row for each row that is fed, or the executor is closed or being closed
      */
     public Results run(Tensor... values) {
-        Request request = request(values);
-        requests.increment();
-        enter(request);
-        await(request);
-        if (request.leads) {
-            lead(request);
+        Tensor[] checked = checked(values);
+        OpenRuns open = plan.executor().openRuns();
+        // From here on the executor waits for the answer, whoever computes it.
+        OpenRuns.Inside inside = open.begin();
+        try {
+            requests.increment();
+            Request request = new Request(false, checked);
+            takeTurn(request);
+            Throwable cause = request.failure;
+            if (cause == null) {
+                return Objects.requireNonNull(request.results);
+            }
+            if (cause instanceof NoRowsException) {
+                throw new IllegalStateException(cause.getMessage(), cause);
+            }
+            return again(checked, cause);
+        } finally {
+            open.end(inside);
         }
-        return switch (Objects.requireNonNull(request.outcome)) {
-            case Outcome.Answered(Results results) -> results;
-            case Outcome.Failed(NoRowsException cause) -> throw new IllegalStateException(cause.getMessage(), cause);
-            case Outcome.Failed(Throwable cause) -> again(request, cause);
-        };
+    }
+
+    /** Waits until the request leads a batch or is answered in that of another. However that ends, a turn that it had is another's. */
+    private void takeTurn(Request request) {
+        enter(request);
+        try {
+            await(request);
+            if (request.leads) {
+                lead(request);
+            }
+        } finally {
+            leave(request);
+        }
     }
 
     /**
@@ -226,7 +309,7 @@ public final class RequestBatcher {
         return new Counts(requests.sum(), runs.sum(), failures.sum());
     }
 
-    private Request request(Tensor... values) {
+    private Tensor[] checked(Tensor... values) {
         List<String> names = plan.feeds().names();
         if (values.length != names.size()) {
             throw new IllegalArgumentException("The plan is fed " + names + ", but is given " + values.length + " tensors");
@@ -237,16 +320,20 @@ public final class RequestBatcher {
                         + values[0].spec() + ", and '" + names.get(i) + "' is " + values[i].spec());
             }
         }
-        return new Request(values.clone());
+        return values.clone();
     }
 
     private void enter(Request request) {
         lock.lock();
         try {
-            waiting.add(request);
             if (running < mostRuns) {
                 running++;
                 request.leads = true;
+            } else if (request.isAlone) {
+                // It has waited before.
+                waiting.addFirst(request);
+            } else {
+                waiting.add(request);
             }
             arrival.signalAll();
         } finally {
@@ -255,8 +342,16 @@ public final class RequestBatcher {
     }
 
     private void await(Request request) {
+        if (request.leads) {
+            return;
+        }
+        // The thread that leads may need the engine of which this one is a worker.
+        Engine.blocking(() -> awaitTurn(request));
+    }
+
+    private void awaitTurn(Request request) {
         boolean interrupted = false;
-        while (!request.leads && request.outcome == null) {
+        while (!request.leads && !request.hasEnded) {
             LockSupport.park(this);
             if (Thread.interrupted()) {
                 interrupted = true;
@@ -276,44 +371,70 @@ public final class RequestBatcher {
     private boolean isWithdrawn(Request request) {
         lock.lock();
         try {
-            return !request.leads && waiting.remove(request);
+            return waiting.remove(request);
         } finally {
             lock.unlock();
         }
     }
 
-    /** Runs a batch with the thread's own request in it, and lets another one lead. */
+    /** Runs a batch with the thread's own request in it. All get an answer, whatever happens. */
     private void lead(Request request) {
-        List<Request> batch = batch(request);
+        List<Request> batch = List.of();
         long start = System.nanoTime();
         try {
+            batch = batch(request);
+            start = System.nanoTime();
             if (batch.size() == 1) {
-                request.end(new Outcome.Answered(alone(request)));
+                request.end(alone(request), null);
             } else {
-                answer(batch);
+                runs.increment();
+                List<Results> results = split(batch);
+                for (int i = 0; i < batch.size(); i++) {
+                    batch.get(i).end(results.get(i), null);
+                }
+            }
+        } catch (RuntimeException | Error e) {
+            if (batch.size() <= 1) {
+                throw e;
+            }
+            for (int i = 0; i < batch.size(); i++) {
+                if (!batch.get(i).hasEnded) {
+                    batch.get(i).end(null, e);
+                }
+            }
+            failures.increment();
+            if (e instanceof Error) {
+                throw e;
             }
         } finally {
-            handOver(batch.size(), System.nanoTime() - start);
+            request.batch = Math.max(1, batch.size());
+            request.nanos = System.nanoTime() - start;
         }
     }
 
-    /** The request, and of those that wait as many as make a power of two of rows. */
+    /** The request, and of those that wait as many as make a power of two of rows. Takes them out of the line when nothing can fail any more. */
     private List<Request> batch(Request leader) {
+        if (leader.isAlone) {
+            return List.of(leader);
+        }
         lock.lock();
         try {
             linger();
-            List<Request> all = new ArrayList<>(List.of(leader));
+            List<Request> all = new ArrayList<>(waiting.size + 1);
+            all.add(leader);
             long rows = leader.rows;
             int best = 1;
-            for (Request each : waiting) {
-                if (!each.leads && rows + each.rows <= mostRows && each.fits(leader)) {
+            for (Request each = waiting.first; each != null; each = each.after) {
+                if (rows + each.rows <= mostRows && each.fits(leader)) {
                     all.add(each);
                     rows += each.rows;
                     best = Long.bitCount(rows) == 1 ? all.size() : best;
                 }
             }
-            List<Request> batch = List.copyOf(all.subList(0, best));
-            batch.forEach(waiting::remove);
+            List<Request> batch = all.subList(0, best);
+            for (int i = 1; i < best; i++) {
+                waiting.remove(all.get(i));
+            }
             return batch;
         } finally {
             lock.unlock();
@@ -327,7 +448,7 @@ public final class RequestBatcher {
             return;
         }
         try {
-            while (left > 0 && waiting.size() < lastRequests) {
+            while (left > 0 && waiting.size + 1 < lastRequests) {
                 left = arrival.awaitNanos(left);
             }
         } catch (InterruptedException e) {
@@ -336,39 +457,23 @@ public final class RequestBatcher {
         }
     }
 
-    /** All get an outcome, whatever happens. */
-    private void answer(List<Request> batch) {
-        runs.increment();
-        try {
-            List<Results> results = split(batch);
-            for (int i = 0; i < batch.size(); i++) {
-                batch.get(i).end(new Outcome.Answered(results.get(i)));
-            }
-        } catch (RuntimeException | Error e) {
-            failures.increment();
-            batch.forEach(request -> request.end(new Outcome.Failed(e)));
-            if (e instanceof Error error) {
-                throw error;
-            }
-        }
-    }
-
-    private void handOver(int batch, long nanos) {
+    /** The request's thread goes on. Its turn, if it has one, is that of the first that waits. */
+    private void leave(Request request) {
         Request next = null;
         lock.lock();
         try {
-            lastRequests = batch;
-            lastNanos = nanos;
-            for (Request each : waiting) {
-                if (!each.leads) {
-                    next = each;
-                    break;
+            waiting.remove(request);
+            if (request.leads) {
+                request.leads = false;
+                lastRequests = request.batch;
+                lastNanos = request.nanos;
+                next = waiting.first;
+                if (next == null) {
+                    running--;
+                } else {
+                    waiting.remove(next);
+                    next.leads = true;
                 }
-            }
-            if (next == null) {
-                running--;
-            } else {
-                next.leads = true;
             }
         } finally {
             lock.unlock();
@@ -385,9 +490,12 @@ public final class RequestBatcher {
         return results;
     }
 
-    private Results again(Request request, Throwable cause) {
+    /** In a turn of its own: no more runs are under way at a time than there may be. */
+    private Results again(Tensor[] values, Throwable cause) {
+        Request request = new Request(true, values);
         try {
-            return alone(request);
+            takeTurn(request);
+            return Objects.requireNonNull(request.results);
         } catch (RuntimeException e) {
             e.addSuppressed(cause);
             throw e;

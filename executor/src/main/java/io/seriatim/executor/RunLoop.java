@@ -17,14 +17,14 @@ interface RunLoop {
                     runner.run(next);
                     next++;
                 }
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | Error e) {
                 completeFrom(next, frame, e);
                 throw e;
             }
         }
 
         /** What belongs to a task that has run is run although this one failed. */
-        private static void completeFrom(int failed, Frame frame, RuntimeException thrown) {
+        private static void completeFrom(int failed, Frame frame, Throwable thrown) {
             int[] together = Partition.together(frame.plan().tasks(), frame.plan().values());
             for (int i = failed; together[failed] != failed && i < together.length && together[i] == together[failed]; i++) {
                 Partition.complete(frame, i, thrown);

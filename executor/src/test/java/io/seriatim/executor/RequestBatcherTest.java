@@ -25,6 +25,7 @@ import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
@@ -91,7 +92,7 @@ class RequestBatcherTest {
             thread = Thread.ofPlatform().start(() -> {
                 try {
                     got.set(batcher.run(x).get("y"));
-                } catch (RuntimeException e) {
+                } catch (RuntimeException | Error e) {
                     got.set(e);
                 }
             });
@@ -216,6 +217,85 @@ class RequestBatcherTest {
         }
         assertEquals(List.of(1L, 4L, 1L, 1L, 1L, 1L), rows);
         assertEquals(new RequestBatcher.Counts(5, 6, 1), batcher.counts());
+    }
+
+    /** There may be one run at a time, also of those that are run again. */
+    @Test
+    void membersOfABatchThatFailedTakeTurns() throws InterruptedException {
+        AtomicInteger inside = new AtomicInteger();
+        AtomicInteger together = new AtomicInteger();
+        CountDownLatch joined = new CountDownLatch(1);
+        CountDownLatch first = new CountDownLatch(1);
+        CountDownLatch on = new CountDownLatch(1);
+        Probes.on("run", x -> {
+            rows.add(x.shape().dim(0));
+            if (rows.size() == 1) {
+                go.await();
+            } else if (x.shape().dim(0) > 1) {
+                joined.countDown();
+                throw new IllegalStateException("A batch is bad");
+            } else {
+                together.accumulateAndGet(inside.incrementAndGet(), Math::max);
+                first.countDown();
+                on.await();
+                inside.decrementAndGet();
+            }
+        });
+        RequestBatcher batcher = RequestBatcher.of(plan(-1, 2), 8, 1);
+        Tensor[] nine = new Tensor[9];
+        for (int i = 0; i < nine.length; i++) {
+            nine[i] = request(i, 1);
+        }
+        List<Caller> callers = callers(batcher, nine);
+        go.countDown();
+        joined.await();
+        first.await();
+        // One of them runs; the others wait, or run beside it.
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+        while (callers.stream().filter(caller -> batcher.equals(LockSupport.getBlocker(caller.thread))).count() < 7) {
+            assertEquals(1, together.get(), "runs at the same time");
+            assertTrue(System.nanoTime() < end, "They should wait");
+            Thread.onSpinWait();
+        }
+        on.countDown();
+        for (Caller caller : callers) {
+            caller.assertAnswered();
+        }
+        assertEquals(1, together.get(), "runs at the same time");
+        assertEquals(List.of(1L, 8L, 1L, 1L, 1L, 1L, 1L, 1L, 1L, 1L), rows);
+    }
+
+    /** An error on the thread that has a turn, in a batch of one and of several, before anything of the run: the next that waits has the turn. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 3})
+    void aThreadThatFailsHandsItsTurnOver(int members) throws InterruptedException {
+        AtomicInteger failing = new AtomicInteger();
+        OpenRuns runs = new OpenRuns() {
+            @Override
+            Inside begin() {
+                if (failing.getAndUpdate(left -> Math.max(0, left - 1)) == 1) {
+                    throw new OutOfMemoryError("planted");
+                }
+                return super.begin();
+            }
+        };
+        try (Executor own = Executor.builder().openRuns(runs).build()) {
+            own.scope().set("w", Bits.floats(2, 3));
+            RequestBatcher batcher = RequestBatcher.of(own.compile(plan(-1, 2).program(), feeds("x"), fetches("y")), 4, 1);
+            Tensor[] requests = new Tensor[members + 1];
+            for (int i = 0; i < requests.length; i++) {
+                requests[i] = request(i, 1);
+            }
+            List<Caller> callers = callers(batcher, requests);
+            failing.set(1);
+            go.countDown();
+            int failed = 0;
+            for (Caller caller : callers) {
+                failed += caller.result() instanceof OutOfMemoryError ? 1 : 0;
+            }
+            assertEquals(1, failed);
+            new Caller(batcher, request(9, 1)).assertAnswered();
+        }
     }
 
     @Test
