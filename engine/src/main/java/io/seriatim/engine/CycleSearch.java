@@ -165,7 +165,7 @@ final class CycleSearch extends PendingWalk {
     }
 
     private void reachOwner(Waits.Wait other, Operation from) {
-        if (other.registered && other.number < wait.number) {
+        if (other.registered && core.rules.counts(other, wait)) {
             // And what the waiting thread interrupted to run the owner.
             for (Operation o = other.owner; o != null; o = o.link) {
                 reach(o, from, other);

@@ -19,6 +19,11 @@ class Rules {
         return Math.min(pushed, cut);
     }
 
+    /** Whether a search for a cycle counts another wait: only one that was registered before, so that one wait of a cycle is told and not several. */
+    boolean counts(Waits.Wait other, Waits.Wait searching) {
+        return other.number < searching.number;
+    }
+
     /** What a worker calls before it takes an operation: it is to hold none while the user's code runs. */
     @Nullable
     Callback nextCallback(EngineCore core) {

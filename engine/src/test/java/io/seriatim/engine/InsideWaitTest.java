@@ -7,9 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
-import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
@@ -231,71 +229,6 @@ class InsideWaitTest extends EngineContract {
         });
         first.get();
         engine.waitForAll();
-    }
-
-    /**
-     * Operations that each hold a variable and wait for that of another, picked at random, with long queues in between, so that the searches take many slices and run beside each
-     * other. In each cycle one is told, and all end.
-     */
-    @Test
-    void eachCycleIsToldOnce() throws Exception {
-        Assumptions.assumeTrue(kind == EngineUnderTest.PER_DEVICE, "a thread for each is needed");
-        SplittableRandom random = new SplittableRandom(EngineUnderTest.SEED);
-        for (int round = 0; round < TestSupport.scaled(300, 15); round++) {
-            int n = 2 + random.nextInt(7);
-            int[] waitsFor = random.ints(n, 0, n).toArray();
-            boolean[] toWrite = new boolean[n];
-            Engine engine = open();
-            ((Variable) engine.newVar()).core.sliceNanos = 0;
-            Var[] v = TestSupport.vars(engine, n);
-            CountDownLatch all = new CountDownLatch(n);
-            CountDownLatch queued = new CountDownLatch(1);
-            AtomicInteger refused = new AtomicInteger();
-            List<CompletableFuture<Void>> futures = new ArrayList<>();
-            for (int i = 0; i < n; i++) {
-                int at = i;
-                toWrite[i] = random.nextBoolean();
-                futures.add(engine.op("op" + i).mutates(v[i]).on(Lane.of("sim:" + i)).submit(() -> {
-                    all.countDown();
-                    TestSupport.await(queued);
-                    try {
-                        if (toWrite[at]) {
-                            engine.waitToWrite(v[waitsFor[at]]);
-                        } else {
-                            engine.waitToRead(v[waitsFor[at]]);
-                        }
-                    } catch (IllegalStateException e) {
-                        refused.incrementAndGet();
-                    }
-                }));
-            }
-            for (int i = 0; i < 300; i++) {
-                Var read = v[random.nextInt(n)];
-                engine.op("reads").reads(read).mutates(engine.newVar()).push(TestSupport.nothing());
-            }
-            TestSupport.await(all);
-            queued.countDown();
-            for (CompletableFuture<Void> future : futures) {
-                future.get(30, TimeUnit.SECONDS);
-            }
-            assertEquals(cycles(waitsFor), refused.get(), () -> "seed " + EngineUnderTest.SEED + ": " + Arrays.toString(waitsFor));
-            engine.close();
-        }
-    }
-
-    /** How many cycles there are in a graph in which each node has one edge. */
-    private static int cycles(int[] next) {
-        int cycles = 0;
-        int[] seenFrom = new int[next.length];
-        for (int start = 0; start < next.length; start++) {
-            int at = start;
-            while (seenFrom[at] == 0) {
-                seenFrom[at] = start + 1;
-                at = next[at];
-            }
-            cycles += seenFrom[at] == start + 1 ? 1 : 0;
-        }
-        return cycles;
     }
 
     @Test
