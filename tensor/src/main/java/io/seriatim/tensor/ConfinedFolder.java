@@ -272,7 +272,7 @@ public final class ConfinedFolder {
             throw refused(name, "on Windows '" + part + "' is not the name of a file");
         }
         try {
-            Path unused = Path.of(part);
+            Path _ = Path.of(part);
         } catch (InvalidPathException e) {
             throw refused(name, "it cannot be the name of a file here: " + e.getReason());
         }

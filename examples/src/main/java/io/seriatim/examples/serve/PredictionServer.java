@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
+import io.seriatim.graph.Printable;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.System.Logger.Level;
@@ -129,9 +130,9 @@ public final class PredictionServer implements AutoCloseable {
             PredictionServer server = new PredictionServer(Path.of(args[0]), address, Limits.DEFAULT);
             Runtime.getRuntime().addShutdownHook(new Thread(server::close));
             System.out.println("http://" + server.address().getHostString() + ":" + server.address().getPort() + "/predict takes "
-                    + server.predictor.description());
+                    + Printable.of(server.predictor.description()));
         } catch (IOException | IllegalArgumentException e) {
-            System.err.println("cannot serve " + args[0] + ": " + e);
+            System.err.println(Printable.of("cannot serve " + args[0] + ": " + e));
             System.exit(2);
         }
     }
@@ -193,17 +194,17 @@ public final class PredictionServer implements AutoCloseable {
     private Answer answer(HttpExchange exchange) throws IOException {
         try {
             String path = exchange.getRequestURI().getPath();
-            switch (path) {
+            return switch (path) {
                 case "/predict" -> {
                     require(exchange, "POST");
-                    return predict(exchange);
+                    yield predict(exchange);
                 }
                 case "/health" -> {
                     require(exchange, "GET");
-                    return Answer.of(200, "{\"status\":\"ready\",\"input\":" + Json.quoted(predictor.description()) + "}");
+                    yield Answer.of(200, "{\"status\":\"ready\",\"input\":" + Json.quoted(predictor.description()) + "}");
                 }
                 default -> throw new RefusedException(404, "there are POST /predict and GET /health, but not " + path);
-            }
+            };
         } catch (RefusedException e) {
             return Answer.error(e.status(), String.valueOf(e.getMessage()));
         } catch (OutOfMemoryError e) {

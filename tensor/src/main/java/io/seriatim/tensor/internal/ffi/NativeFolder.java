@@ -230,8 +230,8 @@ final class NativeFolder {
             return ((FileTime) Objects.requireNonNull(all.get(name), name)).to(TimeUnit.NANOSECONDS);
         }
 
-        boolean isSafe(Path file) throws IOException {
-            return (mode & KIND) != LINK && (mode & WRITE_OTHERS) == 0 && isOwn(file.toAbsolutePath().getParent(), uid);
+        boolean isSafe(Path folder) throws IOException {
+            return (mode & KIND) != LINK && (mode & WRITE_OTHERS) == 0 && isOwn(folder, uid);
         }
 
         void append(StringBuilder to) {
@@ -251,14 +251,14 @@ final class NativeFolder {
     /** Whether the system tells of each library what the manifest says. */
     private boolean isSealed(Path real) throws IOException {
         State manifest = hasModes() ? state(real.resolve(MANIFEST)) : null;
-        if (manifest == null || !manifest.isSafe(real.resolve(MANIFEST))) {
+        if (manifest == null || !manifest.isSafe(real)) {
             return false;
         }
         Map<String, String> lines = lines(real);
         for (Packed library : libraries) {
             State state = state(real.resolve(library.name()));
             String line = lines.get(library.name());
-            if (state == null || line == null || !state.isSafe(real.resolve(library.name()))
+            if (state == null || line == null || !state.isSafe(real)
                     || state.changed > manifest.changed - TICK_NANOS || !line.startsWith(said(library, state))) {
                 return false;
             }
@@ -282,7 +282,7 @@ final class NativeFolder {
         Path file = real.resolve(MANIFEST);
         State state = state(file);
         Map<String, String> lines = new HashMap<>();
-        if (state == null || !state.isSafe(file) || state.size > MOST_MANIFEST) {
+        if (state == null || !state.isSafe(real) || state.size > MOST_MANIFEST) {
             return lines;
         }
         String text = new String(Files.readAllBytes(file), UTF_8);
@@ -317,7 +317,7 @@ final class NativeFolder {
             StringBuilder manifest = new StringBuilder(FIRST_LINE).append('\n');
             for (Packed library : libraries) {
                 Path file = real.resolve(library.name());
-                String hash = isSafe(file) ? whole(library, file, lines.get(library.name())) : null;
+                String hash = isSafe(real, file) ? whole(library, file, lines.get(library.name())) : null;
                 hash = hash == null ? write(library, real) : hash;
                 if (hasModes()) {
                     manifest.append(library.name()).append(' ').append(said(library, State.of(file))).append(hash).append('\n');
@@ -338,15 +338,15 @@ final class NativeFolder {
         boolean readOnly = failure instanceof AccessDeniedException || !Files.isWritable(real);
         for (Packed library : libraries) {
             Path file = real.resolve(library.name());
-            if (!readOnly || !isSafe(file) || whole(library, file, null) == null) {
+            if (!readOnly || !isSafe(real, file) || whole(library, file, null) == null) {
                 throw failure;
             }
         }
     }
 
-    private static boolean isSafe(Path file) throws IOException {
+    private static boolean isSafe(Path real, Path file) throws IOException {
         State state = hasModes() ? state(file) : null;
-        return hasModes() ? state != null && state.isSafe(file) : Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS);
+        return hasModes() ? state != null && state.isSafe(real) : Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS);
     }
 
     /** Another class loader of this process may hold the lock, which is then an error instead of a wait. */
