@@ -91,6 +91,9 @@ final class Main {
     public static void main(String[] args) {
         StandardOutput standard = StandardOutput.install();
         CommandLine commands = commandLine();
+        // The commands' own writer stays on the stream as it is: those who redraw lines need it.
+        commands.setErr(commands.getErr());
+        System.setErr(PrintableStream.of(System.err));
         int code = run(commands, args);
         commands.getOut().flush();
         System.out.flush();

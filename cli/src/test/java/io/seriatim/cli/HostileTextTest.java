@@ -17,9 +17,12 @@ import io.seriatim.graph.format.ProgramFiles;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Npy;
 import io.seriatim.tensor.Tensor;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.PrintStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -170,6 +173,21 @@ class HostileTextTest {
         assertTrue(text.toString().endsWith("\r"));
     }
 
+    /** Characters may come byte by byte. */
+    @Test
+    void theStandardErrorPassesNothingElse() {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        PrintStream stream = PrintableStream.of(new PrintStream(bytes, true, StandardCharsets.UTF_8));
+        String text = "ö変\ud83d\ude00\u001b\r|\u202e\n" + "é".repeat(2_000);
+        for (byte each : text.getBytes(StandardCharsets.UTF_8)) {
+            stream.write(each);
+        }
+        stream.println(text);
+        stream.flush();
+        String shown = "ö変\ud83d\ude00\\u001b\\u000d|\\u202e\n" + "é".repeat(2_000);
+        assertEquals(shown + shown + "\n", bytes.toString(StandardCharsets.UTF_8).replace(System.lineSeparator(), "\n"));
+    }
+
     /**
      * All that is printed goes through the writers of commands; but for processes of our own that measure, and the
      * progress of a training, which escapes itself.
@@ -178,7 +196,7 @@ class HostileTextTest {
     void nothingElseInTheCommandsPrints() throws IOException {
         Path sources = Path.of("src/main/java");
         List<String> known = List.of("bench/kernels/WarmUp.java", "bench/executor/Building.java", "bench/train/WorkProcess.java",
-                "train/Session.java");
+                "train/Session.java", "cli/Main.java", "cli/StandardOutput.java");
         try (Stream<Path> all = Files.walk(sources)) {
             for (Path file : all.filter(each -> each.toString().endsWith(".java")).toList()) {
                 boolean prints = Files.readString(file).matches("(?s).*System\\.(out|err).*|(?s).*\\.printStackTrace\\(.*");

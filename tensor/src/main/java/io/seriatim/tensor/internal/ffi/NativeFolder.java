@@ -22,6 +22,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
+import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.DigestInputStream;
@@ -108,7 +109,8 @@ final class NativeFolder {
      * mistake of ours
      */
     Path unpack(boolean own) throws IOException {
-        Path base = Files.createDirectories(folder.toAbsolutePath().getParent()).toRealPath();
+        Path around = Objects.requireNonNull(folder.toAbsolutePath().getParent());
+        Path base = (Files.exists(around) ? around : Files.createDirectories(around, rights("rwxr-xr-x"))).toRealPath();
         requireBase(base, own);
         Path real = base.resolve(String.valueOf(folder.getFileName()));
         make(real);
@@ -121,6 +123,12 @@ final class NativeFolder {
         return real;
     }
 
+    private static FileAttribute<?>[] rights(String rights) {
+        return hasModes()
+                ? new FileAttribute<?>[]{PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString(rights))}
+                : new FileAttribute<?>[0];
+    }
+
     private static boolean hasModes() {
         return FileSystems.getDefault().supportedFileAttributeViews().contains("unix");
     }
@@ -131,11 +139,7 @@ final class NativeFolder {
             return;
         }
         try {
-            if (hasModes()) {
-                Files.createDirectory(folder, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
-            } else {
-                Files.createDirectory(folder);
-            }
+            Files.createDirectory(folder, rights("rwx------"));
         } catch (FileAlreadyExistsException e) {
             // Another process was faster.
             return;
