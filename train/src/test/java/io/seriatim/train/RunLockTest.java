@@ -24,7 +24,8 @@ class RunLockTest {
     @Test
     void oneHoldsIt() throws IOException {
         Path run = temp.resolve("runs/one");
-        try (RunLock first = RunLock.of(run); RunLock second = RunLock.of(run)) {
+        RunLock first = RunLock.of(run);
+        try (RunLock second = RunLock.of(run)) {
             first.acquire();
             first.acquire();
             RunInUseException refused = assertThrows(RunInUseException.class, second::acquire);

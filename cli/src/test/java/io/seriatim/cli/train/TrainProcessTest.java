@@ -139,8 +139,9 @@ class TrainProcessTest {
         for (String name : run.files()) {
             if (name.matches(".*(^|/)\\..*")) {
                 Files.delete(run.path().resolve(name));
-                Path parent = run.path().resolve(name).getParent();
-                if (parent.getFileName().toString().startsWith(".")) {
+                // A folder is empty once its two files are gone.
+                Path parent = run.path().resolve(name).resolve("..").normalize();
+                if (String.valueOf(parent.getFileName()).startsWith(".") && parent.toFile().list().length == 0) {
                     Files.delete(parent);
                 }
             }

@@ -46,7 +46,7 @@ public final class Fingerprint {
         digest.update((part.fields() + " " + part.size()).getBytes(StandardCharsets.UTF_8));
         long each = Math.max(1, part.fields().stream().mapToLong(field -> field.dtype().bytes() * field.shape().size()).sum());
         int count = (int) Math.min(part.size(), Math.max(2, BYTES / each));
-        int together = (int) Math.clamp(BYTES / each, 1, MOST_EXAMPLES);
+        int together = Math.clamp(BYTES / each, 1, MOST_EXAMPLES);
         for (int first = 0; first < count; first += together) {
             int[] examples = new int[Math.min(together, count - first)];
             for (int i = 0; i < examples.length; i++) {
