@@ -37,7 +37,8 @@ final class ContainerMemory {
                 }
             }
         } catch (IOException | RuntimeException e) {
-            System.getLogger(ContainerMemory.class.getName()).log(System.Logger.Level.DEBUG, "The container's memory limit cannot be read", e);
+            System.getLogger(ContainerMemory.class.getName()).log(System.Logger.Level.DEBUG, "The container's memory limit cannot be read",
+                    e);
         }
         return limit;
     }
@@ -46,7 +47,7 @@ final class ContainerMemory {
     private static long least(Path mount, String group, String file) throws IOException {
         long least = Long.MAX_VALUE;
         Path own = mount.resolve(group.substring(1)).normalize();
-        for (Path folder = own.startsWith(mount) ? own : mount; folder.startsWith(mount); folder = folder.getParent()) {
+        for (Path folder = own.startsWith(mount) ? own : mount; folder != null && folder.startsWith(mount); folder = folder.getParent()) {
             Path limit = folder.resolve(file);
             if (Files.isReadable(limit)) {
                 String text = Files.readString(limit).strip();

@@ -71,6 +71,7 @@ final class OpFuture<T> extends CompletableFuture<T> {
         return ended && !super.isDone();
     }
 
+    @SuppressWarnings("NullAway") // null is a value where T has it.
     private T result() throws ExecutionException {
         Throwable t = thrown;
         if (t == null) {
@@ -82,6 +83,7 @@ final class OpFuture<T> extends CompletableFuture<T> {
         throw new ExecutionException(t instanceof CompletionException && t.getCause() != null ? t.getCause() : t);
     }
 
+    @SuppressWarnings("NullAway") // As above.
     private T joined() {
         Throwable t = thrown;
         if (t == null) {
