@@ -488,7 +488,7 @@ public final class Executor implements AutoCloseable {
      * @throws io.seriatim.graph.FilesNotAllowedException
      *             if the program reads or writes files that {@link Builder#files(Path)} does not allow
      * @throws IllegalArgumentException
-     *             if the program has no such variable
+     *             if the program has no such variable, or operation types that are not known; the message names all of them
      */
     public Plan compile(Program program, Feeds feeds, Fetches fetches) {
         return compile(program, feeds, fetches, false);
@@ -517,6 +517,8 @@ public final class Executor implements AutoCloseable {
      *
      * @param program
      *            without feeds
+     * @throws IllegalArgumentException
+     *             if the program has operation types that are not known; the message names all of them
      * @throws IllegalStateException
      *             if the executor is closed, or is being closed
      * @throws ProgramFailedException
@@ -542,7 +544,7 @@ public final class Executor implements AutoCloseable {
      *            what is wanted
      * @return what was fetched
      * @throws IllegalArgumentException
-     *             if a feed or fetch is unknown, missing or does not fit
+     *             if a feed or fetch is unknown, missing or does not fit, or operation types are not known; the message names all of them
      * @throws IllegalStateException
      *             if the executor is closed, or is being closed
      * @throws ProgramFailedException

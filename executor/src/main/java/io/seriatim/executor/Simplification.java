@@ -1,5 +1,7 @@
 package io.seriatim.executor;
 
+import io.seriatim.graph.Program;
+import io.seriatim.graph.op.Operations;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.kernel.Computation;
 import io.seriatim.tensor.kernel.Copy;
@@ -13,19 +15,23 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Leaves out what changes nothing: copies that only give a tensor another shape or name, whose readers may as well read the original, and stages whose results no one reads. Java functions stay: they may do
- * more than compute.
+ * Leaves out what changes nothing: copies that only give a tensor another shape or name, whose readers may as well read the original, and what writes only results that no one reads: stages, and operations that the interpreter runs, loops
+ * and branches among them. Java functions stay: they may do more than compute; and what has effects, itself or in its blocks.
  */
 final class Simplification {
     private final @Nullable Task[] tasks;
     private final ValueTable values;
+    private final Program program;
+    private final boolean statefulRandom;
     private final int[] groups;
     private final List<List<Integer>> writers = new ArrayList<>();
     private final List<List<Integer>> readers = new ArrayList<>();
 
-    private Simplification(List<Task> tasks, ValueTable values) {
+    private Simplification(List<Task> tasks, ValueTable values, Program program, boolean statefulRandom) {
         this.tasks = tasks.toArray(Task[]::new);
         this.values = values;
+        this.program = program;
+        this.statefulRandom = statefulRandom;
         this.groups = new int[values.size()];
         for (int i = 0; i < values.size(); i++) {
             groups[values.memory(i)]++;
@@ -50,8 +56,8 @@ final class Simplification {
         }
     }
 
-    static List<Task> of(List<Task> tasks, ValueTable values) {
-        Simplification simplification = new Simplification(tasks, values);
+    static List<Task> of(List<Task> tasks, ValueTable values, Program program, boolean statefulRandom) {
+        Simplification simplification = new Simplification(tasks, values, program, statefulRandom);
         simplification.passCopiesBy();
         return simplification.withoutDead();
     }
@@ -138,12 +144,21 @@ final class Simplification {
             count(task, reads, 1);
         }
         List<Task> left = new ArrayList<>(tasks.length);
+        boolean[] needed = needed();
         for (int i = tasks.length - 1; i >= 0; i--) {
             Task task = tasks[i];
             if (task instanceof Task.Compute compute) {
                 count(task, reads, -1);
                 task = living(compute, reads);
                 count(task, reads, 1);
+            } else if (task instanceof Task.Interpreted interpreted && isDead(interpreted, needed)) {
+                count(task, reads, -1);
+                task = null;
+            }
+            if (task != null) {
+                for (int value : task.reads()) {
+                    needed[values.memory(value)] = true;
+                }
             }
             if (task instanceof Task.Compute compute) {
                 left.addAll(compute.parts(values::memory).reversed());
@@ -152,6 +167,21 @@ final class Simplification {
             }
         }
         return left.reversed();
+    }
+
+    /** By memory, what is there after the tasks: what is wanted, outlives the run, or is another's. Going backwards, what later tasks read is added. */
+    private boolean[] needed() {
+        boolean[] needed = new boolean[values.size()];
+        for (int i = 0; i < needed.length; i++) {
+            needed[values.memory(i)] |= values.isWanted(i) || values.isPersistable(i) || values.origin(i) == Accesses.Origin.OUTSIDE;
+        }
+        return needed;
+    }
+
+    /** What a loop carries it reads and writes under one number, so that only what later tasks read counts. */
+    private boolean isDead(Task.Interpreted task, boolean[] needed) {
+        return Arrays.stream(task.writes()).noneMatch(value -> needed[values.memory(value)])
+                && Operations.system().isPure(task.access().op(), program, statefulRandom);
     }
 
     private static void count(@Nullable Task task, int[] reads, int by) {

@@ -28,7 +28,7 @@ final class Specialiser {
         ValueTable values = new ValueTable(accesses);
         List<Task> lowered = new Lowerer(accesses, values, interpreter, options.paddleRandom()).lower(externals);
         // A check of every operation's results needs every operation.
-        List<Task> rewritten = once || options.nanCheck() ? lowered : rewritten(lowered, values);
+        List<Task> rewritten = once || options.nanCheck() ? lowered : rewritten(lowered, values, accesses);
         Preparation.of(rewritten, options, kernels);
         List<Task> placed = Placement.of(rewritten, values, options, kernels, accesses.block().index() > 0);
         boolean hostOnly = placed.stream().allMatch(task -> task.place().isHost());
@@ -70,11 +70,11 @@ final class Specialiser {
                 && !options.sequential() && options.engine() == null && !options.nanCheck();
     }
 
-    private List<Task> rewritten(List<Task> lowered, ValueTable values) {
+    private List<Task> rewritten(List<Task> lowered, ValueTable values, Accesses accesses) {
         Set<Pass> passes = options.passes();
         List<Task> tasks = lowered;
         if (passes.contains(Pass.SIMPLIFICATION)) {
-            tasks = Simplification.of(tasks, values);
+            tasks = Simplification.of(tasks, values, accesses.block().program(), options.paddleRandom() != null);
         }
         if (passes.contains(Pass.BY_PRODUCTS)) {
             tasks = ByProducts.of(tasks, values);

@@ -142,14 +142,14 @@ class PlanViewTest {
         Program program = network.main();
         Block inner = program.addBlock(0, null);
         inner.add(
-                OpDesc.of("scale").in("X", "x").out("Out", "x").attr("scale", 2f).attr("bias", 0f).attr("bias_after_scale", true).build());
+                OpDesc.of("scale").in("X", "x").out("Out", "z").attr("scale", 2f).attr("bias", 0f).attr("bias_after_scale", true).build());
         VarDesc condition = VarDesc.of("condition", VarType.dense(DType.BOOL, 1));
-        program.global().put(condition);
+        program.global().put(condition).put(VarDesc.of("z", VarType.dense(DType.FLOAT32, -1, 4)));
         program.global().put(VarDesc.of("scopes", new VarType.Other(11)));
-        program.global().add(OpDesc.of("conditional_block").in("Cond", "condition").in("Input", "x").out("Out", "x").out("Scope", "scopes")
+        program.global().add(OpDesc.of("conditional_block").in("Cond", "condition").in("Input", "x").out("Out", "z").out("Scope", "scopes")
                 .attr("sub_block", inner).attr("is_scalar_condition", true).build());
         try (Executor executor = Executor.on(Place.CPU)) {
-            String text = PlanView.of(executor, program, 2, List.of()).text();
+            String text = PlanView.of(executor, program, 2, List.of("z")).text();
             assertTrue(text.contains("\n  blocks: each is planned when it runs"), text);
             assertTrue(row(text, "2", "conditional_block").getLast().startsWith("interpreted: "), text);
         }

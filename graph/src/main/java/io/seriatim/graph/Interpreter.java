@@ -1,5 +1,6 @@
 package io.seriatim.graph;
 
+import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.op.PaddleRandom;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.kernel.Kernels;
@@ -156,6 +157,7 @@ public final class Interpreter {
      *             if a variable is missing or does not fit; the message names the operation
      */
     public Map<String, Tensor> run(Program program, Map<String, Tensor> feeds, List<String> fetches) {
+        Operations.system().requireKnown(program);
         files.check(program);
         Environment local = new Environment(root);
         local.enter(program.global());

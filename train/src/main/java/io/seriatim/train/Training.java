@@ -8,6 +8,7 @@ import io.seriatim.executor.trace.RunRecorder;
 import io.seriatim.graph.Program;
 import io.seriatim.graph.VarDesc;
 import io.seriatim.graph.format.ProgramFiles;
+import io.seriatim.graph.op.Operations;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.train.data.Batches;
 import io.seriatim.train.data.Fingerprint;
@@ -80,6 +81,8 @@ record Training(Model model, Split data, TrainingOptions options, List<TrainingL
 
     /** Sets the variables of a scope to those of the first step. */
     TrainingState begin(Scope scope, String fingerprint) {
+        // Before anything is computed.
+        List.of(model.startup(), model.main(), model.evaluation()).forEach(Operations.system()::requireKnown);
         try (Executor executor = Executor.builder().place(Place.CPU).files(options.files()).build()) {
             executor.run(model.startup().copy().randomSeed(options.seed()));
             for (String name : executor.scope().names()) {

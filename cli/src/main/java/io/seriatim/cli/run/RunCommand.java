@@ -20,6 +20,7 @@ import io.seriatim.graph.VarDesc;
 import io.seriatim.graph.VarType;
 import io.seriatim.graph.format.ParameterFiles;
 import io.seriatim.graph.format.ProgramFiles;
+import io.seriatim.graph.op.Operations;
 import io.seriatim.tensor.FileFormatException;
 import io.seriatim.tensor.Npy;
 import io.seriatim.tensor.Npz;
@@ -130,6 +131,7 @@ public final class RunCommand implements Callable<Integer> {
         }
         RepeatedFeeds.refuse(command().commandLine());
         Program main = read(Objects.requireNonNull(program, "program")).randomSeed(seed);
+        Program first = startup == null ? null : read(startup).randomSeed(seed);
         List<String> wanted = fetches.isEmpty() ? ownFetches(main) : fetches.stream().distinct().toList();
         checkFetches(main, wanted);
         Path folder = folder(Objects.requireNonNull(out, "out"));
@@ -139,8 +141,8 @@ public final class RunCommand implements Callable<Integer> {
         try (Executor executor = executor(recorder)) {
             // What the program may not do is told before anything is computed, also by its startup program.
             Plan plan = executor.compile(main, new Feeds(List.copyOf(values.keySet())), new Fetches(wanted));
-            if (startup != null) {
-                executor.run(read(startup).randomSeed(seed));
+            if (first != null) {
+                executor.run(first);
             }
             parameters(main).forEach(executor.scope()::set);
             PrintWriter printer = command().commandLine().getOut();
@@ -247,7 +249,13 @@ public final class RunCommand implements Callable<Integer> {
     }
 
     private Program read(Path file) throws IOException {
-        return input(file, () -> ProgramFiles.read(Files.isDirectory(file) ? file.resolve("__model__") : file));
+        Program read = input(file, () -> ProgramFiles.read(Files.isDirectory(file) ? file.resolve("__model__") : file));
+        try {
+            Operations.system().requireKnown(read);
+            return read;
+        } catch (IllegalArgumentException e) {
+            throw usage(file + ": " + e.getMessage(), e);
+        }
     }
 
     /** What is read from a file. */

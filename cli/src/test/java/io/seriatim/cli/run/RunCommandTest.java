@@ -114,6 +114,23 @@ class RunCommandTest {
         assertEquals("step=1 " + loss + "=1.0", out.toString().strip());
     }
 
+    /** All of them, in whatever program and block, before anything is computed. */
+    @Test
+    void operationTypesThatAreNotKnownAreNamedAtOnce() throws IOException {
+        Path main = folder.resolve("main.pdmodel");
+        Path startup = folder.resolve("startup.pdmodel");
+        Program program = ProgramFiles.read(main);
+        program.addBlock(0, null).add(OpDesc.of("hidden").in("X", "x").out("Out", "x").build());
+        program.global().add(OpDesc.of("first").in("X", "x").out("Out", "x").build()).add(OpDesc.of("second").in("X", "x").out("Out", "x").build());
+        ProgramFiles.write(main, program);
+        assertEquals(2, run("--program", main, "--startup", startup, "--feed", "x=" + folder.resolve("x.npy"), "--fetch", loss, "--out", folder));
+        assertTrue(err.toString().contains(main + ": The program cannot be run, since 3 operation types are not known: 'first' (operation "),
+                err.toString());
+        assertTrue(err.toString().contains("'second' (operation ") && err.toString().contains("'hidden' (operation 0 of block 1)"),
+                err.toString());
+        assertEquals("", out.toString());
+    }
+
     @Test
     void wrongInputIsTwo() throws IOException {
         Path main = folder.resolve("main.pdmodel");

@@ -4,6 +4,7 @@ import io.seriatim.graph.Attribute;
 import io.seriatim.graph.Block;
 import io.seriatim.graph.OpDesc;
 import io.seriatim.graph.Program;
+import io.seriatim.graph.op.Operations;
 import io.seriatim.tensor.FileFormatException;
 import io.seriatim.tensor.Tensor;
 import java.io.IOException;
@@ -114,6 +115,8 @@ public final class InferenceModels {
      * @return the model, which belongs to the caller
      * @throws FileFormatException
      *             if a file is not what it should be; the message gives the byte offset
+     * @throws IllegalArgumentException
+     *             if operation types of the program are not known; the message names all of them
      * @throws IOException
      *             if a file is missing or cannot be read
      */
@@ -145,6 +148,11 @@ public final class InferenceModels {
         }
         global.setOps(global.ops().stream().filter(op -> !ExportedProgram.isFeedOrFetch(op)).toList());
         global.remove(ExportedProgram.FEED).remove(ExportedProgram.FETCH);
+        try {
+            Operations.system().requireKnown(program);
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(file + ": " + e.getMessage(), e);
+        }
         return new InferenceModel(program, feeds, fetches, parameters.of(program));
     }
 

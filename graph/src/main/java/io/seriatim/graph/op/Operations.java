@@ -1,16 +1,39 @@
 package io.seriatim.graph.op;
 
+import io.seriatim.graph.Block;
+import io.seriatim.graph.OpDesc;
+import io.seriatim.graph.Program;
 import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.ServiceLoader;
+import java.util.Set;
+import java.util.StringJoiner;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /** The operation types that there are. Those of other modules come from their {@link Provider}s. */
 public final class Operations {
+    /** What stands in files beside the operations that are run. */
+    private static final Set<String> AROUND = Set.of("feed", "fetch", "fetch_v2", "create_py_reader", "create_double_buffer_reader");
+
     private final Map<String, Operation> byType = new ConcurrentHashMap<>();
+    /** Those that do not come from providers. */
+    private Set<String> builtIn = Set.of();
+
+    /** Where a type stands that is not known. */
+    private record Unknown(int block, int index, int count) {
+        Unknown again() {
+            return new Unknown(block, index, count + 1);
+        }
+
+        @Override
+        public String toString() {
+            return "operation " + index + " of block " + block + (count > 1 ? ", " + count + " in all" : "");
+        }
+    }
 
     /** Adds operation types; found as a service. */
     public interface Provider {
@@ -34,6 +57,7 @@ public final class Operations {
             for (Provider family : BUILT_IN) {
                 family.register(operations);
             }
+            operations.builtIn = Set.copyOf(operations.byType.keySet());
             ServiceLoader.load(Provider.class).forEach(provider -> provider.register(operations));
             return operations;
         }
@@ -166,6 +190,65 @@ public final class Operations {
                     + "'; docs/operations.md lists those there are, and a Provider of your own adds others");
         }
         return operation;
+    }
+
+    /**
+     * Checks that the types of all operations of a program are known, in all of its blocks, those that are never run included.
+     *
+     * @param program
+     *            any
+     * @throws IllegalArgumentException
+     *             if some are not: one message names each of them, where it stands first, and how often it occurs
+     */
+    public void requireKnown(Program program) {
+        Map<String, Unknown> unknown = new LinkedHashMap<>();
+        for (Block block : program.blocks()) {
+            for (int i = 0; i < block.ops().size(); i++) {
+                String type = block.ops().get(i).type();
+                if (!byType.containsKey(type) && !AROUND.contains(type)) {
+                    unknown.merge(type, new Unknown(block.index(), i, 1), (first, _) -> first.again());
+                }
+            }
+        }
+        if (unknown.isEmpty()) {
+            return;
+        }
+        StringJoiner types = new StringJoiner(", ");
+        unknown.forEach((type, first) -> types.add("'" + type + "' (" + first + ")"));
+        throw new IllegalArgumentException("The program cannot be run, since " + (unknown.size() == 1
+                ? "one operation type is"
+                : unknown.size() + " operation types are") + " not known: " + types
+                + ". docs/operations.md lists those there are; take these operations out, or add their types by a Provider of your own");
+    }
+
+    /** Whether a type is one of the run-time's own: then what it does apart from its outputs is declared. */
+    boolean isBuiltIn(String type) {
+        return builtIn.contains(type);
+    }
+
+    /**
+     * Whether all that an operation does is to write its outputs, and those of the blocks that it runs: then it may be left out where no one reads these. Of types that come from elsewhere than the run-time that is not known.
+     *
+     * @param op
+     *            the operation
+     * @param program
+     *            whose blocks it may run
+     * @param statefulRandom
+     *            whether random numbers come from one generator, so that drawing them is an effect, too
+     * @return false if it may do something else
+     */
+    public boolean isPure(OpDesc op, Program program, boolean statefulRandom) {
+        Operation operation = byType.get(op.type());
+        if (operation == null || !isBuiltIn(op.type())) {
+            return false;
+        }
+        for (Effect effect : operation.effects()) {
+            if (effect != Effect.CONTROL && (effect != Effect.RANDOM || statefulRandom)) {
+                return false;
+            }
+        }
+        return op.attributes().stream().flatMap(each -> each.value().blocks().stream())
+                .allMatch(block -> program.block(block).ops().stream().allMatch(inner -> isPure(inner, program, statefulRandom)));
     }
 
     /**

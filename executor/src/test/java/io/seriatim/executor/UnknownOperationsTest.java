@@ -1,0 +1,109 @@
+package io.seriatim.executor;
+
+import static io.seriatim.executor.Executor.feeds;
+import static io.seriatim.executor.Executor.fetches;
+import static io.seriatim.tensor.DType.BOOL;
+import static io.seriatim.tensor.DType.FLOAT32;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.seriatim.graph.Attribute;
+import io.seriatim.graph.Block;
+import io.seriatim.graph.Interpreter;
+import io.seriatim.graph.OpDesc;
+import io.seriatim.graph.Program;
+import io.seriatim.graph.VarDesc;
+import io.seriatim.graph.VarType;
+import io.seriatim.graph.format.InferenceModels;
+import io.seriatim.graph.format.ProgramFiles;
+import io.seriatim.tensor.kernel.Kernels;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Operation types that are not known are all named, in one message, before anything is computed. */
+class UnknownOperationsTest {
+    private final AtomicInteger computed = new AtomicInteger();
+
+    @BeforeEach
+    void watch() {
+        Probes.on("computed", _ -> computed.incrementAndGet());
+    }
+
+    @AfterEach
+    void nothingWasComputed() {
+        Probes.allOff();
+        assertEquals(0, computed.get());
+    }
+
+    /** A probe, then three types that nobody knows, one of them twice and one in a block that may never run. */
+    private static Program program() {
+        Program program = new Program();
+        Block global = program.global();
+        for (String name : List.of("x", "y", "z")) {
+            global.put(VarDesc.of(name, VarType.dense(FLOAT32, -1)));
+        }
+        global.put(VarDesc.of("no", VarType.dense(BOOL, 1)));
+        Block inner = program.addBlock(0, null);
+        inner.add(OpDesc.of("hidden").in("X", "x").out("Out", "z").build());
+        global.add(Probes.of(Probes.CALL, "x", "computed")).add(OpDesc.of("first").in("X", "x").out("Out", "y").build())
+                .add(OpDesc.of("second").in("X", "y").out("Out", "y").build()).add(OpDesc.of("first").in("X", "y").out("Out", "y").build())
+                .add(OpDesc.of("conditional_block").in("Cond", "no").out("Out", "z").out("Scope")
+                        .attr("sub_block", new Attribute.BlockRef(inner.index())).build());
+        return program;
+    }
+
+    private static void assertAll(Runnable call) {
+        String message = String.valueOf(assertThrows(IllegalArgumentException.class, call::run).getMessage());
+        assertTrue(message.contains("'first' (operation 1 of block 0, 2 in all), 'second' (operation 2 of block 0), "
+                + "'hidden' (operation 0 of block 1)"), message);
+        assertTrue(message.contains("3 operation types are not known") && message.contains("docs/operations.md"), message);
+    }
+
+    @Test
+    void whenAProgramIsCompiledOrRun() {
+        try (Executor executor = Executor.builder().build()) {
+            assertAll(() -> executor.compile(program(), feeds("x", "no"), fetches("y")));
+            assertAll(() -> executor.run(program()));
+            assertAll(() -> executor.run(program(), Map.of("x", Bits.floats(1)), fetches("y")));
+            assertAll(() -> PlanView.of(executor, program(), 1, List.of("y")));
+        }
+        assertAll(() -> Interpreter.of(Kernels.system()).run(program(), Map.of("x", Bits.floats(1)), List.of("y")));
+    }
+
+    @Test
+    void whenAModelIsLoaded(@TempDir Path folder) throws IOException {
+        Program model = program();
+        model.global().put(new VarDesc("fetch", new VarType.Other(VarType.FETCH_LIST), true, null, null, null))
+                .add(OpDesc.of("fetch").in("X", "y").out("Out", "fetch").attr("col", 0).build());
+        Path file = folder.resolve("model.pdmodel");
+        ProgramFiles.write(file, model);
+        // Its parameters are missing, too, but that is not worth a look.
+        assertAll(() -> {
+            try {
+                InferenceModels.load(file).close();
+            } catch (IOException e) {
+                throw new AssertionError(e);
+            }
+        });
+    }
+
+    @Test
+    void oneIsNamedAlone() {
+        Program program = new Program();
+        program.global().put(VarDesc.of("x", VarType.dense(FLOAT32, -1))).add(OpDesc.of("only").in("X", "x").out("Out", "x").build());
+        try (Executor executor = Executor.builder().build()) {
+            String message = String.valueOf(
+                    assertThrows(IllegalArgumentException.class, () -> executor.compile(program, feeds("x"), fetches("x"))).getMessage());
+            assertTrue(message.startsWith("The program cannot be run, since one operation type is not known: 'only' (operation 0 of block 0). "),
+                    message);
+        }
+    }
+}
