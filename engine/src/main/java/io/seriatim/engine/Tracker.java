@@ -52,6 +52,12 @@ final class Tracker {
 
     private static void enqueue(VarState s, Operation op, int place) {
         Operation t = s.tail;
+        if (op.has(Operation.PROBE)) {
+            // So that it can be taken out again without a walk.
+            op.link = t;
+        } else {
+            s.queued++;
+        }
         if (t == null) {
             s.head = op;
             s.headPlace = place;
@@ -138,6 +144,11 @@ final class Tracker {
             if (s.head == null) {
                 s.tail = null;
             }
+            if (op.has(Operation.PROBE)) {
+                op.link = null;
+            } else {
+                s.queued--;
+            }
             if (read) {
                 s.readers++;
             } else {
@@ -155,11 +166,7 @@ final class Tracker {
     /** Begins a wait until all operations on a variable that were taken in have ended; returns whether there are any. */
     boolean drain(Drain drain) {
         VarState s = drain.variable.state();
-        long pending = s.readers;
-        pending += s.writer == null ? 0 : 1;
-        for (Operation op = s.head; op != null; op = op.next[op.indexOf(drain.variable)]) {
-            pending += op.has(Operation.PROBE) ? 0 : 1;
-        }
+        long pending = s.readers + s.queued + (s.writer == null ? 0 : 1);
         drain.remaining = pending;
         if (pending > 0) {
             drain.next = s.drains;
@@ -201,17 +208,13 @@ final class Tracker {
 
     /** Takes a wait that is given up out of its variable's queue. */
     void withdraw(Operation probe) {
-        Variable v = probe.vars[0];
-        VarState s = v.state();
-        Operation before = null;
-        Operation op = s.head;
-        while (op != null && op != probe) {
-            before = op;
-            op = op.next[op.indexOf(v)];
-        }
-        if (op == null) {
+        if (probe.waiting == 0) {
             return;
         }
+        Variable v = probe.vars[0];
+        VarState s = v.state();
+        // The one before it, unless that has been granted the variable and this is the first.
+        Operation before = s.head == probe ? null : probe.link;
         Operation after = probe.next[0];
         int afterPlace = after == null ? 0 : after.indexOf(v);
         if (before == null) {
@@ -219,6 +222,10 @@ final class Tracker {
             s.headPlace = afterPlace;
         } else {
             before.next(before.indexOf(v), after, afterPlace);
+        }
+        probe.link = null;
+        if (after != null && after.has(Operation.PROBE)) {
+            after.link = before;
         }
         if (after == null) {
             s.tail = before;

@@ -31,6 +31,8 @@ final class VarState {
     Operation head;
     @Nullable
     Operation tail;
+    /** How many stand in the queue, waits left out. */
+    int queued;
     /** Where the variable stands in the head and in the tail. */
     int headPlace;
     int tailPlace;
