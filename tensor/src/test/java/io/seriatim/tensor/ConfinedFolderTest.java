@@ -7,12 +7,15 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -204,6 +207,53 @@ class ConfinedFolderTest {
                 () -> confined.write("w", true, out -> Files.createSymbolicLink(root.resolve("w"), outside.resolve("secret"))));
         assertTrue(String.valueOf(planted.getReason()).contains("symbolic link"), planted::toString);
         assertEquals("secret", Files.readString(outside.resolve("secret")));
+    }
+
+    /** Another process exchanges a folder and a link to the outside as fast as it can. Most accesses fail; none leads out. */
+    @Test
+    void racesWithLinksLeadNowhere() throws Exception {
+        ConfinedFolder confined = confined(true);
+        Path inner = root.resolve("inner");
+        AtomicBoolean done = new AtomicBoolean();
+        AtomicInteger links = new AtomicInteger();
+        Thread exchanging = Thread.ofPlatform().start(() -> {
+            for (int i = 0; !done.get(); i++) {
+                try {
+                    if (Files.exists(inner)) {
+                        Files.move(inner, root.resolve("aside" + i));
+                    }
+                    Files.createSymbolicLink(inner, outside);
+                    links.incrementAndGet();
+                    Files.delete(inner);
+                } catch (FileAlreadyExistsException e) {
+                    // The one who writes has made the folder again.
+                    continue;
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                }
+            }
+        });
+        int written = 0;
+        int refused = 0;
+        for (int i = 0; i < 400; i++) {
+            try {
+                confined.write("inner/x", true, out -> out.write(1));
+                written++;
+            } catch (FileSystemException e) {
+                refused++;
+            }
+            try {
+                assertEquals("secret", read(confined, "inner/secret"));
+                throw new AssertionError("the link was followed");
+            } catch (FileSystemException e) {
+                refused++;
+            }
+        }
+        done.set(true);
+        exchanging.join();
+        assertEquals(800, written + refused);
+        assertTrue(links.get() > 0, "links were planted");
+        assertEquals(List.of(outside, outside.resolve("secret")), everything().stream().filter(each -> each.startsWith(outside)).toList());
     }
 
     @Test
