@@ -1,5 +1,6 @@
 package io.seriatim.executor;
 
+import io.seriatim.graph.Aliases;
 import io.seriatim.graph.Block;
 import io.seriatim.graph.OpDesc;
 import io.seriatim.graph.Program;
@@ -29,9 +30,11 @@ import java.util.stream.IntStream;
  *            values that are wanted afterwards: those that are fetched or kept; of an inner block those that are known outside of it
  * @param externals
  *            values that a run is given: what is fed, and what is outside
+ * @param known
+ *            the first values of variables that are known outside of the run, and may share memory there
  */
 @SuppressWarnings("ArrayRecordComponent") // Never compared.
-record Accesses(Block block, List<Value> values, List<Access> operations, List<Integer> wanted, int[] externals) {
+record Accesses(Block block, List<Value> values, List<Access> operations, List<Integer> wanted, int[] externals, int[] known) {
     /** What is done before and after a run. */
     private static final Set<String> AROUND = Set.of("feed", "fetch", "fetch_v2", "create_py_reader", "create_double_buffer_reader");
 
@@ -116,6 +119,7 @@ record Accesses(Block block, List<Value> values, List<Access> operations, List<I
         private final List<Value> values = new ArrayList<>();
         private final Map<String, Integer> current = new HashMap<>();
         private final List<Access> operations = new ArrayList<>();
+        private final Set<Integer> renewed = new HashSet<>();
 
         Numbering(Block block, List<String> feeds) {
             this.block = block;
@@ -133,7 +137,17 @@ record Accesses(Block block, List<Value> values, List<Access> operations, List<I
             }
             List<Integer> last = wanted.stream().map(this::read).toList();
             int[] externals = IntStream.range(0, values.size()).filter(i -> values.get(i).origin() != Origin.COMPUTED).toArray();
-            return new Accesses(block, List.copyOf(values), List.copyOf(operations), last, externals);
+            return new Accesses(block, List.copyOf(values), List.copyOf(operations), last, externals, known());
+        }
+
+        private int[] known() {
+            Set<String> seen = new HashSet<>();
+            return IntStream.range(0, values.size()).filter(i -> {
+                Value value = values.get(i);
+                boolean outside = value.origin() == Origin.OUTSIDE || (value.origin() == Origin.COMPUTED
+                        && (value.persistable() || (block.index() > 0 && block.var(value.name()) == null)));
+                return seen.add(value.name()) && outside && !renewed.contains(i);
+            }).toArray();
         }
 
         private Access access(int index, OpDesc op) {
@@ -165,8 +179,9 @@ record Accesses(Block block, List<Value> values, List<Access> operations, List<I
             }
             String[] writing = writtenNames.toArray(String[]::new);
             int[] writes = new int[writing.length];
+            List<String> aliases = Aliases.made(op);
             for (int i = 0; i < writes.length; i++) {
-                writes[i] = write(writing[i], runsBlocks || changesList);
+                writes[i] = aliases.contains(writing[i]) ? renew(writing[i]) : write(writing[i], runsBlocks || changesList);
             }
             return new Access(index, op, reading, reads, writing, writes, runsBlocks);
         }
@@ -210,6 +225,17 @@ record Accesses(Block block, List<Value> values, List<Access> operations, List<I
                 return read(name);
             }
             return known != null && (keeps || values.get(known).persistable()) ? known : add(name, Origin.COMPUTED);
+        }
+
+        /** A variable becomes a name of memory that others share. What the run has computed for it before is not what outlives the run. */
+        private int renew(String name) {
+            Integer before = current.get(name);
+            if (before != null && values.get(before).origin() == Origin.COMPUTED && values.get(before).persistable()) {
+                values.set(before, new Value(name, Origin.COMPUTED, false));
+            }
+            int number = add(name, Origin.COMPUTED);
+            renewed.add(number);
+            return number;
         }
 
         private int add(String name, Origin origin) {

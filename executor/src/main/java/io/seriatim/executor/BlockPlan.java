@@ -5,6 +5,7 @@ import io.seriatim.device.DeviceMemoryException;
 import io.seriatim.executor.trace.RunLog;
 import io.seriatim.executor.trace.TracedPlan;
 import io.seriatim.graph.BlockSession;
+import io.seriatim.tensor.Tensor;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
@@ -64,7 +65,8 @@ final class BlockPlan {
 
     /** Runs the block once. What is wanted is taken out of the frame before it is used again. */
     void run(RunContext context, Consumer<Frame> results) {
-        Specialised with = specialised(context.externals());
+        boolean alone = !executor.options().place().isHost();
+        Specialised with = specialised(context.externals(), Sharing.of(accesses, context.bindings(), alone));
         Frame frame = take(with);
         Recording recording = context.recording();
         RunLog log = recording == null ? null : recording.begin(with.described());
@@ -101,7 +103,7 @@ final class BlockPlan {
     }
 
     /** Runs an inner block on the variables around it. */
-    void run(BlockSession session, Cancellation cancellation, @Nullable Recording recording) {
+    void run(BlockSession session, Cancellation cancellation, @Nullable Recording recording, boolean sharesMemory) {
         @Nullable
         Object[] externals = new Object[accesses.externals().length];
         for (int i = 0; i < externals.length; i++) {
@@ -117,6 +119,21 @@ final class BlockPlan {
             public void set(String name, Object value) {
                 session.set(name, value);
             }
+
+            @Override
+            public void alias(String name, Tensor value) {
+                session.alias(name, value);
+            }
+
+            @Override
+            public boolean sharesMemory() {
+                return sharesMemory;
+            }
+
+            @Override
+            public boolean isShared(Tensor tensor) {
+                return session.isShared(tensor);
+            }
         };
         run(new RunContext(externals, around, () -> session, cancellation, recording), frame -> {
             for (int value : accesses.wanted()) {
@@ -129,15 +146,15 @@ final class BlockPlan {
     }
 
     /** The specialisation for what is fed and outside. */
-    Specialised specialised(@Nullable Object[] externals) {
+    Specialised specialised(@Nullable Object[] externals, Sharing sharing) {
         Specialised last = latest;
-        return last != null && last.plan.fits(externals) ? last : other(externals);
+        return last != null && last.plan.fits(externals, sharing) ? last : other(externals, sharing);
     }
 
-    private synchronized Specialised other(@Nullable Object[] externals) {
+    private synchronized Specialised other(@Nullable Object[] externals, Sharing sharing) {
         for (Iterator<Specialised> each = specialised.iterator(); each.hasNext();) {
             Specialised known = each.next();
-            if (known.plan.fits(externals)) {
+            if (known.plan.fits(externals, sharing)) {
                 if (known != specialised.getFirst()) {
                     each.remove();
                     specialised.addFirst(known);
@@ -146,7 +163,7 @@ final class BlockPlan {
                 return known;
             }
         }
-        Specialisation plan = executor.specialiser().specialise(accesses, externals, once);
+        Specialisation plan = executor.specialiser().specialise(accesses, externals, sharing, once);
         // A program that runs once has no dependencies: its order is the program's.
         Specialised made = new Specialised(plan, once ? new RunLoop.Serial() : executor.loop(plan));
         specialised.addFirst(made);

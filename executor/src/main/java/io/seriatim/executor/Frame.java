@@ -6,6 +6,7 @@ import io.seriatim.device.DeviceMemoryException;
 import io.seriatim.device.Place;
 import io.seriatim.executor.trace.RunLog;
 import io.seriatim.device.Stream;
+import io.seriatim.graph.Aliases;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
@@ -47,6 +48,7 @@ final class Frame implements AutoCloseable {
     private final int[] released;
     private final boolean[] isClosable;
     private final int[][] begun;
+    private final int[][] aliased;
     private final boolean[] isPlain;
     private final Packing[] packings;
     private final int[] changed;
@@ -99,12 +101,14 @@ final class Frame implements AutoCloseable {
         this.released = Arrays.stream(plan.releases().after()).flatMapToInt(Arrays::stream).distinct().toArray();
         this.isClosable = Releases.closable(plan.tasks(), values);
         this.begun = begun();
+        this.aliased = aliased();
         this.uses = new AtomicIntegerArray(plan.releases().counts());
         this.interpretation = new Interpretation(plan, this);
         this.queues = plan.streams().isHostOnly() ? null : new DeviceQueues(plan, this, options.streams());
         this.isPlain = new boolean[works.length];
         for (int i = 0; i < isPlain.length; i++) {
-            isPlain[i] = plan.tasks().get(i) instanceof Task.Compute && begun[i].length == 0 && plan.releases().after()[i].length == 0
+            isPlain[i] = plan.tasks().get(i) instanceof Task.Compute && begun[i].length == 0 && aliased[i].length == 0
+                    && plan.releases().after()[i].length == 0
                     && !options.nanCheck() && queues == null;
         }
     }
@@ -193,6 +197,19 @@ final class Frame implements AutoCloseable {
         return begun;
     }
 
+    /** For each task the variables that outlive the run and become names of memory that others share. */
+    private int[][] aliased() {
+        int[][] aliased = new int[plan.tasks().size()][];
+        for (int i = 0; i < aliased.length; i++) {
+            aliased[i] = values.hasParts()
+                    ? plan.tasks().get(i).operations().stream()
+                            .flatMapToInt(access -> Aliases.made(access.op()).stream().mapToInt(access::written))
+                            .filter(value -> values.isPart(value) && values.isPersistable(value)).toArray()
+                    : NONE;
+        }
+        return aliased;
+    }
+
     private Place place(int value) {
         Place place = values.place(values.memory(value));
         return place == null ? Place.CPU : place;
@@ -273,7 +290,12 @@ final class Frame implements AutoCloseable {
         }
         int[] given = plan.accesses().externals();
         for (int i = 0; i < given.length; i++) {
-            bindExternal(given[i], run, run.externals()[i]);
+            if (!values.isPart(given[i])) {
+                bindExternal(given[i], run, run.externals()[i]);
+            }
+        }
+        for (int i = 0; i < plan.storages().size(); i++) {
+            bind(plan.storages().get(i), Sharing.memory(plan.sharing().groups().get(i), run.bindings()));
         }
         for (int value : outliving) {
             bindExternal(value, run, run.bindings().find(values.name(value)));
@@ -335,10 +357,10 @@ final class Frame implements AutoCloseable {
     }
 
     /** Memory gets a tensor. */
-    private void bind(int memory, Tensor tensor) {
+    void bind(int memory, Tensor tensor) {
         present[memory] = tensor;
         for (int other : sharing[memory]) {
-            present[other] = tensor;
+            present[other] = values.isPart(other) ? part(tensor, other) : tensor;
         }
         if (bound[memory] != tensor) {
             bound[memory] = tensor;
@@ -350,6 +372,10 @@ final class Frame implements AutoCloseable {
                 }
             }
         }
+    }
+
+    private Tensor part(Tensor storage, int value) {
+        return new Tensor(storage.buffer(), storage.offset() + values.from(value), Objects.requireNonNull(values.spec(value)));
     }
 
     /** Whether others may keep what was made of it: its changes are counted. */
@@ -465,6 +491,9 @@ final class Frame implements AutoCloseable {
 
     /** What outlives the run is set when it is complete. */
     void handOver(int task) {
+        for (int value : aliased[task]) {
+            context().bindings().alias(values.name(value), (Tensor) Objects.requireNonNull(present[value]));
+        }
         for (int memory : begun[task]) {
             if (isAbsent[memory] && values.isPersistable(memory)) {
                 isAbsent[memory] = false;
@@ -554,7 +583,7 @@ final class Frame implements AutoCloseable {
         int value = values.result(wanted);
         Object there = present[value];
         int memory = values.memory(value);
-        boolean own = values.origin(memory) == Accesses.Origin.COMPUTED && !values.isPersistable(memory) && values.spec(value) != null
+        boolean own = !isShared(value) && values.origin(memory) == Accesses.Origin.COMPUTED && !values.isPersistable(memory) && values.spec(value) != null
                 && initial[memory] == null;
         if (own && there != null) {
             bound[memory] = null;
@@ -567,9 +596,17 @@ final class Frame implements AutoCloseable {
     @Nullable
     Object share(int wanted) {
         int memory = values.memory(wanted);
+        if (isShared(wanted)) {
+            return present[values.result(wanted)];
+        }
         boolean given = values.origin(memory) != Accesses.Origin.COMPUTED
                 || (values.spec(wanted) == null && !(present[wanted] instanceof Tensor tensor && isInArena(tensor)));
         return given ? present[values.result(wanted)] : take(wanted);
+    }
+
+    /** Whether several values are names of its memory. */
+    boolean isShared(int value) {
+        return values.isPart(value) || values.hasParts(values.memory(value));
     }
 
     /** Waits for devices, and throws what has failed there. */

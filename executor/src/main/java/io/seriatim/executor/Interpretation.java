@@ -31,12 +31,23 @@ final class Interpretation {
                 // Constants serve all runs, and the interpreter may change in place what it is given.
                 boolean constant = values.constant(task.reads()[i]) != null;
                 Object give = constant ? Copies.to(frame.host(), (Tensor) value) : value;
-                session.set(values.name(access.reads()[i]), give);
+                if (give instanceof Tensor tensor && frame.isShared(task.reads()[i])) {
+                    session.alias(values.name(access.reads()[i]), tensor);
+                } else {
+                    session.set(values.name(access.reads()[i]), give);
+                }
                 if (give instanceof Tensor tensor && !constant) {
                     // Lists and inner blocks hand it to other threads.
                     tensor.buffer().settle();
                     given.add(tensor);
                 }
+            }
+        }
+        for (int i = 0; i < access.writes().length; i++) {
+            if (frame.isShared(task.writes()[i]) && frame.value(task.writes()[i]) instanceof Tensor place) {
+                // What a block writes may be what it reads by another name.
+                session.alias(values.name(access.writes()[i]), place);
+                given.add(place);
             }
         }
         Recording recording = frame.context().recording();
@@ -80,6 +91,34 @@ final class Interpretation {
         }
     }
 
+    /** What will share memory must have its own till then: the interpreter may hand out one tensor under several names. */
+    private void own(String name, int target, Object value) {
+        if (!(value instanceof Tensor tensor) || !tensor.spec().rowMajor().equals(values.spec(target))) {
+            throw new IllegalStateException("'" + name + "' shares memory with other variables, so that it must be as it is declared, "
+                    + values.spec(target) + ", but is "
+                    + (value instanceof Tensor tensor ? tensor.spec() : value.getClass().getSimpleName()));
+        }
+        Tensor own = Copies.to(frame.host(), tensor);
+        if (values.isPersistable(target)) {
+            frame.context().bindings().set(name, own);
+            own = frame.context().bindings().find(name) instanceof Tensor there ? there : own;
+        }
+        frame.bind(target, own);
+    }
+
+    /** Others see what is written to memory that they share. */
+    private static void overwrite(String name, Tensor place, Object value) {
+        if (!(value instanceof Tensor tensor) || !tensor.spec().rowMajor().equals(place.spec())) {
+            throw new IllegalStateException("'" + name + "' shares memory with other variables as " + place.spec()
+                    + ", and cannot become " + (value instanceof Tensor tensor ? tensor.spec() : value.getClass().getSimpleName())
+                    + ": give the new value another name");
+        }
+        boolean isThere = tensor.buffer() == place.buffer() && tensor.offset() == place.offset();
+        if (!isThere) {
+            Copies.onHost(tensor.buffer() == place.buffer() ? Copies.to(tensor.buffer().device(), tensor) : tensor, place);
+        }
+    }
+
     private void take(Task.Interpreted task, int index, Object value, List<Tensor> given) {
         int number = task.access().writes()[index];
         String name = values.name(number);
@@ -91,10 +130,23 @@ final class Interpretation {
             own = Copies.to(frame.host(), tensor);
         }
         int target = task.writes()[index];
+        if ((frame.isShared(target) || values.isDeclared(target)) && frame.value(target) instanceof Tensor place) {
+            overwrite(name, place, value);
+            return;
+        }
+        if (values.isDeclared(target)) {
+            own(name, target, value);
+            return;
+        }
         frame.value(target, own);
         // What lives on a device gets it by a transfer.
         if (target == number && values.isPersistable(number)) {
             frame.context().bindings().set(name, own);
+            // Later kernels go on with what the scope has now.
+            if (frame.context().bindings().find(name) instanceof Tensor there && values.memory(number) == number
+                    && there.spec().equals(values.spec(number))) {
+                frame.bind(number, there);
+            }
         }
     }
 }

@@ -1,9 +1,12 @@
 package io.seriatim.executor;
 
 import io.seriatim.device.Place;
+import io.seriatim.graph.Aliases;
 import io.seriatim.graph.BlockSession;
 import io.seriatim.graph.Interpreter;
 import io.seriatim.graph.OpDesc;
+import io.seriatim.graph.VarDesc;
+import io.seriatim.graph.VarType;
 import io.seriatim.graph.op.ArgType;
 import io.seriatim.graph.op.GradientRule;
 import io.seriatim.graph.op.Inference;
@@ -18,7 +21,9 @@ import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.kernel.Copy;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -47,6 +52,24 @@ final class Lowerer {
     private final @Nullable PaddleRandom random;
     private final @Nullable ArgType[] types;
     private final int[] writers;
+    /** Variables that share memory at this point of the program: where. */
+    private final Map<String, Shared> shared = new HashMap<>();
+    /** Variables that share memory at some point of the program. */
+    private final Set<String> everShared = new HashSet<>();
+    private final List<Integer> storages = new ArrayList<>();
+
+    /**
+     * A part of memory that several variables are names of.
+     *
+     * @param storage
+     *            the value that is all of it
+     * @param from
+     *            where the part begins, in bytes
+     * @param spec
+     *            what it holds
+     */
+    private record Shared(int storage, long from, TensorSpec spec) {
+    }
 
     Lowerer(Accesses accesses, ValueTable values, Interpreter interpreter, @Nullable PaddleRandom random) {
         this.accesses = accesses;
@@ -59,11 +82,33 @@ final class Lowerer {
             for (int value : access.writes()) {
                 writers[value]++;
             }
+            if (!Aliases.made(access.op()).isEmpty()) {
+                everShared.addAll(access.op().inputNames());
+                everShared.addAll(access.op().outputNames());
+            }
+        }
+    }
+
+    /** For each group of variables that share memory before the run, the value that is all of it. */
+    List<Integer> storages() {
+        return storages;
+    }
+
+    private void given(Sharing sharing) {
+        for (Sharing.Group group : sharing.groups()) {
+            int storage = values.addGiven("memory of " + group.members().getFirst().name(), group.spec());
+            storages.add(storage);
+            for (Sharing.Member member : group.members()) {
+                values.part(member.value(), storage, member.from());
+                values.spec(member.value(), member.spec());
+                shared.put(member.name(), new Shared(storage, member.from(), member.spec()));
+                everShared.add(member.name());
+            }
         }
     }
 
     /** The tasks, in the order of the program. Given is what is fed and what is outside. */
-    List<Task> lower(@Nullable Object[] externals) {
+    List<Task> lower(@Nullable Object[] externals, Sharing sharing) {
         for (int i = 0; i < externals.length; i++) {
             if (externals[i] instanceof Tensor tensor) {
                 int value = accesses.externals()[i];
@@ -71,6 +116,7 @@ final class Lowerer {
                 values.spec(value, tensor.spec().rowMajor());
             }
         }
+        given(sharing);
         List<Task> tasks = new ArrayList<>();
         for (Access access : accesses.operations()) {
             Task task;
@@ -95,7 +141,27 @@ final class Lowerer {
     }
 
     private void interpreted(Access access) {
+        List<String> aliases = Aliases.made(access.op());
+        if (!aliases.isEmpty()) {
+            requireUnchanged(access, aliases);
+        }
         for (int value : access.writes()) {
+            Shared where = shared.get(values.name(value));
+            if (where != null) {
+                // The run writes it there, or refuses to.
+                if (value != where.storage()) {
+                    values.part(value, where.storage(), where.from());
+                    values.spec(value, where.spec());
+                }
+                types[value] = ArgType.dense(where.spec().dtype(), where.spec().shape().dims());
+                continue;
+            }
+            TensorSpec declared = everShared.contains(values.name(value)) ? declared(value) : null;
+            if (declared != null) {
+                values.declared(value, declared);
+                types[value] = ArgType.dense(declared.dtype(), declared.shape().dims());
+                continue;
+            }
             types[value] = null;
             if (values.origin(value) == Accesses.Origin.COMPUTED && writers[value] == 1) {
                 values.spec(value, null);
@@ -105,8 +171,36 @@ final class Lowerer {
         for (String name : access.op().outputNames()) {
             int read = access.read(name);
             int written = access.written(name);
-            if (read >= 0 && written >= 0 && read != written) {
+            if (read >= 0 && written >= 0 && read != written && !values.isPart(written)) {
                 values.sameMemory(written, read);
+            }
+        }
+    }
+
+    /** What a variable is that shares memory sooner or later, if that can be known before the run. */
+    private @Nullable TensorSpec declared(int value) {
+        VarDesc desc = accesses.block().find(values.name(value));
+        TensorSpec known = values.spec(value);
+        if (known != null || desc == null || !(desc.type() instanceof VarType.Dense(VarType.TensorType type, Integer _))) {
+            return known;
+        }
+        return type.dims().stream().allMatch(dim -> dim >= 0) ? TensorSpec.of(type.dtype(), type.shape()) : null;
+    }
+
+    /** What has no known shape shares no memory: a copy is as good only if nothing is written any more. */
+    private void requireUnchanged(Access access, List<String> aliases) {
+        Set<String> names = new HashSet<>(aliases);
+        names.addAll(access.op().inputNames());
+        boolean outlives = Arrays.stream(access.writes()).anyMatch(values::isPersistable);
+        for (Access later : accesses.operations()) {
+            boolean writes = later.index() > access.index()
+                    && Arrays.stream(later.writes()).anyMatch(value -> names.contains(values.name(value)));
+            if (writes || outlives) {
+                throw new IllegalArgumentException("it makes " + names.stream().sorted().toList()
+                        + " share memory, but how large that is only the run knows" + (writes
+                                ? ", and operation " + later.index() + " (" + later.op().type() + ") writes one of them"
+                                : "")
+                        + ": copy with 'assign' instead, or give the variables fixed shapes");
             }
         }
     }
@@ -158,7 +252,7 @@ final class Lowerer {
             return false;
         }
         for (int value : access.writes()) {
-            if (values.isPersistable(value) || values.isWanted(value) || writers[value] > 1
+            if (everShared.contains(values.name(value)) || values.isPersistable(value) || values.isWanted(value) || writers[value] > 1
                     || values.origin(value) != Accesses.Origin.COMPUTED) {
                 return false;
             }
@@ -212,6 +306,8 @@ final class Lowerer {
         private final List<TensorSpec> temporaries;
         private final Map<Operand.Source.Output, Integer> beside = new HashMap<>();
         private final List<Stage> stages = new ArrayList<>();
+        /** The memory of outputs that others become names of. */
+        private final Map<Operand.Source.Output, Integer> made = new HashMap<>();
 
         Conversion(Access access, Lowered lowered, Map<String, List<@Nullable ArgType>> results) {
             this.access = access;
@@ -237,7 +333,9 @@ final class Lowerer {
                 stages.add(new Stage(access, step.work(), args(step.inputs()), args(step.outputs()), null));
             }
             stages.addAll(after);
-            return Task.Compute.of(List.of(access), stages, temporaries, Place.CPU);
+            Task.Compute task = Task.Compute.of(List.of(access), stages, temporaries, Place.CPU);
+            // Which part of shared memory a task writes is said by its operands. What makes variables share memory has to wait for all of it.
+            return lowered.aliases().isEmpty() && values.hasParts() ? task.withoutWrites(values::isPart) : task;
         }
 
         /** Notes what an output is. Returns why that is not possible, else null. */
@@ -245,6 +343,13 @@ final class Lowerer {
             String name = access.op().output(output.slot()).get(output.index());
             int written = access.written(name);
             TensorSpec spec = type.spec();
+            if (isAlias(output)) {
+                return alias(output, name, written, type);
+            }
+            Shared where = shared.get(name);
+            if (where != null && fits(name, written, where, spec)) {
+                return overwrite(output, name, written, type, where, after);
+            }
             TensorSpec before = values.spec(written);
             if (before != null && !before.equals(spec)) {
                 return "'" + name + "' is " + before + " and becomes " + spec;
@@ -260,6 +365,80 @@ final class Lowerer {
                 Arg from = new Arg(new Arg.Temporary(temporaries.size()), 0, spec);
                 temporaries.add(spec);
                 after.add(Stage.of(access, Copy.PLAIN, List.of(from), new Arg(new Arg.Value(written), 0, spec)));
+            }
+            return null;
+        }
+
+        private boolean isAlias(Operand.Source.Output output) {
+            return lowered.aliases().containsKey(output) || lowered.aliases().values().stream().anyMatch(of -> of.source().equals(output));
+        }
+
+        /** Notes that an output is a name of memory that others share from here on. */
+        private @Nullable String alias(Operand.Source.Output output, String name, int written, ArgType type) {
+            Operand of = lowered.aliases().get(output);
+            int storage;
+            long from = 0;
+            if (of == null) {
+                storage = made.computeIfAbsent(output, _ -> values.add("memory of " + name, type.spec()));
+            } else if (of.source() instanceof Operand.Source.Input(String slot, int index)) {
+                String source = access.op().input(slot).get(index);
+                int read = access.read(source);
+                storage = values.memory(read);
+                from = values.from(read) + of.offset();
+                if (values.origin(storage) == Accesses.Origin.FED && values.isPersistable(written)) {
+                    throw new IllegalArgumentException("it makes '" + name + "', which outlives the run, share memory with '" + source
+                            + "', which is fed and the caller's: copy it with 'assign' first");
+                }
+                shared.putIfAbsent(source, new Shared(storage, values.from(read), of.spec()));
+            } else {
+                Operand.Source.Output whole = (Operand.Source.Output) of.source();
+                String wholeName = access.op().output(whole.slot()).get(whole.index());
+                TensorSpec spec = java.util.Objects.requireNonNull(
+                        java.util.Objects.requireNonNull(results.get(whole.slot())).get(whole.index())).spec();
+                storage = made.computeIfAbsent(whole, _ -> values.add("memory of " + wholeName, spec));
+                from = of.offset();
+            }
+            if (written == storage) {
+                return null;
+            }
+            values.part(written, storage, from);
+            values.spec(written, type.spec());
+            types[written] = type;
+            shared.put(name, new Shared(storage, from, type.spec()));
+            return null;
+        }
+
+        /** Whether a result goes where its variable is that shares memory with others. One that needs more goes elsewhere, and the variable shares no longer. */
+        private boolean fits(String name, int written, Shared where, TensorSpec spec) {
+            boolean stays = values.isPart(written) || written == where.storage();
+            if (stays ? spec.equals(values.spec(written)) : spec.bytes() <= where.spec().bytes()) {
+                return true;
+            }
+            if (stays || values.isPersistable(written) || values.origin(written) != Accesses.Origin.COMPUTED) {
+                throw new IllegalArgumentException("'" + name + "' shares memory with other variables as " + where.spec()
+                        + ", and cannot become " + spec + ": give the new value another name");
+            }
+            shared.remove(name);
+            return false;
+        }
+
+        private @Nullable String overwrite(Operand.Source.Output output, String name, int written, ArgType type, Shared where,
+                List<Stage> after) {
+            TensorSpec spec = type.spec();
+            if (written != where.storage() && !values.isPart(written)) {
+                values.part(written, where.storage(), where.from());
+            }
+            values.spec(written, spec);
+            types[written] = type;
+            shared.put(name, new Shared(where.storage(), where.from(), spec));
+            boolean inPlace = lowered.shared().containsKey(output);
+            boolean reads = Arrays.stream(access.reads()).anyMatch(read -> values.memory(read) == where.storage());
+            if (!inPlace && reads) {
+                // A kernel may write before it has read all.
+                beside.put(output, temporaries.size());
+                Arg from = new Arg(new Arg.Temporary(temporaries.size()), 0, spec);
+                temporaries.add(spec);
+                after.add(Stage.of(access, Copy.PLAIN, List.of(from), new Arg(new Arg.Value(where.storage()), where.from(), spec)));
             }
             return null;
         }
@@ -292,7 +471,21 @@ final class Lowerer {
         }
 
         private @Nullable Arg arg(@Nullable Operand operand) {
-            return operand == null ? null : new Arg(source(operand.source()), operand.offset(), operand.spec());
+            return operand == null ? null : new Arg(source(operand.source()), from(operand.source()) + operand.offset(), operand.spec());
+        }
+
+        /** Where a value begins in memory that it shares with others. */
+        private long from(Operand.Source source) {
+            return switch (source) {
+                case Operand.Source.Input(String slot, int index) -> values.from(access.read(access.op().input(slot).get(index)));
+                case Operand.Source.Output output ->
+                    beside.containsKey(output) ? 0 : values.from(access.written(access.op().output(output.slot()).get(output.index())));
+                default -> 0;
+            };
+        }
+
+        private int storage(int value) {
+            return values.isPart(value) ? values.memory(value) : value;
         }
 
         private Arg.Source source(Operand.Source source) {
@@ -302,7 +495,7 @@ final class Lowerer {
                     Integer temporary = beside.get(output);
                     yield temporary != null
                             ? new Arg.Temporary(temporary)
-                            : new Arg.Value(access.written(access.op().output(output.slot()).get(output.index())));
+                            : new Arg.Value(storage(access.written(access.op().output(output.slot()).get(output.index()))));
                 }
                 case Operand.Source.Temporary(int number) -> new Arg.Temporary(number);
                 case Operand.Source.Constant(Tensor tensor) -> new Arg.Constant(tensor);
@@ -314,7 +507,7 @@ final class Lowerer {
 
         private Arg.Source input(int value) {
             Tensor constant = values.constant(value);
-            return constant == null ? new Arg.Value(value) : new Arg.Constant(constant);
+            return constant == null ? new Arg.Value(storage(value)) : new Arg.Constant(constant);
         }
     }
 

@@ -130,7 +130,7 @@ record MemoryPlan(long[] offsets, long[][] temporaries, Map<Place, Long> arenas,
             Map<Place, Long> sizes = new LinkedHashMap<>();
             arenas.forEach((place, arena) -> sizes.put(place, arena.bytes()));
             long[] all = new long[offsets.length];
-            Arrays.setAll(all, i -> offsets[values.memory(i)]);
+            Arrays.setAll(all, i -> offsets[values.memory(i)] < 0 ? -1 : offsets[values.memory(i)] + values.from(i));
             return new MemoryPlan(all, temporaries, sizes, before, taken, sum, live);
         }
 
@@ -143,7 +143,7 @@ record MemoryPlan(long[] offsets, long[][] temporaries, Map<Place, Long> arenas,
                         && !(tasks.get(lifetimes.first()[i]) instanceof Task.Interpreted);
             }
             for (int i = 0; i < planned.length; i++) {
-                if (values.isWanted(i)) {
+                if (values.isWanted(i) || (values.isPart(i) && values.isPersistable(i))) {
                     planned[values.memory(i)] = false;
                 }
             }

@@ -80,6 +80,11 @@ final class Placement {
 
     private Task.Compute choose(Task.Compute task) {
         Place place = wished(task);
+        // A transfer moves whole values: what several variables are names of stays where all of them see it.
+        if (values.hasParts() && java.util.stream.IntStream.concat(Arrays.stream(task.reads()), Arrays.stream(task.writes()))
+                .anyMatch(value -> values.hasParts(values.memory(value)))) {
+            place = Place.CPU;
+        }
         if (!place.isHost() && task.stages().stream().anyMatch(stage -> stage.work() instanceof Step.Work.Call)) {
             place = Place.CPU;
         }
@@ -262,7 +267,12 @@ final class Placement {
     private void bringHome() {
         int count = values.size();
         for (int value = 0; value < count; value++) {
-            if (!copies.containsKey(values.memory(value)) || values.spec(value) == null) {
+            Map<Place, Integer> there = copies.get(values.memory(value));
+            if (there != null && values.spec(value) == null && values.isWanted(value) && there.getOrDefault(Place.CPU, SELF) != SELF) {
+                // What the interpreter has changed in place of a copy on the host is that copy.
+                values.result(value, Objects.requireNonNull(there.get(Place.CPU)));
+            }
+            if (there == null || values.spec(value) == null) {
                 continue;
             }
             if (values.isPersistable(value) || values.origin(value) == Accesses.Origin.OUTSIDE) {

@@ -2,6 +2,7 @@ package io.seriatim.executor;
 
 import io.seriatim.engine.Engine;
 import io.seriatim.executor.trace.RunRecorder;
+import io.seriatim.graph.Aliases;
 import io.seriatim.graph.Attribute;
 import io.seriatim.graph.Block;
 import io.seriatim.graph.BlockSession;
@@ -42,6 +43,7 @@ public final class Plan {
     private final Reads reads;
     private final boolean once;
     private final boolean writesScope;
+    private final boolean makesAliases;
     private @Nullable Map<String, Set<Integer>> mentions;
     /** By the variables that are kept. */
     private final Map<Set<String>, BlockPlan> global = new ConcurrentHashMap<>();
@@ -51,6 +53,8 @@ public final class Plan {
         Operations.system().requireKnown(program);
         this.executor = executor;
         this.program = program.copy();
+        Aliases.check(program);
+        this.makesAliases = Aliases.areMadeBy(program);
         this.feeds = feeds;
         this.fetches = fetches;
         this.once = once;
@@ -268,7 +272,7 @@ public final class Plan {
         RunRecorder recorder = executor.options().recorder();
         Recording recording = recorder == null || !recorder.isRecording() ? null : new Recording(recorder);
         RunContext context = new RunContext(externals(accesses, root, fed), root.bindings(), new RunContext.Lazy(executor.interpreter(),
-                program.global(), fed, executor.nextRun(), session -> inner(session, cancellation, recording)), cancellation, recording);
+                program.global(), fed, executor.nextRun(), session -> inner(session, cancellation, recording, root)), cancellation, recording);
         plan.run(context, frame -> {
             for (int value : accesses.wanted()) {
                 String name = accesses.values().get(value).name();
@@ -324,10 +328,9 @@ public final class Plan {
         }
     }
 
-    private void inner(BlockSession session, Cancellation cancellation, @Nullable Recording recording) {
+    private void inner(BlockSession session, Cancellation cancellation, @Nullable Recording recording, Scope root) {
         inner.computeIfAbsent(session.block().index(), _ -> new BlockPlan(executor, Accesses.inner(session.block(), mentions()), false))
-                .run(session, cancellation,
-                        recording);
+                .run(session, cancellation, recording, makesAliases || root.sharesMemory());
     }
 
     private synchronized Map<String, Set<Integer>> mentions() {
@@ -341,8 +344,14 @@ public final class Plan {
 
     /** The plan for some values, to look at. */
     Specialisation specialisation(Scope root, Tensor... values) {
+        boolean alone = !executor.options().place().isHost();
+        return specialisation(root, Sharing.of(global(root.kept()).accesses(), root.bindings(), alone), values);
+    }
+
+    /** The plan for some values as if variables shared memory in some way. */
+    Specialisation specialisation(Scope root, Sharing sharing, Tensor... values) {
         BlockPlan plan = global(root.kept());
-        return plan.specialised(externals(plan.accesses(), root, fed(values))).plan();
+        return plan.specialised(externals(plan.accesses(), root, fed(values)), sharing).plan();
     }
 
     /** Lets memory go that no run uses, until another one needs it. */

@@ -1,13 +1,17 @@
 package io.seriatim.executor;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.seriatim.device.Buffer;
 import io.seriatim.engine.Engine;
 import io.seriatim.engine.Var;
 import io.seriatim.tensor.Tensor;
+import java.util.Collections;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.WeakHashMap;
 import java.util.WeakHashMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.Lock;
@@ -21,6 +25,7 @@ import org.jspecify.annotations.Nullable;
 public final class Scope {
     private final @Nullable Scope parent;
     private final Map<String, Object> values = new ConcurrentHashMap<>();
+    private final Memory memory;
     private final PackedWeights packed = new PackedWeights();
     private final Set<String> kept = ConcurrentHashMap.newKeySet();
     /** Fair: runs that write go in the order of their calls. */
@@ -40,6 +45,7 @@ public final class Scope {
 
     private Scope(@Nullable Scope parent) {
         this.parent = parent;
+        this.memory = parent == null ? new Memory() : parent.memory;
     }
 
     /**
@@ -61,7 +67,7 @@ public final class Scope {
     }
 
     /**
-     * Sets a variable here.
+     * Sets a variable here. One that a program has made share memory with others is overwritten where it is if the value is of its type and shape, so that the others see it; else it shares no longer.
      *
      * @param name
      *            its name
@@ -70,8 +76,26 @@ public final class Scope {
      * @return this
      */
     public Scope set(String name, Tensor value) {
-        put(name, value);
+        overwrite(name, value);
         return this;
+    }
+
+    private void overwrite(String name, Object value) {
+        boolean fits = value instanceof Tensor tensor && values.get(name) instanceof Tensor place && memory.isAliased(place)
+                && tensor.buffer() != place.buffer() && tensor.spec().rowMajor().equals(place.spec()) && place.place().isHost();
+        if (!fits) {
+            put(name, value);
+            return;
+        }
+        Tensor place = (Tensor) java.util.Objects.requireNonNull(values.get(name));
+        Copies.onHost(Copies.toHost((Tensor) value), place);
+        place.buffer().changed();
+        packed.forget(name);
+    }
+
+    /** Whether any variables of the tree may share memory. */
+    boolean sharesMemory() {
+        return memory.isShared();
     }
 
     /**
@@ -178,7 +202,27 @@ public final class Scope {
                 while (holder.parent != null && !holder.values.containsKey(name)) {
                     holder = holder.parent;
                 }
+                holder.overwrite(name, value);
+            }
+
+            @Override
+            public void alias(String name, Tensor value) {
+                Scope holder = Scope.this;
+                while (holder.parent != null && !holder.values.containsKey(name)) {
+                    holder = holder.parent;
+                }
                 holder.put(name, value);
+                memory.aliased(value);
+            }
+
+            @Override
+            public boolean sharesMemory() {
+                return memory.isShared();
+            }
+
+            @Override
+            public boolean isShared(Tensor tensor) {
+                return memory.isShared(tensor);
             }
 
             @Override
@@ -248,8 +292,47 @@ public final class Scope {
     }
 
     void put(String name, Object value) {
-        if (!value.equals(values.put(name, value))) {
+        Object before = values.put(name, value);
+        if (!value.equals(before)) {
+            memory.replaced(before, value);
             packed.forget(name);
+        }
+    }
+
+    /** How many variables of a tree each piece of memory is held by. */
+    private static final class Memory {
+        @GuardedBy("this")
+        private final Map<Buffer, Integer> holders = new IdentityHashMap<>();
+        /** What programs have made several variables share, rather than a caller who has set one tensor twice. Weak: it goes with the last of them. */
+        @GuardedBy("this")
+        private final Set<Buffer> aliased = Collections.newSetFromMap(new WeakHashMap<>());
+        /** How many pieces several variables hold. Written with the lock, read without. */
+        private volatile int shared;
+
+        synchronized void replaced(@Nullable Object before, Object now) {
+            if (now instanceof Tensor tensor && holders.merge(tensor.buffer(), 1, Integer::sum) == 2) {
+                shared++;
+            }
+            if (before instanceof Tensor tensor) {
+                Integer left = holders.computeIfPresent(tensor.buffer(), (_, count) -> count == 1 ? null : count - 1);
+                shared -= left != null && left == 1 ? 1 : 0;
+            }
+        }
+
+        synchronized void aliased(Tensor tensor) {
+            aliased.add(tensor.buffer());
+        }
+
+        synchronized boolean isAliased(Tensor tensor) {
+            return shared > 0 && aliased.contains(tensor.buffer()) && holders.getOrDefault(tensor.buffer(), 0) > 1;
+        }
+
+        boolean isShared() {
+            return shared > 0;
+        }
+
+        synchronized boolean isShared(Tensor tensor) {
+            return shared > 0 && holders.getOrDefault(tensor.buffer(), 0) > 1;
         }
     }
 }

@@ -29,17 +29,25 @@ import org.jspecify.annotations.Nullable;
  *            for each task those that wait for it
  * @param externals
  *            for each value that a run is given what it must be; null if it held no tensor
+ * @param sharing
+ *            which variables share memory before the run
+ * @param storages
+ *            for each group of these the value that is all their memory
  */
 @SuppressWarnings("ArrayRecordComponent") // Never compared.
 record Specialisation(Accesses accesses, ValueTable values, List<Task> tasks, Dependencies dependencies, Streams streams, MemoryPlan memory,
-        Releases releases, List<Layouts.Packed> layouts, int[][] before, int[][] after, @Nullable TensorSpec[] externals) {
+        Releases releases, List<Layouts.Packed> layouts, int[][] before, int[][] after, @Nullable TensorSpec[] externals,
+        Sharing sharing, List<Integer> storages) {
     /** Whether an argument is packed: it is bound apart from the others. */
     boolean isPacked(int task, int stage, int argument) {
         return layouts.stream().anyMatch(packed -> packed.task() == task && packed.stage() == stage && packed.input() == argument);
     }
 
     /** Whether it is for what a run is given. */
-    boolean fits(@Nullable Object[] given) {
+    boolean fits(@Nullable Object[] given, Sharing shared) {
+        if (!sharing.equals(shared)) {
+            return false;
+        }
         for (int i = 0; i < externals.length; i++) {
             if (!fits(externals[i], given[i])) {
                 return false;

@@ -24,15 +24,16 @@ final class Specialiser {
     }
 
     /** Once: the program will run once, so that memory and order are not worth a thought. */
-    Specialisation specialise(Accesses accesses, @Nullable Object[] externals, boolean once) {
+    Specialisation specialise(Accesses accesses, @Nullable Object[] externals, Sharing sharing, boolean once) {
         ValueTable values = new ValueTable(accesses);
-        List<Task> lowered = new Lowerer(accesses, values, interpreter, options.paddleRandom()).lower(externals);
-        // A check of every operation's results needs every operation.
-        List<Task> rewritten = once || options.nanCheck() ? lowered : rewritten(lowered, values, accesses);
+        Lowerer lowerer = new Lowerer(accesses, values, interpreter, options.paddleRandom());
+        List<Task> lowered = lowerer.lower(externals, sharing);
+        // A check of every operation's results needs every operation. The passes take values for disjoint memory.
+        List<Task> rewritten = once || options.nanCheck() || values.hasParts() ? lowered : rewritten(lowered, values, accesses);
         Preparation.of(rewritten, options, kernels);
         List<Task> placed = Placement.of(rewritten, values, options, kernels, accesses.block().index() > 0);
         boolean hostOnly = placed.stream().allMatch(task -> task.place().isHost());
-        List<Task> tasks = once || !hostOnly || !isSplit() || isForTeam(placed, values, accesses)
+        List<Task> tasks = once || !hostOnly || !isSplit() || values.hasParts() || isForTeam(placed, values, accesses)
                 ? placed
                 : Partition.of(placed, values, options, kernels);
         Map<Streams.Key, Integer> keys = new LinkedHashMap<>();
@@ -52,11 +53,11 @@ final class Specialiser {
         return new Specialisation(accesses, values, tasks, dependencies, streams, memory,
                 Releases.of(tasks, values, lifetimes, memory, inOrder), packed, memory.before(),
                 Dependencies.after(memory.before()),
-                specs(externals));
+                specs(externals), sharing, lowerer.storages());
     }
 
     private List<Layouts.Packed> layouts(List<Task> tasks, ValueTable values, boolean once) {
-        return once || options.nanCheck() || !options.passes().contains(Pass.LAYOUTS) ? List.of() : Layouts.of(tasks, values, kernels);
+        return once || options.nanCheck() || values.hasParts() || !options.passes().contains(Pass.LAYOUTS) ? List.of() : Layouts.of(tasks, values, kernels);
     }
 
     private boolean isForTeam(List<Task> tasks, ValueTable values, Accesses accesses) {

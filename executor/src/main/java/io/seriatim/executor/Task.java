@@ -104,6 +104,11 @@ sealed interface Task {
             return new Compute(operations, stages, temporaries, place, reads, all);
         }
 
+        /** Without some values among those that it writes. */
+        Compute withoutWrites(java.util.function.IntPredicate which) {
+            return new Compute(operations, stages, temporaries, place, reads, Arrays.stream(writes).filter(which.negate()).toArray());
+        }
+
         /** With other stages, which touch what they say; what no stage has written before, since it has no elements, stays the task's. */
         Compute with(List<Access> changed, List<Stage> others) {
             Compute plain = of(changed, others, temporaries, place);

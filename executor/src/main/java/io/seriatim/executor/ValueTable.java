@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 /** What a specialisation knows of each value. Transfers add copies of values to those of the program. Filled by one thread, then only read. */
 final class ValueTable {
     private final List<Entry> entries = new ArrayList<>();
+    private boolean parts;
 
     private static final class Entry {
         private final String name;
@@ -21,6 +22,10 @@ final class ValueTable {
         private @Nullable Place place;
         private boolean wanted;
         private int result = -1;
+        /** Of a name of a part of memory that others share, where it begins there; else −1. */
+        private long from = -1;
+        private boolean hasParts;
+        private boolean declared;
 
         Entry(String name, Accesses.Origin origin, boolean persistable, int memory) {
             this.name = name;
@@ -43,6 +48,7 @@ final class ValueTable {
     int addCopy(int original, Place from, Place to) {
         Entry entry = new Entry(name(original) + "_device_" + from + "_" + to, Accesses.Origin.COMPUTED, false, entries.size());
         entry.spec = entries.get(original).spec;
+        entry.declared = entries.get(original).declared;
         entry.place = to;
         entries.add(entry);
         return entries.size() - 1;
@@ -51,6 +57,14 @@ final class ValueTable {
     /** Adds a value that a pass has made up, computed in each run. */
     int add(String name, TensorSpec spec) {
         Entry entry = new Entry(name, Accesses.Origin.COMPUTED, false, entries.size());
+        entry.spec = spec;
+        entries.add(entry);
+        return entries.size() - 1;
+    }
+
+    /** Adds memory that a run is given, of which variables are names. */
+    int addGiven(String name, TensorSpec spec) {
+        Entry entry = new Entry(name, Accesses.Origin.OUTSIDE, false, entries.size());
         entry.spec = spec;
         entries.add(entry);
         return entries.size() - 1;
@@ -119,6 +133,45 @@ final class ValueTable {
         if (memory(as) != value) {
             entries.get(value).memory = memory(as);
         }
+    }
+
+    /** A value is a name of a part of another one's memory, which begins at some byte. */
+    void part(int value, int storage, long from) {
+        Entry entry = entries.get(value);
+        entry.memory = storage;
+        entry.from = from;
+        entries.get(storage).hasParts = true;
+        parts = true;
+    }
+
+    /** Whether it is a name of a part of memory that others share. */
+    boolean isPart(int value) {
+        return entries.get(value).from >= 0;
+    }
+
+    /** What it is was not inferred: it is as the program declares it, or the run refuses it. */
+    void declared(int value, TensorSpec spec) {
+        entries.get(value).spec = spec;
+        entries.get(value).declared = true;
+    }
+
+    boolean isDeclared(int value) {
+        return entries.get(value).declared;
+    }
+
+    /** Whether others are names of parts of its memory. */
+    boolean hasParts(int memory) {
+        return entries.get(memory).hasParts;
+    }
+
+    /** Where its first byte lies in the memory that it shares with others; 0 of all other values. */
+    long from(int value) {
+        return Math.max(0, entries.get(value).from);
+    }
+
+    /** Whether any memory is shared. */
+    boolean hasParts() {
+        return parts;
     }
 
     /** Where it is; null if nothing has touched it yet. */

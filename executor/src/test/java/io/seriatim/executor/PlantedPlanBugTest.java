@@ -146,7 +146,7 @@ class PlantedPlanBugTest {
             List<Task> tasks) {
         return new Specialisation(plan.accesses(), plan.values(), tasks, plan.dependencies(), streams, memory, releases, plan.layouts(),
                 before,
-                Dependencies.after(before), plan.externals());
+                Dependencies.after(before), plan.externals(), plan.sharing(), plan.storages());
     }
 
     private static Specialisation with(Specialisation plan, MemoryPlan memory) {

@@ -37,6 +37,29 @@ public final class BlockSession {
     }
 
     /**
+     * Makes a variable a name of memory that it shares with other variables: who overwrites it overwrites that.
+     *
+     * @param name
+     *            its name
+     * @param value
+     *            all of the memory or a part of it
+     */
+    public void alias(String name, Tensor value) {
+        environment.alias(name, value);
+    }
+
+    /**
+     * Whether a tensor's memory was made that of several variables.
+     *
+     * @param tensor
+     *            a variable's value
+     * @return whether it was
+     */
+    public boolean isShared(Tensor tensor) {
+        return environment.isShared(tensor);
+    }
+
+    /**
      * Forgets a variable of this block, or one that outlives runs.
      *
      * @param name

@@ -1,14 +1,17 @@
 package io.seriatim.graph;
 
+import io.seriatim.device.Buffer;
 import io.seriatim.tensor.Tensor;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.WeakHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,6 +27,8 @@ final class Environment {
     private final Map<String, Object> values = new HashMap<>();
     private final List<Block> blocks = new ArrayList<>();
     private final Set<String> claimed = new HashSet<>();
+    /** Memory that several variables share, of the whole tree. Weak: it goes with the last of them. */
+    private final Set<Buffer> shared = Collections.newSetFromMap(new WeakHashMap<>());
 
     Environment(@Nullable Environment parent) {
         this.parent = parent;
@@ -107,10 +112,63 @@ final class Environment {
         return get(name) instanceof SelectedRows rows ? VariableValues.whole(rows) : tensor(name);
     }
 
-    /** Sets it where it lives: where it is declared; else where it is; else here. */
+    /** Sets it where it lives: where it is declared; else where it is; else here. A variable that shares memory is overwritten where it is, as far as the value fits there. */
     void set(String name, Object value) {
         Environment owner = owner(name);
-        (owner == null ? this : owner).values.put(name, value);
+        Environment to = owner == null ? this : owner;
+        to.values.put(name, root().shared.isEmpty() ? value : written(to.values.get(name), value));
+    }
+
+    /** What a variable holds once it was overwritten. */
+    private Object written(@Nullable Object before, Object value) {
+        if (!(value instanceof Tensor tensor)) {
+            return value;
+        }
+        if (!(before instanceof Tensor place) || !isShared(place) || tensor.spec().bytes() > place.spec().bytes()) {
+            // A value that only passes through is no further name.
+            return isShared(tensor) && !tensor.equals(before) ? VariableValues.copy(tensor) : tensor;
+        }
+        boolean isThere = tensor.buffer().equals(place.buffer()) && tensor.offset() == place.offset();
+        if (isThere) {
+            return tensor;
+        }
+        Tensor from = tensor.buffer().equals(place.buffer()) ? VariableValues.copy(tensor) : tensor;
+        Tensor to = new Tensor(place.buffer(), place.offset(), tensor.spec().rowMajor());
+        VariableValues.copy(from, to);
+        return to;
+    }
+
+    /** Whether several variables share a tensor's memory. */
+    boolean isShared(Object value) {
+        Set<Buffer> all = root().shared;
+        return !all.isEmpty() && value instanceof Tensor tensor && all.contains(tensor.buffer());
+    }
+
+    /** Has a variable's memory be that of others, too. Before that it was its alone: what is fed, and what other variables happen to hold, stays as it is. */
+    Tensor share(String name) {
+        Tensor tensor = tensor(name);
+        if (!isShared(tensor)) {
+            tensor = VariableValues.copy(tensor);
+            alias(name, tensor);
+        }
+        return tensor;
+    }
+
+    /** Makes a variable a name of memory that it shares with others. */
+    void alias(String name, Tensor tensor) {
+        Environment owner = owner(name);
+        (owner == null ? this : owner).values.put(name, tensor);
+        root().shared.add(tensor.buffer());
+    }
+
+    /** Gives variables memory of their own, as they have it until a program makes them share. */
+    void separate(Collection<String> names) {
+        for (String name : names) {
+            if (find(name) instanceof Tensor tensor && isShared(tensor)) {
+                Environment owner = owner(name);
+                (owner == null ? this : owner).values.put(name, VariableValues.copy(tensor));
+            }
+        }
     }
 
     private @Nullable Environment owner(String name) {

@@ -165,12 +165,13 @@ public final class Interpreter {
         // What is fed belongs to the caller, and so does what is fetched: what programs change is a copy.
         feeds.forEach(
                 (name, tensor) -> local.set(name, feed(program, name, written.contains(name) ? VariableValues.copy(tensor) : tensor)));
+        local.separate(Aliases.madeAnew(program.global()));
         RunState state = new RunState(program, runner, root, local, feeds, runs++, paddleRandom, files);
         new BlockRunner(state).run(program.global(), local);
         Map<String, Tensor> fetched = new LinkedHashMap<>();
         for (String name : fetches) {
             Tensor value = local.dense(name);
-            fetched.put(name, root.here(name) == value ? VariableValues.copy(value) : value);
+            fetched.put(name, root.here(name) == value || local.isShared(value) ? VariableValues.copy(value) : value);
         }
         return fetched;
     }

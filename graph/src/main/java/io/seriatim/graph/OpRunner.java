@@ -119,17 +119,19 @@ final class OpRunner {
         private final Tensor randomKey;
         private final List<Tensor> temporaries = new ArrayList<>();
         private final Map<Operand.Source, Object> written = new HashMap<>();
+        private final Lowered lowered;
 
         Memory(OpDesc op, Environment environment, Lowered lowered, Map<String, List<@Nullable ArgType>> types, Tensor randomKey) {
             this.op = op;
             this.environment = environment;
             this.randomKey = randomKey;
+            this.lowered = lowered;
             lowered.temporaries().forEach(spec -> temporaries.add(Tensor.allocate(Devices.system().host(), spec)));
             types.forEach((slot, list) -> {
                 for (int i = 0; i < list.size(); i++) {
                     ArgType type = list.get(i);
-                    if (type != null && !op.output(slot).get(i).equals(GradientRule.EMPTY)) {
-                        Operand.Source.Output output = new Operand.Source.Output(slot, i);
+                    Operand.Source.Output output = new Operand.Source.Output(slot, i);
+                    if (type != null && !op.output(slot).get(i).equals(GradientRule.EMPTY) && !lowered.aliases().containsKey(output)) {
                         Operand.Source.Input shared = lowered.shared().get(output);
                         written.put(output, shared == null ? allocate(type) : value(shared.slot(), shared.index()));
                     }
@@ -199,9 +201,25 @@ final class OpRunner {
         }
 
         void store(Environment to) {
+            lowered.aliases().forEach((output, of) -> {
+                if (of.source() instanceof Operand.Source.Input(String slot, int index)) {
+                    Tensor shared = to.share(op.input(slot).get(index));
+                    to.alias(op.output(output.slot()).get(output.index()), view(shared, of));
+                }
+            });
             written.forEach((source, value) -> {
                 if (source instanceof Operand.Source.Output(String slot, int index)) {
-                    to.set(op.output(slot).get(index), value);
+                    boolean isShared = lowered.aliases().values().stream().anyMatch(of -> of.source().equals(source));
+                    if (isShared) {
+                        to.alias(op.output(slot).get(index), (Tensor) value);
+                    } else {
+                        to.set(op.output(slot).get(index), value);
+                    }
+                }
+            });
+            lowered.aliases().forEach((output, of) -> {
+                if (of.source() instanceof Operand.Source.Output) {
+                    to.alias(op.output(output.slot()).get(output.index()), view(base(of.source()), of));
                 }
             });
         }

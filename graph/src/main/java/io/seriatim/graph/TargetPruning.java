@@ -16,12 +16,15 @@ final class TargetPruning {
     private final Program from;
     private final Program to;
     private final Set<String> feeds;
+    /** By variable, those that may share its memory. */
+    private final Map<String, Set<String>> sharing;
     private final Map<Integer, Integer> numbers = new HashMap<>();
     private final Map<Integer, Set<String>> outside = new HashMap<>();
     private final Set<Integer> entered = new HashSet<>();
 
     TargetPruning(Program from, Collection<String> feeds) {
         this.from = from;
+        this.sharing = Aliases.sharing(from);
         this.to = Program.empty(from.version(), from.opVersions()).original(from.original()).randomSeed(from.randomSeed());
         this.feeds = Set.copyOf(feeds);
     }
@@ -57,6 +60,12 @@ final class TargetPruning {
             }
             if (writer >= 0 && !given) {
                 writers.add(writer);
+                Set<String> others = sharing.getOrDefault(target, Set.of());
+                for (int i = 0; i < ops.size(); i++) {
+                    if (!isUpdate(ops.get(i)) && ops.get(i).outputNames().stream().anyMatch(others::contains)) {
+                        writers.add(i);
+                    }
+                }
             }
         }
         return writers;
@@ -111,6 +120,11 @@ final class TargetPruning {
                 kept.addFirst(op);
                 needed.addAll(op.inputNames());
                 blocksOf(op).forEach(index -> needed.addAll(fromOutside(index)));
+                if (!sharing.isEmpty()) {
+                    // What writes one name of shared memory writes what the others read.
+                    op.outputNames().forEach(name -> needed.addAll(sharing.getOrDefault(name, Set.of())));
+                    List.copyOf(needed).forEach(name -> needed.addAll(sharing.getOrDefault(name, Set.of())));
+                }
                 needed.removeAll(feeds);
             }
         }

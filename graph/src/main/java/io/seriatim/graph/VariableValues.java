@@ -119,6 +119,11 @@ final class VariableValues {
         return copy;
     }
 
+    /** Between tensors of one type and shape. */
+    static void copy(Tensor from, Tensor to) {
+        run(Copy.PLAIN, from, to);
+    }
+
     static Tensor cast(Tensor tensor, DType dtype) {
         Tensor cast = Tensor.allocate(dtype, tensor.shape().dims());
         run(new Copy(dtype), tensor, cast);

@@ -20,7 +20,8 @@ final class CopyOperations {
     static void register(Operations registry) {
         Operation.define("assign").in("X?").out("Out").infer(CopyOperations::assigned).lower(CopyOperations::copy)
                 .grad("assign(X=Out@GRAD) -> Out=X@GRAD").register(registry);
-        Operation.define("share_data").in("X").out("Out").infer(CopyOperations::assigned).lower(CopyOperations::copy).register(registry);
+        Operation.define("share_data").in("X").out("Out").infer(CopyOperations::assigned).lower(CopyOperations::shareData)
+                .aliases("Out").register(registry);
         for (String type : List.of("memcpy", "memcpy_d2h", "memcpy_h2d")) {
             Operation.define(type).in("X").out("Out").required("dst_place_type", Attribute.Int.class).infer(CopyOperations::assigned)
                     .lower(CopyOperations::copy).register(registry);
@@ -36,7 +37,7 @@ final class CopyOperations {
         Operation.define("share_buffer").in("X*").out("Out*", "XOut*").attr("share_dims_and_dtype", new boolean[0]).infer(inference -> {
             inference.sameEach("X", "Out");
             inference.sameEach("X", "XOut");
-        }).lower(CopyOperations::shareBuffer).register(registry);
+        }).lower(CopyOperations::shareBuffer).aliases("Out").register(registry);
         Operation.define("shape").in("Input").out("Out").shapesOnly("Input")
                 .infer(inference -> inference.set("Out", DType.INT32, inference.dims("Input").length))
                 .lower(l -> l.out("Out", l.constant(Tensor.of(DType.INT32, l.in("Input").shape().dims(), l.in("Input").rank()))))
@@ -47,7 +48,8 @@ final class CopyOperations {
         Operation.define("coalesce_tensor").in("Input*").out("Output*", "FusedOutput").required("dtype", Attribute.Int.class)
                 .attr("copy_data", false).attr("set_constant", false).attr("persist_output", false).attr("constant", 0f)
                 .attr("use_align", true).attr("align_size", -1).attr("user_defined_size_of_dtype", -1).attr("concated_shapes", new long[0])
-                .attr("concated_ranks", new long[0]).infer(CopyOperations::coalesced).lower(CopyOperations::coalesce).register(registry);
+                .attr("concated_ranks", new long[0]).infer(CopyOperations::coalesced).lower(CopyOperations::coalesce)
+                .aliases("Output", "FusedOutput").register(registry);
     }
 
     private static void assigned(Inference inference) {
@@ -85,10 +87,19 @@ final class CopyOperations {
         };
     }
 
-    /** Out begins as what X holds; that XOut is X again only orders operations. */
+    /** Rows are never changed in place, so that a copy of them is as good as a second name. */
+    private static void shareData(Lowering l) {
+        if (l.type("X", 0).kind() == ArgType.Kind.DENSE) {
+            l.alias("Out", 0, l.in("X"));
+        } else {
+            copy(l);
+        }
+    }
+
+    /** Out is another name of X; that XOut is X again only orders operations. */
     private static void shareBuffer(Lowering l) {
         for (int i = 0; i < l.count("X"); i++) {
-            l.out("Out", i, l.in("X", i));
+            l.alias("Out", i, l.in("X", i));
             if (l.wants("XOut", i)) {
                 l.mutable("X", "XOut", i);
             }
@@ -121,7 +132,7 @@ final class CopyOperations {
         return Math.multiplyExact(Math.ceilDiv(Math.multiplyExact(elements, bytes), block), block) / bytes;
     }
 
-    /** In Paddle the outputs are parts of FusedOutput's memory; here each has memory of its own, with the same values. */
+    /** The outputs are names of parts of FusedOutput's memory. */
     private static void coalesce(Lowering l) {
         Operand whole = l.output("FusedOutput").reshape(l.output("FusedOutput").shape().size());
         boolean constant = l.attrs().getBool("set_constant");
@@ -135,12 +146,7 @@ final class CopyOperations {
             if (copied && !constant) {
                 l.into(Copy.PLAIN, List.of(part.reshape(size)), List.of(whole.slice(0, from, from + size)));
             }
-            if (l.wants("Output", i)) {
-                Operand output = l.mutable("Input", "Output", i);
-                if (constant || !copied) {
-                    l.into(new Fill(value), List.of(), List.of(output));
-                }
-            }
+            l.alias("Output", i, whole.slice(0, from, from + size).reshape(part.shape().dims()));
             from += aligned(l.attrs(), size, part.dtype());
         }
     }

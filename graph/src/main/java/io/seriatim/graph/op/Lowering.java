@@ -28,9 +28,11 @@ public final class Lowering {
     private final Map<String, List<@Nullable ArgType>> outputs;
     private final @Nullable PaddleRandom random;
     private final List<Step> steps = new ArrayList<>();
+    private final Operation schema;
     private final List<TensorSpec> temporaries = new ArrayList<>();
     private final Map<Integer, Operand.Source.Output> placed = new HashMap<>();
     private final Map<Operand.Source.Output, Operand.Source.Input> shared = new HashMap<>();
+    private final Map<Operand.Source.Output, Operand> aliases = new HashMap<>();
 
     /** The rule by which an operation comes down to steps. */
     @FunctionalInterface
@@ -61,6 +63,7 @@ public final class Lowering {
     public Lowering(OpDesc op, Operation schema, Inference.Source inputs, Map<String, List<@Nullable ArgType>> outputs,
             @Nullable PaddleRandom random) {
         this.op = op;
+        this.schema = schema;
         this.attrs = new Attrs(op, schema);
         this.inputs = inputs;
         this.outputs = outputs;
@@ -565,6 +568,28 @@ public final class Lowering {
     }
 
     /**
+     * An output that is a further name of an input or another output, or of a part of it: whatever writes the one afterwards, also other operations, is seen through the other. The output's slot must be declared with
+     * {@link Operation.Builder#aliases}.
+     *
+     * @param output
+     *            the output slot
+     * @param index
+     *            the place in the slot
+     * @param of
+     *            all of an input or output, or a part whose elements lie one after the other
+     */
+    public void alias(String output, int index, Operand of) {
+        boolean isVariable = of.source() instanceof Operand.Source.Input || of.source() instanceof Operand.Source.Output;
+        if (!schema.aliases().contains(output) || !isVariable || !of.spec().isRowMajor()) {
+            throw new IllegalStateException("Output " + output + " of operation '" + op.type()
+                    + "' must be declared as an alias, and be one of dense memory of a variable, but is to be one of " + of);
+        }
+        if (wants(output, index)) {
+            aliases.put(new Operand.Source.Output(output, index), of);
+        }
+    }
+
+    /**
      * A row-major copy.
      *
      * @param operand
@@ -660,7 +685,7 @@ public final class Lowering {
     /** What was collected. */
     Lowered lowered() {
         return new Lowered(steps.stream().map(step -> new Step(step.work(), placed(step.inputs()), placed(step.outputs()))).toList(),
-                temporaries, shared);
+                temporaries, shared, aliases);
     }
 
     private List<@Nullable Operand> placed(List<@Nullable Operand> operands) {

@@ -25,6 +25,7 @@ public final class Operation {
     private final Set<String> values;
     private final Set<String> shapesOnly;
     private final @Nullable String file;
+    private final Set<String> aliases;
 
     private Operation(Builder builder) {
         type = builder.type;
@@ -38,6 +39,7 @@ public final class Operation {
         values = Set.copyOf(builder.values);
         shapesOnly = Set.copyOf(builder.shapesOnly);
         file = builder.file;
+        aliases = Set.copyOf(builder.aliases);
     }
 
     /**
@@ -65,6 +67,7 @@ public final class Operation {
         private final Set<String> values = new HashSet<>();
         private final Set<String> shapesOnly = new HashSet<>();
         private @Nullable String file;
+        private final Set<String> aliases = new HashSet<>();
         private final List<Builder> with = new ArrayList<>();
 
         private Builder(String type) {
@@ -287,6 +290,18 @@ public final class Operation {
         }
 
         /**
+         * Outputs that share memory with another variable from this operation on: see {@link Lowering#alias}.
+         *
+         * @param slots
+         *            their names, and those of the outputs whose memory they share
+         * @return this
+         */
+        public Builder aliases(String... slots) {
+            aliases.addAll(List.of(slots));
+            return this;
+        }
+
+        /**
          * Puts it into a registry, with the gradients that were defined with it.
          *
          * @param registry
@@ -388,6 +403,15 @@ public final class Operation {
      */
     public Set<String> shapesOnly() {
         return shapesOnly;
+    }
+
+    /**
+     * Outputs that share memory with another variable from the operation on.
+     *
+     * @return slots
+     */
+    public Set<String> aliases() {
+        return aliases;
     }
 
     /**

@@ -1,0 +1,187 @@
+package io.seriatim.executor;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.seriatim.engine.Engine;
+import io.seriatim.graph.Program;
+import io.seriatim.tensor.Tensor;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.BitSet;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
+
+/** Plans that order operations wrongly which touch the same memory by different names are found by a model of the memory, and many by what random programs compute. */
+class PlantedAliasBugTest {
+    private static final long SEEDS = 40;
+
+    /** A random program on variables that share memory, and its plan. */
+    private static final class Subject implements AutoCloseable {
+        private final long seed;
+        private final AliasPrograms programs;
+        private final Map<String, float[]> expected;
+        private final Program main;
+        private final Executor executor = Executor.builder().without(Pass.values()).threads(2).eager().build();
+        private final Plan startup;
+        private final Plan plan;
+
+        Subject(long seed) {
+            this.seed = seed;
+            programs = new AliasPrograms(seed);
+            main = programs.mains.getFirst();
+            programs.run(programs.startup);
+            expected = programs.run(main);
+            startup = executor.compile(programs.startup, Executor.feeds(), Executor.fetches());
+            plan = executor.compile(main, Executor.feeds("rate", "yes"),
+                    Executor.fetches(programs.fetches(main).toArray(String[]::new)));
+        }
+
+        private Scope scope() {
+            Scope scope = new Scope();
+            startup.run(scope);
+            return scope;
+        }
+
+        Specialisation specialisation() {
+            return plan.specialisation(scope(), AliasPrograms.fed().get("rate"), AliasPrograms.fed().get("yes"));
+        }
+
+        /** As if no variable shared memory with another one before the run. */
+        Specialisation blind() {
+            return plan.specialisation(scope(), Sharing.NONE, AliasPrograms.fed().get("rate"), AliasPrograms.fed().get("yes"));
+        }
+
+        /** The pairs of operations that the model says must be in order, and that are not. */
+        List<String> violations(Specialisation with) {
+            BitSet[] ancestors = new BitSet[with.tasks().size()];
+            List<String> violations = new ArrayList<>();
+            for (int i = 0; i < ancestors.length; i++) {
+                ancestors[i] = new BitSet();
+                for (int other : with.before()[i]) {
+                    ancestors[i].or(ancestors[other]);
+                    ancestors[i].set(other);
+                }
+                for (int j = 0; j < i; j++) {
+                    if (!ancestors[i].get(j) && conflict(with, j, i)) {
+                        violations.add("seed " + seed + ": " + with.tasks().get(j).name() + " and " + with.tasks().get(i).name());
+                    }
+                }
+            }
+            return violations;
+        }
+
+        boolean conflict(Specialisation with, int first, int second) {
+            return with.tasks().get(first).operations().stream().anyMatch(one -> with.tasks().get(second).operations().stream()
+                    .anyMatch(two -> programs.conflict(one.index(), two.index())));
+        }
+
+        /** Whether the results are wrong, or something fails. */
+        boolean isCaught(Specialisation with, RunLoop loop) {
+            Scope scope = scope();
+            Map<String, Tensor> fed = AliasPrograms.fed();
+            RunContext.Lazy session = new RunContext.Lazy(executor.interpreter(), plan.program().global(), fed, 1, block -> {
+                for (int i = 0; i < block.block().ops().size(); i++) {
+                    block.run(i);
+                }
+            });
+            RunContext context = new RunContext(plan.externals(with.accesses(), scope, fed), scope.bindings(), session, new Cancellation(),
+                    null);
+            Map<String, float[]> found = new HashMap<>();
+            try (Frame frame = new Frame(with, executor.options())) {
+                frame.begin(context, null);
+                try {
+                    loop.run(frame);
+                } finally {
+                    frame.drain();
+                }
+                for (int value : with.accesses().wanted()) {
+                    found.put(with.accesses().values().get(value).name(),
+                            ((Tensor) Objects.requireNonNull(frame.take(value))).toFloatArray());
+                }
+                frame.end();
+            } catch (RuntimeException e) {
+                return true;
+            }
+            return expected.entrySet().stream().anyMatch(each -> !Arrays.equals(each.getValue(), found.get(each.getKey())));
+        }
+
+        boolean isCaughtInSomeOrder(Specialisation with) {
+            for (long order = 0; order < 12; order++) {
+                try (Engine engine = Engine.builder().shuffled(order).build()) {
+                    if (isCaught(with, new Pushed(engine, new OpenRuns()))) {
+                        return true;
+                    }
+                }
+            }
+            return false;
+        }
+
+        @Override
+        public void close() {
+            executor.close();
+        }
+    }
+
+    private static Specialisation without(Specialisation plan, int task, int other) {
+        int[][] before = plan.before().clone();
+        before[task] = Arrays.stream(before[task]).filter(each -> each != other).toArray();
+        return new Specialisation(plan.accesses(), plan.values(), plan.tasks(), plan.dependencies(), plan.streams(), plan.memory(),
+                plan.releases(), plan.layouts(), before, Dependencies.after(before), plan.externals(), plan.sharing(), plan.storages());
+    }
+
+    @Test
+    void planThatIsRightIsNotCaught() {
+        for (long seed = 0; seed < SEEDS; seed++) {
+            try (Subject subject = new Subject(seed)) {
+                Specialisation plan = subject.specialisation();
+                assertEquals(List.of(), subject.violations(plan));
+                assertTrue(!subject.isCaught(plan, new RunLoop.Serial()) && !subject.isCaughtInSomeOrder(plan), "seed " + seed);
+            }
+        }
+    }
+
+    @Test
+    void aDependencyThroughAnotherNameThatIsLeftOut() {
+        int planted = 0;
+        int caught = 0;
+        for (long seed = 0; seed < SEEDS; seed++) {
+            try (Subject subject = new Subject(seed)) {
+                Specialisation plan = subject.specialisation();
+                for (int i = 0; i < plan.tasks().size(); i++) {
+                    for (int other : plan.before()[i]) {
+                        if (subject.conflict(plan, other, i)) {
+                            Specialisation wrong = without(plan, i, other);
+                            planted++;
+                            assertTrue(!subject.violations(wrong).isEmpty(), "seed " + seed + ", " + other + " before " + i);
+                            caught += subject.isCaughtInSomeOrder(wrong) ? 1 : 0;
+                        }
+                    }
+                }
+            }
+        }
+        assertTrue(planted > 100 && caught > 0.4 * planted, caught + " of " + planted + " caught");
+    }
+
+    @Test
+    void sharingThatIsOverlooked() {
+        int planted = 0;
+        int found = 0;
+        int caught = 0;
+        for (long seed = 0; seed < SEEDS; seed++) {
+            try (Subject subject = new Subject(seed)) {
+                if (!subject.specialisation().sharing().equals(Sharing.NONE)) {
+                    Specialisation wrong = subject.blind();
+                    planted++;
+                    found += subject.violations(wrong).isEmpty() ? 0 : 1;
+                    caught += subject.isCaughtInSomeOrder(wrong) ? 1 : 0;
+                }
+            }
+        }
+        assertTrue(planted > 20 && found > 0.7 * planted && caught > 0.5 * planted,
+                found + " of " + planted + " found, " + caught + " caught");
+    }
+}
