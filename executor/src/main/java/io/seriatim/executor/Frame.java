@@ -569,7 +569,8 @@ final class Frame implements AutoCloseable {
 
     /** Whichever thread uses this memory next, all that was done with it is over. */
     private void settle() {
-        arenas.values().forEach(Buffer::settle);
+        // Arenas, constants, and the keys of random numbers, which the next run overwrites, perhaps on another thread.
+        owned.forEach(tensor -> tensor.buffer().settle());
         for (Object value : present) {
             if (value instanceof Tensor tensor) {
                 tensor.buffer().settle();

@@ -327,6 +327,20 @@ class DeviceTest {
         }
     }
 
+    /** A frame is used again by another thread, which overwrites the keys of random numbers that kernels of the device have read. */
+    @Test
+    void threadsOneAfterTheOtherDrawRandomNumbers() throws InterruptedException, ExecutionException {
+        Network network = Network.define(5, g -> Outputs.of("y", g.dropout(g.data("x", FLOAT32, -1, 4), 0.5)));
+        String y = network.outputs().get("y").name();
+        try (Executor executor = builder().place(Place.sim(0)).build()) {
+            Plan plan = executor.compile(network.main(), feeds("x"), fetches(y));
+            List<Callable<Results>> one = List.of(() -> plan.run(Bits.normal(1, 2, 4)));
+            for (int i = 0; i < 6; i++) {
+                assertEquals(8, all(1, one).getFirst().get(y).shape().size());
+            }
+        }
+    }
+
     @Test
     void stepsOfManyThreadsOnOneScopeFollowOneAnother() throws InterruptedException, ExecutionException {
         Program program = program(List.of("w", "v"), increment("w", "sim:0"), scale("w", "v", 1, "sim:1"), add("w", "v", "y", "cpu"));
