@@ -9,6 +9,9 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Assumptions;
@@ -225,6 +228,50 @@ class SnapshotTest extends EngineContract {
         closed.release();
         engine.waitForAll();
         assertEquals(List.of(), engine.snapshot().operations());
+    }
+
+    /**
+     * While a picture of many operations is taken, others get on. To hold them up for all of it would take hundreds of milliseconds; what the machine adds now and then does not
+     * count, so one good try of many is enough.
+     */
+    @Test
+    void aSnapshotHoldsNobodyUpForLong() throws Exception {
+        Assumptions.assumeTrue(kind == EngineUnderTest.POOLED_2);
+        int pending = (int) TestSupport.scaled(60_000, 20_000);
+        long most = TestSupport.scaled(5_000_000, 25_000_000);
+        Engine engine = open();
+        Var gate = engine.newVar("gate");
+        Held closed = Held.push(engine.op("closed").mutates(gate)).untilStarted();
+        for (int i = 0; i < pending; i++) {
+            engine.op("waits").reads(gate).mutates(engine.newVar()).push(TestSupport.nothing());
+        }
+        long best = Long.MAX_VALUE;
+        for (int attempt = 0; attempt < 50 && best >= most; attempt++) {
+            AtomicBoolean taken = new AtomicBoolean();
+            CountDownLatch looks = new CountDownLatch(1);
+            AtomicLong worst = new AtomicLong(Long.MAX_VALUE);
+            Task other = Task.start("other", () -> {
+                long longest = 0;
+                int whole = 0;
+                while (!taken.get()) {
+                    long began = System.nanoTime();
+                    engine.stats();
+                    longest = Math.max(longest, System.nanoTime() - began);
+                    whole += taken.get() ? 0 : 1;
+                    looks.countDown();
+                    LockSupport.parkNanos(20_000);
+                }
+                worst.set(whole > 2 ? longest : Long.MAX_VALUE);
+            });
+            TestSupport.await(looks);
+            assertEquals(pending + 1, engine.snapshot().operations().size());
+            taken.set(true);
+            other.join();
+            best = Math.min(best, worst.get());
+        }
+        long found = best;
+        assertTrue(found < most, () -> "others waited for at least " + found / 1_000 + " µs");
+        closed.release();
     }
 
     @Test
