@@ -620,6 +620,9 @@ final class Frame implements AutoCloseable {
     /** The arenas' memory comes back. */
     @Override
     public void close() {
+        for (Packing packing : packings) {
+            packing.close(values.name(packing.value()));
+        }
         if (queues != null) {
             queues.close();
         }

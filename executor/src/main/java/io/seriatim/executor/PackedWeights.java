@@ -8,11 +8,12 @@ import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A scope's variables in the layouts that kernels want, each made once for all plans. For many threads: an entry is made by the first that wants it while the others wait, and is not changed afterwards. One that
- * is out of date is replaced; since runs may still read it, its memory comes back when no one can reach it.
+ * is out of date is replaced. Its memory comes back when the last frame lets go of it, so that the layouts of shapes that are run no more do not gather.
  */
 final class PackedWeights {
     private final Map<String, Map<Form, Entry>> entries = new ConcurrentHashMap<>();
@@ -21,8 +22,25 @@ final class PackedWeights {
     record Form(long offset, TensorSpec source, TensorSpec wanted) {
     }
 
-    /** What was packed, as its buffer counted changes then. */
-    record Entry(Buffer source, long offset, long changes, Tensor packed) {
+    /** What was packed, as its buffer counted changes then, and how many use it. Once none does, it is never used again. */
+    static final class Entry {
+        private final Buffer source;
+        private final long offset;
+        private final long changes;
+        private final Tensor packed;
+        private final AtomicInteger users = new AtomicInteger(1);
+
+        private Entry(Buffer source, long offset, long changes, Tensor packed) {
+            this.source = source;
+            this.offset = offset;
+            this.changes = changes;
+            this.packed = packed;
+        }
+
+        Tensor packed() {
+            return packed;
+        }
+
         boolean isOf(Tensor variable) {
             return isOf(variable, variable.buffer().changes());
         }
@@ -30,9 +48,18 @@ final class PackedWeights {
         private boolean isOf(Tensor variable, long now) {
             return now != Buffer.UNKNOWN && changes == now && source == variable.buffer() && offset == variable.offset() && source.isOpen();
         }
+
+        /** Counts another user; false if there is none any more. */
+        private boolean use() {
+            int before = users.get();
+            while (before > 0 && !users.compareAndSet(before, before + 1)) {
+                before = users.get();
+            }
+            return before > 0;
+        }
     }
 
-    /** The variable as it is now; null if changes of it may go unseen. */
+    /** The variable as it is now; null if changes of it may go unseen. Whoever gets it lets it go by {@link #release}. */
     @Nullable
     Entry get(String name, Tensor variable, Form form, Kernel packing) {
         long now = variable.buffer().changes();
@@ -41,7 +68,7 @@ final class PackedWeights {
             return null;
         }
         return entries.computeIfAbsent(name, _ -> new ConcurrentHashMap<>()).compute(form,
-                (_, there) -> there != null && there.isOf(variable, now) ? there : entry(variable, now, form, packing));
+                (_, there) -> there != null && there.isOf(variable, now) && there.use() ? there : entry(variable, now, form, packing));
     }
 
     private static Entry entry(Tensor variable, long now, Form form, Kernel packing) {
@@ -52,9 +79,21 @@ final class PackedWeights {
         return new Entry(variable.buffer(), variable.offset(), now, packed);
     }
 
+    /** A user less. The last one frees the memory. */
+    void release(String name, Form form, Entry entry) {
+        if (entry.users.decrementAndGet() == 0) {
+            Map<Form, Entry> forms = entries.get(name);
+            if (forms != null) {
+                forms.remove(form, entry);
+            }
+            entry.packed.close();
+        }
+    }
+
     /** Whether anything is packed of a variable. */
     boolean holds(String name) {
-        return entries.containsKey(name);
+        Map<Form, Entry> forms = entries.get(name);
+        return forms != null && !forms.isEmpty();
     }
 
     void forget(String name) {

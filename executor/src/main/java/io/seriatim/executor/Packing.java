@@ -1,7 +1,9 @@
 package io.seriatim.executor;
 
 import io.seriatim.tensor.Tensor;
+import java.util.Map;
 import java.util.Objects;
+import java.util.WeakHashMap;
 import org.jspecify.annotations.Nullable;
 
 /** An argument that is bound to a variable, or to what was packed of it. */
@@ -12,6 +14,8 @@ final class Packing {
     private final PackedWeights.Form form;
     private @Nullable Tensor variable;
     private PackedWeights.@Nullable Entry entry;
+    /** What it has taken from scopes, one from each: runs on several scopes may take turns. A scope that no one can reach takes its entries with it. */
+    private final Map<PackedWeights, PackedWeights.Entry> taken = new WeakHashMap<>();
 
     private Packing(Layouts.Packed packed, Work work, Arg arg) {
         this.packed = packed;
@@ -43,12 +47,26 @@ final class Packing {
         PackedWeights.Entry now = tensor == null || weights == null
                 ? null
                 : weights.get(name, tensor, form, packed.packing());
+        entry = now;
+        variable = tensor;
         if (now != null) {
             work.use(packed.kernel(), packed.input(), now.packed());
         } else {
             work.use(work.stage().kernel(), packed.input(), tensor == null ? null : Frame.view(tensor.declared(), arg));
         }
-        variable = tensor;
-        entry = now;
+        if (weights != null) {
+            PackedWeights.Entry before = now == null ? taken.remove(weights) : taken.put(weights, now);
+            if (before != null) {
+                weights.release(name, form, before);
+            }
+        }
+    }
+
+    /** The frame is not used any more. */
+    void close(String name) {
+        taken.forEach((weights, used) -> weights.release(name, form, used));
+        taken.clear();
+        entry = null;
+        variable = null;
     }
 }

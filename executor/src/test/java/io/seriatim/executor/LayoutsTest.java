@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.seriatim.device.Devices;
 import io.seriatim.device.Buffer;
 import io.seriatim.graph.Network;
 import io.seriatim.graph.Outputs;
@@ -225,6 +226,26 @@ class LayoutsTest {
                 assertClose(y(plain, without.scope(), x), y(packed, with.scope(), x), "root");
                 Bits.assertSame(y(packed, with.scope(), x), y(packed, heir, x), "a child without variables");
             }
+        }
+    }
+
+    /** The memory comes back with the last plan that uses it, without a collection of garbage. */
+    @Test
+    void packedWeightsGoWithTheirLastPlan() {
+        Network network = dense();
+        Tensor x = Bits.normal(1, 1, WIDTH);
+        try (Executor executor = started(network, 1, true)) {
+            Plan one = plan(executor, network);
+            Plan other = plan(executor, network);
+            y(one, executor.scope(), x);
+            y(other, executor.scope(), x);
+            one.close();
+            matrices(network).forEach(name -> assertTrue(isPacked(executor.scope(), name), name));
+            long used = Devices.system().host().memory().used();
+            other.close();
+            matrices(network).forEach(name -> assertFalse(isPacked(executor.scope(), name), name));
+            long matrix = WIDTH * (long) WIDTH * Float.BYTES;
+            assertTrue(Devices.system().host().memory().used() <= used - matrices(network).size() * matrix, "the memory of the matrices");
         }
     }
 
