@@ -132,14 +132,14 @@ final class SnapshotWalk extends PendingWalk {
             forEachFollower(op, (v, follower) -> {
                 if (!follower.has(Operation.PROBE)) {
                     queues.computeIfAbsent(v, any -> new ArrayList<>()).add(follower);
-                    find(follower, EngineSnapshot.State.WAITING, null);
+                    find(follower, EngineSnapshot.State.WAITING);
                 }
             });
             pause();
         }
     }
 
-    private void find(Operation op, EngineSnapshot.State state, @Nullable Thread thread) {
+    private void find(Operation op, EngineSnapshot.State state) {
         if (!op.has(Operation.PROBE) && !found.containsKey(op)) {
             open.add(op);
             found.put(op, new Found(op, state));

@@ -166,7 +166,7 @@ final class Tracker {
     /** Begins a wait until all operations on a variable that were taken in have ended; returns whether there are any. */
     boolean drain(Drain drain) {
         VarState s = drain.variable.state();
-        long pending = s.readers + s.queued + (s.writer == null ? 0 : 1);
+        long pending = (long) s.readers + s.queued + (s.writer == null ? 0 : 1);
         drain.remaining = pending;
         if (pending > 0) {
             drain.next = s.drains;

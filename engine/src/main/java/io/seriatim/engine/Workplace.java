@@ -100,6 +100,7 @@ final class Workplace {
     }
 
     /** Calls this thread's callbacks up to one that was there before. */
+    @SuppressWarnings("ReferenceEquality") // That one, not an equal one.
     void call(EngineCore core, @Nullable Callback stop) {
         Callback callback;
         while ((callback = callbacks.first()) != null && callback != stop) {

@@ -28,15 +28,15 @@ class CallbackTest extends EngineContract {
         @Override
         @Nullable
         Callback nextCallback(EngineCore core) {
-            Operation next = core.intake.next(queue(core), 0);
+            Operation next = core.intake.next(queue(), 0);
             if (next == null) {
                 return core.pollDeferred();
             }
-            queue(core).putBack(next);
+            queue().putBack(next);
             return null;
         }
 
-        private static ReadyQueue queue(EngineCore core) {
+        private static ReadyQueue queue() {
             return ((Worker) Thread.currentThread()).queue();
         }
 

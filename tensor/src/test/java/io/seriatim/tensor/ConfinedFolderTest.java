@@ -226,8 +226,7 @@ class ConfinedFolderTest {
                     links.incrementAndGet();
                     Files.delete(inner);
                 } catch (FileAlreadyExistsException e) {
-                    // The one who writes has made the folder again.
-                    continue;
+                    // The one who writes has made the folder again: the next round moves it aside.
                 } catch (IOException e) {
                     throw new UncheckedIOException(e);
                 }
