@@ -129,7 +129,11 @@ public final class Buffer implements AutoCloseable {
      * The bytes themselves. On a device with its own address space this works only inside work that was launched there and declared the buffer; there it works also after the buffer was
      * closed, since the memory waits for that work.
      *
-     * @return a segment of {@link #bytes()} bytes, to be used no longer than the buffer is open
+     * <p>
+     * The segment does not keep the buffer reachable, and an unreachable buffer's memory is given to others: code that does not use the buffer after the segment ends with
+     * {@link java.lang.ref.Reference#reachabilityFence}.
+     *
+     * @return a segment of {@link #bytes()} bytes, to be used no longer than the buffer is open and reachable
      * @throws IllegalStateException
      *             if it is closed, or host code touches an accelerator's memory
      */

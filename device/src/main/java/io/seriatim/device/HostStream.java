@@ -1,6 +1,7 @@
 package io.seriatim.device;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.ref.Reference;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
@@ -46,7 +47,12 @@ final class HostStream implements Stream {
             access.buffer().requireOpen();
             access.buffer().hostAccess(operation, access.offset(), access.bytes(), access.write());
         }
-        run(body);
+        try {
+            run(body);
+        } finally {
+            // The body may have only segments or addresses of what it declared.
+            Reference.reachabilityFence(accesses);
+        }
     }
 
     @Override

@@ -14,6 +14,7 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.ref.Reference;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
@@ -212,6 +213,7 @@ public final class Npy {
             if (copied) {
                 dense.close();
             }
+            Reference.reachabilityFence(tensor);
         }
     }
 }

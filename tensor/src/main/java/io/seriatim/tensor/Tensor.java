@@ -9,6 +9,7 @@ import io.seriatim.tensor.internal.Doubles;
 import io.seriatim.tensor.internal.Floats;
 import io.seriatim.tensor.internal.Longs;
 import java.lang.foreign.MemorySegment;
+import java.lang.ref.Reference;
 import java.util.Arrays;
 import java.util.Objects;
 
@@ -399,7 +400,11 @@ public final class Tensor implements AutoCloseable {
      * @return its value, converted
      */
     public double getDouble(long... indexes) {
-        return Doubles.get(hostMemory(), dtype(), at(indexes));
+        try {
+            return Doubles.get(hostMemory(), dtype(), at(indexes));
+        } finally {
+            Reference.reachabilityFence(this);
+        }
     }
 
     /**
@@ -410,7 +415,11 @@ public final class Tensor implements AutoCloseable {
      * @return its value, converted as a cast does
      */
     public long getLong(long... indexes) {
-        return Longs.get(hostMemory(), dtype(), at(indexes));
+        try {
+            return Longs.get(hostMemory(), dtype(), at(indexes));
+        } finally {
+            Reference.reachabilityFence(this);
+        }
     }
 
     private MemorySegment hostMemory() {

@@ -13,6 +13,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
@@ -70,10 +71,14 @@ final class TensorWriter {
         tensor.buffer().hostCheck("write a tensor to a file", tensor.offset(), bytes, false);
         MemorySegment memory = tensor.buffer().declared().segment().asSlice(tensor.offset(), bytes);
         byte[] chunk = new byte[(int) Math.min(CHUNK, bytes)];
-        for (long at = 0; at < bytes; at += chunk.length) {
-            int count = (int) Math.min(chunk.length, bytes - at);
-            MemorySegment.copy(memory, ValueLayout.JAVA_BYTE, at, chunk, 0, count);
-            out.write(chunk, 0, count);
+        try {
+            for (long at = 0; at < bytes; at += chunk.length) {
+                int count = (int) Math.min(chunk.length, bytes - at);
+                MemorySegment.copy(memory, ValueLayout.JAVA_BYTE, at, chunk, 0, count);
+                out.write(chunk, 0, count);
+            }
+        } finally {
+            Reference.reachabilityFence(tensor);
         }
     }
 

@@ -117,8 +117,9 @@ final class LossScalingOperations {
         }
 
         private static void set(Tensor to, double value) {
-            Tensor one = Tensor.of(to.dtype(), new double[]{value}, 1);
-            to.memory().asSlice(to.offset(), to.dtype().bytes()).copyFrom(one.memory().asSlice(one.offset(), one.dtype().bytes()));
+            try (Tensor one = Tensor.of(to.dtype(), new double[]{value}, 1)) {
+                to.memory().asSlice(to.offset(), to.dtype().bytes()).copyFrom(one.memory().asSlice(one.offset(), one.dtype().bytes()));
+            }
         }
     }
 }

@@ -93,8 +93,9 @@ final class NormOperations {
             }
         }
         Tensor to = Objects.requireNonNull(out.get(0));
-        Tensor source = Tensor.of(to.dtype(), new double[]{squares});
-        MemorySegment.copy(source.memory(), source.offset(), to.memory(), to.offset(), to.spec().bytes());
+        try (Tensor source = Tensor.of(to.dtype(), new double[]{squares})) {
+            MemorySegment.copy(source.memory(), source.offset(), to.memory(), to.offset(), to.spec().bytes());
+        }
     }
 
     private static void norm(Operations registry) {

@@ -4,6 +4,7 @@ import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.ref.Reference;
 import java.nio.ByteOrder;
 import java.util.Arrays;
 
@@ -214,6 +215,15 @@ public final class Floats {
      *            how many
      */
     public static void load(Tensor tensor, long first, float[] into, int from, int count) {
+        try {
+            loadElements(tensor, first, into, from, count);
+        } finally {
+            // The segment does not keep the buffer: see Tensor#memory.
+            Reference.reachabilityFence(tensor);
+        }
+    }
+
+    private static void loadElements(Tensor tensor, long first, float[] into, int from, int count) {
         MemorySegment memory = tensor.memory();
         DType dtype = tensor.dtype();
         if (tensor.spec().isRowMajor()) {
@@ -249,6 +259,15 @@ public final class Floats {
      *            how many
      */
     public static void store(Tensor tensor, long first, float[] values, int from, int count) {
+        try {
+            storeElements(tensor, first, values, from, count);
+        } finally {
+            // The segment does not keep the buffer: see Tensor#memory.
+            Reference.reachabilityFence(tensor);
+        }
+    }
+
+    private static void storeElements(Tensor tensor, long first, float[] values, int from, int count) {
         MemorySegment memory = tensor.memory();
         DType dtype = tensor.dtype();
         if (tensor.spec().isRowMajor()) {

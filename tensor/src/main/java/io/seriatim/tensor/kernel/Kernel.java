@@ -44,7 +44,7 @@ public interface Kernel extends AutoCloseable {
         // Plain Java makes nothing.
     }
 
-    /** Releases what was made for it. No run may be under way. */
+    /** Releases what was made for it, after the runs that are under way; a run that begins later fails. */
     @Override
     default void close() {
         // Plain Java has nothing to release.

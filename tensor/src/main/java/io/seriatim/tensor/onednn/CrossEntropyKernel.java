@@ -9,6 +9,7 @@ import io.seriatim.tensor.internal.ffi.DnnlConstants;
 import io.seriatim.tensor.kernel.CrossEntropy;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
+import java.lang.ref.Reference;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -56,6 +57,14 @@ final class CrossEntropyKernel implements Kernel {
 
     @Override
     public void run(@Nullable Tensor[] arguments, KernelContext context) {
+        try {
+            compute(arguments, context);
+        } finally {
+            Reference.reachabilityFence(arguments);
+        }
+    }
+
+    private void compute(@Nullable Tensor[] arguments, KernelContext context) {
         Tensor labels = Objects.requireNonNull(arguments[1]);
         for (long row = 0; row < rows; row++) {
             label(labels, row);

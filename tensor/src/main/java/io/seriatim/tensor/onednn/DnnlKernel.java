@@ -6,6 +6,7 @@ import io.seriatim.tensor.internal.ffi.Dnnl;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
 import java.lang.ref.Cleaner;
+import java.lang.ref.Reference;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
@@ -64,9 +65,10 @@ final class DnnlKernel implements Kernel {
     }
 
     private static @Nullable Sequence build(Dnnl dnnl, Recipe recipe, Handles handles, int threads) {
-        ThreadCount.set(dnnl, threads);
-        SequenceBuilder builder = new SequenceBuilder(dnnl, handles, threads);
-        return recipe.build(builder) ? builder.build() : null;
+        return ThreadCount.with(dnnl, threads, () -> {
+            SequenceBuilder builder = new SequenceBuilder(dnnl, handles, threads);
+            return recipe.build(builder) ? builder.build() : null;
+        });
     }
 
     @Override
@@ -76,19 +78,33 @@ final class DnnlKernel implements Kernel {
 
     /** Runs on what lies so many bytes further on in each tensor. */
     void run(@Nullable Tensor[] arguments, long shift, KernelContext context) {
-        Sequence sequence = context.threads() == 1 ? single : several.computeIfAbsent(context.threads(), this::buildAgain);
-        sequence.run(arguments, shift, context);
+        try {
+            Sequence sequence = context.threads() == 1 ? single : several.computeIfAbsent(context.threads(), this::buildAgain);
+            sequence.run(arguments, shift, context);
+        } finally {
+            // A kernel that is unreachable is closed.
+            Reference.reachabilityFence(this);
+        }
     }
 
     private Sequence buildAgain(int threads) {
-        Sequence sequence = build(dnnl, recipe, handles, threads);
-        // What the library has only for one thread runs on one.
-        return sequence == null ? single : sequence;
+        handles.use();
+        try {
+            Sequence sequence = build(dnnl, recipe, handles, threads);
+            // What the library has only for one thread runs on one.
+            return sequence == null ? single : sequence;
+        } finally {
+            handles.endUse();
+        }
     }
 
     @Override
     public void load() {
-        single.load();
+        try {
+            single.load();
+        } finally {
+            Reference.reachabilityFence(this);
+        }
     }
 
     @Override
@@ -100,8 +116,7 @@ final class DnnlKernel implements Kernel {
     public TensorSpec preferred(int argument, TensorSpec given) {
         Handles temporary = new Handles();
         try {
-            ThreadCount.set(dnnl, 1);
-            return preference.of(new SequenceBuilder(dnnl, temporary, 1), argument, given);
+            return ThreadCount.with(dnnl, 1, () -> preference.of(new SequenceBuilder(dnnl, temporary, 1), argument, given));
         } finally {
             temporary.run();
         }

@@ -3,21 +3,67 @@ package io.seriatim.tensor.onednn;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.seriatim.tensor.internal.ffi.Dnnl;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
+import java.util.List;
 
-/** What a kernel has made in the library, released in the opposite order when the kernel is closed or no one can reach it. */
+/**
+ * What a kernel has made in the library, released in the opposite order after the kernel is closed or no one can reach it, and no longer in use. Each frame of a run is a use from when it is made until it is
+ * retired, and so is the making of primitives. Closing refuses new uses, then has the idle frames retired. A run that ends after that retires its frame itself: it gives the frame back first and then looks at
+ * {@code closed}, while closing sets {@code closed} first and then looks for idle frames, so that one of the two finds the frame. The last use to end releases everything.
+ */
 final class Handles implements Runnable {
     @GuardedBy("this")
     private final Deque<Runnable> releases = new ArrayDeque<>();
     @GuardedBy("this")
-    private boolean released;
+    private final List<Runnable> retirements = new ArrayList<>();
+    @GuardedBy("this")
+    private int uses;
+    private volatile boolean closed;
 
-    /** Keeps a release for the end. */
-    synchronized void onEnd(Runnable release) {
-        if (released) {
-            throw new IllegalStateException("The kernel is closed: prepare it again");
+    /** Keeps a release for the end. If that has come already, releases at once. */
+    void onEnd(Runnable release) {
+        synchronized (this) {
+            if (!closed || uses > 0) {
+                releases.push(release);
+                return;
+            }
         }
-        releases.push(release);
+        release.run();
+        throw closed();
+    }
+
+    /** Keeps what ends idle uses when the kernel is closed. */
+    synchronized void onClose(Runnable retirement) {
+        retirements.add(retirement);
+    }
+
+    private static IllegalStateException closed() {
+        return new IllegalStateException("The kernel is closed: prepare it again");
+    }
+
+    boolean isClosed() {
+        return closed;
+    }
+
+    /** Nothing is released before {@link #endUse}. */
+    synchronized void use() {
+        if (closed) {
+            throw closed();
+        }
+        uses++;
+    }
+
+    synchronized void endUse() {
+        uses--;
+        releaseUnused();
+    }
+
+    @GuardedBy("this")
+    private void releaseUnused() {
+        while (closed && uses == 0 && !releases.isEmpty()) {
+            releases.pop().run();
+        }
     }
 
     long description(Dnnl dnnl, long handle) {
@@ -31,10 +77,16 @@ final class Handles implements Runnable {
     }
 
     @Override
-    public synchronized void run() {
-        released = true;
-        while (!releases.isEmpty()) {
-            releases.pop().run();
+    public void run() {
+        List<Runnable> idle;
+        synchronized (this) {
+            closed = true;
+            idle = List.copyOf(retirements);
+            retirements.clear();
+        }
+        idle.forEach(Runnable::run);
+        synchronized (this) {
+            releaseUnused();
         }
     }
 }

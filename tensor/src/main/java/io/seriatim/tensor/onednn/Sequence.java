@@ -60,6 +60,7 @@ final class Sequence {
         for (int i = 1; i < lists.length; i++) {
             lists[i] = lists[i - 1] + (long) operands[i - 1].length * ARGUMENT_BYTES;
         }
+        handles.onClose(this::retireIdle);
     }
 
     /**
@@ -98,7 +99,18 @@ final class Sequence {
         if (there != null) {
             return there;
         }
-        ThreadCount.set(dnnl, threads);
+        handles.use();
+        try {
+            long[] made = ThreadCount.with(dnnl, threads, this::make);
+            primitives = made;
+            plans.run();
+            return made;
+        } finally {
+            handles.endUse();
+        }
+    }
+
+    private long[] make() {
         long[] made = new long[descriptions.length];
         for (int i = 0; i < made.length; i++) {
             if (actions[i] == null) {
@@ -107,8 +119,6 @@ final class Sequence {
                 made[i] = primitive;
             }
         }
-        primitives = made;
-        plans.run();
         return made;
     }
 
@@ -127,6 +137,19 @@ final class Sequence {
     }
 
     private Frame newFrame() {
+        handles.use();
+        Frame frame = null;
+        try {
+            frame = filledFrame();
+            return frame;
+        } finally {
+            if (frame == null) {
+                handles.endUse();
+            }
+        }
+    }
+
+    private Frame filledFrame() {
         long[] memories = new long[all.length];
         MemorySegment arguments = Arena.ofAuto().allocate(Math.max(1, all.length) * (long) ARGUMENT_BYTES, 8);
         for (int at = 0; at < all.length; at++) {
@@ -156,6 +179,25 @@ final class Sequence {
     }
 
     private void give(int place, Frame frame) {
+        put(place, frame);
+        if (handles.isClosed()) {
+            retireIdle();
+        }
+    }
+
+    /** Ends the uses of frames that no run has, after the kernel is closed. */
+    private void retireIdle() {
+        for (int i = 0; i < FRAMES; i++) {
+            if (idle.getAndSet(slot(i), null) != null) {
+                handles.endUse();
+            }
+        }
+        while (more.poll() != null) {
+            handles.endUse();
+        }
+    }
+
+    private void put(int place, Frame frame) {
         for (int i = 0; i < FRAMES; i++) {
             if (idle.get(slot(place + i)) == null && idle.compareAndSet(slot(place + i), null, frame)) {
                 return;
@@ -170,29 +212,33 @@ final class Sequence {
         int place = (int) Thread.currentThread().threadId();
         Frame frame = take(place);
         try {
-            ThreadCount.set(dnnl, threads);
+            boolean each = ThreadCount.isSetEachTime(dnnl, threads);
             point(frame, arguments, shift, scratchBytes == 0 ? 0 : context.scratch(scratchBytes).address());
-            run(frame, made, 0, repetition.once(), context);
+            run(frame, made, 0, repetition.once(), each, context);
             for (int i = 0; i < repetition.times(); i++) {
                 if (i > 0) {
                     move(frame);
                 }
-                run(frame, made, repetition.once(), repetition.until(), context);
+                run(frame, made, repetition.once(), repetition.until(), each, context);
             }
             frame.back = repetition.toAndFro() && !frame.back;
-            run(frame, made, repetition.until(), made.length, context);
+            run(frame, made, repetition.until(), made.length, each, context);
         } finally {
             give(place, frame);
             // The library has only addresses: the tensors' memory must not be freed meanwhile.
             Reference.reachabilityFence(arguments);
+            Reference.reachabilityFence(context);
         }
     }
 
-    private void run(Frame frame, long[] made, int from, int to, KernelContext context) {
+    private void run(Frame frame, long[] made, int from, int to, boolean each, KernelContext context) {
         for (int next = from; next < to; next++) {
             int i = frame.back ? from + to - 1 - next : next;
             Action action = actions[i];
             if (action == null) {
+                if (each) {
+                    dnnl.setThreads(threads);
+                }
                 dnnl.execute(made[i], operands[i].length, frame.arguments.address() + lists[i]);
             } else {
                 action.run(context.scratch(scratchBytes).segment(), context);

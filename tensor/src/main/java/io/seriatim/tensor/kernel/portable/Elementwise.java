@@ -59,7 +59,7 @@ final class Elementwise {
     Kernel kernel(Tile tile) {
         return new PortableKernel() {
             @Override
-            public void run(@Nullable Tensor[] arguments, KernelContext context) {
+            void compute(@Nullable Tensor[] arguments, KernelContext context) {
                 Elementwise.this.run(arguments, context, tile);
             }
         };

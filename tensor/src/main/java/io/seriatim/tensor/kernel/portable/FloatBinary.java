@@ -55,7 +55,7 @@ final class FloatBinary extends PortableKernel {
     }
 
     @Override
-    public void run(@Nullable Tensor[] arguments, KernelContext context) {
+    void compute(@Nullable Tensor[] arguments, KernelContext context) {
         Tensor x = Objects.requireNonNull(arguments[0]);
         Tensor y = Objects.requireNonNull(arguments[1]);
         Tensor out = Objects.requireNonNull(arguments[2]);

@@ -47,7 +47,7 @@ final class HalfReluGrad extends PortableKernel {
     }
 
     @Override
-    public void run(@Nullable Tensor[] arguments, KernelContext context) {
+    void compute(@Nullable Tensor[] arguments, KernelContext context) {
         Tensor from = Objects.requireNonNull(arguments[input]);
         Tensor dy = Objects.requireNonNull(arguments[2]);
         Tensor dx = Objects.requireNonNull(arguments[3]);

@@ -82,7 +82,7 @@ final class PairPooling extends PortableKernel {
     }
 
     @Override
-    public void run(@Nullable Tensor[] arguments, KernelContext context) {
+    void compute(@Nullable Tensor[] arguments, KernelContext context) {
         Tensor x = Objects.requireNonNull(arguments[0]);
         Tensor narrow = Objects.requireNonNull(arguments[gradient ? 2 : 1]);
         for (long first = 0; first < rows; first += rowsOfTile) {

@@ -48,7 +48,7 @@ final class PanelNorm extends PortableKernel {
     }
 
     @Override
-    public void run(@Nullable Tensor[] arguments, KernelContext context) {
+    void compute(@Nullable Tensor[] arguments, KernelContext context) {
         for (int first = 0; first < panel.channels(); first += panel.channelsOfGroup()) {
             if (gradient) {
                 gradients(arguments, first, context);

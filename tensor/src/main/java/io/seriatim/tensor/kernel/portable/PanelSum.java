@@ -58,7 +58,7 @@ final class PanelSum extends PortableKernel {
     }
 
     @Override
-    public void run(@Nullable Tensor[] arguments, KernelContext context) {
+    void compute(@Nullable Tensor[] arguments, KernelContext context) {
         Tensor x = Objects.requireNonNull(arguments[0]);
         Tensor y = Objects.requireNonNull(arguments[1]);
         double[] totals = context.doubles(2);

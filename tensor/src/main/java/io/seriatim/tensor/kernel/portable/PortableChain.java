@@ -126,7 +126,7 @@ final class PortableChain extends PortableKernel {
     }
 
     @Override
-    public void run(@Nullable Tensor[] arguments, KernelContext context) {
+    void compute(@Nullable Tensor[] arguments, KernelContext context) {
         for (int i = 0; i < inputs && size > 0; i++) {
             if (operands[i].isRepeated()) {
                 load(i, arguments, 0, (int) Math.min(tile, size), context);

@@ -3,6 +3,7 @@ package io.seriatim.tensor.kernel.portable;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
+import java.lang.ref.Reference;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -36,7 +37,7 @@ abstract class PortableKernel implements Kernel {
     static Kernel of(Move move) {
         return new PortableKernel() {
             @Override
-            public void run(@Nullable Tensor[] arguments, KernelContext context) {
+            void compute(@Nullable Tensor[] arguments, KernelContext context) {
                 move.run(Objects.requireNonNull(arguments[0]), Objects.requireNonNull(arguments[arguments.length - 1]), context);
             }
         };
@@ -45,10 +46,24 @@ abstract class PortableKernel implements Kernel {
     static Kernel of(Body body) {
         return new PortableKernel() {
             @Override
-            public void run(@Nullable Tensor[] arguments, KernelContext context) {
+            void compute(@Nullable Tensor[] arguments, KernelContext context) {
                 body.run(new Arguments(arguments), context);
             }
         };
+    }
+
+    /** Reads and writes the arguments' memory, which {@link #run} keeps. */
+    abstract void compute(@Nullable Tensor[] arguments, KernelContext context);
+
+    @Override
+    public final void run(@Nullable Tensor[] arguments, KernelContext context) {
+        try {
+            compute(arguments, context);
+        } finally {
+            // Segments of tensors do not keep their buffers: one whose last use by name is over could be collected, and its memory given to others, while its elements are still read.
+            Reference.reachabilityFence(arguments);
+            Reference.reachabilityFence(context);
+        }
     }
 
     @Override

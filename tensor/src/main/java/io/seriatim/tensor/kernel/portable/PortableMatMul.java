@@ -98,7 +98,7 @@ final class PortableMatMul extends PortableKernel {
     }
 
     @Override
-    public void run(@Nullable Tensor[] arguments, KernelContext context) {
+    void compute(@Nullable Tensor[] arguments, KernelContext context) {
         long[] bases = new long[arguments.length];
         for (long row = 0; row < batches.rows(); row++) {
             for (long i = 0; i < batches.rowLength(); i++) {
