@@ -16,7 +16,7 @@ final class Algorithms {
 
     /** For which values the library computes what we do. Found by comparison with the portable kernels. */
     enum Trust {
-        /** Neither NaN, infinity nor denormal. */
+        /** Neither NaN nor infinity. */
         ORDINARY_NUMBERS,
         /** All. */
         ALL_NUMBERS
@@ -24,7 +24,7 @@ final class Algorithms {
 
     static Trust trust(Unary.Function function) {
         return switch (function) {
-            case RELU, CLIP, HARD_SIGMOID, EXP, LOG, GELU_ERF -> Trust.ORDINARY_NUMBERS;
+            case RELU, CLIP, HARD_SIGMOID, EXP, GELU_ERF -> Trust.ORDINARY_NUMBERS;
             default -> Trust.ALL_NUMBERS;
         };
     }
@@ -41,6 +41,17 @@ final class Algorithms {
         };
     }
 
+    /** For gradients from what the function was applied to. */
+    static @Nullable Eltwise ofInput(Unary.Function function, float alpha, float beta) {
+        return function == Unary.Function.LOG ? new Eltwise(45, 0, 0) : eltwise(function, alpha, beta);
+    }
+
+    /** For functions that follow a product or a sum. Not for the exponential: the library's is off by more than 4 units in the last place for large arguments, which then cannot be looked for. */
+    static @Nullable Eltwise postOp(Unary.Function function, float alpha, float beta) {
+        return function == Unary.Function.EXP ? null : eltwise(function, alpha, beta);
+    }
+
+    /** For functions by themselves. Not for the logarithm: the library's is off by 4e-6, near 1 by more than a thousandth of the result. */
     static @Nullable Eltwise eltwise(Unary.Function function, float alpha, float beta) {
         return switch (function) {
             case RELU -> new Eltwise(32, 0, 0);
@@ -56,7 +67,6 @@ final class Algorithms {
             case EXP -> new Eltwise(42, 0, 0);
             case GELU_TANH -> new Eltwise(43, 0, 0);
             case SWISH -> new Eltwise(44, alpha, 0);
-            case LOG -> new Eltwise(45, 0, 0);
             case CLIP -> new Eltwise(47, alpha, beta);
             case GELU_ERF -> new Eltwise(49, 0, 0);
             case ROUND -> new Eltwise(50, 0, 0);

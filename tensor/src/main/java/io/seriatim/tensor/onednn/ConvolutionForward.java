@@ -67,7 +67,7 @@ final class ConvolutionForward {
         Kernel fused = DnnlKernel.of(dnnl, forward::build, forward::preferred);
         return fused != null
                 ? fused
-                : PostOpsApart.of(dnnl, convolution.postOps(), forward.plain(), arguments,
+                : PostOpsApart.of(convolution.postOps(), forward.plain(), arguments,
                         (plain, operands) -> kernel(dnnl, plain, operands));
     }
 
@@ -80,7 +80,7 @@ final class ConvolutionForward {
         DnnlKernel.Preference preference = (builder, argument, given) -> x.isRowMajor() ? given : preferred(builder, argument, given);
         return convolution.postOps().isEmpty()
                 ? products.forward(dnnl, bias != null, preference)
-                : PostOpsApart.of(dnnl, convolution.postOps(), plain(), arguments,
+                : PostOpsApart.of(convolution.postOps(), plain(), arguments,
                         (_, _) -> products.forward(dnnl, bias != null, preference));
     }
 

@@ -36,7 +36,7 @@ final class ElementwiseRecipes {
         return switch (Algorithms.trust(unary.function())) {
             case ORDINARY_NUMBERS ->
                 ScreenedUnary.of(unary, x, size -> unary(dnnl, eltwise, TensorSpec.of(x.dtype(), size)),
-                        size -> sum(dnnl, TensorSpec.of(x.dtype(), size)));
+                        (size, argument, function) -> ofAll(dnnl, TensorSpec.of(x.dtype(), size), argument, function));
             case ALL_NUMBERS -> unary(dnnl, eltwise, x);
         };
     }
@@ -58,13 +58,18 @@ final class ElementwiseRecipes {
 
     /** The sum of all elements, at the begin of the scratch memory. */
     static @Nullable DnnlKernel sum(Dnnl dnnl, TensorSpec x) {
+        return ofAll(dnnl, x, 0, Reduction.Function.SUM);
+    }
+
+    /** A reduction of all elements of an argument, at the begin of the scratch memory. */
+    static @Nullable DnnlKernel ofAll(Dnnl dnnl, TensorSpec x, int argument, Reduction.Function function) {
         return DnnlKernel.of(dnnl, builder -> {
             long data = row(builder, x);
             long single = builder.describe(new long[]{1}, DType.FLOAT32, new long[]{1});
-            int algorithm = x.shape().size() == 1 ? 0 : Algorithms.reduction(Reduction.Function.SUM);
+            int algorithm = x.shape().size() == 1 ? 0 : Algorithms.reduction(function);
             Operand result = builder.temporary(DnnlConstants.DST, single);
             if (algorithm == 0) {
-                builder.copy(new Operand(DnnlConstants.SRC, 0, data), result);
+                builder.copy(new Operand(DnnlConstants.SRC, argument, data), result);
                 return true;
             }
             long description = builder.keep(
@@ -73,7 +78,7 @@ final class ElementwiseRecipes {
             if (description == 0) {
                 return false;
             }
-            builder.step(description, new Operand(DnnlConstants.SRC, 0, data), result);
+            builder.step(description, new Operand(DnnlConstants.SRC, argument, data), result);
             return true;
         });
     }
@@ -86,15 +91,18 @@ final class ElementwiseRecipes {
         TensorSpec data = ofResult ? arguments[1] : x;
         Algorithms.Eltwise eltwise = ofResult
                 ? Algorithms.ofResult(grad.function(), grad.alpha())
-                : Algorithms.eltwise(grad.function(), grad.alpha(), grad.beta());
+                : Algorithms.ofInput(grad.function(), grad.alpha(), grad.beta());
         if (eltwise == null || data == null || !isDense(data, dy, Objects.requireNonNull(arguments[3]))
                 || grad.function() == Unary.Function.ROUND || Crossover.isSmallGradient(grad.function(), data)) {
             return null;
         }
-        return unaryGrad(dnnl, eltwise, data, ofResult);
+        DnnlKernel fast = unaryGrad(dnnl, eltwise, data, ofResult);
+        return grad.function() == Unary.Function.GELU_TANH || grad.function() == Unary.Function.MISH
+                ? ScreenedGrad.of(fast, PORTABLE.prepare(grad, Place.CPU, arguments), data)
+                : fast;
     }
 
-    private static @Nullable Kernel unaryGrad(Dnnl dnnl, Algorithms.Eltwise eltwise, TensorSpec spec, boolean ofResult) {
+    private static @Nullable DnnlKernel unaryGrad(Dnnl dnnl, Algorithms.Eltwise eltwise, TensorSpec spec, boolean ofResult) {
         return DnnlKernel.of(dnnl, builder -> {
             long data = row(builder, spec);
             long forward = builder.keep(Dnnl.handle(out -> dnnl.call("dnnl_eltwise_forward_primitive_desc_create", "ppiippffp", out,

@@ -70,7 +70,7 @@ final class MatMulRecipe {
         // As many as the library can do with the product, the others behind it.
         for (int with = postOps.size() - 1; with >= 0 && kernel == null; with--) {
             MatMul first = new MatMul(likely.transposeX(), likely.transposeY(), likely.bias(), postOps.subList(0, with));
-            kernel = PostOpsApart.of(dnnl, postOps.subList(with, postOps.size()), first, arguments,
+            kernel = PostOpsApart.of(postOps.subList(with, postOps.size()), first, arguments,
                     (product, operands) -> fused(dnnl, product, false, operands));
         }
         return kernel;

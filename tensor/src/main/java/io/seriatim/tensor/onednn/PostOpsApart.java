@@ -4,7 +4,6 @@ import io.seriatim.device.Place;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
-import io.seriatim.tensor.internal.ffi.Dnnl;
 import io.seriatim.tensor.kernel.Binary;
 import io.seriatim.tensor.kernel.Computation;
 import io.seriatim.tensor.kernel.Kernel;
@@ -24,8 +23,6 @@ import org.jspecify.annotations.Nullable;
  * result is rounded.
  */
 final class PostOpsApart implements Kernel {
-    private static final Kernels PORTABLE = Kernels.portable();
-
     private final Kernel main;
     private final int[] mainArguments;
     private final List<Follower> followers;
@@ -42,7 +39,7 @@ final class PostOpsApart implements Kernel {
     }
 
     /** Null where the library has not even the computation without post-ops, or an accumulation needs what the output held. */
-    static <C extends Computation> @Nullable Kernel of(Dnnl dnnl, List<PostOp> postOps, C plain, @Nullable TensorSpec[] arguments,
+    static <C extends Computation> @Nullable Kernel of(List<PostOp> postOps, C plain, @Nullable TensorSpec[] arguments,
             BiFunction<C, @Nullable TensorSpec[], @Nullable Kernel> library) {
         int output = arguments.length - 1;
         TensorSpec out = Objects.requireNonNull(arguments[output]);
@@ -55,7 +52,7 @@ final class PostOpsApart implements Kernel {
         int[] places = new int[inputs + 1];
         Arrays.setAll(places, i -> i < inputs ? i : output);
         Kernel main = library.apply(plain, at(arguments, places));
-        return main == null ? null : new PostOpsApart(main, places, followers(dnnl, postOps, inputs, arguments));
+        return main == null ? null : new PostOpsApart(main, places, followers(postOps, inputs, arguments));
     }
 
     private static boolean areOfType(DType dtype, @Nullable TensorSpec[] arguments, int from) {
@@ -66,7 +63,7 @@ final class PostOpsApart implements Kernel {
         return Arrays.stream(places).mapToObj(i -> arguments[i]).toArray(TensorSpec[]::new);
     }
 
-    private static List<Follower> followers(Dnnl dnnl, List<PostOp> postOps, int firstOperand, @Nullable TensorSpec[] arguments) {
+    private static List<Follower> followers(List<PostOp> postOps, int firstOperand, @Nullable TensorSpec[] arguments) {
         List<Follower> followers = new ArrayList<>();
         int output = arguments.length - 1;
         int next = firstOperand;
@@ -74,18 +71,10 @@ final class PostOpsApart implements Kernel {
             int[] places = postOp instanceof PostOp.Combine ? new int[]{output, next++, output} : new int[]{output, output};
             @Nullable
             TensorSpec[] specs = at(arguments, places);
-            Kernel kernel;
-            Computation computation;
-            if (postOp instanceof PostOp.Apply(var function, var alpha, var beta)) {
-                Unary unary = new Unary(function, alpha, beta);
-                kernel = ElementwiseRecipes.unary(dnnl, unary, specs);
-                computation = unary;
-            } else {
-                Binary binary = Binary.of(((PostOp.Combine) postOp).function());
-                kernel = ElementwiseRecipes.binary(dnnl, binary, specs);
-                computation = binary;
-            }
-            followers.add(new Follower(kernel != null ? kernel : PORTABLE.prepare(computation, Place.CPU, specs), places));
+            Computation computation = postOp instanceof PostOp.Apply(var function, var alpha, var beta)
+                    ? new Unary(function, alpha, beta)
+                    : Binary.of(((PostOp.Combine) postOp).function());
+            followers.add(new Follower(Kernels.system().prepare(computation, Place.CPU, specs), places));
         }
         return List.copyOf(followers);
     }

@@ -24,8 +24,13 @@ final class ScreenedKernel implements Kernel {
 
     /** Whether a run of a sum, whose result lies at the begin of the scratch memory, gave a finite number. */
     static boolean isFinite(DnnlKernel sum, @Nullable Tensor[] arguments, long shift, KernelContext context) {
-        sum.run(arguments, shift, context);
-        return Float.isFinite(context.scratch(Float.BYTES).segment().get(ValueLayout.JAVA_FLOAT, 0));
+        return Float.isFinite(first(sum, arguments, shift, context));
+    }
+
+    /** The number at the begin of the scratch memory after a run. */
+    static float first(DnnlKernel kernel, @Nullable Tensor[] arguments, long shift, KernelContext context) {
+        kernel.run(arguments, shift, context);
+        return context.scratch(Float.BYTES).segment().get(ValueLayout.JAVA_FLOAT, 0);
     }
 
     @Override

@@ -6,10 +6,13 @@ import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.internal.Floats;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
+import io.seriatim.tensor.kernel.Reduction;
 import io.seriatim.tensor.kernel.Unary;
+import io.seriatim.tensor.kernel.portable.FloatExp;
 import io.seriatim.tensor.kernel.portable.FloatLoops;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.ref.Reference;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -18,56 +21,96 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A function for which the library is only right for ordinary numbers: the input is looked through block by block, while it comes into the cache anyway, and a block with a value that is not is computed
- * in Java. NaN and infinities show in the sum of a block, which the library computes without having to be warmed up; denormals only in the bits.
+ * in Java. NaN and infinities show in the sum of a block, which the library computes without having to be warmed up.
  */
 final class ScreenedUnary implements Kernel {
     private static final int BLOCK = 1 << 15;
     private static final int MAGNITUDE = 0x7fffffff;
-    private static final int LEAST_NORMAL = 0x00800000;
+    private static final int INFINITY = Float.floatToRawIntBits(Float.POSITIVE_INFINITY);
+    private static final float MOST_TRUSTED = 64;
+    private static final float LEAST_UNTRUSTED = (float) Math.exp(MOST_TRUSTED);
+    private static final int LARGEST_TRUSTED = Float.floatToRawIntBits(MOST_TRUSTED);
+    /** Up to here plain Java looks through a block faster than two reductions begin. */
+    private static final int MOST_SCANNED = 4096;
 
     private final Unary unary;
     private final long size;
+    private final boolean isFloatExp;
     private final List<Stretch> stretches;
 
-    /** The kernels of one length: the function, and the sum of its input. */
-    private record Stretch(int length, DnnlKernel function, DnnlKernel sum) {
+    /** The kernels of one length: the function, the sum of its input, and if that is faster than to look through the input, the input's maximum and the sum of the results. */
+    private record Stretch(int length, DnnlKernel function, DnnlKernel sum, @Nullable DnnlKernel most, @Nullable DnnlKernel sumOfResults) {
+        List<DnnlKernel> all() {
+            List<DnnlKernel> all = new ArrayList<>(List.of(function, sum));
+            if (most != null) {
+                all.add(most);
+            }
+            if (sumOfResults != null) {
+                all.add(sumOfResults);
+            }
+            return all;
+        }
     }
 
-    private ScreenedUnary(Unary unary, long size, List<Stretch> stretches) {
+    /** Reductions of so many elements of an argument. */
+    @FunctionalInterface
+    interface Reductions {
+        /** Null if the library has none. */
+        @Nullable
+        DnnlKernel of(long length, int argument, Reduction.Function function);
+    }
+
+    private ScreenedUnary(Unary unary, TensorSpec x, List<Stretch> stretches) {
         this.unary = unary;
-        this.size = size;
+        this.size = x.shape().size();
+        this.isFloatExp = unary.function() == Unary.Function.EXP && x.dtype() == DType.FLOAT32;
         this.stretches = stretches;
     }
 
-    /** Null where the library has nothing, and for logarithms of 16 bits, whose denormals are not looked for. */
+    /** Null where the library has nothing. */
     static @Nullable Kernel of(Unary unary, TensorSpec x, LongFunction<@Nullable DnnlKernel> function,
-            LongFunction<@Nullable DnnlKernel> sum) {
+            Reductions reductions) {
         long size = x.shape().size();
-        if (unary.function() == Unary.Function.LOG && x.dtype() != DType.FLOAT32) {
-            return null;
-        }
         List<Stretch> stretches = new ArrayList<>();
         for (long length : new long[]{size >= BLOCK ? BLOCK : 0, size % BLOCK}) {
             if (length > 0) {
                 DnnlKernel applied = function.apply(length);
-                DnnlKernel added = sum.apply(length);
+                DnnlKernel added = reductions.of(length, 0, Reduction.Function.SUM);
                 if (applied == null || added == null) {
                     return null;
                 }
-                stretches.add(new Stretch((int) length, applied, added));
+                boolean byReductions = unary.function() == Unary.Function.EXP && x.dtype() == DType.FLOAT32 && length > MOST_SCANNED;
+                DnnlKernel most = byReductions ? reductions.of(length, 0, Reduction.Function.MAX) : null;
+                DnnlKernel sumOfResults = byReductions ? reductions.of(length, 1, Reduction.Function.SUM) : null;
+                stretches.add(new Stretch((int) length, applied, added, most, sumOfResults));
             }
         }
-        return new ScreenedUnary(unary, size, List.copyOf(stretches));
+        return new ScreenedUnary(unary, x, List.copyOf(stretches));
     }
 
     @Override
     public void run(@Nullable Tensor[] arguments, KernelContext context) {
+        try {
+            compute(arguments, context);
+        } finally {
+            Reference.reachabilityFence(arguments);
+        }
+    }
+
+    private void compute(@Nullable Tensor[] arguments, KernelContext context) {
         Tensor x = Objects.requireNonNull(arguments[0]);
         Tensor y = Objects.requireNonNull(arguments[1]);
         for (long at = 0; at < size; at += BLOCK) {
             Stretch stretch = size - at >= BLOCK ? stretches.getFirst() : stretches.getLast();
             long shift = at * x.dtype().bytes();
-            if (isOrdinary(stretch, arguments, shift, context)) {
+            DnnlKernel sumOfResults = stretch.sumOfResults();
+            if (sumOfResults != null && x.address() != y.address()) {
+                stretch.function().run(arguments, shift, context);
+                // The library's exponential of NaN is infinite.
+                if (!(ScreenedKernel.first(sumOfResults, arguments, shift, context) < LEAST_UNTRUSTED)) {
+                    plain(x, y, shift, stretch.length(), context);
+                }
+            } else if (isOrdinary(stretch, arguments, shift, context)) {
                 stretch.function().run(arguments, shift, context);
             } else {
                 plain(x, y, shift, stretch.length(), context);
@@ -76,24 +119,25 @@ final class ScreenedUnary implements Kernel {
     }
 
     private boolean isOrdinary(Stretch stretch, @Nullable Tensor[] arguments, long shift, KernelContext context) {
-        if (!ScreenedKernel.isFinite(stretch.sum(), arguments, shift, context)) {
-            return false;
-        }
         Tensor x = Objects.requireNonNull(arguments[0]);
-        return unary.function() != Unary.Function.LOG || !hasDenormals(x.memory(), x.offset() + shift, stretch.length(), context.ints(0));
+        DnnlKernel most = stretch.most();
+        if (isFloatExp && most == null) {
+            return !hasLarge(x.memory(), x.offset() + shift, stretch.length(), context.ints(0));
+        }
+        return ScreenedKernel.isFinite(stretch.sum(), arguments, shift, context)
+                && (most == null || ScreenedKernel.first(most, arguments, shift, context) <= MOST_TRUSTED);
     }
 
-    private static boolean hasDenormals(MemorySegment memory, long at, int count, int[] tile) {
+    /** Whether there are arguments for which the library's exponential is off by more than 4 units in the last place, which are those above 64, or NaN. */
+    private static boolean hasLarge(MemorySegment memory, long at, int count, int[] tile) {
         for (int i = 0; i < count; i += tile.length) {
             int length = Math.min(tile.length, count - i);
             MemorySegment.copy(memory, ValueLayout.JAVA_INT_UNALIGNED, at + (long) i * Float.BYTES, tile, 0, length);
-            int odd = 0;
+            int signs = 0;
             for (int j = 0; j < length; j++) {
-                int magnitude = tile[j] & MAGNITUDE;
-                // The sign bit is set for what is below the least normal number and above zero.
-                odd |= (magnitude - LEAST_NORMAL) & -magnitude;
+                signs |= (LARGEST_TRUSTED - tile[j]) & ~tile[j] | (INFINITY - (tile[j] & MAGNITUDE));
             }
-            if (odd < 0) {
+            if (signs < 0) {
                 return true;
             }
         }
@@ -101,6 +145,10 @@ final class ScreenedUnary implements Kernel {
     }
 
     private void plain(Tensor x, Tensor y, long shift, int count, KernelContext context) {
+        if (isFloatExp) {
+            FloatExp.run(x.memory(), x.offset() + shift, y.memory(), y.offset() + shift, count, context);
+            return;
+        }
         float[] from = context.floats(0);
         float[] to = context.floats(1);
         for (int i = 0; i < count; i += from.length) {
@@ -120,16 +168,14 @@ final class ScreenedUnary implements Kernel {
     @Override
     public void load() {
         for (Stretch stretch : stretches) {
-            stretch.function().load();
-            stretch.sum().load();
+            stretch.all().forEach(DnnlKernel::load);
         }
     }
 
     @Override
     public void close() {
         for (Stretch stretch : stretches) {
-            stretch.function().close();
-            stretch.sum().close();
+            stretch.all().forEach(DnnlKernel::close);
         }
     }
 }

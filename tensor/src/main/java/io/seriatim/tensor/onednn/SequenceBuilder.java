@@ -125,7 +125,7 @@ final class SequenceBuilder {
             for (PostOp postOp : postOps) {
                 int status = switch (postOp) {
                     case PostOp.Apply apply -> {
-                        Algorithms.Eltwise eltwise = Algorithms.eltwise(apply.function(), apply.alpha(), apply.beta());
+                        Algorithms.Eltwise eltwise = Algorithms.postOp(apply.function(), apply.alpha(), apply.beta());
                         yield eltwise == null
                                 ? -1
                                 : dnnl.call("dnnl_post_ops_append_eltwise", "piff", list, eltwise.algorithm(), eltwise.alpha(),

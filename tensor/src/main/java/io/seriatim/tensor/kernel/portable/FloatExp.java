@@ -1,0 +1,104 @@
+package io.seriatim.tensor.kernel.portable;
+
+import io.seriatim.tensor.kernel.KernelContext;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+
+/**
+ * The exponential of dense float32, for all values within one unit in the last place, where the library's is not right. With n the whole number next to x / ln 2, eˣ is 2ⁿ times a polynomial of x − n ln 2:
+ * S. L. Moshier, Cephes Mathematical Library, {@code expf}, of which these are the coefficients. 2ⁿ is multiplied in two parts, since neither the largest nor the smallest results have one that is a normal number. The loops
+ * are such that the JIT makes vector instructions of them; as in {@link FloatLog}, floats are made of bits by way of the output's memory.
+ */
+public final class FloatExp {
+    private static final ValueLayout.OfInt BITS = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final float LOG2_E = (float) 1.4426950408889634;
+    /** Added and subtracted, it rounds to a whole number. */
+    private static final float ROUND = 0x1.8p23f;
+    /** Beyond these the result is 0 or infinite. */
+    private static final float LEAST = -104;
+    private static final float MOST = 89;
+    private static final int BIAS = 127;
+    private static final int MANTISSA_BITS = 23;
+
+    private FloatExp() {
+    }
+
+    /**
+     * Computes.
+     *
+     * @param from
+     *            where the arguments are
+     * @param fromAt
+     *            the first one's place, in bytes
+     * @param to
+     *            where the results go; may be where the arguments are
+     * @param toAt
+     *            the first one's place, in bytes
+     * @param size
+     *            how many
+     * @param context
+     *            the calling thread's
+     */
+    public static void run(MemorySegment from, long fromAt, MemorySegment to, long toAt, long size, KernelContext context) {
+        float[] values = context.floats(0);
+        float[] factors = context.floats(1);
+        int[] bits = context.ints(0);
+        int[] more = context.ints(1);
+        for (long first = 0; first < size; first += KernelContext.TILE) {
+            int count = (int) Math.min(KernelContext.TILE, size - first);
+            int computed = Math.max(count, FloatLoops.LEAST);
+            long at = toAt + first * Float.BYTES;
+            MemorySegment.copy(from, FLOAT, fromAt + first * Float.BYTES, values, 0, count);
+            clamp(values, computed);
+            polynomials(values, factors, computed);
+            powers(factors, bits, more, computed);
+            MemorySegment.copy(bits, 0, to, BITS, at, count);
+            MemorySegment.copy(to, FLOAT, at, factors, 0, count);
+            multiply(values, factors, computed);
+            MemorySegment.copy(more, 0, to, BITS, at, count);
+            MemorySegment.copy(to, FLOAT, at, factors, 0, count);
+            multiply(values, factors, computed);
+            MemorySegment.copy(values, 0, to, FLOAT, at, count);
+        }
+    }
+
+    /** Makes polynomials of values, and the whole numbers that say by which powers of 2 they are to be multiplied. */
+    private static void polynomials(float[] values, float[] exponents, int count) {
+        for (int i = 0; i < count; i++) {
+            float x = values[i];
+            float n = x * LOG2_E + ROUND - ROUND;
+            float t = x - n * FloatLog.LN2_HIGH - n * FloatLog.LN2_LOW;
+            float p = (float) 1.9875691500e-4 * t + (float) 1.3981999507e-3;
+            p = p * t + (float) 8.3334519073e-3;
+            p = p * t + (float) 4.1665795894e-2;
+            p = p * t + (float) 1.6666665459e-1;
+            p = p * t + (float) 5.0000001201e-1;
+            exponents[i] = n;
+            values[i] = p * (t * t) + t + 1;
+        }
+    }
+
+    private static void clamp(float[] values, int count) {
+        for (int i = 0; i < count; i++) {
+            values[i] = Math.min(Math.max(values[i], LEAST), MOST);
+        }
+    }
+
+    /** The bits of two powers of 2 whose product is 2 to the power of each. */
+    private static void powers(float[] exponents, int[] bits, int[] more, int count) {
+        for (int i = 0; i < count; i++) {
+            int exponent = (int) exponents[i];
+            int half = exponent >> 1;
+            bits[i] = (half + BIAS) << MANTISSA_BITS;
+            more[i] = (exponent - half + BIAS) << MANTISSA_BITS;
+        }
+    }
+
+    private static void multiply(float[] values, float[] factors, int count) {
+        for (int i = 0; i < count; i++) {
+            values[i] *= factors[i];
+        }
+    }
+}
