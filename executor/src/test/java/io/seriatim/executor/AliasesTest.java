@@ -178,6 +178,27 @@ class AliasesTest {
         }
     }
 
+    /** Each output is its input's memory, whatever is written to the one; parts that begin at blocks have gaps between them. */
+    @ParameterizedTest
+    @ValueSource(strings = {"1 thread", "3 threads", "no passes", "no memory plan"})
+    void sharedBuffersAndAlignedPartsAreOneMemory(String how) {
+        Program program = program(block -> block.put(passing("a", 2)).put(passing("b", 3)).put(passing("c", 2)).put(passing("d", 3))
+                .put(passing("f", 8)).put(passing("y", 8)).put(passing("z", 2)).add(fill("a", 1, 2)).add(fill("b", 2, 3))
+                .add(OpDesc.of("coalesce_tensor").in("Input", "a", "b").out("Output", "a", "b").out("FusedOutput", "f").attr("dtype", 5)
+                        .attr("set_constant", true).attr("constant", 6f).attr("align_size", 16).build())
+                .add(OpDesc.of("share_buffer").in("X", "a", "b").out("Out", "c", "d").out("XOut", "a", "b").build())
+                .add(fill("d", 4, 3)).add(scale("c", "a", 2)).add(scale("f", "y", 1)).add(scale("c", "z", 1)));
+        try (Executor executor = executor(how)) {
+            Results results = executor.run(program, Map.of(), fetches("y", "z"));
+            assertArrayEquals(new float[]{12, 12}, results.get("z").toFloatArray());
+            float[] y = results.get("y").toFloatArray();
+            assertArrayEquals(new float[]{12, 12, 4, 4, 4}, new float[]{y[0], y[1], y[4], y[5], y[6]});
+            assertEquals(8, y.length);
+        }
+        assertArrayEquals(new float[]{12, 12},
+                Interpreter.of(Kernels.system()).run(program, Map.of(), List.of("z")).get("z").toFloatArray());
+    }
+
     /** What is fed is the caller's, also by another name. */
     @Test
     void whatIsFedIsNotChanged() {
