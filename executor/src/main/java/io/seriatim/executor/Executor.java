@@ -612,11 +612,12 @@ public final class Executor implements AutoCloseable {
     }
 
     /**
-     * Refuses new runs, waits until those that have begun or were pushed have ended, and lets threads, streams and the memory of plans go. The scope keeps its variables. An interrupt does not end the wait, and the
-     * thread stays interrupted; to end runs early, interrupt their threads. Closing again does nothing but wait.
+     * Refuses new runs, waits until those that have begun or were pushed have ended, and lets threads, streams and the memory of plans go. The scope keeps its variables. To end runs
+     * early, interrupt their threads. Closing again does nothing but wait.
      *
      * @throws IllegalStateException
-     *             if called inside of one of the executor's runs, or of an operation that a run which was pushed waits for
+     *             if called inside of one of the executor's runs, or of an operation that a run which was pushed waits for; or if the thread is interrupted while it waits: its flag stays set, and all is kept that runs
+     *             may need, until the executor is closed again
      */
     @Override
     public void close() {

@@ -4,6 +4,7 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.seriatim.engine.Engine;
 import io.seriatim.engine.Var;
 import java.lang.ref.WeakReference;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -12,6 +13,7 @@ import java.util.WeakHashMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
@@ -118,10 +120,12 @@ class OpenRuns {
     }
 
     /**
-     * Refuses new runs and waits until all others have ended. An interrupt does not end the wait; the thread stays interrupted.
+     * Refuses new runs and waits until all others have ended.
      *
      * @param shared
      *            the engine that runs the tasks; null if that is nobody else's
+     * @throws IllegalStateException
+     *             if the thread is interrupted and there is something to wait for; it stays interrupted
      */
     void close(@Nullable Engine shared) {
         if (isInside(INNERMOST.get())) {
@@ -129,15 +133,26 @@ class OpenRuns {
                     "An executor cannot be closed inside of one of its own runs, for which it would wait: close it after the run");
         }
         raise(CLOSING);
-        boolean interrupted = Thread.interrupted();
-        // Those that are being pushed are in the list afterwards.
-        interrupted |= awaitNone(shared);
-        for (Map.Entry<Var, Engine> each : scopes()) {
-            interrupted |= uninterruptibly(() -> each.getValue().waitToWrite(each.getKey()));
+        // A thread that was interrupted before closes what need not be waited for.
+        boolean looks = Thread.interrupted();
+        try {
+            // Those that are being pushed are in the list afterwards.
+            awaitNone(shared, looks);
+            for (Map.Entry<Var, Engine> each : scopes()) {
+                if (looks) {
+                    each.getValue().waitToWrite(each.getKey(), Duration.ZERO);
+                } else {
+                    each.getValue().waitToWrite(each.getKey());
+                }
+            }
+            raise(CLOSED);
+            awaitNone(shared, looks);
+        } catch (InterruptedException | TimeoutException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("The closing of an executor was interrupted while runs were under way, or pushed and to come. They go on, and others are refused: "
+                    + "close it again to wait for them, or interrupt their threads to end them early", e);
         }
-        raise(CLOSED);
-        interrupted |= awaitNone(shared);
-        if (interrupted) {
+        if (looks) {
             Thread.currentThread().interrupt();
         }
     }
@@ -157,19 +172,25 @@ class OpenRuns {
         return all;
     }
 
-    private boolean awaitNone(@Nullable Engine shared) {
+    private void awaitNone(@Nullable Engine shared, boolean looks) throws InterruptedException {
         CompletableFuture<Void> none = new CompletableFuture<>();
         waiting.add(none);
-        wakeIfNone();
-        boolean interrupted = uninterruptibly(() -> {
+        try {
+            wakeIfNone();
+            if (none.isDone()) {
+                return;
+            }
+            if (looks) {
+                throw new InterruptedException("before the wait for the last run");
+            }
             if (shared != null) {
                 shared.await(none);
-            } else if (!none.isDone()) {
+            } else {
                 Engine.blocking(() -> get(none));
             }
-        });
-        waiting.remove(none);
-        return interrupted;
+        } finally {
+            waiting.remove(none);
+        }
     }
 
     private static void get(CompletableFuture<Void> none) throws InterruptedException {
@@ -177,19 +198,6 @@ class OpenRuns {
             none.get();
         } catch (ExecutionException e) {
             throw new IllegalStateException("Nobody completes it so", e);
-        }
-    }
-
-    /** Returns whether the thread was interrupted meanwhile. */
-    private static boolean uninterruptibly(Engine.Blocking<InterruptedException> wait) {
-        boolean interrupted = false;
-        while (true) {
-            try {
-                wait.run();
-                return interrupted;
-            } catch (InterruptedException e) {
-                interrupted = true;
-            }
         }
     }
 }

@@ -14,6 +14,8 @@ import io.seriatim.graph.VarDesc;
 import io.seriatim.graph.VarType;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -148,12 +150,33 @@ class ClosingTest {
     }
 
     @Test
-    void anInterruptDoesNotEndTheWaitAndIsKept() throws Exception {
-        Executor executor = Executor.builder().threads(2).build();
+    void anInterruptEndsTheWaitOnly() throws Exception {
+        CountDownLatch inside = new CountDownLatch(1);
+        CountDownLatch go = new CountDownLatch(1);
+        Probes.on("in", _ -> {
+            inside.countDown();
+            go.await();
+        });
+        Executor executor = Executor.builder().threads(2).eager().build();
+        Program program = ClosingContract.doubling();
+        program.global().add(Probes.of(Probes.CALL, "y", "in"));
+        Plan plan = executor.compile(program, Executor.feeds("x"), Executor.fetches("y"));
+        CompletableFuture<Results> run = new CompletableFuture<>();
+        Thread runner = Thread.ofPlatform().daemon().start(() -> run.complete(plan.run(Bits.floats(2))));
+        try {
+            inside.await();
+            for (int i = 0; i < 2; i++) {
+                Thread.currentThread().interrupt();
+                IllegalStateException interrupted = assertThrows(IllegalStateException.class, executor::close);
+                assertTrue(Thread.interrupted() && String.valueOf(interrupted.getMessage()).contains("close it again"), interrupted.getMessage());
+            }
+        } finally {
+            go.countDown();
+        }
+        assertEquals(4, run.get(20, TimeUnit.SECONDS).scalar("y"));
+        runner.join();
         Thread.currentThread().interrupt();
         executor.close();
-        assertTrue(Thread.interrupted());
-        executor.close();
-        assertEquals(0, executor.scope().names().size());
+        assertTrue(Thread.interrupted(), "it stays interrupted, and closes what need not be waited for");
     }
 }

@@ -30,11 +30,13 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.IntConsumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** One plan, run by many threads at once. That runs overlap is shown by meetings inside of them, not by time. */
+@Timeout(value = 120, unit = TimeUnit.SECONDS)
 class ConcurrentRunsTest {
     @AfterEach
     void noHooks() {

@@ -33,11 +33,13 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Requests that are joined get what they would get alone. */
+@Timeout(value = 120, unit = TimeUnit.SECONDS)
 class RequestBatcherTest {
     private static final long SEED = 20261122;
 
@@ -64,6 +66,8 @@ class RequestBatcherTest {
 
     @AfterEach
     void close() {
+        // A test that has failed may have left runs behind, for which closing waits.
+        go.countDown();
         executor.close();
         Probes.allOff();
     }
@@ -250,14 +254,17 @@ class RequestBatcherTest {
         go.countDown();
         joined.await();
         first.await();
-        // One of them runs; the others wait, or run beside it.
-        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
-        while (callers.stream().filter(caller -> batcher.equals(LockSupport.getBlocker(caller.thread))).count() < 7) {
-            assertEquals(1, together.get(), "runs at the same time");
-            assertTrue(System.nanoTime() < end, "They should wait");
-            Thread.onSpinWait();
+        try {
+            // One of them runs; the others wait, or run beside it.
+            long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+            while (callers.stream().filter(caller -> batcher.equals(LockSupport.getBlocker(caller.thread))).count() < 7) {
+                assertEquals(1, together.get(), "runs at the same time");
+                assertTrue(System.nanoTime() < end, "They should wait");
+                Thread.onSpinWait();
+            }
+        } finally {
+            on.countDown();
         }
-        on.countDown();
         for (Caller caller : callers) {
             caller.assertAnswered();
         }
