@@ -97,7 +97,7 @@ final class SnapshotWalk extends PendingWalk {
     void becameReady(Operation op) {
         try {
             if (isOld(op)) {
-                find(op, EngineSnapshot.State.READY, null);
+                find(op, EngineSnapshot.State.READY);
             }
         } catch (Throwable t) {
             // For want of memory; the tracker is to go on.
