@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>
  * A task is ready when as many of those that it waits for have ended as the plan says; whoever brings the count to 0 has it. A thread goes on with the most urgent one that it has made ready and puts the
- * others into a queue, from which idle threads take the most urgent: that with the longest way to the end. A task of a device counts as ended for tasks of devices when it is launched, since events order
+ * others into a queue, from which idle threads take the most urgent: that with the lowest priority, and of these that with the longest way to the end. A task of a device counts as ended for tasks of devices when it is launched, since events order
  * these; for tasks of the host when its event says so. The first failure ends the run; others are suppressed in it.
  *
  * <p>
@@ -272,7 +272,7 @@ final class Crew implements RunLoop {
                 if (left.decrementAndGet() == 0) {
                     wake();
                 }
-                current = next;
+                current = next < 0 || ready.isEmpty() ? next : ready.exchange(next);
             }
         }
 
@@ -281,7 +281,7 @@ final class Crew implements RunLoop {
             if (kept < 0) {
                 return other;
             }
-            boolean exchanged = urgency.of(other) > urgency.of(kept);
+            boolean exchanged = urgency.isBefore(other, kept);
             put(exchanged ? kept : other);
             return exchanged ? other : kept;
         }

@@ -65,7 +65,8 @@ final class Pushed implements RunLoop {
     private void push(Frame frame, int task, Var[] ended, Var interpreter, AtomicReference<@Nullable Throwable> failure) {
         Specialisation plan = frame.plan();
         Var[] before = Arrays.stream(plan.before()[task]).mapToObj(other -> ended[other]).toArray(Var[]::new);
-        OpBuilder op = engine.op(plan.tasks().get(task).name()).reads(before).mutates(ended[task]);
+        OpBuilder op = engine.op(plan.tasks().get(task).name()).reads(before).mutates(ended[task])
+                .priority(priority(plan.tasks().get(task)));
         if (plan.tasks().get(task) instanceof Task.Interpreted interpreted) {
             // One that waits for an inner block's plan has the interpreter for itself: what the engine runs meanwhile must not need it.
             op = interpreted.access().runsBlocks() ? op.mutates(interpreter) : op.reads(interpreter);
@@ -97,6 +98,11 @@ final class Pushed implements RunLoop {
         if (interrupted) {
             Thread.currentThread().interrupt();
         }
+    }
+
+    /** The engine runs higher numbers first. */
+    private static int priority(Task task) {
+        return Math.clamp(-(long) Priorities.of(task), Integer.MIN_VALUE, Integer.MAX_VALUE);
     }
 
     /** After a failure nothing more is run. */

@@ -27,7 +27,7 @@ final class ReadyTasks {
     synchronized void put(int task) {
         int at = size;
         size = at + 1;
-        while (at > 0 && urgency.of(heap[(at - 1) / 2]) < urgency.of(task)) {
+        while (at > 0 && urgency.isBefore(task, heap[(at - 1) / 2])) {
             heap[at] = heap[(at - 1) / 2];
             at = (at - 1) / 2;
         }
@@ -37,6 +37,16 @@ final class ReadyTasks {
     /** The most urgent one, or −1 if there is none. */
     int take() {
         return size == 0 ? -1 : takeFirst();
+    }
+
+    /** The given task, or one whose priority is before its own; then the given one waits here. */
+    synchronized int exchange(int task) {
+        if (size == 0 || !urgency.precedes(heap[0], task)) {
+            return task;
+        }
+        int first = takeFirst();
+        put(task);
+        return first;
     }
 
     private synchronized int takeFirst() {
@@ -49,10 +59,10 @@ final class ReadyTasks {
         size = left;
         int at = 0;
         for (int child = 1; child < left; child = 2 * at + 1) {
-            if (child + 1 < left && urgency.of(heap[child + 1]) > urgency.of(heap[child])) {
+            if (child + 1 < left && urgency.isBefore(heap[child + 1], heap[child])) {
                 child++;
             }
-            if (urgency.of(heap[child]) <= urgency.of(moved)) {
+            if (urgency.isBefore(moved, heap[child])) {
                 break;
             }
             heap[at] = heap[child];

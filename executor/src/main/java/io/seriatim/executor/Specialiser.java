@@ -31,7 +31,8 @@ final class Specialiser {
         // A check of every operation's results needs every operation. The passes take values for disjoint memory.
         List<Task> rewritten = once || options.nanCheck() || values.hasParts() ? lowered : rewritten(lowered, values, accesses);
         Preparation.of(rewritten, options, kernels);
-        List<Task> placed = Placement.of(rewritten, values, options, kernels, accesses.block().index() > 0);
+        List<Task> placed = Priorities.ordered(Placement.of(rewritten, values, options, kernels, accesses.block().index() > 0), values,
+                accesses.block(), options);
         boolean hostOnly = placed.stream().allMatch(task -> task.place().isHost());
         List<Task> tasks = once || !hostOnly || !isSplit() || values.hasParts() || isForTeam(placed, values, accesses)
                 ? placed

@@ -17,9 +17,12 @@ import java.util.List;
  *            the cost of the longest way of all
  * @param sum
  *            the cost of all tasks
+ * @param priorities
+ *            of tasks, which count before their costs; none if all are equal
  */
 @SuppressWarnings("ArrayRecordComponent") // Never compared.
-record Urgency(long[] ways, long longest, long sum) {
+record Urgency(long[] ways, long longest, long sum, int[] priorities) {
+    private static final int[] EQUAL = {};
     /** What a task costs whatever it does. */
     private static final long LEAST = 512;
     /** How many multiplications and additions take as long as moving a byte. */
@@ -60,7 +63,8 @@ record Urgency(long[] ways, long longest, long sum) {
             longest = Math.max(longest, ways[i]);
             sum += cost;
         }
-        return new Urgency(ways, longest, sum);
+        int[] priorities = tasks.stream().mapToInt(Priorities::of).toArray();
+        return new Urgency(ways, longest, sum, Priorities.areEqual(priorities) ? EQUAL : priorities);
     }
 
     private static long cost(Task task, ValueTable values) {
@@ -117,8 +121,18 @@ record Urgency(long[] ways, long longest, long sum) {
         return weights.rank() == 0 ? 0 : 2 * result.size() * weights.size() / Math.max(1, weights.dim(0));
     }
 
-    long of(int task) {
-        return ways[task];
+    /** Whether a ready task begins before another: by priority, then by the longest way to the end, then by the order of the program. */
+    boolean isBefore(int task, int other) {
+        int order = priorities.length == 0 ? 0 : Integer.compare(priorities[task], priorities[other]);
+        if (order == 0) {
+            order = Long.compare(ways[other], ways[task]);
+        }
+        return order != 0 ? order < 0 : task < other;
+    }
+
+    /** Whether a task has the lower scheduling_priority. A thread may go on with a successor whose input it has in its cache, but not before such a task. */
+    boolean precedes(int task, int other) {
+        return priorities.length > 0 && priorities[task] < priorities[other];
     }
 
     /** What several threads gain. */

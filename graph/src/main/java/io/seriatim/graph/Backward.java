@@ -4,6 +4,7 @@ import io.seriatim.graph.op.GradientRule;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -195,21 +196,57 @@ final class Backward {
     /** Emits the gradients of a path into a block, which is the parent of those that gradients of blocks get. */
     private void emit(Block forward, List<OpDesc> path, Block into, List<OpDesc> first, Set<String> targets, @Nullable Set<String> seeds) {
         List<OpDesc> gradients = new ArrayList<>();
+        Map<OpDesc, List<String>> overwritten = overwritten(forward);
         for (OpDesc op : path.reversed()) {
             @Nullable
             Block inner = ControlGradients.block(op) < 0 ? null : gradientBlock(op, into.index());
             Predicate<String> wanted = name -> !unwanted(forward).contains(GradientRule.gradient(name));
             List<OpDesc> made = inner == null ? GradientPruning.make(op, wanted) : ControlGradients.make(op, inner, program, wanted);
-            made.forEach(each -> gradients.add(into == program.global() ? withoutCollisions(each, op, into) : each));
+            // A priority is that of the forward operation alone.
+            made.stream().map(each -> each.attribute(Roles.PRIORITY) == null ? each : each.without(Set.of(Roles.PRIORITY)))
+                    .forEach(each -> gradients.add(into == program.global() ? withoutCollisions(each, op, into) : each));
+            overwritten.getOrDefault(op, List.of()).stream().filter(wanted).map(name -> nothing(into, name)).forEach(gradients::add);
         }
         List<OpDesc> reached = new ArrayList<>(first);
         reached.addAll(seeds == null || firstCall ? gradients : GradientPruning.reached(gradients, seeds));
         List<OpDesc> summed = Accumulation.of(reached, forward.index(), maxChainedAdditions);
         // Seeds are what the targets begin with: no one asks whether they are wanted.
         List<OpDesc> kept = new ArrayList<>(summed.subList(0, first.size()));
-        kept.addAll(GradientPruning.prune(summed.subList(first.size(), summed.size()), unwanted(forward), targets));
+        boolean isInner = into.forward() != Block.NONE;
+        Predicate<String> fromOutside = name -> isInner && forward.var(forward(name)) == null;
+        kept.addAll(GradientPruning.prune(summed.subList(first.size(), summed.size()), unwanted(forward), targets, fromOutside));
         List<OpDesc> fresh = into.forward() == Block.NONE ? withoutOverwriting(kept, first.size(), into) : kept;
         fresh.forEach(each -> into.add(Appender.complete(each, Roles.BACKWARD)));
+    }
+
+    /** What had a value before an operation overwrites it, without a look. The first write in a step of a loop is left to the loop, which hands gradients from step to step. */
+    private static Map<OpDesc, List<String>> overwritten(Block block) {
+        OpDesc runner = runner(block);
+        boolean isStep = runner != null && runner.type().equals("while");
+        List<String> before = runner == null ? List.of() : runner.inputNames();
+        Map<OpDesc, List<String>> overwritten = new IdentityHashMap<>();
+        Set<String> written = new HashSet<>();
+        for (OpDesc op : block.ops()) {
+            List<String> names = ControlGradients.block(op) >= 0 ? List.of() : op.outputNames();
+            for (String name : names) {
+                VarDesc desc = block.find(name);
+                boolean hadValue = written.contains(name) || desc != null && !isStep && (before.contains(name) || desc.isPersistable()
+                        || desc.needCheckFeed() != null);
+                if (hadValue && desc != null && desc.type() instanceof VarType.Dense && !op.inputNames().contains(name)) {
+                    overwritten.computeIfAbsent(op, _ -> new ArrayList<>()).add(name);
+                }
+            }
+            written.addAll(op.outputNames());
+        }
+        return overwritten;
+    }
+
+    /** From an operation that overwrites a variable no gradient flows to its earlier value. */
+    private OpDesc nothing(Block into, String name) {
+        String own = GradientRule.gradient(name);
+        String gradient = into == program.global() ? renamed.getOrDefault(own, own) : own;
+        return OpDesc.of("fill_any_like").in("X", gradient).out("Out", gradient).attr("value", 0f).attr("dtype", -1).attr(Roles.SCOPE, "")
+                .build();
     }
 
     /** Zeros and sums, too, leave alone what an earlier call has computed. */
@@ -264,6 +301,7 @@ final class Backward {
             OpDesc kept = GradientPruning.existing(op, block, parentOp(block));
             op.attributes().forEach(each -> each.value().blocks().forEach(index -> declareInner(program.block(index), kept != null)));
             if (kept != null) {
+                declareRead(block, kept);
                 declare(block, kept);
                 ops.add(kept);
             }
@@ -281,10 +319,12 @@ final class Backward {
     }
 
     private @Nullable OpDesc parentOp(Block block) {
-        if (block.forward() == Block.NONE) {
-            return null;
-        }
-        for (Block each : program.blocks()) {
+        return block.forward() == Block.NONE ? null : runner(block);
+    }
+
+    /** The operation that runs a block. */
+    private static @Nullable OpDesc runner(Block block) {
+        for (Block each : block.program().blocks()) {
             for (OpDesc op : each.ops()) {
                 if (ControlGradients.block(op) == block.index()) {
                     return op;
@@ -292,6 +332,21 @@ final class Backward {
             }
         }
         return null;
+    }
+
+    /** The gradient of a loop's variable may come only from a later step. */
+    private static void declareRead(Block block, OpDesc op) {
+        if (block.forward() == Block.NONE) {
+            return;
+        }
+        for (String name : op.inputNames()) {
+            VarDesc of = name.contains(GradientRule.SUFFIX) && block.find(name) == null
+                    ? block.program().block(block.forward()).find(forward(name))
+                    : null;
+            if (of != null && of.type().tensorType() != null) {
+                block.put(VarDesc.of(name, of.type()));
+            }
+        }
     }
 
     private static void declare(Block block, OpDesc op) {

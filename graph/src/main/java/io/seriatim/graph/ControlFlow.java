@@ -1,8 +1,5 @@
 package io.seriatim.graph;
 
-import io.seriatim.graph.op.GradientRule;
-import io.seriatim.graph.op.Operation;
-import io.seriatim.graph.op.Operations;
 import io.seriatim.tensor.DType;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -81,11 +78,17 @@ final class ControlFlow {
         });
         String scope = graph.names().next("_generated_var");
         outer.put(new VarDesc(scope, new VarType.Other(VarType.STEP_SCOPES), null, null, null, null));
-        List<String> inputs = readFromOutside(block);
+        Set<String> inputs = new LinkedHashSet<>(readFromOutside(block));
+        // What a branch writes outside of it keeps its value, and its gradient, where the branch is not taken.
+        Set<String> written = writtenOutside(block);
+        outs.forEach(written::remove);
+        inputs.addAll(written);
+        List<String> results = List.copyOf(outs);
+        outs.addAll(written);
         outer.add(Appender.complete(OpDesc.of("conditional_block").in("Cond", condition.name()).in("Input", inputs).out("Out", outs)
                 .out("Scope", scope).attr("sub_block", block).attr("is_scalar_condition", true)
                 .attr("skip_eager_deletion_vars", new String[0]).build(), graph.role()));
-        return outs.stream().map(graph::value).toList();
+        return results.stream().map(graph::value).toList();
     }
 
     private static List<Value> visible(Graph graph, @Nullable List<Value> values, String what) {
@@ -140,27 +143,22 @@ final class ControlFlow {
     private static List<Value> variables(Graph graph, List<Value> initial) {
         List<Value> variables = new ArrayList<>();
         for (Value each : initial) {
-            variables.add(variables.contains(each) || isWantedElsewhere(graph.block(), each) ? each.assign() : each);
+            variables.add(variables.contains(each) || isWantedElsewhere(graph, each) ? each.assign() : each);
         }
         return variables;
     }
 
-    private static boolean isWantedElsewhere(Block block, Value value) {
+    private static boolean isWantedElsewhere(Graph graph, Value value) {
+        Block block = graph.block();
         VarDesc desc = block.var(value.name());
-        if (desc == null || desc.isTrained()) {
+        // One that is stopped starts a variable that need not be: its body decides.
+        if (desc == null || desc.isTrained() || graph.flow().isStopped(value.name())) {
             return true;
         }
-        return !desc.stopsGradient() && block.ops().stream().anyMatch(op -> isReadByGradient(op, value.name()));
-    }
-
-    private static boolean isReadByGradient(OpDesc op, String name) {
-        if (op.inputNames().contains(name)) {
-            return GradientPruning.carries(op);
-        }
-        Operation schema = Operations.system().find(op.type());
-        GradientRule rule = schema == null ? null : schema.gradient();
-        return rule != null && op.outputNames().contains(name)
-                && rule.make(op, _ -> true).stream().anyMatch(gradient -> gradient.inputNames().contains(name));
+        boolean flows = value.dtype().isFloating();
+        return block.ops().stream().anyMatch(op -> flows && op.inputNames().contains(value.name())
+                ? GradientPruning.carries(op)
+                : GradientReads.mayRead(block.program(), op, value.name()));
     }
 
     static List<Value> whileLoop(Graph graph, Graph.LoopFunction condition, Graph.LoopFunction body, List<Value> given) {
@@ -192,6 +190,7 @@ final class ControlFlow {
             assign(graph, block, again, first);
             return next;
         });
+        graph.flow().ofLoop(block);
         String scopes = graph.names().next("_generated_var");
         outer.put(new VarDesc(scopes, new VarType.Other(VarType.STEP_SCOPES), null, null, null, null));
         Set<String> read = new LinkedHashSet<>(readFromOutside(block));

@@ -46,7 +46,7 @@ final class ControlGradients {
     private static OpDesc loop(OpDesc op, Block gradient, Program program, Predicate<String> wanted) {
         Set<String> made = new HashSet<>();
         gradient.ops().forEach(each -> made.addAll(each.outputNames()));
-        List<String> outer = outerGradients(op, gradient, program);
+        List<String> outer = outerGradients(op, gradient, program, wanted);
         Map<String, List<String>> in = new TreeMap<>();
         in.put("X", op.input("X"));
         in.put("Out", op.output("Out"));
@@ -62,8 +62,8 @@ final class ControlGradients {
                 outer.toArray(String[]::new));
     }
 
-    /** The gradients that the block reads before it writes them. */
-    private static List<String> outerGradients(OpDesc op, Block gradient, Program program) {
+    /** The gradients that the block reads before it writes them, and those of what the steps write over: what flows in from behind the loop does not reach what was there before it. */
+    private static List<String> outerGradients(OpDesc op, Block gradient, Program program, Predicate<String> wanted) {
         Block forward = program.block(block(op));
         Set<String> inner = new HashSet<>(op.input("X"));
         inner.addAll(op.output("Out"));
@@ -72,6 +72,8 @@ final class ControlGradients {
             each.inputNames().stream().filter(name -> !inner.contains(name) && !isKnown(name, forward)).forEach(outer::add);
             inner.addAll(each.outputNames());
         }
+        op.output("Out").stream().filter(name -> op.input("X").contains(name) && wanted.test(name)).map(GradientRule::gradient)
+                .forEach(outer::add);
         return List.copyOf(outer);
     }
 

@@ -40,9 +40,15 @@ final class GradientPruning {
         return rule.make(op, wanted);
     }
 
-    /** Prunes operations of gradients. */
-    static List<OpDesc> prune(List<OpDesc> ops, Set<String> unwanted, Set<String> targets) {
+    /**
+     * Prunes operations of gradients.
+     *
+     * @param fromOutside
+     *            gradients of variables of outer blocks: one that no operation here computes has the value with which it came in
+     */
+    static List<OpDesc> prune(List<OpDesc> ops, Set<String> unwanted, Set<String> targets, Predicate<String> fromOutside) {
         Set<String> absent = new HashSet<>(unwanted);
+        Set<String> present = new HashSet<>();
         List<OpDesc> kept = new ArrayList<>();
         for (OpDesc op : ops) {
             List<String> out = op.outputNames().stream().filter(name -> !name.equals(GradientRule.EMPTY)).toList();
@@ -52,8 +58,9 @@ final class GradientPruning {
             List<String> in = op.inputNames().stream().filter(name -> isGradient(name) && !targets.contains(name)).toList();
             boolean fromTarget = op.inputNames().stream().anyMatch(targets::contains);
             if (!fromTarget && !in.isEmpty() && absent.containsAll(in)) {
-                absent.addAll(out);
+                out.stream().filter(name -> !present.contains(name) && !fromOutside.test(name)).forEach(absent::add);
             } else {
+                present.addAll(out);
                 kept.add(op);
             }
         }

@@ -23,14 +23,19 @@ import org.jspecify.annotations.Nullable;
  * Operations on single variables are methods of {@link Value}; layers that are used more than once are made first (see {@link Layers}); any operation there is can be added with {@link #op}.
  */
 public final class Graph extends GraphLayers {
+    private static final System.Logger LOGGER = System.getLogger("io.seriatim.graph");
+    private static final int MOST_NAMED = 20;
+
     private final Program main = new Program();
     private final Program startup = new Program();
     private final UniqueNames names = new UniqueNames();
     private final Map<String, ParameterSpec> specs = new HashMap<>();
     private final Map<String, Schedule> schedules = new LinkedHashMap<>();
     private final Layers layers = new Layers(this);
+    private final GradientFlow flow = new GradientFlow(this);
     private final int seed;
     private Block block = main.global();
+    private List<UntrainedParameter> untrained = List.of();
     private int optimizerScopes;
     private int maxChainedAdditions;
     private boolean finished;
@@ -100,6 +105,10 @@ public final class Graph extends GraphLayers {
     @Override
     int seed() {
         return seed;
+    }
+
+    GradientFlow flow() {
+        return flow;
     }
 
     ParameterSpec spec(String parameter) {
@@ -467,16 +476,35 @@ public final class Graph extends GraphLayers {
         }
     }
 
-    /** A training without parameters would do nothing, and say nothing. */
+    /** A training without parameters would do nothing, and say nothing; one that leaves parameters out says which. */
     List<ParameterGradient> backwardToSome(Value loss, List<Value> parameters, Set<Value> noGradient) {
         List<ParameterGradient> pairs = backward(loss, parameters, noGradient);
         if (pairs.isEmpty()) {
             throw new IllegalArgumentException(
                     "No parameter has a gradient from the loss '" + loss.name() + "', so that there is nothing to train"
                             + " among " + parameters.stream().map(Value::name).toList()
-                            + ": check that the loss depends on them, through variables whose gradient is not stopped");
+                            + ": check that the loss depends on them, through variables whose gradient is not stopped"
+                            + (untrained.isEmpty() ? "" : "; " + text(untrained)));
+        }
+        if (!untrained.isEmpty()) {
+            LOGGER.log(System.Logger.Level.WARNING, "The loss ''{0}'' has no gradient for {1} of {2} parameters, which are not trained: {3}",
+                    loss.name(), untrained.size(), parameters.size(), text(untrained));
         }
         return pairs;
+    }
+
+    private static String text(List<UntrainedParameter> parameters) {
+        String named = parameters.stream().limit(MOST_NAMED).map(UntrainedParameter::toString).collect(Collectors.joining(", "));
+        return parameters.size() > MOST_NAMED ? named + ", and " + (parameters.size() - MOST_NAMED) + " more" : named;
+    }
+
+    /**
+     * The parameters that the latest {@link #minimize} or {@link #backward} was to find gradients for, and found none. {@code minimize} also warns of them, with the logger {@code io.seriatim.graph}.
+     *
+     * @return with the reasons, in the order of the parameters
+     */
+    public List<UntrainedParameter> untrained() {
+        return untrained;
     }
 
     /** The parameters that are trained unless others are named. */
@@ -508,8 +536,19 @@ public final class Graph extends GraphLayers {
      */
     public List<ParameterGradient> backward(Value loss, List<Value> parameters, Set<Value> noGradient) {
         checkLoss(loss);
-        return Backward.append(main, own(loss), parameters.stream().map(this::own).toList(),
-                noGradient.stream().map(this::own).collect(Collectors.toSet()), maxChainedAdditions);
+        List<String> names = parameters.stream().map(this::own).toList();
+        Set<String> stopped = noGradient.stream().map(this::own).collect(Collectors.toSet());
+        List<ParameterGradient> pairs = Backward.append(main, own(loss), names, stopped, maxChainedAdditions);
+        Set<String> found = pairs.stream().map(ParameterGradient::parameter).collect(Collectors.toSet());
+        untrained = MissingGradients.of(main, loss.name(), names.stream().filter(name -> !found.contains(name) && !isStorage(name)).toList(),
+                stopped);
+        return pairs;
+    }
+
+    /** The memory in which other parameters lie is trained with these. */
+    private boolean isStorage(String parameter) {
+        return startup.global().ops().stream()
+                .anyMatch(op -> op.type().equals("coalesce_tensor") && op.output("FusedOutput").contains(parameter));
     }
 
     /**

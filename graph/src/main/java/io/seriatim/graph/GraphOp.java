@@ -252,7 +252,7 @@ public final class GraphOp {
         OpDesc typed = op;
         for (Attribute.Named each : op.attributes()) {
             AttributeSpec spec = schema.attribute(each.name());
-            if (spec == null && !Roles.ALL.contains(each.name())) {
+            if (spec == null && !Roles.ALL.contains(each.name()) && !each.name().equals(Roles.PRIORITY)) {
                 throw new IllegalArgumentException("Operation '" + type + "' has no attribute '" + each.name() + "'; it has "
                         + schema.attributes().stream().map(AttributeSpec::name).sorted().toList());
             }
@@ -284,11 +284,15 @@ public final class GraphOp {
         OpDesc op = Appender.append(block, checked(schema), graph.role());
         Set<String> stopped = new HashSet<>();
         stopping.forEach(slot -> stopped.addAll(op.output(slot)));
+        stopped.forEach(graph.flow()::stop);
         for (String name : names) {
             VarDesc written = block.get(name);
             VarType.TensorType tensor = written.type().tensorType();
             boolean discrete = tensor != null && DataTypes.find(tensor.dataType()) != null && !tensor.dtype().isFloating();
             block.put(written.stopping(stops || discrete || stopped.contains(name) || written.stopsGradient()));
+        }
+        if (names.size() < op.outputNames().size()) {
+            graph.flow().through(block, op);
         }
         return names.stream().map(graph::value).toList();
     }

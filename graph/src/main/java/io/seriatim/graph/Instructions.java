@@ -34,7 +34,7 @@ final class Instructions {
             case "c_allreduce_sum", "c_broadcast", "c_allgather", "c_reducescatter", "c_sync_calc_stream", "c_sync_comm_stream" ->
                 alone(op, environment);
             case "send_v2", "recv_v2" -> throw new IllegalArgumentException(op.type() + " is from or to rank " + attrs(op).getInt("peer")
-                    + ", but the interpreter is the only rank; run the program with an Executor that has several places");
+                    + ", but a run is a single rank; take the operation out, or run the program's parts one after the other");
             default -> {
                 if (!TensorListInstructions.run(op, environment)) {
                     throw new IllegalArgumentException(
@@ -81,12 +81,19 @@ final class Instructions {
         }
     }
 
-    /** Communication among one. */
+    /** Communication among one: a copy. What is not known to be among one is refused, for the copy would be wrong without a word. */
     private static void alone(OpDesc op, Environment environment) {
-        Attrs attrs = attrs(op);
-        if (attrs.has("nranks") && attrs.getInt("nranks") > 1) {
-            throw new IllegalArgumentException(op.type() + " is among " + attrs.getInt("nranks")
-                    + " ranks, but the interpreter is the only one; run the program with an Executor that has several places");
+        boolean exchanges = !op.type().startsWith("c_sync_");
+        long ranks = switch (op.attribute("nranks")) {
+            case Attribute.Int(int count) -> count;
+            case Attribute.Int64(long count) -> count;
+            case null, default -> 0;
+        };
+        if (exchanges && ranks != 1) {
+            throw new IllegalArgumentException(op.type() + " (ring " + attrs(op).getInt("ring_id") + ", inputs " + op.inputNames()
+                    + ") is among " + (ranks == 0 ? "a number of ranks that the program does not say" : ranks + " ranks")
+                    + ", but a run is a single rank: set the attribute nranks to 1 if there is one rank only, or take the operation out;"
+                    + " several places train one program with DataParallel");
         }
         List<String> out = op.output("Out");
         for (int i = 0; i < out.size(); i++) {

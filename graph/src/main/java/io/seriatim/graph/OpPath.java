@@ -86,11 +86,13 @@ final class OpPath {
             inner.ops().forEach(each -> targets.addAll(each.outputNames()));
         }
         List<OpDesc> path = find(inner, targets, Set.of(), stopped, paths);
-        if (op.type().equals("while") && !path.isEmpty()) {
-            // What one step reads another has written: the second walk begins with all that the first found to be read.
-            Set<String> again = new HashSet<>(targets);
-            path.forEach(each -> each.inputNames().stream().filter(name -> !stopped.contains(name)).forEach(again::add));
-            path = find(inner, again, Set.of(), stopped, paths);
+        boolean repeated = op.type().equals("while") || op.type().equals("recurrent");
+        // What one step reads an earlier one has written: each walk begins with all that the one before found to be read, until it finds no more.
+        for (boolean grows = repeated && !path.isEmpty(); grows;) {
+            int found = path.size();
+            path.forEach(each -> each.inputNames().stream().filter(name -> !stopped.contains(name)).forEach(targets::add));
+            path = find(inner, targets, Set.of(), stopped, paths);
+            grows = path.size() > found;
         }
         paths.put(inner.index(), path);
     }

@@ -10,6 +10,8 @@ final class Roles {
     static final String SCOPE = "op_namescope";
     static final String CALLSTACK = "op_callstack";
     static final String QUANTIZED = "with_quant_attr";
+    /** Of operations that are ready, the one with the lowest number begins first. */
+    static final String PRIORITY = "scheduling_priority";
     /** The attributes that every operation has. */
     static final Set<String> ALL = Set.of(ATTRIBUTE, VARIABLES, SCOPE, DEVICE, QUANTIZED);
 

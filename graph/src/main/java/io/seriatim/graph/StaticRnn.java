@@ -166,6 +166,7 @@ public final class StaticRnn {
             throw new IllegalArgumentException(
                     "Each state of a recurrent network needs its next value: call update(...) for " + before.get(after.indexOf("")));
         }
+        checkWrites();
         List<String> outs = new ArrayList<>();
         for (Value output : outputs) {
             // As with inputs, the sequence outside has the step's name.
@@ -181,6 +182,19 @@ public final class StaticRnn {
                 .attr("ex_states", before.toArray(String[]::new)).attr("states", after.toArray(String[]::new)).attr("sub_block", block)
                 .attr("reverse", false).attr("is_train", true).attr("skip_eager_deletion_vars", new String[0]).build(), graph.role()));
         return outs.stream().map(graph::value).toList();
+    }
+
+    /** No gradient would flow through what a step leaves outside by another way. */
+    private void checkWrites() {
+        for (OpDesc op : block.ops()) {
+            for (String name : op.outputNames()) {
+                VarDesc desc = block.find(name);
+                if (block.var(name) == null && desc != null && !desc.isPersistable()) {
+                    throw new IllegalArgumentException("A step of the recurrent network '" + layer + "' writes '" + name
+                            + "' (operation '" + op.type() + "'), which was made outside of it: make it a state, or an output");
+                }
+            }
+        }
     }
 
     private Set<String> parameters() {

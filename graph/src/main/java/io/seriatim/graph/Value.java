@@ -1460,6 +1460,7 @@ public final class Value {
         Block owner = graph.block().owner(name);
         if (owner != null) {
             owner.put(owner.get(name).stopping(true));
+            graph.flow().stop(name);
         }
         return this;
     }
@@ -1473,6 +1474,7 @@ public final class Value {
         Block owner = graph.block().owner(name);
         if (owner != null) {
             owner.put(owner.get(name).stopping(false));
+            graph.flow().want(name);
         }
         return this;
     }

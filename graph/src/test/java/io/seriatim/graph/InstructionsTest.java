@@ -90,14 +90,46 @@ class InstructionsTest {
     void otherRanksAreRefused() {
         feed("x", 1, 2);
         add(OpDesc.of("c_allgather").in("X", "x").out("Out", "y").attr("nranks", 4));
-        refused("c_allgather", "4 ranks", "Executor");
+        refused("c_allgather", "4 ranks", "DataParallel");
+    }
+
+    /** Not even where the schema has a default: who does not say how many there are may mean several. */
+    @Test
+    void unknownRanksAreRefused() {
+        feed("x", 1, 2);
+        for (String type : List.of("c_allreduce_sum", "c_broadcast", "c_reducescatter")) {
+            add(OpDesc.of(type).in("X", "x").out("Out", type).attr("ring_id", 3));
+            refused(type, "ring 3", "[x]", "a number of ranks that the program does not say", "nranks to 1");
+            block.setOps(List.of());
+        }
+    }
+
+    @Test
+    void synchronisingWithOneselfNeedsNoRanks() {
+        feed("x", 1, 2);
+        for (String type : List.of("c_sync_calc_stream", "c_sync_comm_stream")) {
+            add(OpDesc.of(type).in("X", "x").out("Out", type));
+            assertArrayEquals(new double[]{1, 2}, run(type).toDoubleArray(), type);
+        }
+    }
+
+    /** Collectives that are not known at all are refused, not taken for copies. */
+    @Test
+    void unknownCollectivesAreRefused() {
+        feed("x", 1, 2);
+        for (String type : List.of("c_allreduce_max", "c_allreduce_min", "c_allreduce_prod", "c_concat", "c_split", "c_identity",
+                "c_reduce_sum", "c_scatter", "mp_allreduce_sum", "allreduce", "broadcast", "alltoall", "partial_allgather", "barrier")) {
+            add(OpDesc.of(type).in("X", "x").out("Out", type).attr("nranks", 1));
+            refused(type);
+            block.setOps(List.of());
+        }
     }
 
     @Test
     void sendingIsRefused() {
         feed("x", 1, 2);
         add(OpDesc.of("send_v2").in("X", "x").attr("peer", 3));
-        refused("send_v2", "rank 3", "Executor");
+        refused("send_v2", "rank 3", "single rank");
     }
 
     @Test

@@ -1,0 +1,72 @@
+package io.seriatim.graph;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.kernel.Kernels;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
+
+/** Gradients of random networks with blocks are those of the same networks unrolled, for every parameter. */
+class RandomControlFlowTest {
+    private static final double TOLERANCE = 1e-9;
+
+    /** What a network computes: its loss, and the gradients of those parameters that have one. */
+    private record Result(Map<String, double[]> values, Program program) {
+    }
+
+    private static Result run(RandomControlFlow made, boolean unrolled) {
+        Map<String, double[]> values = new LinkedHashMap<>();
+        Program[] program = new Program[1];
+        Network.define(graph -> {
+            Value loss = made.build(graph, unrolled);
+            Map<String, String> names = new LinkedHashMap<>();
+            names.put("loss", loss.name());
+            graph.backward(loss).forEach(pair -> names.put(pair.parameter(), pair.gradient()));
+            Map<String, Tensor> found = Interpreter.of(Kernels.portable()).run(graph.main(), made.feeds(),
+                    new ArrayList<>(names.values()));
+            names.forEach((key, name) -> values.put(key, Objects.requireNonNull(found.get(name)).toDoubleArray()));
+            program[0] = graph.main();
+            return Outputs.none();
+        });
+        return new Result(values, program[0]);
+    }
+
+    private static void check(long seed) {
+        RandomControlFlow made = new RandomControlFlow(seed);
+        Result expected = run(made, true);
+        Result actual;
+        try {
+            actual = run(made, false);
+        } catch (RuntimeException e) {
+            throw new AssertionError("seed " + seed, e);
+        }
+        List<String> keys = new ArrayList<>(List.of("loss"));
+        for (int i = 0; i < RandomControlFlow.PARAMETERS; i++) {
+            keys.add("p" + i);
+        }
+        for (String key : keys) {
+            double[] right = expected.values().getOrDefault(key, new double[4]);
+            double[] found = actual.values().getOrDefault(key, new double[right.length]);
+            assertEquals(right.length, found.length);
+            for (int i = 0; i < right.length; i++) {
+                assertTrue(Math.abs(right[i] - found[i]) <= TOLERANCE * (1 + Math.abs(right[i])),
+                        "seed " + seed + ", " + key + "[" + i + "]: unrolled " + right[i] + ", with blocks "
+                                + (actual.values().containsKey(key) ? found[i] + "" : "none") + " in\n" + actual.program());
+            }
+        }
+    }
+
+    @Test
+    void gradientsAreThoseOfUnrolledNetworks() {
+        long count = Boolean.getBoolean("seriatim.full") ? 5_000 : 150;
+        for (long seed = 0; seed < count; seed++) {
+            check(seed);
+        }
+    }
+}
