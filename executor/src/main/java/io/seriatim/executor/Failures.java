@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 final class Failures {
     /** The folders of PaddlePaddle's own modules, and of those through which it calls users' code. */
     private static final Pattern FRAMEWORK = Pattern.compile("[/\\\\](paddle|decorator)[/\\\\.]");
+    private static final String BUILT = "; built at ";
 
     private Failures() {
     }
@@ -26,9 +27,11 @@ final class Failures {
             inputs.add(slot + "=" + name + (shape == null ? "" : " " + shape));
         }));
         List<String> stack = op.attribute("op_callstack") instanceof Attribute.Texts(List<String> lines) ? lines : List.of();
-        String built = stack.isEmpty() ? "" : "; built at " + builtAt(stack);
+        String reason = reason(cause);
+        String built = reason.contains(BUILT) ? "" : !stack.isEmpty() ? BUILT + builtAt(stack)
+                : op.builtAt().isEmpty() ? "" : BUILT + String.join(", called at ", op.builtAt());
         return new ProgramFailedException(op.type(), "Operation " + access.index() + " (" + op.type() + ", inputs " + inputs + ", outputs "
-                + op.outputNames() + ") failed: " + reason(cause) + built, cause, stack);
+                + op.outputNames() + ") failed: " + reason + built, cause, stack);
     }
 
     /** The innermost line that is not the framework's own, in Python's format; in another format the first line. */

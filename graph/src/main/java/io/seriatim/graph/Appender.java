@@ -19,7 +19,7 @@ final class Appender {
     /** Adds the attributes that are not given, and those that every operation has. */
     static OpDesc complete(OpDesc op, int role) {
         Operation schema = Operations.system().find(op.type());
-        OpDesc complete = op;
+        OpDesc complete = op.builtHere();
         if (schema != null) {
             for (AttributeSpec spec : schema.attributes()) {
                 Attribute byDefault = spec.byDefault();

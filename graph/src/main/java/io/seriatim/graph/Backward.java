@@ -203,7 +203,7 @@ final class Backward {
             Predicate<String> wanted = name -> !unwanted(forward).contains(GradientRule.gradient(name));
             List<OpDesc> made = inner == null ? GradientPruning.make(op, wanted) : ControlGradients.make(op, inner, program, wanted);
             // A priority is that of the forward operation alone.
-            made.stream().map(each -> each.attribute(Roles.PRIORITY) == null ? each : each.without(Set.of(Roles.PRIORITY)))
+            made.stream().map(each -> each.builtWith(op)).map(each -> each.attribute(Roles.PRIORITY) == null ? each : each.without(Set.of(Roles.PRIORITY)))
                     .forEach(each -> gradients.add(into == program.global() ? withoutCollisions(each, op, into) : each));
             overwritten.getOrDefault(op, List.of()).stream().filter(wanted).map(name -> nothing(into, name)).forEach(gradients::add);
         }

@@ -42,8 +42,15 @@ final class BlockRunner {
             }
         } catch (IllegalArgumentException e) {
             throw new IllegalArgumentException(
-                    "Block " + block.index() + ", operation " + index + " (" + op.type() + "): " + e.getMessage(), e);
+                    "Block " + block.index() + ", operation " + index + " (" + op.type() + "): " + e.getMessage() + built(op, e), e);
         }
+    }
+
+    /** Where the operation was built, unless the error says where. */
+    private static String built(OpDesc op, IllegalArgumentException e) {
+        return op.builtAt().isEmpty() || String.valueOf(e.getMessage()).contains("; built at ")
+                ? ""
+                : "; built at " + String.join(", called at ", op.builtAt());
     }
 
     /** What a branch would have computed that was not taken has no gradient either, not even zeros. */

@@ -22,6 +22,8 @@ public final class OpDesc {
     private final List<Attribute.Named> attributes;
     private final @Nullable Boolean target;
     private final @Nullable OriginalMessage original;
+    /** No part of what the operation is: neither files nor comparisons have it. */
+    private final @Nullable CallSite site;
 
     /**
      * Copies what it is given.
@@ -39,17 +41,18 @@ public final class OpDesc {
      */
     public OpDesc(String type, Map<String, List<String>> inputs, Map<String, List<String>> outputs, List<Attribute.Named> attributes,
             @Nullable Boolean target) {
-        this(type, inputs, outputs, attributes, target, null);
+        this(type, inputs, outputs, attributes, target, null, null);
     }
 
     private OpDesc(String type, Map<String, List<String>> inputs, Map<String, List<String>> outputs, List<Attribute.Named> attributes,
-            @Nullable Boolean target, @Nullable OriginalMessage original) {
+            @Nullable Boolean target, @Nullable OriginalMessage original, @Nullable CallSite site) {
         this.type = type;
         this.inputs = copy(inputs);
         this.outputs = copy(outputs);
         this.attributes = List.copyOf(attributes);
         this.target = target;
         this.original = original;
+        this.site = site;
     }
 
     private static Map<String, List<String>> copy(Map<String, List<String>> slots) {
@@ -160,7 +163,7 @@ public final class OpDesc {
         public OpDesc build() {
             List<Attribute.Named> named = new ArrayList<>();
             attributes.forEach((name, value) -> named.add(new Attribute.Named(name, value)));
-            return new OpDesc(type, inputs, outputs, named, null);
+            return new OpDesc(type, inputs, outputs, named, null, null, CallSite.current());
         }
     }
 
@@ -226,7 +229,28 @@ public final class OpDesc {
      * @return the copy
      */
     public OpDesc with(@Nullable OriginalMessage message) {
-        return new OpDesc(type, inputs, outputs, attributes, target, message);
+        return new OpDesc(type, inputs, outputs, attributes, target, message, site);
+    }
+
+    /**
+     * Where the operation was built: the innermost calls of code that is not of this library, as in a stack trace, up to three. For an operation of a gradient, where the operation was built whose gradient it is; for
+     * one of an optimizer, the call of {@code minimize}. An operation that was read from a file has Paddle's attribute {@code op_callstack} instead, if the file has it. It is not written to files, and two operations
+     * that differ in it only are equal.
+     *
+     * @return innermost first; empty if it is not known
+     */
+    public List<String> builtAt() {
+        return site == null ? List.of() : site.frames();
+    }
+
+    /** A copy that was built here, if it is not known where. */
+    OpDesc builtHere() {
+        return site == null ? new OpDesc(type, inputs, outputs, attributes, target, original, CallSite.current()) : this;
+    }
+
+    /** A copy that was built where another operation was. */
+    OpDesc builtWith(OpDesc other) {
+        return new OpDesc(type, inputs, outputs, attributes, target, original, other.site);
     }
 
     /**
@@ -300,7 +324,7 @@ public final class OpDesc {
             }
             changed.add(at, new Attribute.Named(name, attribute));
         }
-        return new OpDesc(type, inputs, outputs, changed, target, original);
+        return new OpDesc(type, inputs, outputs, changed, target, original, site);
     }
 
     /**
@@ -312,7 +336,7 @@ public final class OpDesc {
      */
     public OpDesc without(Collection<String> names) {
         return new OpDesc(type, inputs, outputs, attributes.stream().filter(each -> !names.contains(each.name())).toList(), target,
-                original);
+                original, site);
     }
 
     /**
@@ -325,7 +349,7 @@ public final class OpDesc {
      * @return the copy
      */
     public OpDesc with(Map<String, List<String>> newInputs, Map<String, List<String>> newOutputs) {
-        return new OpDesc(type, newInputs, newOutputs, attributes, target, original);
+        return new OpDesc(type, newInputs, newOutputs, attributes, target, original, site);
     }
 
     /**

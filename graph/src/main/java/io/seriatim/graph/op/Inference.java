@@ -367,7 +367,7 @@ public final class Inference {
     }
 
     /**
-     * An error that names the operation, its slots and their shapes.
+     * An error that names the operation, its slots and their shapes, and where it was built.
      *
      * @param rule
      *            what is wrong
@@ -380,7 +380,10 @@ public final class Inference {
                 text.append(' ').append(slot).append('=').append(names.get(i)).append(' ').append(source.type(slot, i));
             }
         });
-        return new IllegalArgumentException(text.append(", its outputs ").append(op.outputNames()).toString());
+        text.append(", its outputs ").append(op.outputNames());
+        List<String> built = op.builtAt();
+        return new IllegalArgumentException((built.isEmpty() ? text : text.append("; built at ").append(String.join(", called at ", built)))
+                .toString());
     }
 
     /**
