@@ -16,6 +16,8 @@ final class Accumulation {
     /** For each gradient the names under which it was computed since the last sum. */
     private final Map<String, List<String>> parts = new LinkedHashMap<>();
     private final Map<String, Integer> first = new HashMap<>();
+    /** Where a gradient from outside of the block was first changed in place. */
+    private final Map<String, Integer> entered = new HashMap<>();
     private final Map<String, Integer> renames = new HashMap<>();
     /** The sums, by the operation before which they stand. */
     private final TreeMap<Integer, List<OpDesc>> sums = new TreeMap<>();
@@ -59,9 +61,15 @@ final class Accumulation {
         for (String slot : List.copyOf(ops.get(index).outputs().keySet())) {
             for (int j = 0; j < ops.get(index).output(slot).size(); j++) {
                 String name = ops.get(index).output(slot).get(j);
-                // What an operation changes in place it has summed up itself.
-                if (name.contains(GradientRule.SUFFIX) && !read.contains(name)) {
+                if (!name.contains(GradientRule.SUFFIX)) {
+                    continue;
+                }
+                // What an operation changes in place it has summed up itself; what came in from outside of the block is a part from then on.
+                if (!read.contains(name)) {
                     output(index, slot, j, name);
+                } else if (parts.putIfAbsent(name, new ArrayList<>(List.of(name))) == null) {
+                    first.put(name, index);
+                    entered.put(name, index);
                 }
             }
         }
@@ -78,7 +86,10 @@ final class Accumulation {
             String renamed = fresh(name);
             known.set(0, renamed);
             for (int i = first.getOrDefault(name, 0); i < index; i++) {
-                ops.set(i, replaced(ops.get(i), name, renamed));
+                // The operation that takes in what comes from outside reads it by its own name.
+                ops.set(i, entered.getOrDefault(name, -1) == i
+                        ? ops.get(i).renamed(each -> each, each -> each.equals(name) ? renamed : each)
+                        : replaced(ops.get(i), name, renamed));
             }
             sums.values().forEach(list -> list.replaceAll(op -> replaced(op, name, renamed)));
             renameBefore(index, slot, place, name, renamed);

@@ -25,6 +25,7 @@ final class Backward {
     private final Map<Integer, Set<String>> unwanted = new HashMap<>();
     private final Map<Integer, List<OpDesc>> paths = new HashMap<>();
     private final Map<String, String> renamed = new HashMap<>();
+    private final GradientReads reads;
     private final int call;
     /** Whether no gradient is there yet; one that is might be taken for one of this call. */
     private final boolean firstCall;
@@ -32,6 +33,7 @@ final class Backward {
     private Backward(Program program, int maxChainedAdditions) {
         this.program = program;
         this.maxChainedAdditions = maxChainedAdditions;
+        this.reads = new GradientReads(program);
         this.call = program.nextGradientCall();
         this.firstCall = call == 1 && program.global().vars().stream().noneMatch(desc -> desc.name().contains(GradientRule.SUFFIX));
         for (Block block : program.blocks()) {
@@ -202,8 +204,10 @@ final class Backward {
             Block inner = ControlGradients.block(op) < 0 ? null : gradientBlock(op, into.index());
             Predicate<String> wanted = name -> !unwanted(forward).contains(GradientRule.gradient(name));
             List<OpDesc> made = inner == null ? GradientPruning.make(op, wanted) : ControlGradients.make(op, inner, program, wanted);
+            reads.check(forward, op, made);
             // A priority is that of the forward operation alone.
-            made.stream().map(each -> each.builtWith(op)).map(each -> each.attribute(Roles.PRIORITY) == null ? each : each.without(Set.of(Roles.PRIORITY)))
+            made.stream().map(each -> each.builtWith(op))
+                    .map(each -> each.attribute(Roles.PRIORITY) == null ? each : each.without(Set.of(Roles.PRIORITY)))
                     .forEach(each -> gradients.add(into == program.global() ? withoutCollisions(each, op, into) : each));
             overwritten.getOrDefault(op, List.of()).stream().filter(wanted).map(name -> nothing(into, name)).forEach(gradients::add);
         }

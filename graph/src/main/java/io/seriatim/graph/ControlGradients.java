@@ -62,6 +62,16 @@ final class ControlGradients {
                 outer.toArray(String[]::new));
     }
 
+    /** The name that a gradient which comes into a block has outside of it. */
+    static String outside(OpDesc gradient, String name) {
+        List<String> inner = gradient.attribute("original_output_grad") instanceof Attribute.Texts(List<String> names)
+                ? names
+                : gradient.input("Out").stream().map(GradientRule::gradient).toList();
+        int at = inner.indexOf(name);
+        List<String> outer = gradient.input("Out@GRAD");
+        return at >= 0 && at < outer.size() ? outer.get(at) : name;
+    }
+
     /** The gradients that the block reads before it writes them, and those of what the steps write over: what flows in from behind the loop does not reach what was there before it. */
     private static List<String> outerGradients(OpDesc op, Block gradient, Program program, Predicate<String> wanted) {
         Block forward = program.block(block(op));

@@ -124,10 +124,17 @@ final class GradientPruning {
         return inputs.getOrDefault("X", List.of()).isEmpty() ? null : op.with(inputs, op.outputs());
     }
 
-    /** The gradient of a loop may read what an earlier step of it wrote, and so does that of a recurrence for its states. */
+    /** The gradient of a loop may read what an earlier step of it wrote, and so does that of a recurrence for its states. What comes from outside may have another name there, if it is a part of a sum. */
     private static boolean isThere(String name, Block block, @Nullable OpDesc parent) {
-        return block.find(name) != null || (parent != null
-                && ((parent.inputNames().contains(name) && parent.outputNames().contains(name)) || isOfState(name, parent)));
+        if (block.find(name) != null) {
+            return true;
+        }
+        if (parent == null) {
+            return false;
+        }
+        String outside = ControlGradients.outside(parent, name);
+        boolean comes = !outside.equals(name) && block.program().block(block.parent()).find(outside) != null;
+        return comes || (parent.inputNames().contains(outside) && parent.outputNames().contains(outside)) || isOfState(name, parent);
     }
 
     private static boolean isOfState(String name, OpDesc parent) {

@@ -123,6 +123,9 @@ final class RandomControlFlow {
                     ? one(into, visible, at, new Stopped(any(visible)))
                     : one(into, visible, at, new Binary(2, any(visible), any(visible)));
             case 10 -> {
+                if (random.nextInt(3) == 0) {
+                    yield one(into, visible, at, new ReadTotal());
+                }
                 if (recurrences == 0) {
                     into.add(new Total(any(visible)));
                 }
@@ -248,7 +251,8 @@ final class RandomControlFlow {
                     }
                     yield List.of();
                 }
-                case ReadTotal() -> List.of(total.assign());
+                // Whose gradient does not read what is written over.
+                case ReadTotal() -> List.of(total.times(0.5));
             };
         }
 

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.seriatim.tensor.Tensor;
 import java.util.List;
+import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 
 /** Parameters that only branches, loops and recurrent networks use are trained, whatever the carried variables start with. */
@@ -363,5 +364,86 @@ class TrainedInBlocksTest {
                 rnn.output(step);
             }).getFirst().sum();
         })).getMessage().contains("writes 'fill_constant_1.tmp_0' (operation 'sum'), which was made outside of it"));
+    }
+
+    private static String refused(int count, Function<ParameterCheck, Value> loss) {
+        return String.valueOf(assertThrows(IllegalArgumentException.class,
+                () -> ParameterCheck.check("overwritten", SEED, count, loss)).getMessage());
+    }
+
+    /** Rather than a wrong gradient there is an error. */
+    @Test
+    void valueThatAGradientReadsAndAnOperationOverwrites() {
+        String output = refused(2, p -> {
+            Value h = p.parameter(0).tanh();
+            p.graph().op("assign").in("X", p.parameter(1).square()).to("Out", h).append();
+            return h.sum();
+        });
+        assertTrue(output.startsWith("The gradient of operation 'square'") || output.startsWith("The gradient of operation 'tanh'"), output);
+        assertTrue(output.contains("reads 'tanh_0.tmp_0', which operation 'assign'"), output);
+        String input = refused(2, p -> {
+            Value h = p.parameter(0).times(2);
+            Value read = h.times(p.parameter(1)).sum();
+            p.graph().op("assign").in("X", p.parameter(1)).to("Out", h).append();
+            return h.sum().plus(read);
+        });
+        assertTrue(input.contains("reads 'tmp_0', which operation 'assign'"), input);
+        String inPlace = refused(1, p -> {
+            Graph g = p.graph();
+            Value h = g.full(FLOAT64, 2, 2, 2);
+            g.op("elementwise_mul").in("X", h).in("Y", p.parameter(0)).to("Out", h).append();
+            return h.sum();
+        });
+        assertTrue(inPlace.contains("operation 'elementwise_mul'"), inPlace);
+        String branch = refused(2, p -> {
+            Graph g = p.graph();
+            Value h = p.parameter(0).times(2);
+            Value chosen = g.ifElse(p.flag("c", true), () -> h.square().sum(), () -> p.parameter(1).sum());
+            g.op("assign").in("X", p.parameter(1)).to("Out", h).append();
+            return h.sum().plus(chosen);
+        });
+        assertTrue(branch.contains("operation 'conditional_block'"), branch);
+        String step = refused(1, p -> {
+            Graph g = p.graph();
+            Value last = steps(g, 2);
+            Value total = g.full(FLOAT64, 1, 2, 2);
+            Value sum = g.full(FLOAT64, 0, 2, 2);
+            g.whileLoop(v -> List.of(v.getFirst().lessThan(last)), v -> {
+                g.op("sum").in("X", total, p.parameter(0)).to("Out", total).append();
+                g.op("sum").in("X", sum, total.square()).to("Out", sum).append();
+                return List.of(v.getFirst().plus(1));
+            }, steps(g, 0));
+            return sum.sum();
+        });
+        assertTrue(step.contains("operation 'square'") && step.contains("which operation 'sum'"), step);
+    }
+
+    /** What a step reads before it writes it is kept for the gradient; so is what an operation in place has made, if its gradient takes that. */
+    @Test
+    void writesThatDoNoHarm() {
+        ParameterCheck.check("a step reads, then writes", SEED, 1, p -> {
+            Graph g = p.graph();
+            Value last = steps(g, 3);
+            Value total = g.full(FLOAT64, 1, 2, 2);
+            Value sum = g.full(FLOAT64, 0, 2, 2);
+            g.whileLoop(v -> List.of(v.getFirst().lessThan(last)), v -> {
+                g.op("sum").in("X", sum, total.square()).to("Out", sum).append();
+                g.op("sum").in("X", total, p.parameter(0)).to("Out", total).append();
+                return List.of(v.getFirst().plus(1));
+            }, steps(g, 0));
+            return sum.sum();
+        });
+        ParameterCheck.check("in place", SEED, 1, p -> {
+            Value h = p.parameter(0).times(2);
+            p.graph().op("tanh").in("X", h).to("Out", h).append();
+            return h.sum();
+        });
+        ParameterCheck.check("shapes only", SEED, 2, p -> {
+            Graph g = p.graph();
+            Value h = g.full(FLOAT64, 2, 2, 2);
+            g.op("elementwise_add").in("X", h).in("Y", p.parameter(0)).to("Out", h).append();
+            g.op("elementwise_sub").in("X", h).in("Y", p.parameter(1)).to("Out", h).append();
+            return h.sum();
+        });
     }
 }
