@@ -13,6 +13,7 @@ import io.seriatim.graph.Value;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import java.util.Map;
+import java.util.Objects;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -47,7 +48,7 @@ class BuiltAtTest {
         });
         try (Executor executor = Executor.on(Place.CPU)) {
             Plan plan = executor.compile(network.main(), Executor.feeds("x"),
-                    Executor.fetches(network.outputs().values().get("y").name()));
+                    Executor.fetches(Objects.requireNonNull(network.outputs().values().get("y")).name()));
             ProgramFailedException failed = assertThrows(ProgramFailedException.class, () -> plan.run(Tensor.allocate(DType.FLOAT32, 2)));
             assertSaid(line, String.valueOf(failed.getMessage()));
         }
@@ -65,7 +66,7 @@ class BuiltAtTest {
         try (Executor executor = Executor.on(Place.CPU)) {
             RuntimeException failed = assertThrows(RuntimeException.class,
                     () -> executor.run(network.main(), Map.of("x", Tensor.allocate(DType.FLOAT32, 2), "y", Tensor.allocate(DType.FLOAT32, 3)),
-                            Executor.fetches(network.outputs().values().get("sum").name())));
+                            Executor.fetches(Objects.requireNonNull(network.outputs().values().get("sum")).name())));
             assertSaid(line, String.valueOf(failed.getMessage()));
         }
     }

@@ -72,7 +72,7 @@ class CrewTest {
     }
 
     private Crew crew(int threads) {
-        Urgency tooShort = new Urgency(new long[]{100, 50, 9, 8, 7}, 100, 200);
+        Urgency tooShort = new Urgency(new long[]{100, 50, 9, 8, 7}, 100, 200, new int[0]);
         return new Crew(plan, tooShort, new Helpers(engine, new OpenRuns(), 1), threads);
     }
 

@@ -198,7 +198,7 @@ final class Backward {
     /** Emits the gradients of a path into a block, which is the parent of those that gradients of blocks get. */
     private void emit(Block forward, List<OpDesc> path, Block into, List<OpDesc> first, Set<String> targets, @Nullable Set<String> seeds) {
         List<OpDesc> gradients = new ArrayList<>();
-        Map<OpDesc, List<String>> overwritten = overwritten(forward);
+        IdentityHashMap<OpDesc, List<String>> overwritten = overwritten(forward);
         for (OpDesc op : path.reversed()) {
             @Nullable
             Block inner = ControlGradients.block(op) < 0 ? null : gradientBlock(op, into.index());
@@ -224,11 +224,11 @@ final class Backward {
     }
 
     /** What had a value before an operation overwrites it, without a look. The first write in a step of a loop is left to the loop, which hands gradients from step to step. */
-    private static Map<OpDesc, List<String>> overwritten(Block block) {
+    private static IdentityHashMap<OpDesc, List<String>> overwritten(Block block) {
         OpDesc runner = runner(block);
         boolean isStep = runner != null && runner.type().equals("while");
         List<String> before = runner == null ? List.of() : runner.inputNames();
-        Map<OpDesc, List<String>> overwritten = new IdentityHashMap<>();
+        IdentityHashMap<OpDesc, List<String>> overwritten = new IdentityHashMap<>();
         Set<String> written = new HashSet<>();
         for (OpDesc op : block.ops()) {
             List<String> names = ControlGradients.block(op) >= 0 ? List.of() : op.outputNames();

@@ -104,6 +104,7 @@ final class GradientReads {
     }
 
     /** The operation after which the value in question came, though the step's gradient has the one before. */
+    @SuppressWarnings("ReferenceEquality") // The same description may stand in several places.
     private static @Nullable OpDesc before(Block block, OpDesc op, String name, List<OpDesc> gradients) {
         for (OpDesc each : block.ops()) {
             if (each == op) {
@@ -116,6 +117,7 @@ final class GradientReads {
         return null;
     }
 
+    @SuppressWarnings("ReferenceEquality") // The same description may stand in several places.
     private static @Nullable OpDesc after(Block block, OpDesc op, String name, List<OpDesc> gradients) {
         boolean passed = false;
         for (OpDesc each : block.ops()) {

@@ -40,14 +40,6 @@ final class ParameterCheck {
         return graph;
     }
 
-    Random random() {
-        return random;
-    }
-
-    List<Value> parameters() {
-        return parameters;
-    }
-
     Value parameter(int index) {
         return parameters.get(index);
     }

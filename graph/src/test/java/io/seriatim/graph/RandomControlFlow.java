@@ -76,7 +76,7 @@ final class RandomControlFlow {
         List<Integer> visible = new ArrayList<>();
         int end = block(nodes, visible, 0, 0, 4 + random.nextInt(5));
         // What is hidden by now has been overwritten.
-        Integer x = visible.get(visible.size() - 1);
+        int x = visible.getLast();
         nodes.add(new ReadTotal());
         nodes.add(new Binary(0, x, end));
         for (int i = 0; i < PARAMETERS; i++) {
@@ -311,14 +311,14 @@ final class RandomControlFlow {
             List<Value> sequence = recurrence.sequence().stream().map(seen::get).toList();
             if (unrolled) {
                 Value state = seen.get(recurrence.initial());
-                Value sum = null;
+                List<Value> outputs = new ArrayList<>();
                 for (Value each : sequence) {
                     List<Value> values = step(recurrence.body(), seen, List.of(each, state),
                             List.of(recurrence.next(), recurrence.output()));
                     state = values.getFirst();
-                    sum = sum == null ? values.getLast() : sum.plus(values.getLast());
+                    outputs.add(values.getLast());
                 }
-                return sum;
+                return graph.addAll(outputs.toArray(Value[]::new));
             }
             Value stacked = graph.stack(0, sequence.toArray(Value[]::new));
             return graph.staticRnn(rnn -> {

@@ -123,11 +123,11 @@ class BuiltAtTest {
 
     @Test
     void wrongShapesSayIt() {
-        String message = assertThrows(IllegalArgumentException.class, () -> Network.define(g -> {
+        String message = String.valueOf(assertThrows(IllegalArgumentException.class, () -> Network.define(g -> {
             Value x = g.data("x", FLOAT32, 2, 3);
             x.matmul(x);
             return Outputs.none();
-        })).getMessage();
+        })).getMessage());
         assertTrue(message.contains("; built at " + BuiltAtTest.class.getName() + ".lambda$wrongShapesSayIt$"), message);
     }
 
@@ -141,8 +141,8 @@ class BuiltAtTest {
             return Outputs.of("sum", sum);
         });
         Map<String, Tensor> feeds = Map.of("x", Tensor.allocate(DType.FLOAT32, 2, 3), "y", Tensor.allocate(DType.FLOAT32, 4, 3));
-        String message = assertThrows(IllegalArgumentException.class,
-                () -> Interpreter.of(Kernels.portable()).run(network.main(), feeds, List.of("tmp_0"))).getMessage();
+        String message = String.valueOf(assertThrows(IllegalArgumentException.class,
+                () -> Interpreter.of(Kernels.portable()).run(network.main(), feeds, List.of("tmp_0"))).getMessage());
         assertTrue(message.contains(line[0]), message);
         assertEquals(message.indexOf("; built at "), message.lastIndexOf("; built at "), message);
     }
