@@ -47,6 +47,7 @@ final class AliasPrograms {
     }
 
     /** A place in an array. */
+    @SuppressWarnings("ArrayRecordComponent") // Never compared.
     private record Part(float[] array, int from, int size) {
         float[] read() {
             return Arrays.copyOfRange(array, from, from + size);
@@ -179,7 +180,7 @@ final class AliasPrograms {
             case 9 -> {
                 List<String> parts = new ArrayList<>(alive.stream().filter(name -> name.startsWith("t")).toList());
                 Collections.shuffle(parts, random);
-                int total = parts.stream().mapToInt(sizes::get).sum();
+                int total = parts.stream().mapToInt(name -> Objects.requireNonNull(sizes.get(name))).sum();
                 if (parts.isEmpty()) {
                     yield fill(to);
                 }

@@ -41,7 +41,7 @@ class AliasRandomTest {
                 Map<String, float[]> expected = programs.run(main);
                 Map<String, float[]> found = run.run(main, programs.fetches(main));
                 String where = at + ", run " + i + "\n" + main;
-                expected.forEach((name, values) -> assertArrayEquals(values, found.get(name), () -> where + "\n" + name));
+                expected.forEach((name, values) -> assertArrayEquals(values, Objects.requireNonNull(found.get(name)), () -> where + "\n" + name));
                 for (String name : List.of("p0", "p1", "p2", "p3", "q", "f")) {
                     assertArrayEquals(programs.memory.read(name), left.read(name), () -> where + "\nleft in " + name);
                 }
@@ -69,7 +69,7 @@ class AliasRandomTest {
                 Map<String, float[]> found = new java.util.HashMap<>();
                 Map<String, io.seriatim.tensor.Tensor> fed = fetches.isEmpty() ? Map.of() : AliasPrograms.fed();
                 Results results = executor.run(program, fed, Executor.fetches(fetches.toArray(String[]::new)));
-                fetches.forEach(name -> found.put(name, Objects.requireNonNull(results.get(name)).toFloatArray()));
+                fetches.forEach(name -> found.put(name, results.get(name).toFloatArray()));
                 return found;
             }, name -> executor.scope().get(name).toFloatArray());
         }

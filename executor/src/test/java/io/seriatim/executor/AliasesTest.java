@@ -84,6 +84,10 @@ class AliasesTest {
         return executor.run(program, Map.of(), fetches(fetch)).get(fetch).toFloatArray();
     }
 
+    private static float[] interpreted(Interpreter interpreter, Program program, Map<String, Tensor> fed, String fetch) {
+        return Objects.requireNonNull(interpreter.run(program, fed, List.of(fetch)).get(fetch)).toFloatArray();
+    }
+
     private static Executor executor(String how) {
         return switch (how) {
             case "1 thread" -> Executor.builder().threads(1).build();
@@ -195,8 +199,7 @@ class AliasesTest {
             assertArrayEquals(new float[]{12, 12, 4, 4, 4}, new float[]{y[0], y[1], y[4], y[5], y[6]});
             assertEquals(8, y.length);
         }
-        assertArrayEquals(new float[]{12, 12},
-                Interpreter.of(Kernels.system()).run(program, Map.of(), List.of("z")).get("z").toFloatArray());
+        assertArrayEquals(new float[]{12, 12}, interpreted(Interpreter.of(Kernels.system()), program, Map.of(), "z"));
     }
 
     /** What is fed is the caller's, also by another name. */
@@ -208,8 +211,7 @@ class AliasesTest {
         try (Executor executor = Executor.on(Place.CPU)) {
             assertArrayEquals(new float[]{8, 8}, executor.run(program, Map.of("x", x), fetches("z")).get("z").toFloatArray());
         }
-        assertArrayEquals(new double[]{8, 8},
-                Interpreter.of(Kernels.system()).run(program, Map.of("x", x), List.of("z")).get("z").toDoubleArray());
+        assertArrayEquals(new float[]{8, 8}, interpreted(Interpreter.of(Kernels.system()), program, Map.of("x", x), "z"));
         assertArrayEquals(new float[]{1, 2}, x.toFloatArray());
     }
 
@@ -260,7 +262,7 @@ class AliasesTest {
         }
         Interpreter interpreter = Interpreter.of(Kernels.system());
         interpreter.run(startup(), Map.of(), List.of());
-        assertArrayEquals(new float[]{14, 14, 6, 6, 6}, interpreter.run(program, Map.of(), List.of("sum")).get("sum").toFloatArray());
+        assertArrayEquals(new float[]{14, 14, 6, 6, 6}, interpreted(interpreter, program, Map.of(), "sum"));
         assertArrayEquals(new float[]{8, 8, 2, 2, 2}, interpreter.get("f").toFloatArray());
     }
 
@@ -296,7 +298,7 @@ class AliasesTest {
             float[] before = executor.scope().get(whole).toFloatArray();
             for (int i = 0; i < 3; i++) {
                 Map<String, Tensor> fed = Map.of("x", Bits.normal(i, 2, 5, 4));
-                float expected = interpreter.run(network.main(), fed, List.of(loss)).get(loss).toFloatArray()[0];
+                float expected = interpreted(interpreter, network.main(), fed, loss)[0];
                 assertEquals(expected, executor.run(network.main(), fed, fetches(loss)).get(loss).toFloatArray()[0], 1e-5, how);
                 float[] after = executor.scope().get(whole).toFloatArray();
                 assertArrayEquals(joined(executor, coalesce.input("Input")), after, how);
@@ -387,7 +389,7 @@ class AliasesTest {
                 .add(OpDesc.of("where_index").in("Condition", "x").out("Out", "a").build()).add(share("a", "y")));
         try (Executor executor = Executor.on(Place.CPU)) {
             assertArrayEquals(new long[]{0, 2},
-                    Objects.requireNonNull(executor.run(program, Map.of("x", Bits.floats(1, 0, 2)), fetches("y")).get("y")).toLongArray());
+                    executor.run(program, Map.of("x", Bits.floats(1, 0, 2)), fetches("y")).get("y").toLongArray());
         }
     }
 }

@@ -46,13 +46,17 @@ class PlantedAliasBugTest {
             return scope;
         }
 
+        private static Tensor fed(String name) {
+            return Objects.requireNonNull(AliasPrograms.fed().get(name));
+        }
+
         Specialisation specialisation() {
-            return plan.specialisation(scope(), AliasPrograms.fed().get("rate"), AliasPrograms.fed().get("yes"));
+            return plan.specialisation(scope(), fed("rate"), fed("yes"));
         }
 
         /** As if no variable shared memory with another one before the run. */
         Specialisation blind() {
-            return plan.specialisation(scope(), Sharing.NONE, AliasPrograms.fed().get("rate"), AliasPrograms.fed().get("yes"));
+            return plan.specialisation(scope(), Sharing.NONE, fed("rate"), fed("yes"));
         }
 
         /** The pairs of operations that the model says must be in order, and that are not. */
