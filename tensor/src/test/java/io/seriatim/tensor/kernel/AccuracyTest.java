@@ -40,6 +40,7 @@ class AccuracyTest {
             units in the last place of the exact result (ulp), or the absolute one. The largest errors were measured on a processor with AVX-512, for the kernels that are used (fast) and the portable ones: first in
             ulp, as far as that bound goes, then the largest absolute one beyond it. Chains and functions that follow a sum or a product hold the same bounds. In float16 and bfloat16 the result is off by at most one unit, and
             by the absolute bound; in float64 by 4 ulp (gradients 8), or 2e-12 where terms cancel. The other elementary functions (`asin`, `log1p`, `expm1`, …) are computed in float64 by Java's `Math` and rounded once.
+            `softmax` is within 4 ulp or 3e-7 (seen: 3.1e-8), `log_softmax` within 1 ulp or 5e-6, the library's logarithm of a sum (3.8e-6), cross entropy of class numbers within 4 ulp or 3e-7 (1.0e-7).
 
             | function | allowed | fast | portable | gradient: allowed | fast | portable |
             |---|---|---|---|---|---|---|
@@ -349,6 +350,61 @@ class AccuracyTest {
             case GELU_ERF, GELU_TANH, ERF, MISH, LINEAR, HARD_SIGMOID, HARD_SWISH, SOFTPLUS -> true;
             default -> false;
         };
+    }
+
+    /** Rows of logits: even ones of one class each, which are the nearer to certain the further down, odd ones of many. */
+    private static Tensor logits() {
+        Random random = new Random(SEED);
+        double[] values = new double[64 * 40];
+        for (int row = 0; row < 64; row++) {
+            for (int j = 0; j < 40; j++) {
+                values[row * 40 + j] = random.nextGaussian() * 2 + (row % 2 == 0 && j == row % 40 ? 0.4 * row : 0);
+            }
+        }
+        return Tensor.of(DType.FLOAT32, values, 64, 40);
+    }
+
+    /** Absolutely: a small probability is off by more units, the further its logit is below the largest, and the logarithm by as much as the library's logarithm of the sum. */
+    @Test
+    void softmaxItsLogarithmAndCrossEntropy() {
+        Tensor x = logits();
+        double[] given = x.toDoubleArray();
+        long[] labels = new long[64];
+        for (int row = 0; row < 64; row++) {
+            labels[row] = row % 40;
+        }
+        for (Kernels kernels : List.of(Kernels.system(), Kernels.portable())) {
+            double[] plain = KernelRun.run(kernels, new Softmax(-1, false), x)[0].toDoubleArray();
+            double[] logarithm = KernelRun.run(kernels, new Softmax(-1, true), x)[0].toDoubleArray();
+            double[] losses = KernelRun.run(kernels, new CrossEntropy(-1, false, -100), x, Tensor.of(labels, 64, 1))[1].toDoubleArray();
+            Errors ofPlain = new Errors(new Bound(4, 3e-7, ""));
+            Errors ofLogarithm = new Errors(new Bound(1, 5e-6, ""));
+            Errors ofLosses = new Errors(new Bound(4, 3e-7, ""));
+            for (int row = 0; row < 64; row++) {
+                double most = Double.NEGATIVE_INFINITY;
+                for (int j = 0; j < 40; j++) {
+                    most = Math.max(most, given[row * 40 + j]);
+                }
+                double sum = 0;
+                for (int j = 0; j < 40; j++) {
+                    sum += Math.exp(given[row * 40 + j] - most);
+                }
+                for (int j = 0; j < 40; j++) {
+                    int i = row * 40 + j;
+                    double exact = given[i] - most - Math.log(sum);
+                    ofLogarithm.add(i, exact, logarithm[i], ulp(DType.FLOAT32, exact), Float.MAX_VALUE);
+                    ofPlain.add(i, Math.exp(exact), plain[i], ulp(DType.FLOAT32, Math.exp(exact)), Float.MAX_VALUE);
+                    if (j == labels[row]) {
+                        ofLosses.add(i, -exact, losses[row], ulp(DType.FLOAT32, exact), Float.MAX_VALUE);
+                    }
+                }
+            }
+            List<String> beyond = new ArrayList<>();
+            note(beyond, "softmax", ofPlain);
+            note(beyond, "log softmax", ofLogarithm);
+            note(beyond, "cross entropy", ofLosses);
+            assertTrue(beyond.isEmpty(), () -> "seed " + SEED + ": " + beyond);
+        }
     }
 
     private static String bounds(Bound bound) {
