@@ -1,25 +1,37 @@
 package io.seriatim.engine;
 
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.util.Objects;
-import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
 
-/** The completion of one started operation; the first call counts. */
-final class AsyncCompletion extends AtomicBoolean implements Completion {
-    private static final long serialVersionUID = 1L;
+/** The completion of one pushed operation; the first call counts. */
+final class AsyncCompletion extends Elsewhere implements Completion {
+    private static final VarHandle CALLED;
 
-    private final transient Operation op;
+    static {
+        try {
+            CALLED = MethodHandles.lookup().findVarHandle(AsyncCompletion.class, "called", int.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
 
-    private AsyncCompletion(Operation op) {
-        this.op = op;
+    // Through CALLED.
+    @SuppressWarnings("UnusedVariable")
+    private volatile int called;
+
+    AsyncCompletion(Operation op) {
+        super(op);
     }
 
     /** Starts an asynchronous body. A throw before its completion is its failure; one after it is no one's. */
     static void start(Operation op, AsyncBody body) {
-        AsyncCompletion done = new AsyncCompletion(op);
+        AsyncCompletion done = (AsyncCompletion) of(op);
         try {
             body.start(done);
         } catch (Throwable t) {
-            if (done.compareAndSet(false, true)) {
+            if (CALLED.compareAndSet(done, 0, 1)) {
                 op.core.complete(op, t);
             } else {
                 op.core.unhandled(t);
@@ -29,20 +41,21 @@ final class AsyncCompletion extends AtomicBoolean implements Completion {
 
     @Override
     public void complete() {
-        once();
-        op.core.complete(op, null);
+        end(null);
     }
 
     @Override
     public void fail(Throwable cause) {
-        Objects.requireNonNull(cause, "cause");
-        once();
-        op.core.complete(op, cause);
+        end(Objects.requireNonNull(cause, "cause"));
     }
 
-    private void once() {
-        if (!compareAndSet(false, true)) {
+    private void end(@Nullable Throwable cause) {
+        // What the end needs is there before it counts as called: a caller without memory or stack may call again.
+        Reserve.take();
+        Workplace.here();
+        if (!CALLED.compareAndSet(this, 0, 1)) {
             throw new IllegalStateException("operation '" + op.name + "' has been completed already: call complete or fail exactly once");
         }
+        op.core.complete(op, cause);
     }
 }

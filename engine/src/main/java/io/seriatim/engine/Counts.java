@@ -36,6 +36,8 @@ final class Counts extends Padding.Before {
     private long pressing;
     /** Operations for other lanes than the main one that were pushed; written under the push lock. */
     private long offMainPushed;
+    /** Those of them whose push has failed after it was counted; written under the push lock. */
+    long offMainAbandoned;
     /** Those of them that have become ready. */
     private long offMainReady;
     @SuppressWarnings("unused")
@@ -93,7 +95,7 @@ final class Counts extends Padding.Before {
 
     /** Whether operations that are not for the main lane stand in the log or wait for their variables. */
     boolean hasOffMain() {
-        return (long) OFF_MAIN_PUSHED.getOpaque(this) != offMainReady;
+        return (long) OFF_MAIN_PUSHED.getOpaque(this) - offMainAbandoned != offMainReady;
     }
 
     /** Whether the log holds operations that may go before others. */

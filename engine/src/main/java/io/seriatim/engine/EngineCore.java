@@ -1,11 +1,10 @@
 package io.seriatim.engine;
 
+import java.lang.invoke.MethodHandles;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
-import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
@@ -34,6 +33,20 @@ import org.jspecify.annotations.Nullable;
  * docs/synchronization.md has the whole map.
  */
 final class EngineCore {
+    static {
+        // Classes whose initialization would fail for good where it is first met: at the end of a stack, or of the memory.
+        for (Class<?> type : List.of(Operation.class, OpQueue.class, SpinLock.class, Counts.class, VarState.class, Batch.class, Worker.class,
+                Failure.class, Failures.class, Waiter.class, WaiterList.class, OpFuture.class, AsyncCompletion.class, Elsewhere.Ready.class,
+                CallbackQueue.class, Reserve.class, Workplace.class, Recorder.Outcome.class, EngineSnapshot.State.class, VarEvent.Kind.class,
+                OpKind.class, Lane.Queue.class, OperationFailedException.class)) {
+            try {
+                MethodHandles.lookup().ensureInitialized(type);
+            } catch (IllegalAccessException e) {
+                throw new ExceptionInInitializerError(e);
+            }
+        }
+    }
+
     /** With fewer operations pending at most, a batch is too much to keep back from a thread that waits to push. */
     private static final int SMALL = 1024;
 
@@ -51,10 +64,17 @@ final class EngineCore {
     private final long resumeAt;
     private final SpinLock role = new SpinLock();
     private final Tracker tracker = new Tracker(this::ready);
+    /** Stands for failures where there was no memory to keep them; made while there is. */
+    private final Failure noMemory = new Failure("an operation whose name could not be kept",
+            new OutOfMemoryError("no memory was left to keep the failure of an operation"));
     /** Set once; a leaked engine's threads end when it is collected. */
     private WeakReference<Engine> handle = new WeakReference<>(null);
 
     volatile @Nullable Recorder recorder;
+    /** What the engine itself has failed with. */
+    volatile @Nullable Throwable broken;
+    /** How often neither the handler nor the log could be told of something. */
+    private volatile int untold;
     /** How long a walk over what is pending holds the role. */
     volatile long sliceNanos = PendingWalk.SLICE_NANOS;
 
@@ -75,7 +95,7 @@ final class EngineCore {
     private @Nullable Worker called;
     private final List<Waiter> blockedPushers = new ArrayList<>();
     /** What neither waits in a queue nor is in a worker's hands: started asynchronous operations, and those of kind ASYNC. */
-    private final Set<Operation> elsewhere = new HashSet<>();
+    private final Elsewhere.Ring elsewhere = new Elsewhere.Ring();
 
     EngineCore(EngineBuilder description) {
         name = description.name;
@@ -120,6 +140,11 @@ final class EngineCore {
             op.times = new Times(r);
         }
         dispatcher.route(op);
+        if (op.has(Operation.ASYNC_BODY)) {
+            op.attachment = new AsyncCompletion(op);
+        } else if (op.kind == OpKind.ASYNC) {
+            op.body = new Elsewhere.Ready(op, Objects.requireNonNull(op.body));
+        }
         if (op.kind == OpKind.ASYNC) {
             pushAndAdmit(op);
         } else {
@@ -152,21 +177,26 @@ final class EngineCore {
         }
     }
 
-    /** Appends an operation to the log, unless that is full. */
+    /** Appends an operation to the log, unless that is full. What it needs is made before; once it stands in the log nothing is thrown. */
     private boolean append(Operation op, boolean hasRole) {
-        Worker worker;
+        checkWhole();
+        boolean inside = Workplace.isInside();
+        Worker worker = null;
         log.lock.lock();
         try {
-            if (log.isFull() && !Workplace.isInside()) {
+            if (log.isFull() && !inside) {
+                log.lock.unlock();
                 return false;
             }
-            log.append(op);
-            if (op.has(Operation.DELETES)) {
-                op.vars[0].deleted = true;
-            }
             worker = dispatcher.pushed(op);
-        } finally {
+            log.append(op);
             log.lock.unlock();
+        } catch (Throwable t) {
+            log.lock.held = 0;
+            if (worker != null) {
+                worker.lane.owed = worker;
+            }
+            throw t;
         }
         if (worker != null) {
             if (hasRole) {
@@ -180,9 +210,15 @@ final class EngineCore {
 
     /** Checks that a variable may be used outside a push. */
     void checkNotDeleted(Variable v, String consequence) {
+        boolean deleted;
         log.lock.lock();
-        boolean deleted = v.deleted;
-        log.lock.unlock();
+        try {
+            deleted = v.deleted;
+            log.lock.unlock();
+        } catch (Throwable t) {
+            log.lock.held = 0;
+            throw t;
+        }
         if (deleted) {
             throw log.deleted(v, consequence);
         }
@@ -242,8 +278,14 @@ final class EngineCore {
 
     // --- the role
 
-    /** Takes the tracker's role. */
+    /** Takes the tracker's role. Users call this as deep in their stacks as they like: what cannot be done to its end is not begun. */
     void enter() {
+        Reserve.take();
+        role.lock();
+    }
+
+    /** As {@link #enter}, for a thread of the engine's that runs nothing. */
+    void enterShallow() {
         role.lock();
     }
 
@@ -257,7 +299,14 @@ final class EngineCore {
      * workers, done by this thread.
      */
     void leave() {
-        if (!dispatcher.balance()) {
+        boolean mine;
+        try {
+            mine = dispatcher.balance();
+        } catch (Throwable t) {
+            exit();
+            throw t;
+        }
+        if (!mine) {
             exit();
             return;
         }
@@ -276,7 +325,13 @@ final class EngineCore {
     void leaveAndCall(Workplace place, @Nullable Callback since) {
         Callback stop = place.callbacks.first();
         place.callbacks.prependThoseAfter(since, deferred);
-        boolean all = dispatcher.balance();
+        boolean all = false;
+        try {
+            all = dispatcher.balance();
+        } catch (Throwable t) {
+            exit();
+            throw t;
+        }
         if (all) {
             place.callbacks.prependThoseAfter(null, deferred);
         }
@@ -289,7 +344,7 @@ final class EngineCore {
 
     /** Leaves a callback to whichever thread comes by. */
     void leaveToOthers(Callback callback) {
-        enter();
+        enterShallow();
         defer(callback);
         if (dispatcher.hasWorkers()) {
             dispatcher.balance();
@@ -360,12 +415,42 @@ final class EngineCore {
         }
     }
 
+    /** Tells the handler; throws nothing, because whoever calls this has other things to do. */
     void unhandled(Throwable t) {
         try {
-            onUnhandled.accept(t);
-        } catch (Throwable second) {
-            second.addSuppressed(t);
-            EngineBuilder.log(name, second);
+            try {
+                onUnhandled.accept(t);
+            } catch (Throwable second) {
+                if (second != t) {
+                    second.addSuppressed(t);
+                }
+                EngineBuilder.log(name, second);
+            }
+        } catch (Throwable third) {
+            // Neither the handler nor the log could be told, for want of memory or stack: there is no one left.
+            untold++;
+        }
+    }
+
+    /** A worker was wanted and there was no memory to make it. */
+    void pickFailed() {
+        untold++;
+    }
+
+    /** The engine itself has failed between two changes of state: from now on every push and every wait says so. */
+    void broke(Throwable cause) {
+        if (broken == null) {
+            broken = cause;
+            log.broke();
+        }
+    }
+
+    /** What a push or a wait throws if the engine is broken. */
+    void checkWhole() {
+        Throwable cause = broken;
+        if (cause != null) {
+            throw new IllegalStateException("engine '" + name
+                    + "' is broken: an error has come between two of its own steps, so it can run and wait for nothing any more; make a new one", cause);
         }
     }
 
@@ -442,7 +527,7 @@ final class EngineCore {
         if (op.has(Operation.IMMEDIATE) || isCancelled(op) || (!op.has(Operation.EVEN_IF_FAILED) && tracker.poison(op) >= 0)) {
             settled.add(op);
         } else if (op.kind == OpKind.ASYNC) {
-            elsewhere.add(op);
+            elsewhere.add(Elsewhere.of(op));
             defer(op);
         } else {
             dispatcher.ready(op);
@@ -490,12 +575,30 @@ final class EngineCore {
     }
 
     void cancel(Operation op) {
+        Failure failure = cancelled(op);
         op.flags |= Operation.SKIPPED;
         counts.cancelled++;
-        Failure failure = new Failure(op.name, cancellation(op));
-        failure.observed = true;
         failedWith(op, failure);
         finish(op, Recorder.Outcome.CANCELLED, failure);
+    }
+
+    /** What made an operation fail; if there is no memory even for that, a failure that is not its own. */
+    private Failure failure(Operation op, Throwable thrown) {
+        try {
+            return new Failure(op.name, thrown);
+        } catch (VirtualMachineError e) {
+            return noMemory;
+        }
+    }
+
+    private Failure cancelled(Operation op) {
+        try {
+            Failure failure = new Failure(op.name, cancellation(op));
+            failure.observed = true;
+            return failure;
+        } catch (VirtualMachineError e) {
+            return noMemory;
+        }
     }
 
     CancellationException cancellation(Operation op) {
@@ -520,8 +623,8 @@ final class EngineCore {
         }
         Failure failure = null;
         if (thrown != null) {
+            failure = failure(op, thrown);
             counts.failed++;
-            failure = new Failure(op.name, thrown);
             failedWith(op, failure);
         }
         finish(op, failure == null ? Recorder.Outcome.COMPLETED : Recorder.Outcome.FAILED, failure);
@@ -532,7 +635,7 @@ final class EngineCore {
     void complete(Operation op, @Nullable Throwable thrown) {
         Workplace place = Workplace.here();
         Callback others = null;
-        enter();
+        enterShallow();
         try {
             intake.admitAll();
             others = lastDeferred();
@@ -545,7 +648,7 @@ final class EngineCore {
     /** Ends an operation that was about to run when the engine was shut down. */
     void giveUp(Operation op) {
         Workplace place = Workplace.here();
-        enter();
+        enterShallow();
         Callback others = lastDeferred();
         try {
             if (!op.has(Operation.ENDED)) {
@@ -560,7 +663,7 @@ final class EngineCore {
     /** An operation is about to be run. */
     void starts(Operation op) {
         if (op.has(Operation.ASYNC_BODY)) {
-            elsewhere.add(op);
+            elsewhere.add(Elsewhere.of(op));
         }
     }
 
@@ -577,7 +680,7 @@ final class EngineCore {
     void ranElsewhere(Operation op, @Nullable Throwable thrown) {
         Workplace place = Workplace.here();
         Callback others = null;
-        enter();
+        enterShallow();
         try {
             intake.admitAll();
             others = lastDeferred();
@@ -598,6 +701,15 @@ final class EngineCore {
     }
 
     private void finish(Operation op, Recorder.Outcome outcome, @Nullable Failure failure) {
+        try {
+            release(op, outcome, failure);
+        } catch (Throwable t) {
+            broke(t);
+            throw t;
+        }
+    }
+
+    private void release(Operation op, Recorder.Outcome outcome, @Nullable Failure failure) {
         op.flags |= Operation.ENDED;
         Object attachment = op.attachment;
         if (op.has(Operation.PROBE)) {
@@ -617,10 +729,10 @@ final class EngineCore {
             tells = !times.told;
         }
         tracker.release(op, failure);
-        op.body = null;
         if (op.has(Operation.ASYNC_BODY) || op.kind == OpKind.ASYNC) {
-            elsewhere.remove(op);
+            elsewhere.remove(Elsewhere.of(op));
         }
+        op.body = null;
         if (attachment instanceof OpFuture<?> future) {
             future.end();
             tells = true;
@@ -645,13 +757,21 @@ final class EngineCore {
 
     /** Lets those who wait to push look again. */
     void resumePushers() {
-        blockedPushers.forEach(this::wake);
+        for (int i = 0; i < blockedPushers.size(); i++) {
+            wake(blockedPushers.get(i));
+        }
         blockedPushers.clear();
     }
 
     /** Started operations whose completion has not been called. */
     List<Operation> started() {
-        return elsewhere.stream().filter(op -> op.has(Operation.STARTED)).toList();
+        List<Operation> started = new ArrayList<>();
+        elsewhere.forEach(op -> {
+            if (op.has(Operation.STARTED)) {
+                started.add(op);
+            }
+        });
+        return started;
     }
 
     // --- looking
@@ -659,9 +779,9 @@ final class EngineCore {
     /** Shows each operation that is not waiting for a variable, with its state and, if it is known, the thread that runs it; under the role, log taken in. */
     void forEachReady(Dispatcher.Look look) {
         dispatcher.forEach(look);
-        for (Operation op : elsewhere) {
+        elsewhere.forEach(op -> {
             look.at(op, op.has(Operation.STARTED) ? EngineSnapshot.State.STARTED : EngineSnapshot.State.RUNNING, null);
-        }
+        });
     }
 
     /** Tells a walk of what becomes ready from now on; under the role. */

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Epoch extends Padding.Before {
     /** How many operations had been taken in when it began. */
-    final long begin;
+    long begin;
     /** Operations of this epoch that have not ended. */
     long pending;
     final Failures failures = new Failures();
@@ -22,10 +22,6 @@ final class Epoch extends Padding.Before {
     /** The earlier one that its operations and waits belong to now. */
     @Nullable
     Epoch joined;
-
-    Epoch(long begin) {
-        this.begin = begin;
-    }
 
     /** The epoch that this has become a part of, or this one. */
     Epoch whole() {

@@ -2,16 +2,24 @@ package io.seriatim.engine;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 
 /** The epochs of one engine, from the oldest that is not empty to the current one, and the failures of those that have passed. Owned by the tracker's role. */
 final class Epochs {
     private final EngineCore core;
     private final Failures failures = new Failures();
-    private Epoch oldest = new Epoch(0);
+    private Epoch oldest = new Epoch();
     private Epoch current = oldest;
+
+    /** Made here, because there may be no memory when it is needed. */
+    private final Consumer<Waiter> pass;
 
     Epochs(EngineCore core) {
         this.core = core;
+        pass = waiter -> {
+            waiter.epoch = null;
+            core.wake(waiter);
+        };
     }
 
     /** The epoch of operations taken in now. */
@@ -24,8 +32,13 @@ final class Epochs {
         return failures;
     }
 
-    /** Begins a wait for all that was pushed before, and has been taken in. */
-    void await(Waiter waiter) {
+    /**
+     * Begins a wait for all that was pushed before, and has been taken in.
+     *
+     * @param fresh
+     *            made by the thread that waits, for what is taken in from now on
+     */
+    void await(Waiter waiter, Epoch fresh) {
         Epoch e = current;
         if (e == oldest && e.pending == 0) {
             failures.takeAll(e.failures);
@@ -36,7 +49,7 @@ final class Epochs {
         long admitted = core.counts.admitted();
         Epoch closed = e.previous;
         if (closed == null || e.begin != admitted) {
-            Epoch fresh = new Epoch(admitted);
+            fresh.begin = admitted;
             fresh.previous = e;
             e.next = fresh;
             current = fresh;
@@ -96,10 +109,7 @@ final class Epochs {
         Epoch following;
         while (e.pending == 0 && (following = e.next) != null) {
             failures.takeAll(e.failures);
-            e.waiters.removeAll(waiter -> {
-                waiter.epoch = null;
-                core.wake(waiter);
-            });
+            e.waiters.removeAll(pass);
             e.next = null;
             following.previous = null;
             e = following;

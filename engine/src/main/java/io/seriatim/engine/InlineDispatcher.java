@@ -183,6 +183,8 @@ final class InlineDispatcher implements Dispatcher {
                 if (!over && deadline != FOREVER && System.nanoTime() - deadline >= 0) {
                     throw new TimeoutException("not done within the given time");
                 }
+                // What is picked is to be run: there is room for all but the body itself.
+                Reserve.take();
                 Operation op = pick();
                 if (op != null) {
                     run(op, me);
@@ -214,13 +216,30 @@ final class InlineDispatcher implements Dispatcher {
 
     /** Called and returns under the role. */
     private void run(Operation op, Thread me) {
-        running.put(op, me);
+        try {
+            running.put(op, me);
+        } catch (Throwable t) {
+            // No memory to run it now.
+            running.remove(op);
+            if (random == null) {
+                inOrder.putBack(op);
+            } else {
+                toPick.add(op);
+            }
+            throw t;
+        }
         core.starts(op);
         // Others may help, but nothing is told here: this thread holds the operation.
         balance();
         core.exit();
-        Throwable thrown = Workplace.here().run(op, 0);
-        core.enter();
+        Throwable thrown;
+        try {
+            thrown = Workplace.here().run(op, 0);
+        } catch (Throwable t) {
+            // The stack ended before the body could begin.
+            thrown = t;
+        }
+        core.enterShallow();
         running.remove(op);
         core.intake.admitAll();
         core.ran(op, thrown);

@@ -181,6 +181,16 @@ final class Intake {
         if (op == null) {
             return false;
         }
+        try {
+            take(op);
+        } catch (Throwable t) {
+            core.broke(t);
+            throw t;
+        }
+        return true;
+    }
+
+    private void take(Operation op) {
         core.log.advance(op);
         core.counts.position++;
         if (op.has(Operation.TAKEN_EARLY)) {
@@ -191,7 +201,6 @@ final class Intake {
         if (core.counts.position >= nextCut) {
             runCuts();
         }
-        return true;
     }
 
     private void admit(Operation op, Epoch e) {

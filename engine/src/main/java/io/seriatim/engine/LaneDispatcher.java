@@ -28,6 +28,9 @@ final class LaneDispatcher implements Dispatcher {
     /** A worker that needs longer for an operation, in nanoseconds, does not run tiny ones. */
     private static final long SLOW_NANOS = 1_000;
 
+    /** How often a waiting thread looks around. */
+    private static final long LOOK_NANOS = 500_000_000;
+
     final EngineCore core;
     private final Layout layout;
     private final Map<Lane, List<Supplier<?>>> suppliers;
@@ -108,23 +111,26 @@ final class LaneDispatcher implements Dispatcher {
         try {
             worker.call();
         } catch (Throwable t) {
-            // No thread could be made: the next push tries again.
-            core.log.lock.lock();
-            worker.lost();
-            core.log.lock.unlock();
+            // The next push, and whoever waits, tries again.
+            worker.lane.owed = worker;
             report(t);
         }
     }
 
     /** Tells the handler, unless this thread is a worker, which may hold operations: then some worker does. */
     private void report(Throwable t) {
-        if (Workplace.here().worker == null && !Workplace.isInside()) {
+        try {
+            if (Workplace.here().worker == null && !Workplace.isInside()) {
+                core.unhandled(t);
+                return;
+            }
+            Report report = new Report(core, t);
+            core.enter();
+            core.defer(report);
+            core.exit();
+        } catch (Throwable second) {
             core.unhandled(t);
-            return;
         }
-        core.enter();
-        core.defer(new Report(core, t));
-        core.exit();
     }
 
     /** What no one else is told of. */
@@ -168,7 +174,7 @@ final class LaneDispatcher implements Dispatcher {
     @Override
     public boolean balance() {
         for (WorkerLane lane : all) {
-            if (lane.isCallable() && !lane.queue.isEmpty()) {
+            if (lane.isCallable() && (!lane.queue.isEmpty() || lane.isCallOwed())) {
                 pick(lane);
             }
         }
@@ -190,10 +196,13 @@ final class LaneDispatcher implements Dispatcher {
 
     /** Calls a worker once the role is given back; under the role. */
     private void pick(WorkerLane lane) {
-        Worker worker;
+        Worker worker = null;
         core.log.lock.lock();
         try {
             worker = lane.pick();
+        } catch (OutOfMemoryError e) {
+            // None can be made now. Whoever gives the role back next tries again, and whoever waits does from time to time.
+            core.pickFailed();
         } finally {
             core.log.lock.unlock();
         }
@@ -205,8 +214,11 @@ final class LaneDispatcher implements Dispatcher {
     /** A searcher has found work, and calls the next if there may be more; under the role. */
     void found(WorkerLane lane, Worker worker) {
         core.log.lock.lock();
-        lane.found(worker);
-        core.log.lock.unlock();
+        try {
+            lane.found(worker);
+        } finally {
+            core.log.lock.unlock();
+        }
         if (core.intake.hasUnadmitted()) {
             pick(lane);
         }
@@ -277,40 +289,75 @@ final class LaneDispatcher implements Dispatcher {
     /** Lets a sleeping worker end if it is not needed any more. */
     boolean dismiss(WorkerLane lane, Worker worker) {
         core.enter();
-        core.log.lock.lock();
-        boolean gone = (core.life.isTerminated() || worker.number >= lane.limit || core.isAbandoned()) && lane.dismiss(worker);
-        core.log.lock.unlock();
-        core.leave();
-        return gone;
+        try {
+            core.log.lock.lock();
+            try {
+                return (core.life.isTerminated() || worker.number >= lane.limit || core.isAbandoned()) && lane.dismiss(worker);
+            } finally {
+                core.log.lock.unlock();
+            }
+        } finally {
+            core.leave();
+        }
     }
 
     /** Lets a worker end that is awake; under the role. */
     void dismissAwake(WorkerLane lane, Worker worker) {
         core.log.lock.lock();
-        lane.lost(worker);
-        core.log.lock.unlock();
+        try {
+            lane.lost(worker);
+        } finally {
+            core.log.lock.unlock();
+        }
     }
 
     void blocked(WorkerLane lane, Worker worker) {
         core.enter();
-        lane.batches.harvest();
-        lane.batches.takeBack(worker);
-        worker.usesBatch = false;
-        core.log.lock.lock();
-        lane.blocked();
-        core.log.lock.unlock();
-        if (core.intake.hasUnadmitted()) {
-            pick(lane);
+        try {
+            lane.batches.harvest();
+            lane.batches.takeBack(worker);
+            worker.usesBatch = false;
+            core.log.lock.lock();
+            try {
+                lane.blocked();
+            } finally {
+                core.log.lock.unlock();
+            }
+            if (core.intake.hasUnadmitted()) {
+                pick(lane);
+            }
+        } finally {
+            core.leave();
         }
-        core.leave();
     }
 
     void unblocked(WorkerLane lane) {
+        core.enterShallow();
+        try {
+            core.log.lock.lock();
+            try {
+                lane.unblocked();
+            } finally {
+                core.log.lock.unlock();
+            }
+        } finally {
+            core.leave();
+        }
+    }
+
+    /**
+     * What a waiting thread does from time to time: nobody may have been able to call a worker, for want of memory, and a broken engine cannot be trusted to wake anyone.
+     */
+    private void lookAround() {
+        core.checkWhole();
         core.enter();
-        core.log.lock.lock();
-        lane.unblocked();
-        core.log.lock.unlock();
-        core.leave();
+        try {
+            if (core.intake.hasUnadmitted() && cpu.workers.isCallable()) {
+                pick(cpu.workers);
+            }
+        } finally {
+            core.leave();
+        }
     }
 
     @Override
@@ -319,14 +366,17 @@ final class LaneDispatcher implements Dispatcher {
             if (Thread.interrupted()) {
                 throw new InterruptedException("while waiting on engine '" + core.name + "'");
             }
-            if (deadline == FOREVER) {
-                LockSupport.park(this);
-            } else {
-                long left = deadline - System.nanoTime();
+            long left = LOOK_NANOS;
+            if (deadline != FOREVER) {
+                left = deadline - System.nanoTime();
                 if (left <= 0) {
                     throw new TimeoutException("engine '" + core.name + "': not done within the given time");
                 }
-                LockSupport.parkNanos(this, left);
+            }
+            long began = System.nanoTime();
+            LockSupport.parkNanos(this, Math.min(left, LOOK_NANOS));
+            if (!waiter.done && System.nanoTime() - began >= LOOK_NANOS) {
+                lookAround();
             }
         }
     }

@@ -91,6 +91,7 @@ final class LifeCycle {
                     "engine '" + core.name + "' cannot be closed inside its own operation '" + inside.name
                             + "', which it would wait for: close it from outside");
         }
+        core.checkWhole();
         Workplace place = Workplace.here();
         Waiter waiter = new Waiter();
         boolean drained;

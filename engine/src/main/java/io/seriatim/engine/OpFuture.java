@@ -9,6 +9,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** The future of a submitted operation. Waiting for it counts as a wait of the engine: it frees the worker, and may help. */
@@ -33,6 +34,8 @@ final class OpFuture<T> extends CompletableFuture<T> {
     T value;
     private volatile @Nullable Failure failure;
     private @Nullable Throwable thrown;
+    /** The poisoned variable that the operation was skipped for; what that throws is made when someone asks, not under the tracker's role. */
+    private @Nullable Var skippedFor;
     /** Whether the operation has ended; the future is completed a little later, when no worker holds anything that its dependents might wait for. */
     private volatile boolean ended;
 
@@ -49,7 +52,24 @@ final class OpFuture<T> extends CompletableFuture<T> {
     /** The operation was skipped; under the tracker's role. */
     void skippedBy(Failure f, Var var) {
         failure = f;
-        thrown = f.on(var);
+        skippedFor = var;
+    }
+
+    /** What the operation left instead of a value, or null. */
+    private @Nullable Throwable thrown() {
+        Failure f = failure;
+        Var var = skippedFor;
+        if (f == null || var == null) {
+            return thrown;
+        }
+        synchronized (f) {
+            Throwable t = thrown;
+            if (t == null) {
+                t = f.on(var);
+                thrown = t;
+            }
+            return t;
+        }
     }
 
     /** The operation has ended; under the tracker's role. Whoever looks sees the future done. */
@@ -73,7 +93,7 @@ final class OpFuture<T> extends CompletableFuture<T> {
 
     @SuppressWarnings("NullAway") // null is a value where T has it.
     private T result() throws ExecutionException {
-        Throwable t = thrown;
+        Throwable t = thrown();
         if (t == null) {
             return value;
         }
@@ -85,7 +105,7 @@ final class OpFuture<T> extends CompletableFuture<T> {
 
     @SuppressWarnings("NullAway") // As above.
     private T joined() {
-        Throwable t = thrown;
+        Throwable t = thrown();
         if (t == null) {
             return value;
         }
@@ -102,7 +122,7 @@ final class OpFuture<T> extends CompletableFuture<T> {
 
     @Override
     public boolean isCompletedExceptionally() {
-        return isEnded() ? thrown != null : super.isCompletedExceptionally();
+        return isEnded() ? failure != null : super.isCompletedExceptionally();
     }
 
     @Override
@@ -133,7 +153,7 @@ final class OpFuture<T> extends CompletableFuture<T> {
     /** Tells the end, after the tracker knows of it; under no lock. */
     void settle() {
         Failure f = failure;
-        Throwable t = thrown;
+        Throwable t = thrown();
         if (f == null || t == null) {
             super.complete(value);
             return;
@@ -224,6 +244,8 @@ final class OpFuture<T> extends CompletableFuture<T> {
      * monitor of its own, because users may hold the future's.
      */
     private static final class Waiting {
+        private static final Consumer<Waiter> SIGNAL = Waiter::signal;
+
         private final WaiterList waiters = new WaiterList();
         private boolean ended;
 
@@ -241,7 +263,7 @@ final class OpFuture<T> extends CompletableFuture<T> {
 
         synchronized void end() {
             ended = true;
-            waiters.removeAll(Waiter::signal);
+            waiters.removeAll(SIGNAL);
         }
     }
 

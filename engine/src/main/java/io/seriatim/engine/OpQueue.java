@@ -40,16 +40,20 @@ final class OpQueue {
         head = new End(first);
     }
 
-    /** Appends; under the push lock. */
+    /** Appends; under the push lock. One step does it, the last that can fail: if this throws, nothing was appended. */
     void append(Operation op) {
         End t = tail;
-        if (t.index == CHUNK) {
+        int at = t.index;
+        if (at == CHUNK) {
             Chunk fresh = new Chunk();
+            fresh.slots[0] = op;
             t.chunk.next = fresh;
             t.chunk = fresh;
-            t.index = 0;
+            t.index = 1;
+        } else {
+            SLOT.setRelease(t.chunk.slots, at, op);
+            t.index = at + 1;
         }
-        SLOT.setRelease(t.chunk.slots, t.index++, op);
     }
 
     /** Looks at the first, or null; under the role. */

@@ -51,6 +51,8 @@ final class Operation extends Callback implements OpBuilder {
     static final int OFF_MAIN = 1 << 15;
     /** A wait inside it, or inside what its thread runs meanwhile, has not ended; guarded by the tracker's role. */
     static final int IN_WAIT = 1 << 16;
+    /** Its push has failed when it stood in the log already; guarded by the push lock, then fixed. */
+    static final int ABANDONED = 1 << 17;
 
     private static final Variable[] NO_VARS = {};
     private static final int SEARCHED = 16;
@@ -342,6 +344,9 @@ final class Operation extends Callback implements OpBuilder {
         }
         if (count > 0) {
             next = new Operation[count];
+        }
+        for (int i = 0; i < count; i++) {
+            vars[i].state();
         }
         if (count > SEARCHED) {
             // The tracker is to find the map made.

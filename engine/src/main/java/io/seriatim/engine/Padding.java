@@ -23,7 +23,7 @@ final class Padding {
 
     /** The word. */
     abstract static class Held extends Before {
-        int held;
+        volatile int held;
     }
 
     /** Another line's worth. */

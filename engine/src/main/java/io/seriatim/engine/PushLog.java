@@ -93,20 +93,42 @@ final class PushLog {
             f.endedBelowSeen = counts.endedBelow();
         }
         op.order = order;
-        if (use(op, order, f.endedBelowSeen)) {
-            op.flags |= Operation.READY_AT_PUSH;
-            readyAtPush.append(op);
-        }
+        boolean offMain = op.has(Operation.OFF_MAIN);
+        Variable deleted = op.has(Operation.DELETES) ? op.vars[0] : null;
         if (op.priority != 0 || op.has(Operation.URGENT)) {
             counts.press(order + 1);
             attention.want();
         }
-        if (op.has(Operation.OFF_MAIN)) {
-            counts.offMainPushed();
-            attention.want();
+        boolean counted = false;
+        try {
+            if (offMain) {
+                counts.offMainPushed();
+                counted = true;
+                attention.want();
+            }
+            if (use(op, order, f.endedBelowSeen)) {
+                op.flags |= Operation.READY_AT_PUSH;
+                readyAtPush.append(op);
+            }
+            all.append(op);
+        } catch (Throwable t) {
+            // The stack may be at its end: no calls here. It stands in the second queue, maybe, and is passed there.
+            op.flags |= Operation.ABANDONED;
+            if (counted) {
+                counts.offMainAbandoned++;
+            }
+            throw t;
         }
-        all.append(op);
-        Front.PUSHED.setRelease(f, order + 1);
+        // From here on it is pushed, and nothing may fail.
+        if (deleted != null) {
+            deleted.deleted = true;
+        }
+        try {
+            Front.PUSHED.setRelease(f, order + 1);
+        } catch (Throwable t) {
+            // Published by the release of the lock.
+            f.pushed = order + 1;
+        }
     }
 
     /** Notes which variables are used; returns whether all that used them before is known to have ended. */
@@ -133,7 +155,12 @@ final class PushLog {
     void close() {
         lock.lock();
         front.closed = true;
-        lock.unlock();
+        lock.held = 0;
+    }
+
+    /** Refuses all that comes, without a call that could fail. */
+    void broke() {
+        front.closed = true;
     }
 
     /** How many operations were appended by this thread, or in a way that it knows of. */
@@ -151,7 +178,11 @@ final class PushLog {
     void advance(Operation next) {
         all.advance();
         if (next.has(Operation.READY_AT_PUSH) && !next.has(Operation.TAKEN_EARLY)) {
-            readyAtPush.poll();
+            Operation first;
+            do {
+                // Before it stand those whose push has failed, if any.
+                first = readyAtPush.poll();
+            } while (first != null && first != next);
         }
     }
 
@@ -159,6 +190,10 @@ final class PushLog {
     @Nullable
     Operation pollEarly(long below) {
         Operation op = readyAtPush.peek();
+        while (op != null && op.order < below && op.has(Operation.ABANDONED)) {
+            readyAtPush.advance();
+            op = readyAtPush.peek();
+        }
         if (op == null || op.order >= below) {
             return null;
         }

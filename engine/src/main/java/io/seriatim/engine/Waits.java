@@ -89,6 +89,7 @@ final class Waits {
         probe.reads(v);
         probe.attachment = waiter;
         probe.next = new Operation[1];
+        v.state();
         await(call("waitToRead", v), probe, null, waiter, deadline, () -> core.admit(probe), () -> core.withdraw(probe));
         return waiter.failure;
     }
@@ -96,6 +97,7 @@ final class Waits {
     /** Waits for all of a variable's earlier operations. */
     void forOperations(Variable v, long deadline) throws InterruptedException, TimeoutException {
         Drain drain = new Drain(v, waiter(v, "waitToWrite"));
+        v.state();
         await(call("waitToWrite", v), null, drain, drain.waiter, deadline, () -> core.drain(drain), () -> core.withdraw(drain));
     }
 
@@ -162,7 +164,7 @@ final class Waits {
     }
 
     private void end(Intake.@Nullable Cut cut, Runnable end, @Nullable Wait wait) {
-        core.enter();
+        core.enterShallow();
         try {
             core.intake.withdraw(cut);
             end.run();
@@ -297,10 +299,11 @@ final class Waits {
             throw new InterruptedException("waitForAll of engine '" + core.name + "'");
         }
         Waiter waiter = new Waiter();
+        Epoch fresh = new Epoch();
         Intake.Cut cut;
         core.enter();
         try {
-            cut = core.intake.whenAdmitted(() -> core.epochs.await(waiter));
+            cut = core.intake.whenAdmitted(() -> core.epochs.await(waiter, fresh));
             if (waiter.done) {
                 return core.epochs.failures().take();
             }
@@ -324,7 +327,7 @@ final class Waits {
     }
 
     private void giveUp(Intake.@Nullable Cut cut, Waiter waiter) {
-        core.enter();
+        core.enterShallow();
         try {
             core.intake.withdraw(cut);
             core.epochs.withdraw(waiter);

@@ -9,6 +9,8 @@ import org.jspecify.annotations.Nullable;
 final class Worker extends Thread {
     private static final long LOOK_AROUND_NANOS = 1_000_000_000;
     private static final long WATCH_NANOS = 50_000;
+    /** After an error of its own, so that it does not fail as fast as it can. */
+    private static final long PAUSE_NANOS = 1_000_000;
     private static final long SPIN_NANOS = 20_000;
     /** One operation in so many, less one, is timed. */
     private static final int SAMPLED = 15;
@@ -33,7 +35,7 @@ final class Worker extends Thread {
     final int number;
     final Workplace place = new Workplace(this);
     final WorkerStates states;
-    private final WorkerLane lane;
+    final WorkerLane lane;
     /** Whether it holds the tracker's role already. */
     private boolean entered;
     private int gap = MIN_GAP;
@@ -43,6 +45,14 @@ final class Worker extends Thread {
     /** The next of those to be called when the role is given back; owned by whoever holds it. */
     @Nullable
     Worker called;
+    /** The next of those that sleep, and of those that have left; guarded by the push lock. */
+    @Nullable
+    Worker nextSleeper;
+    @Nullable
+    Worker nextLeaving;
+    /** What it has run and has not told the tracker, and what that threw. */
+    private @Nullable Operation ended;
+    private @Nullable Throwable thrown;
     /** What the watcher saw when it looked last; guarded by the push lock. */
     long executedSeen;
     final Batch batch;
@@ -80,13 +90,14 @@ final class Worker extends Thread {
     public void run() {
         try {
             boolean going = true;
-            while (going) {
+            while (going && core.broken == null) {
                 try {
                     work();
                     going = sleep();
                 } catch (Throwable t) {
-                    // Only a defect, or a lack of memory outside a body, comes here; the lane keeps its worker.
+                    // Only a defect, or a lack of memory outside a body, comes here; the lane keeps its worker, and that what it has run.
                     core.unhandled(t);
+                    LockSupport.parkNanos(this, PAUSE_NANOS);
                 }
             }
         } finally {
@@ -96,8 +107,6 @@ final class Worker extends Thread {
 
     /** Runs operations until there are none for it. */
     private void work() {
-        Operation op = null;
-        Throwable thrown = null;
         int overtaken = 0;
         int burst = 0;
         boolean stays = !lane.isSuperfluous();
@@ -106,17 +115,23 @@ final class Worker extends Thread {
             Callback callback;
             boolean found = false;
             if (!entered) {
-                core.enter();
+                core.enterShallow();
             }
             entered = false;
             try {
                 usesBatch = false;
                 lane.trackedBy(this);
                 core.intake.lookAhead(lane.queue);
+                Operation op = ended;
                 if (op != null) {
                     core.ran(op, thrown);
-                    op = null;
+                    ended = null;
+                    thrown = null;
+                } else if (taken != null) {
+                    // An error came before it could be run.
+                    lane.queue.putBack(taken);
                 }
+                taken = null;
                 lane.batches.harvest();
                 callback = core.rules.nextCallback(core);
                 if (callback != null || !stays || core.attention.isWanted() || lane.isCrowded()) {
@@ -132,6 +147,7 @@ final class Worker extends Thread {
                     overtaken = overtaken < Intake.MAX_OVERTAKEN ? overtaken + 1 : 0;
                 }
                 if (next != null) {
+                    taken = next;
                     found = true;
                     if (searching) {
                         lane.dispatcher.found(lane, this);
@@ -150,7 +166,7 @@ final class Worker extends Thread {
             } else if (next != null) {
                 core.rules.beforeRun(core);
                 thrown = run(next);
-                op = next;
+                ended = next;
                 burst = Math.min(burst + 1, MANY);
             } else {
                 int ran = runBatch();
@@ -251,7 +267,7 @@ final class Worker extends Thread {
 
     /** Sleeps until called. Returns false when the thread is to end. */
     private boolean sleep() {
-        core.enter();
+        core.enterShallow();
         try {
             if (!lane.dispatcher.sleep(lane, this)) {
                 if (core.life.isTerminated()) {
@@ -270,6 +286,9 @@ final class Worker extends Thread {
             interrupted();
             if (awake) {
                 break;
+            }
+            if (core.broken != null) {
+                return false;
             }
             if (watching) {
                 long now = System.nanoTime();
@@ -296,19 +315,15 @@ final class Worker extends Thread {
 
     /** This thread is about to wait for something that may need its lane: another worker may take its place. */
     void block() {
-        if (blocks++ == 0) {
+        if (blocks == 0) {
             lane.dispatcher.blocked(lane, this);
         }
+        blocks++;
     }
 
     void unblock() {
         if (--blocks == 0) {
             lane.dispatcher.unblocked(lane);
         }
-    }
-
-    /** It could not be started; under the push lock. */
-    void lost() {
-        lane.lost(this);
     }
 }

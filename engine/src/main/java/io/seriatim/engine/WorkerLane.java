@@ -1,9 +1,7 @@
 package io.seriatim.engine;
 
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.BitSet;
-import java.util.Deque;
+import java.util.Arrays;
 import java.util.List;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -31,15 +29,16 @@ final class WorkerLane {
     final List<Supplier<?>> suppliers;
 
     // Guarded by the push lock.
-    private final Deque<Worker> sleepers = new ArrayDeque<>();
-    private final BitSet numbers = new BitSet();
-    private final List<Worker> threads = new ArrayList<>();
+    /** The worker that went to sleep last; linked through themselves, so that it takes no memory to send one to sleep. */
+    private @Nullable Worker sleepers;
     private int active;
     private volatile @Nullable Worker tracker;
-    /** Those that are not of the lane any more, and may still be closing their states. */
-    private final List<Worker> leaving = new ArrayList<>();
-    /** A copy of the threads, for those who hold the role alone. */
+    /** Those that are not of the lane any more, and may still be closing their states; linked through themselves. */
+    private @Nullable Worker leaving;
+    /** Its threads; replaced, never changed. */
     private volatile Worker[] crew = {};
+    /** One that was picked and could not be called, for want of memory or of stack. Written without a lock, so that it takes no call. */
+    volatile @Nullable Worker owed;
     private boolean searching;
     /** The sleeper that looks from time to time whether the one worker that runs tiny operations is stuck in a long one. */
     private @Nullable Worker watcher;
@@ -56,29 +55,85 @@ final class WorkerLane {
     }
 
     boolean isCallable() {
-        return callable;
+        return callable || owed != null;
+    }
+
+    boolean isCallOwed() {
+        return owed != null;
     }
 
     private void update() {
         callable = !searching && active < limit && (watcher == null || active == 0);
     }
 
-    /** Picks a worker to be called, or null if one searches or enough are awake. */
+    /** Picks a worker to be called, or null if one searches or enough are awake. What can fail comes first; then it is picked. */
     @Nullable
     Worker pick() {
+        Worker uncalled = owed;
+        if (uncalled != null) {
+            owed = null;
+            return uncalled;
+        }
         if (!callable) {
             return null;
         }
-        Worker worker = sleepers.poll();
+        Worker worker = sleepers;
         if (worker == null) {
-            int number = numbers.nextClearBit(0);
-            numbers.set(number);
-            worker = new Worker(this, number);
-            threads.add(worker);
-            crew = threads.toArray(Worker[]::new);
+            Worker[] before = crew;
+            worker = new Worker(this, freeNumber(before));
+            Worker[] after = Arrays.copyOf(before, before.length + 1);
+            after[before.length] = worker;
+            crew = after;
+        } else {
+            sleepers = worker.nextSleeper;
+            worker.nextSleeper = null;
         }
-        call(worker);
+        if (worker == watcher) {
+            watcher = null;
+        }
+        active++;
+        searching = true;
+        worker.searching = true;
+        callable = false;
         return worker;
+    }
+
+    private static int freeNumber(Worker[] workers) {
+        int number = 0;
+        for (int i = 0; i < workers.length; i++) {
+            if (workers[i].number == number) {
+                number++;
+                i = -1;
+            }
+        }
+        return number;
+    }
+
+    private boolean isAsleep(Worker worker) {
+        Worker w = sleepers;
+        while (w != null && w != worker) {
+            w = w.nextSleeper;
+        }
+        return w != null;
+    }
+
+    /** Takes a worker from those that sleep. */
+    private void rouse(Worker worker) {
+        Worker before = null;
+        Worker w = sleepers;
+        while (w != null && w != worker) {
+            before = w;
+            w = w.nextSleeper;
+        }
+        if (w == null) {
+            return;
+        }
+        if (before == null) {
+            sleepers = w.nextSleeper;
+        } else {
+            before.nextSleeper = w.nextSleeper;
+        }
+        w.nextSleeper = null;
     }
 
     private void call(Worker worker) {
@@ -119,7 +174,7 @@ final class WorkerLane {
         if (!stuck || searching || active >= limit) {
             return false;
         }
-        sleepers.remove(worker);
+        rouse(worker);
         pace.forget();
         call(worker);
         return true;
@@ -136,7 +191,7 @@ final class WorkerLane {
     /** Operations that the lane's workers have run. */
     long executed() {
         long sum = 0;
-        for (Worker worker : threads) {
+        for (Worker worker : crew) {
             sum += worker.executed();
         }
         return sum;
@@ -179,7 +234,8 @@ final class WorkerLane {
             found(worker);
         }
         worker.awake = false;
-        sleepers.push(worker);
+        worker.nextSleeper = sleepers;
+        sleepers = worker;
         active--;
         if (active > 0 && watcher == null && pace.isTiny()) {
             watcher = worker;
@@ -199,36 +255,63 @@ final class WorkerLane {
 
     /** Takes a sleeping worker out for good; false if it has been called meanwhile. */
     boolean dismiss(Worker worker) {
-        if (!sleepers.remove(worker)) {
+        if (!isAsleep(worker)) {
             return false;
         }
-        gone(worker);
+        Worker[] others = without(worker);
+        rouse(worker);
+        gone(worker, others);
         return true;
     }
 
-    /** A worker that was awake, or could not be started, is gone. */
+    /** A worker that was awake is gone. */
     void lost(Worker worker) {
+        Worker[] others = without(worker);
         if (worker.searching) {
             found(worker);
         }
         active--;
         update();
-        gone(worker);
+        gone(worker, others);
     }
 
-    private void gone(Worker worker) {
-        leaving.removeIf(other -> !other.isAlive());
-        leaving.add(worker);
+    private Worker[] without(Worker worker) {
+        Worker[] workers = crew;
+        int n = 0;
+        Worker[] others = new Worker[workers.length];
+        for (Worker other : workers) {
+            if (other != worker) {
+                others[n++] = other;
+            }
+        }
+        return Arrays.copyOf(others, n);
+    }
+
+    private void gone(Worker worker, Worker[] others) {
+        Worker alive = null;
+        for (Worker w = leaving; w != null;) {
+            Worker following = w.nextLeaving;
+            w.nextLeaving = null;
+            if (w.isAlive()) {
+                w.nextLeaving = alive;
+                alive = w;
+            }
+            w = following;
+        }
+        worker.nextLeaving = alive;
+        leaving = worker;
         if (worker == watcher) {
             watcher = null;
             update();
         }
-        numbers.clear(worker.number);
-        threads.remove(worker);
-        crew = threads.toArray(Worker[]::new);
+        crew = others;
     }
 
     List<Worker> leaving() {
-        return List.copyOf(leaving);
+        List<Worker> list = new ArrayList<>();
+        for (Worker w = leaving; w != null; w = w.nextLeaving) {
+            list.add(w);
+        }
+        return list;
     }
 }

@@ -69,7 +69,11 @@ final class Workplace {
         }
         if (times != null && !async) {
             // Still inside the operation: a recorder that pushes must not wait for room, or for this to end.
-            times.ran(op, thrown);
+            try {
+                times.ran(op, thrown);
+            } catch (Throwable t) {
+                op.core.unhandled(t);
+            }
         }
         running = outer;
         return thrown;
@@ -86,23 +90,51 @@ final class Workplace {
         }
         bouncing = true;
         try {
-            Operation o;
-            while ((o = (Operation) bounced.poll()) != null) {
-                if (o.core.isCancelled(o)) {
-                    o.core.giveUp(o);
-                } else {
-                    o.core.ranElsewhere(o, run(o, -1));
+            while (!bounced.isEmpty()) {
+                // What is taken is to be run: there is room for all but the body itself.
+                Reserve.take();
+                Operation o = (Operation) bounced.poll();
+                if (o != null) {
+                    bounceOne(o);
                 }
             }
         } finally {
             bouncing = false;
+            if (!bounced.isEmpty()) {
+                handOver();
+            }
         }
+    }
+
+    private void bounceOne(Operation o) {
+        if (o.core.isCancelled(o)) {
+            o.core.giveUp(o);
+            return;
+        }
+        Throwable thrown;
+        try {
+            thrown = run(o, -1);
+        } catch (Throwable t) {
+            // The stack ended before the body could begin.
+            thrown = t;
+        }
+        o.core.ranElsewhere(o, thrown);
     }
 
     /** Calls this thread's callbacks up to one that was there before. */
     @SuppressWarnings("ReferenceEquality") // That one, not an equal one.
     void call(EngineCore core, @Nullable Callback stop) {
-        Callback callback;
+        Callback callback = callbacks.first();
+        if (callback == null || callback == stop) {
+            return;
+        }
+        try {
+            Reserve.take();
+        } catch (StackOverflowError e) {
+            // There is room to leave them to others, but none to call them.
+            resume(handOver());
+            return;
+        }
         while ((callback = callbacks.first()) != null && callback != stop) {
             callbacks.poll();
             if (bouncing && tells(callback) && core.dispatcher.hasWorkers() && (!bounced.isEmpty() || callbacks.first() != stop)) {

@@ -33,7 +33,7 @@ class BackPressureTest extends EngineContract {
     }
 
     private static void untilFull(Engine engine, Task pusher) {
-        TestSupport.eventually(() -> engine.stats().pending() >= MAX - SLACK && pusher.thread.getState() == Thread.State.WAITING,
+        TestSupport.eventually(() -> engine.stats().pending() >= MAX - SLACK && isWaiting(pusher.thread),
                 () -> "not full: " + engine.stats() + ", pusher " + pusher.thread.getState());
     }
 
@@ -168,5 +168,9 @@ class BackPressureTest extends EngineContract {
         assertTrue(engine.snapshot().operations().size() >= MAX - SLACK);
         held.release();
         pusher.join();
+    }
+
+    private static boolean isWaiting(Thread thread) {
+        return thread.getState() == Thread.State.WAITING || thread.getState() == Thread.State.TIMED_WAITING;
     }
 }

@@ -162,7 +162,7 @@ class SnapshotTest extends EngineContract {
         });
         TestSupport.untilParked(thread.get());
         EngineSnapshot.PendingOp op = engine.snapshot().operations().get(1);
-        assertTrue(op.thread().startsWith("'" + thread.get().getName() + "' WAITING at "), op::toString);
+        assertTrue(op.thread().startsWith("'" + thread.get().getName() + "' TIMED_WAITING at "), op::toString);
         assertTrue(op.thread().contains("SnapshotTest.java:"), op::toString);
         assertTrue(op.toString().contains(op.thread()), op::toString);
         assertEquals("", engine.snapshot().operations().get(0).thread());

@@ -1,0 +1,269 @@
+package io.seriatim.engine;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/** Uses an engine where memory or stack is at its end, and then looks whether it has lost anything; run in a JVM of its own by {@link TortureTest}. */
+final class TortureProgram {
+    private static final int MOST = 400_000;
+
+    private final Engine engine;
+    private final Var[] vars;
+    /** Of each operation: 1 once its push has returned, and 2 for each time that it was run. */
+    private final AtomicIntegerArray seen = new AtomicIntegerArray(MOST);
+    private final List<Completion> open = new ArrayList<>(1_000);
+    private final boolean naive;
+    private int next;
+
+    private TortureProgram(Engine engine, boolean naive) {
+        this.engine = engine;
+        // There a push returns when the operation has ended.
+        this.naive = naive;
+        vars = TestSupport.vars(engine, 16);
+    }
+
+    public static void main(String[] args) throws Exception {
+        long seed = Long.parseLong(args[1]);
+        List<Engine.Builder> builders = List.of(Engine.builder().pooled(2), Engine.builder().pooled(1), Engine.builder().naive());
+        // On the naive engine bodies run in the pusher, on what is left of its stack: only the heap is tried there.
+        int engines = args[0].equals("heap") ? builders.size() : builders.size() - 1;
+        for (int i = 0; i < engines; i++) {
+            TortureProgram torture = new TortureProgram(builders.get(i).onUnhandled(t -> {
+            }).build(), i == 2);
+            if (args[0].equals("heap")) {
+                torture.heap(seed);
+            } else {
+                torture.stack(seed);
+            }
+            torture.check();
+        }
+        System.out.println("alive");
+    }
+
+    private void ran(int i) {
+        seen.addAndGet(i, 2);
+    }
+
+    /** Pushes one operation of one of several kinds. */
+    private void push() {
+        int i = next;
+        if (i >= MOST) {
+            return;
+        }
+        Var a = vars[i % vars.length];
+        Var b = vars[(i * 7 + 1) % vars.length];
+        // So that one whose push throws is not counted twice.
+        next = i + 1;
+        switch (i % 6) {
+            case 0 -> engine.op("plain").evenIfFailed().reads(a).overwrites(b).push(() -> ran(i));
+            case 1 -> engine.op("future").overwrites(a).submit(() -> ran(i)).thenRun(TortureProgram::nothing).isDone();
+            case 2 -> engine.op("async").overwrites(a).pushAsync(done -> {
+                ran(i);
+                done.complete();
+            });
+            case 3 -> engine.op("of kind async").kind(OpKind.ASYNC).overwrites(b).push(() -> ran(i));
+            case 4 -> engine.op("fails").overwrites(a).push(() -> {
+                ran(i);
+                throw new Planted("planted");
+            });
+            default -> engine.op("on a fresh variable").evenIfFailed().reads(a).mutates(engine.newVar("fresh")).push(() -> ran(i));
+        }
+        seen.addAndGet(i, 1);
+    }
+
+    private static void nothing() {
+        // A dependent.
+    }
+
+    /** Fills the memory, pushes until there is none, and frees it again. */
+    private void heap(long seed) throws Exception {
+        long random = seed;
+        for (int round = 0; round < 3; round++) {
+            List<Object> hoard = new ArrayList<>(10_000);
+            int size = 1 << 20;
+            int failed = 0;
+            for (int tries = 0; tries < 30_000 && failed < 40; tries++) {
+                random = random * 6364136223846793005L + 1442695040888963407L;
+                try {
+                    if ((random >>> 60) < 3 && hoard.size() < 10_000) {
+                        hoard.add(new byte[size]);
+                    }
+                    push();
+                } catch (OutOfMemoryError e) {
+                    failed++;
+                    size = Math.max(16, size / 2);
+                }
+            }
+            hoard.clear();
+            drain();
+        }
+    }
+
+    /** Pushes, completes and waits at the end of the stack. */
+    private void stack(long seed) throws Exception {
+        AtomicReference<@Nullable Throwable> wrong = new AtomicReference<>();
+        // What the JDK and this class initialize at their first use would fail for good at the end of the stack.
+        for (int i = 0; i < 60; i++) {
+            attempt(i % 6);
+        }
+        CompletableFuture<Void> first = new CompletableFuture<>();
+        CompletableFuture<Void> dependent = first.thenRun(TortureProgram::nothing);
+        first.complete(null);
+        dependent.get();
+        for (int round = 0; round < 2; round++) {
+            for (int i = 0; i < 300 && !naive; i++) {
+                engine.op("open").overwrites(vars[i % vars.length]).evenIfFailed().kind(OpKind.NORMAL).pushAsync(done -> {
+                    synchronized (open) {
+                        open.add(done);
+                    }
+                });
+                if (i % 16 == 15) {
+                    closeAll();
+                }
+            }
+            Thread deep = new Thread(null, () -> {
+                try {
+                    dive(seed);
+                } catch (Throwable t) {
+                    wrong.set(t);
+                }
+            }, "deep", 256 << 10);
+            deep.setDaemon(true);
+            deep.start();
+            deep.join();
+            Throwable t = wrong.get();
+            if (t != null && !(t instanceof StackOverflowError)) {
+                throw new IllegalStateException(t.toString(), t);
+            }
+            closeAll();
+            drain();
+        }
+    }
+
+    private void closeAll() {
+        while (true) {
+            Completion done;
+            synchronized (open) {
+                if (open.isEmpty()) {
+                    return;
+                }
+                done = open.remove(open.size() - 1);
+            }
+            try {
+                done.complete();
+            } catch (IllegalStateException e) {
+                // It has been completed at the end of the stack.
+            }
+        }
+    }
+
+    /** Each frame near the end tries everything, the deepest first. */
+    private int dive(long salt) {
+        int above;
+        try {
+            above = dive(salt * 31 + 7) + 1;
+        } catch (StackOverflowError e) {
+            above = 0;
+        }
+        if (above < 120) {
+            for (int i = 0; i < 6; i++) {
+                attempt(i);
+            }
+        }
+        return above;
+    }
+
+    private void attempt(int what) {
+        try {
+            switch (what) {
+                case 0, 1 -> push();
+                case 2 -> engine.waitToRead(vars[3], java.time.Duration.ZERO);
+                case 3 -> engine.stats();
+                case 4 -> {
+                    Completion done = null;
+                    synchronized (open) {
+                        if (!open.isEmpty()) {
+                            done = open.get(open.size() - 1);
+                        }
+                    }
+                    if (done != null) {
+                        done.complete();
+                        synchronized (open) {
+                            open.remove(done);
+                        }
+                    }
+                }
+                default -> engine.snapshot();
+            }
+        } catch (StackOverflowError | Exception e) {
+            // The end of the stack, a time that is over, or a failure of a body.
+        } catch (LinkageError e) {
+            // A class of the JDK's that was first met at the end of the stack is lost for good; ours must not be.
+            if (String.valueOf(e.getMessage()).contains("seriatim")) {
+                throw e;
+            }
+        }
+    }
+
+    private void drain() throws Exception {
+        CompletableFuture<Void> end = new CompletableFuture<>();
+        Thread waiting = new Thread(() -> {
+            try {
+                try {
+                    engine.waitForAll();
+                } catch (OperationFailedException e) {
+                    // Bodies failed, as they were meant to.
+                }
+                end.complete(null);
+            } catch (Throwable t) {
+                end.completeExceptionally(t);
+            }
+        });
+        waiting.setDaemon(true);
+        waiting.start();
+        long until = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+        while (!end.isDone()) {
+            closeAll();
+            if (System.nanoTime() - until > 0) {
+                throw new IllegalStateException("waitForAll hangs: " + engine.stats() + " " + engine.snapshot());
+            }
+            LockSupport.parkNanos(100_000);
+        }
+        end.get();
+    }
+
+    private void check() throws Exception {
+        drain();
+        long pushed = 0;
+        for (int i = 0; i < next; i++) {
+            int s = seen.get(i);
+            if ((s & 1) == 1 && s != 3) {
+                throw new IllegalStateException("operation " + i + " was pushed and ran " + s / 2 + " times");
+            }
+            if (s > 3) {
+                throw new IllegalStateException("operation " + i + " ran " + s / 2 + " times");
+            }
+            pushed += s & 1;
+        }
+        if (engine.stats().pending() != 0) {
+            throw new IllegalStateException("pending: " + engine.stats());
+        }
+        Var v = engine.newVar("v");
+        int[] sum = new int[1];
+        for (int i = 0; i < 1_000; i++) {
+            engine.op("afterwards").mutates(v).push(() -> sum[0]++);
+        }
+        drain();
+        if (sum[0] != 1_000) {
+            throw new IllegalStateException("ran " + sum[0] + " of 1000 afterwards");
+        }
+        engine.close();
+        System.out.println("pushed " + pushed + " of " + next);
+    }
+}

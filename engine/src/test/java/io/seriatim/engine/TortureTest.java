@@ -1,0 +1,32 @@
+package io.seriatim.engine;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** E4: neither the end of the memory nor that of the stack loses an operation or ends an engine. Each process is a JVM of its own. */
+@Timeout(value = 120, unit = TimeUnit.MINUTES)
+class TortureTest {
+    private static final long PROCESSES = TestSupport.scaled(150, 1);
+
+    @ParameterizedTest
+    @ValueSource(strings = {"heap", "stack"})
+    void anEngineOutlivesTheEndOf(String what, @TempDir Path folder) throws Exception {
+        List<Long> seeds = new ArrayList<>();
+        for (long i = 0; i < PROCESSES; i++) {
+            seeds.add(EngineUnderTest.SEED + i);
+        }
+        for (long seed : seeds) {
+            String output = ForkedJvm.run(120, folder.resolve("output" + seed),
+                    List.of("-XX:+UseSerialGC", "-Xmx48m", "-XX:MaxJavaStackTraceDepth=40"), TortureProgram.class, what, Long.toString(seed));
+            assertTrue(output.contains("alive"), () -> "seed " + seed + ": " + output);
+        }
+    }
+}
