@@ -105,7 +105,7 @@ final class EngineCore {
         counts = new Counts(description.firstOrder);
         onUnhandled = description.onUnhandled;
         maxPending = description.maxPending;
-        log = new PushLog(name, counts, attention, maxPending);
+        log = new PushLog(name, counts, attention, maxPending, rules);
         resumeAt = maxPending <= SMALL ? maxPending - 1L : maxPending - maxPending / 4;
         recorder = description.recorder;
         intake = new Intake(this, tracker, maxPending < SMALL);

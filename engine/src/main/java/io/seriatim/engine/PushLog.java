@@ -48,13 +48,15 @@ final class PushLog {
     private final OpQueue readyAtPush = new OpQueue();
     private final Counts counts;
     private final Attention attention;
+    private final Rules rules;
     private final int maxPending;
     private final String engine;
 
     /** Guarded by the lock, except that any thread may look at how much was pushed. */
     private final Front front;
 
-    PushLog(String engine, Counts counts, Attention attention, int maxPending) {
+    PushLog(String engine, Counts counts, Attention attention, int maxPending, Rules rules) {
+        this.rules = rules;
         this.attention = attention;
         this.engine = engine;
         this.counts = counts;
@@ -110,6 +112,7 @@ final class PushLog {
                 op.flags |= Operation.READY_AT_PUSH;
                 readyAtPush.append(op);
             }
+            rules.beforeAppend(op);
             all.append(op);
         } catch (Throwable t) {
             // The stack may be at its end: no calls here. It stands in the second queue, maybe, and is passed there.

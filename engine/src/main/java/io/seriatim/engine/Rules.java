@@ -34,4 +34,9 @@ class Rules {
     void beforeRun(EngineCore core) {
         // Nothing of the user's belongs here.
     }
+
+    /** An operation is about to be appended to the log, where memory or stack may come to its end. */
+    void beforeAppend(Operation op) {
+        // Tests throw here.
+    }
 }

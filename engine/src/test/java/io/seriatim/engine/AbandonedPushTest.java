@@ -1,0 +1,115 @@
+package io.seriatim.engine;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** E4: a push that fails between two steps has not happened, and the next goes on where it began. */
+@Timeout(value = 60, unit = TimeUnit.SECONDS)
+class AbandonedPushTest {
+    /** Fails every third push. */
+    private static final class Fails extends Rules {
+        private int pushes;
+
+        @Override
+        void beforeAppend(Operation op) {
+            if (++pushes % 3 == 0) {
+                throw new StackOverflowError("planted");
+            }
+        }
+    }
+
+    private static EngineBuilder failing() {
+        EngineBuilder description = (EngineBuilder) Engine.builder().pooled(1);
+        description.rules = new Fails();
+        return description;
+    }
+
+    private static void aFailedPushIsNeverTakenIn(boolean forgotten) {
+        EngineCore core = new EngineCore(failing());
+        List<Operation> failed = new ArrayList<>();
+        List<Operation> pushed = new ArrayList<>();
+        for (int i = 0; i < 30; i++) {
+            Operation op = new Operation(core, "op" + i);
+            op.mutates(new Variable(core, "v" + i));
+            op.seal(TestSupport.nothing());
+            core.dispatcher.route(op);
+            try {
+                core.log.append(op);
+                pushed.add(op);
+            } catch (StackOverflowError e) {
+                failed.add(op);
+                if (forgotten) {
+                    op.flags &= ~Operation.ABANDONED;
+                }
+            }
+        }
+        assertEquals(10, failed.size());
+        ReadyQueue atHand = new ReadyQueue(0);
+        for (int i = 0; i < 12; i++) {
+            atHand.add(new Operation(core, "at hand"));
+            core.intake.next(atHand, Intake.MAX_OVERTAKEN);
+        }
+        core.intake.admitAll();
+        assertEquals(pushed.size(), core.counts.position);
+        assertEquals(0, core.counts.early);
+        failed.forEach(op -> assertFalse(op.has(Operation.TAKEN_EARLY), () -> op + " was taken in, but its push has failed"));
+        pushed.forEach(op -> assertTrue(op.epoch != null, () -> op + " was not taken in"));
+    }
+
+    @Test
+    void aFailedPushIsNeverTakenIn() {
+        aFailedPushIsNeverTakenIn(false);
+    }
+
+    @Test
+    void theTestTellsALogThatForgetsThatAPushHasFailed() {
+        assertThrows(AssertionError.class, () -> aFailedPushIsNeverTakenIn(true));
+    }
+
+    @Test
+    void anEngineGoesOnAfterFailedPushes() throws Exception {
+        try (Engine engine = failing().build()) {
+            Var v = engine.newVar("v");
+            int[] ran = new int[1];
+            int pushed = 0;
+            for (int i = 0; i < 3_000; i++) {
+                try {
+                    engine.op("op").mutates(v).on(i % 5 == 0 ? Lane.of("sim:0") : Lane.CPU).push(() -> ran[0]++);
+                    pushed++;
+                } catch (StackOverflowError e) {
+                    assertEquals("planted", e.getMessage());
+                }
+            }
+            engine.waitForAll();
+            assertEquals(2_000, pushed);
+            assertEquals(pushed, ran[0]);
+        }
+    }
+
+    /** An error within the tracker itself: no one hangs, and everyone is told why. */
+    @Test
+    void aBrokenEngineSaysSo() throws Exception {
+        EngineCore core = new EngineCore((EngineBuilder) Engine.builder().pooled(1));
+        Engine engine = new DependencyEngine(core);
+        Var v = engine.newVar("v");
+        Held held = Held.push(engine.op("held").mutates(v)).untilStarted();
+        Task waiting = Task.start("waiting", () -> {
+            IllegalStateException thrown = assertThrows(IllegalStateException.class, engine::waitForAll);
+            assertEquals("planted", String.valueOf(thrown.getCause()).replaceAll(".*: ", ""));
+        });
+        TestSupport.untilParked(waiting.thread);
+        core.broke(new Planted("planted"));
+        waiting.join();
+        TestSupport.assertThrowsMentioning(IllegalStateException.class, () -> engine.op("late").push(TestSupport.nothing()), "broken");
+        TestSupport.assertThrowsMentioning(IllegalStateException.class, engine::close, "broken");
+        assertFalse(held.toString().isEmpty());
+    }
+}
