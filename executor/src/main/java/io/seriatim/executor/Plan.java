@@ -63,7 +63,8 @@ public final class Plan {
         fetches.names().forEach(name -> require(block, name, "fetch"));
         this.reads = Reads.of(block, feeds.names());
         Accesses accesses = global(Set.of()).accesses();
-        this.writesScope = accesses.operations().stream().anyMatch(access -> writesScope(access, accesses));
+        // What is written by another name may outlive the run, too.
+        this.writesScope = makesAliases || accesses.operations().stream().anyMatch(access -> writesScope(access, accesses));
     }
 
     /** What normalises in a test names its state among its results, but leaves it as it is. */

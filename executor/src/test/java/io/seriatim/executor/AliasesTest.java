@@ -153,6 +153,20 @@ class AliasesTest {
         }
     }
 
+    /** Runs that write what outlives them take turns, also if they write it by the name of a temporary. */
+    @Test
+    void writingAParameterByAnotherNameIsWritingTheScope() {
+        Program program = program(block -> block.put(kept("w", 2)).put(passing("y", 2)).add(share("w", "y")).add(scale("y", "y", 3)));
+        try (Executor executor = Executor.on(Place.CPU)) {
+            executor.scope().set("w", Bits.floats(1, 2));
+            Plan plan = executor.compile(program, feeds(), fetches("y"));
+            assertTrue(plan.writesScope());
+            plan.run();
+            assertArrayEquals(new float[]{9, 18}, plan.run().get("y").toFloatArray());
+            assertArrayEquals(new float[]{9, 18}, executor.scope().get("w").toFloatArray());
+        }
+    }
+
     /** Who sets one tensor under two names has not asked for more. */
     @Test
     void oneTensorSetTwiceIsReplaced() {
