@@ -14,7 +14,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLongArray;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,20 +26,24 @@ import org.jspecify.annotations.Nullable;
  * one as part of it. Runs that were pushed on an engine before are counted when they begin; {@link #close} waits for the variables of their scopes, which tell also of those that are skipped. <b>Closed.</b> Nothing begins any more.
  *
  * <p>
- * One number holds both the state and the count, so a run that is counted has been admitted, and {@code close}, which changes the state and then looks at the count, misses none. Whoever waits registers first and looks at the count afterwards; whoever
- * lowers the count to 0 looks for those who are registered afterwards. So no wake-up is lost.
+ * A run counts itself and then looks at the state; {@code close} changes the state and then looks at the counts. So either the run is refused, and counts itself off, or {@code close} waits for it. Whoever waits registers first and looks at the counts
+ * afterwards; whoever lowers a count looks for those who are registered afterwards. So no wake-up is lost. What a run begins ends before it does, so counts that are read one after the other and are all 0 mean that there is none.
  *
  * <p>
  * Not final, so that tests can plant bugs in it.
  */
 class OpenRuns {
-    private static final long CLOSING = 1L << 62;
-    private static final long CLOSED = 1L << 61;
-    private static final long COUNT = CLOSED - 1;
+    private static final int OPEN = 0;
+    private static final int CLOSING = 1;
+    private static final int CLOSED = 2;
+    /** Threads count in different places, each in a cache line of its own, so that they do not wait for one another's. */
+    private static final int PLACES = 16;
+    private static final int LINE = 16;
     /** The innermost run that the thread is inside of. */
     private static final ThreadLocal<@Nullable Inside> INNERMOST = new ThreadLocal<>();
 
-    private final AtomicLong state = new AtomicLong();
+    private final AtomicLongArray counts = new AtomicLongArray((PLACES + 1) * LINE);
+    private final AtomicInteger state = new AtomicInteger(OPEN);
     private final Queue<CompletableFuture<Void>> waiting = new ConcurrentLinkedQueue<>();
     /** The variables of the scopes on which runs were pushed, with their engines. Weak: an operation that is pending holds its variables itself. */
     @GuardedBy("this")
@@ -48,12 +53,13 @@ class OpenRuns {
     static final class Inside {
         private final OpenRuns of;
         private final @Nullable Inside outer;
-        private final boolean isCounted;
+        /** Where it is counted; −1 if it is not. */
+        private final int place;
 
-        private Inside(OpenRuns of, @Nullable Inside outer, boolean isCounted) {
+        private Inside(OpenRuns of, @Nullable Inside outer, int place) {
             this.of = of;
             this.outer = outer;
-            this.isCounted = isCounted;
+            this.place = place;
         }
     }
 
@@ -67,26 +73,23 @@ class OpenRuns {
         return begin(CLOSED);
     }
 
-    private Inside begin(long refused) {
+    private Inside begin(int refused) {
         Inside outer = INNERMOST.get();
-        Inside inside = new Inside(this, outer, true);
+        Inside inside = new Inside(this, outer, LINE * (1 + (int) (Thread.currentThread().threadId() % PLACES)));
         INNERMOST.set(inside);
         // Nothing is allocated from here on: a run that is counted is counted off.
-        long seen;
-        do {
-            seen = state.get();
-            if ((seen & refused) != 0 && !isInside(outer)) {
-                INNERMOST.set(outer);
-                throw new IllegalStateException("The executor is closed, or is being closed: no run may begin any more. "
-                        + "Close it after the last run, or make another executor");
-            }
-        } while (!state.compareAndSet(seen, seen + 1));
+        counts.getAndIncrement(inside.place);
+        if (state.get() >= refused && !isInside(outer)) {
+            end(inside);
+            throw new IllegalStateException("The executor is closed, or is being closed: no run may begin any more. "
+                    + "Close it after the last run, or make another executor");
+        }
         return inside;
     }
 
     /** A thread works for a run that is counted already: what it begins is part of that. */
     Inside help() {
-        Inside inside = new Inside(this, INNERMOST.get(), false);
+        Inside inside = new Inside(this, INNERMOST.get(), -1);
         INNERMOST.set(inside);
         return inside;
     }
@@ -94,8 +97,11 @@ class OpenRuns {
     /** The run has ended, or the thread works for it no more. */
     void end(Inside inside) {
         INNERMOST.set(inside.outer);
-        if (inside.isCounted && state.decrementAndGet() >= CLOSED) {
-            wakeIfNone();
+        if (inside.place >= 0) {
+            counts.getAndDecrement(inside.place);
+            if (state.get() != OPEN) {
+                wakeIfNone();
+            }
         }
     }
 
@@ -114,9 +120,12 @@ class OpenRuns {
     }
 
     private void wakeIfNone() {
-        if ((state.get() & COUNT) == 0) {
-            waiting.forEach(closer -> closer.complete(null));
+        for (int i = 1; i <= PLACES; i++) {
+            if (counts.get(LINE * i) != 0) {
+                return;
+            }
         }
+        waiting.forEach(closer -> closer.complete(null));
     }
 
     /**
@@ -157,8 +166,8 @@ class OpenRuns {
         }
     }
 
-    private void raise(long flag) {
-        state.updateAndGet(seen -> seen | flag);
+    private void raise(int to) {
+        state.accumulateAndGet(to, Math::max);
     }
 
     private synchronized List<Map.Entry<Var, Engine>> scopes() {
