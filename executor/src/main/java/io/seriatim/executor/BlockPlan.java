@@ -6,9 +6,12 @@ import io.seriatim.executor.trace.RunLog;
 import io.seriatim.executor.trace.TracedPlan;
 import io.seriatim.graph.BlockSession;
 import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.kernel.Kernel;
+import io.seriatim.tensor.kernel.PreparedKernels;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -30,12 +33,38 @@ final class BlockPlan {
     static final class Specialised {
         private final Specialisation plan;
         private final RunLoop loop;
+        private final PreparedKernels kernels;
+        private final Set<Kernel> used;
+        private final PreparedKernels.Hold hold;
         private final IdleFrames<Frame> idle = new IdleFrames<>(Frame::close);
         private @Nullable TracedPlan described;
 
-        Specialised(Specialisation plan, RunLoop loop) {
+        Specialised(Specialisation plan, RunLoop loop, PreparedKernels kernels) {
             this.plan = plan;
             this.loop = loop;
+            this.kernels = kernels;
+            this.used = Preparation.used(plan);
+            this.hold = kernels.hold(used);
+        }
+
+        /** A new one. */
+        Frame frame(Options options) {
+            PreparedKernels.Hold held = kernels.hold(used);
+            Frame frame = null;
+            try {
+                frame = new Frame(plan, options).with(held);
+                return frame;
+            } finally {
+                if (frame == null) {
+                    held.close();
+                }
+            }
+        }
+
+        /** Lets kernels and memory go, of runs that are under way when they end. */
+        void close() {
+            idle.close();
+            hold.close();
         }
 
         Specialisation plan() {
@@ -163,15 +192,22 @@ final class BlockPlan {
                 return known;
             }
         }
-        Specialisation plan = executor.specialiser().specialise(accesses, externals, sharing, once);
-        // A program that runs once has no dependencies: its order is the program's.
-        Specialised made = new Specialised(plan, once ? new RunLoop.Serial() : executor.loop(plan));
+        Specialised made = made(externals, sharing);
         specialised.addFirst(made);
         latest = made;
         while (specialised.size() > executor.options().specialisations()) {
-            specialised.removeLast().idle.close();
+            specialised.removeLast().close();
         }
         return made;
+    }
+
+    private Specialised made(@Nullable Object[] externals, Sharing sharing) {
+        PreparedKernels kernels = executor.specialiser().kernels();
+        try (PreparedKernels.Hold _ = kernels.postponed()) {
+            Specialisation plan = executor.specialiser().specialise(accesses, externals, sharing, once);
+            // A program that runs once has no dependencies: its order is the program's.
+            return new Specialised(plan, once ? new RunLoop.Serial() : executor.loop(plan), kernels);
+        }
     }
 
     private Frame take(Specialised with) {
@@ -189,11 +225,11 @@ final class BlockPlan {
 
     private Frame frame(Specialised with) {
         try {
-            return new Frame(with.plan, executor.options());
+            return with.frame(executor.options());
         } catch (DeviceMemoryException e) {
             // The frames of other shapes and programs can be made again.
             executor.closeIdle();
-            return new Frame(with.plan, executor.options());
+            return with.frame(executor.options());
         }
     }
 
@@ -210,7 +246,7 @@ final class BlockPlan {
 
     /** Lets memory and streams go that no run uses. */
     synchronized void close() {
-        specialised.forEach(each -> each.idle.close());
+        specialised.forEach(Specialised::close);
         specialised.clear();
         latest = null;
     }

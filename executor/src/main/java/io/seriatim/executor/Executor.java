@@ -87,6 +87,8 @@ public final class Executor implements AutoCloseable {
         private AllowedFiles files = AllowedFiles.NONE;
         private OpenRuns openRuns = new OpenRuns();
 
+        private @Nullable PreparedKernels kernels;
+
         private Builder() {
         }
 
@@ -227,6 +229,12 @@ public final class Executor implements AutoCloseable {
             return this;
         }
 
+        /** Instead of those that the process shares. */
+        Builder kernels(PreparedKernels value) {
+            kernels = value;
+            return this;
+        }
+
         /** Runs in parallel also what is too small to gain by it. */
         Builder eager() {
             eager = true;
@@ -359,15 +367,14 @@ public final class Executor implements AutoCloseable {
                     new Options(place, devices, threads, sequential, cachedPlans, specialisations, nanCheck, paddleRandom, inPlace,
                             Set.copyOf(passes),
                             relaxedNan, memoryPlan, collector, ignoreUnknownFeeds, engine, eager, new StreamPool(devices), recorder, files),
-                    openRuns, firstRun);
+                    kernels == null ? PreparedKernels.system() : kernels, openRuns, firstRun);
         }
     }
 
-    private Executor(Options options, OpenRuns openRuns, long firstRun) {
+    private Executor(Options options, PreparedKernels kernels, OpenRuns openRuns, long firstRun) {
         this.openRuns = openRuns;
         this.runs = new AtomicLong(firstRun);
         this.options = options;
-        PreparedKernels kernels = PreparedKernels.system();
         this.interpreter = Interpreter.of(kernels).files(options.files());
         this.specialiser = new Specialiser(options, kernels, interpreter);
         PaddleRandom random = options.paddleRandom();

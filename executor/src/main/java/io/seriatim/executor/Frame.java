@@ -11,6 +11,7 @@ import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.kernel.KernelContext;
+import io.seriatim.tensor.kernel.PreparedKernels;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -57,6 +58,7 @@ final class Frame implements AutoCloseable {
     private final AtomicIntegerArray uses;
     private final Interpretation interpretation;
     private final @Nullable DeviceQueues queues;
+    private PreparedKernels.@Nullable Hold kernels;
     private @Nullable RunContext context;
     private @Nullable RunLog log;
     private Crew.@Nullable Run run;
@@ -617,11 +619,20 @@ final class Frame implements AutoCloseable {
         }
     }
 
+    /** Keeps the plan's kernels as long as it is there: its plan may be dropped while it is run. */
+    Frame with(PreparedKernels.Hold hold) {
+        kernels = hold;
+        return this;
+    }
+
     /** The arenas' memory comes back. */
     @Override
     public void close() {
         for (Packing packing : packings) {
             packing.close(values.name(packing.value()));
+        }
+        if (kernels != null) {
+            kernels.close();
         }
         if (queues != null) {
             queues.close();

@@ -30,6 +30,19 @@ final class Preparation {
         ahead(tasks, options, kernels, computation -> computation instanceof MatMul || computation instanceof Convolution);
     }
 
+    /** All kernels that runs of a specialisation may use. */
+    static Set<Kernel> used(Specialisation plan) {
+        Set<Kernel> used = new LinkedHashSet<>();
+        Task.stages(plan.tasks()).forEach(stage -> {
+            Kernel kernel = stage.kernel();
+            if (kernel != null) {
+                used.add(kernel);
+            }
+        });
+        plan.layouts().forEach(each -> Collections.addAll(used, each.kernel(), each.packing()));
+        return used;
+    }
+
     /** Has those that will run make what they need for it. Others were only asked for to be compared with them, or take packed weights in place of those of a stage. */
     static void load(List<Task> tasks, List<Layouts.Packed> packed) {
         Set<Kernel> used = new LinkedHashSet<>();

@@ -23,6 +23,10 @@ final class Specialiser {
         this.interpreter = interpreter;
     }
 
+    PreparedKernels kernels() {
+        return kernels;
+    }
+
     /** Once: the program will run once, so that memory and order are not worth a thought. */
     Specialisation specialise(Accesses accesses, @Nullable Object[] externals, Sharing sharing, boolean once) {
         ValueTable values = new ValueTable(accesses);

@@ -44,6 +44,20 @@ public interface Kernel extends AutoCloseable {
         // Plain Java makes nothing.
     }
 
+    /**
+     * How much memory it holds off the heap, for caches that are bounded.
+     *
+     * @return an estimate in bytes; 0 if it holds none
+     */
+    default long bytes() {
+        return 0;
+    }
+
+    /** Gives back the memory that it holds off the heap, once no run uses it. A run that begins later makes anew what it needs. */
+    default void release() {
+        // Plain Java holds nothing.
+    }
+
     /** Releases what was made for it, after the runs that are under way; a run that begins later fails. */
     @Override
     default void close() {

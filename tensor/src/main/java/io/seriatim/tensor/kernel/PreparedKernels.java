@@ -3,25 +3,41 @@ package io.seriatim.tensor.kernel;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.seriatim.device.Place;
 import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.internal.ffi.NativeHeap;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Kernels by what they compute and for which operands, so that each is made once; the least recently used goes first. One that goes may still be running: it releases what it holds when no one can reach
- * it. For many threads.
+ * Kernels by what they compute and for which operands, so that each is made once. Kernels that a plan holds stay. Of the others so many are kept as fit a number of bytes off the heap; the least recently
+ * used goes first, and its memory is released at once, or when the run that uses it ends. For many threads.
  */
 public final class PreparedKernels {
-    private static final PreparedKernels SYSTEM = new PreparedKernels(Kernels.system(), 4096);
+    private static final int MOST = 4096;
+    /** What kernels that no plan holds may take. */
+    private static final long MOST_BYTES = 64L << 20;
+    /** While plans are made, whose kernels nothing holds yet, so many times as much. */
+    private static final int WHILE_POSTPONED = 4;
+    private static final PreparedKernels SYSTEM = new PreparedKernels(Kernels.system(), MOST);
 
     private final Kernels kernels;
     private final int capacity;
+    private final long mostBytes;
     @GuardedBy("this")
-    private final Map<Key, Kernel> prepared;
+    private final Map<Key, Kernel> prepared = new LinkedHashMap<>(64, 0.75f, true);
+    /** How many hold each kernel. */
+    @GuardedBy("this")
+    private final Map<Kernel, Integer> holders = new IdentityHashMap<>();
+    @GuardedBy("this")
+    private int postponements;
 
     /**
      * What a kernel is asked for by.
@@ -56,19 +72,26 @@ public final class PreparedKernels {
      *            how many are kept, from 1
      */
     public PreparedKernels(Kernels kernels, int capacity) {
+        this(kernels, capacity, MOST_BYTES);
+    }
+
+    /**
+     * Empty.
+     *
+     * @param kernels
+     *            those that there are
+     * @param capacity
+     *            how many are kept, from 1
+     * @param mostBytes
+     *            what those that nothing holds may take off the heap; 64 MiB otherwise
+     */
+    public PreparedKernels(Kernels kernels, int capacity, long mostBytes) {
         if (capacity < 1) {
             throw new IllegalArgumentException("At least one kernel must be kept, but the capacity is " + capacity);
         }
         this.kernels = kernels;
         this.capacity = capacity;
-        this.prepared = new LinkedHashMap<>(64, 0.75f, true) {
-            private static final long serialVersionUID = 1;
-
-            @Override
-            protected boolean removeEldestEntry(Map.Entry<Key, Kernel> eldest) {
-                return size() > PreparedKernels.this.capacity;
-            }
-        };
+        this.mostBytes = mostBytes;
     }
 
     /**
@@ -107,10 +130,126 @@ public final class PreparedKernels {
         }
         // Made outside of the lock, since it takes milliseconds: two threads may make the same one.
         Kernel made = kernels.prepare(computation, place, arguments);
+        Kernel other;
         synchronized (this) {
-            prepared.put(key, made);
+            other = prepared.putIfAbsent(key, made);
         }
+        if (other != null) {
+            made.close();
+            return other;
+        }
+        trim(made);
         return made;
+    }
+
+    /** Keeps kernels until it is closed. */
+    public interface Hold extends AutoCloseable {
+        /** Ends it. Does nothing the second time. */
+        @Override
+        void close();
+    }
+
+    /**
+     * Keeps kernels, whatever else is asked for.
+     *
+     * @param used
+     *            from {@link #get}
+     * @return to be closed when they are no longer needed
+     */
+    public Hold hold(Collection<Kernel> used) {
+        Set<Kernel> held = Collections.newSetFromMap(new IdentityHashMap<>());
+        held.addAll(used);
+        Hold hold = once(() -> drop(held));
+        synchronized (this) {
+            held.forEach(kernel -> holders.merge(kernel, 1, Integer::sum));
+        }
+        return hold;
+    }
+
+    private static Hold once(Runnable end) {
+        AtomicBoolean ended = new AtomicBoolean();
+        return () -> {
+            if (!ended.getAndSet(true)) {
+                end.run();
+            }
+        };
+    }
+
+    private void drop(Set<Kernel> held) {
+        List<Kernel> unknown = new ArrayList<>();
+        synchronized (this) {
+            for (Kernel kernel : held) {
+                if (holders.computeIfPresent(kernel, (_, count) -> count == 1 ? null : count - 1) == null) {
+                    unknown.add(kernel);
+                }
+            }
+            // Those that went while they were held have no other owner.
+            Set<Kernel> known = Collections.newSetFromMap(new IdentityHashMap<>());
+            known.addAll(prepared.values());
+            unknown.removeIf(known::contains);
+        }
+        release(unknown);
+        trim(null);
+    }
+
+    /**
+     * Postpones the release of kernels while a plan is made, which holds them in the end.
+     *
+     * @return to be closed when they are held
+     */
+    public Hold postponed() {
+        Hold hold = once(() -> {
+            synchronized (this) {
+                postponements--;
+            }
+            trim(null);
+        });
+        synchronized (this) {
+            postponements++;
+        }
+        return hold;
+    }
+
+    /** Lets kernels go that nothing holds until the others fit. */
+    private void trim(@Nullable Kernel latest) {
+        List<Kernel> gone = new ArrayList<>();
+        synchronized (this) {
+            long most = postponements > 0 ? WHILE_POSTPONED * mostBytes : mostBytes;
+            long idle = idleBytes();
+            Iterator<Kernel> eldest = prepared.values().iterator();
+            while ((idle > most || prepared.size() > capacity) && eldest.hasNext()) {
+                Kernel kernel = eldest.next();
+                if (kernel != latest && !holders.containsKey(kernel)) {
+                    idle -= kernel.bytes();
+                    eldest.remove();
+                    gone.add(kernel);
+                }
+            }
+        }
+        release(gone);
+    }
+
+    private static void release(List<Kernel> gone) {
+        long bytes = gone.stream().mapToLong(Kernel::bytes).sum();
+        gone.forEach(Kernel::release);
+        NativeHeap.released(bytes);
+    }
+
+    /** What kernels take off the heap that nothing holds. */
+    synchronized long idleBytes() {
+        return prepared.values().stream().filter(kernel -> !holders.containsKey(kernel)).mapToLong(Kernel::bytes).sum();
+    }
+
+    /**
+     * What all kernels take off the heap that are kept or held.
+     *
+     * @return an estimate in bytes
+     */
+    public synchronized long bytes() {
+        Set<Kernel> all = Collections.newSetFromMap(new IdentityHashMap<>());
+        all.addAll(prepared.values());
+        all.addAll(holders.keySet());
+        return all.stream().mapToLong(Kernel::bytes).sum();
     }
 
     /**

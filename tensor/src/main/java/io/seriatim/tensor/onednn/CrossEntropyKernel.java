@@ -121,6 +121,16 @@ final class CrossEntropyKernel implements Kernel {
     }
 
     @Override
+    public long bytes() {
+        return softmax.bytes();
+    }
+
+    @Override
+    public void release() {
+        softmax.release();
+    }
+
+    @Override
     public void close() {
         softmax.close();
     }

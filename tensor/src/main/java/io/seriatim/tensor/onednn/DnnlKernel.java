@@ -32,18 +32,43 @@ final class DnnlKernel implements Kernel {
     private final Dnnl dnnl;
     private final Recipe recipe;
     private final Preference preference;
-    private final Handles handles;
+    private final Natives natives;
     private final Cleaner.Cleanable cleanable;
-    private final Sequence single;
-    private final Map<Integer, Sequence> several = new ConcurrentHashMap<>();
 
-    private DnnlKernel(Dnnl dnnl, Recipe recipe, Preference preference, Handles handles, Sequence single) {
+    /** What the library has made for the kernel, from when it is needed until it is released. */
+    private record Made(Handles handles, Sequence single, Map<Integer, Sequence> several) {
+    }
+
+    /** Apart from the kernel, so that it is released when no one can reach the kernel. */
+    private static final class Natives implements Runnable {
+        volatile @Nullable Made made;
+        volatile boolean closed;
+
+        void release() {
+            Made there;
+            synchronized (this) {
+                there = made;
+                made = null;
+            }
+            if (there != null) {
+                there.handles.run();
+            }
+        }
+
+        @Override
+        public void run() {
+            closed = true;
+            release();
+        }
+    }
+
+    private DnnlKernel(Dnnl dnnl, Recipe recipe, Preference preference, Made made) {
         this.dnnl = dnnl;
         this.recipe = recipe;
         this.preference = preference;
-        this.handles = handles;
-        this.single = single;
-        cleanable = CLEANER.register(this, handles);
+        this.natives = new Natives();
+        natives.made = made;
+        cleanable = CLEANER.register(this, natives);
     }
 
     /** A kernel, or null if the recipe has nothing for its arguments. */
@@ -52,11 +77,16 @@ final class DnnlKernel implements Kernel {
     }
 
     static @Nullable DnnlKernel of(Dnnl dnnl, Recipe recipe, Preference preference) {
+        Made made = make(dnnl, recipe);
+        return made == null ? null : new DnnlKernel(dnnl, recipe, preference, made);
+    }
+
+    private static @Nullable Made make(Dnnl dnnl, Recipe recipe) {
         Handles handles = new Handles();
         Sequence single = null;
         try {
             single = build(dnnl, recipe, handles, 1);
-            return single == null ? null : new DnnlKernel(dnnl, recipe, preference, handles, single);
+            return single == null ? null : new Made(handles, single, new ConcurrentHashMap<>());
         } finally {
             if (single == null) {
                 handles.run();
@@ -71,6 +101,29 @@ final class DnnlKernel implements Kernel {
         });
     }
 
+    private Made made() {
+        Made there = natives.made;
+        return there != null ? there : madeAgain();
+    }
+
+    private Made madeAgain() {
+        synchronized (natives) {
+            Made there = natives.made;
+            if (there != null) {
+                return there;
+            }
+            if (natives.closed) {
+                throw new Handles.ClosedException();
+            }
+            Made again = make(dnnl, recipe);
+            if (again == null) {
+                throw new IllegalStateException("oneDNN has no primitives any more for a kernel that it had some for");
+            }
+            natives.made = again;
+            return again;
+        }
+    }
+
     @Override
     public void run(@Nullable Tensor[] arguments, KernelContext context) {
         run(arguments, 0, context);
@@ -78,30 +131,59 @@ final class DnnlKernel implements Kernel {
 
     /** Runs on what lies so many bytes further on in each tensor. */
     void run(@Nullable Tensor[] arguments, long shift, KernelContext context) {
+        int threads = context.threads();
         try {
-            Sequence sequence = context.threads() == 1 ? single : several.computeIfAbsent(context.threads(), this::buildAgain);
-            sequence.run(arguments, shift, context);
+            boolean done = false;
+            while (!done) {
+                Made there = made();
+                try {
+                    sequence(there, threads).run(arguments, shift, context);
+                    done = true;
+                } catch (Handles.ClosedException e) {
+                    requireReleased(there, e);
+                }
+            }
         } finally {
             // A kernel that is unreachable is closed.
             Reference.reachabilityFence(this);
         }
     }
 
-    private Sequence buildAgain(int threads) {
-        handles.use();
+    private Sequence sequence(Made made, int threads) {
+        return threads == 1 ? made.single : made.several.computeIfAbsent(threads, count -> buildAgain(made, count));
+    }
+
+    /** What was released between a look at it and its use is made anew; of a kernel that is closed {@link #made()} says so. */
+    private void requireReleased(Made there, Handles.ClosedException e) {
+        if (natives.made == there) {
+            throw e;
+        }
+    }
+
+    private Sequence buildAgain(Made made, int threads) {
+        made.handles.use();
         try {
-            Sequence sequence = build(dnnl, recipe, handles, threads);
+            Sequence sequence = build(dnnl, recipe, made.handles, threads);
             // What the library has only for one thread runs on one.
-            return sequence == null ? single : sequence;
+            return sequence == null ? made.single : sequence;
         } finally {
-            handles.endUse();
+            made.handles.endUse();
         }
     }
 
     @Override
     public void load() {
         try {
-            single.load();
+            boolean done = false;
+            while (!done) {
+                Made there = made();
+                try {
+                    there.single.load();
+                    done = true;
+                } catch (Handles.ClosedException e) {
+                    requireReleased(there, e);
+                }
+            }
         } finally {
             Reference.reachabilityFence(this);
         }
@@ -120,6 +202,17 @@ final class DnnlKernel implements Kernel {
         } finally {
             temporary.run();
         }
+    }
+
+    @Override
+    public long bytes() {
+        Made there = natives.made;
+        return there == null ? 0 : there.single.bytes() + there.several.values().stream().mapToLong(Sequence::bytes).sum();
+    }
+
+    @Override
+    public void release() {
+        natives.release();
     }
 
     @Override

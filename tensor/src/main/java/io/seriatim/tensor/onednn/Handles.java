@@ -38,8 +38,17 @@ final class Handles implements Runnable {
         retirements.add(retirement);
     }
 
-    private static IllegalStateException closed() {
-        return new IllegalStateException("The kernel is closed: prepare it again");
+    /** A use begins too late. Nothing has been done; a kernel whose handles were only released makes new ones. */
+    static final class ClosedException extends IllegalStateException {
+        private static final long serialVersionUID = 1;
+
+        ClosedException() {
+            super("The kernel is closed: prepare it again");
+        }
+    }
+
+    private static ClosedException closed() {
+        return new ClosedException();
     }
 
     boolean isClosed() {

@@ -113,6 +113,17 @@ final class PostOpsApart implements Kernel {
     }
 
     @Override
+    public long bytes() {
+        return main.bytes() + followers.stream().mapToLong(follower -> follower.kernel().bytes()).sum();
+    }
+
+    @Override
+    public void release() {
+        main.release();
+        followers.forEach(follower -> follower.kernel().release());
+    }
+
+    @Override
     public void close() {
         main.close();
         followers.forEach(follower -> follower.kernel().close());

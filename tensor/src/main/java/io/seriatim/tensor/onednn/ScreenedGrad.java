@@ -92,6 +92,17 @@ final class ScreenedGrad implements Kernel {
     }
 
     @Override
+    public long bytes() {
+        return fast.bytes() + portable.bytes();
+    }
+
+    @Override
+    public void release() {
+        fast.release();
+        portable.release();
+    }
+
+    @Override
     public void close() {
         fast.close();
         portable.close();

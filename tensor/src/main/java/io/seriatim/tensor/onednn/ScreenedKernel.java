@@ -54,6 +54,18 @@ final class ScreenedKernel implements Kernel {
     }
 
     @Override
+    public long bytes() {
+        return sum.bytes() + fast.bytes() + portable.bytes();
+    }
+
+    @Override
+    public void release() {
+        sum.release();
+        fast.release();
+        portable.release();
+    }
+
+    @Override
     public void close() {
         sum.close();
         fast.close();

@@ -173,6 +173,19 @@ final class ScreenedUnary implements Kernel {
     }
 
     @Override
+    public long bytes() {
+        return stretches.stream().mapToLong(stretch -> stretch.function().bytes() + stretch.sum().bytes()).sum();
+    }
+
+    @Override
+    public void release() {
+        for (Stretch stretch : stretches) {
+            stretch.function().release();
+            stretch.sum().release();
+        }
+    }
+
+    @Override
     public void close() {
         for (Stretch stretch : stretches) {
             stretch.all().forEach(DnnlKernel::close);

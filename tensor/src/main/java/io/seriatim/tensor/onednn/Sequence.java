@@ -23,6 +23,10 @@ final class Sequence {
     /** Places of different threads are in different lines of the cache. */
     private static final int APART = 16;
     private static final int ARGUMENT_BYTES = 16;
+    /** Of a primitive's description, of a primitive with its code, and of an operand's descriptions and memory objects: rounded from what products and elementwise functions of many shapes were seen to take. */
+    private static final long PLAN_BYTES = 100 << 10;
+    private static final long PRIMITIVE_BYTES = 200 << 10;
+    private static final long OPERAND_BYTES = 2 << 10;
 
     private final Dnnl dnnl;
     private final Handles handles;
@@ -86,6 +90,11 @@ final class Sequence {
 
     /** One primitive with its operands, or an action. */
     record Step(long primitiveDescription, List<Operand> operands, @Nullable Action action) {
+    }
+
+    /** What the library holds for it, estimated. */
+    long bytes() {
+        return descriptions.length * (primitives == null ? PLAN_BYTES : PRIMITIVE_BYTES) + all.length * OPERAND_BYTES;
     }
 
     /** Makes the primitives, if they are not there. */

@@ -43,6 +43,8 @@ public final class Dnnl {
         setThreads = openMp.findOrThrow("omp_set_num_threads");
         engine = handle(out -> call("dnnl_engine_create", "pip", out, DnnlConstants.ENGINE_CPU, 0L));
         stream = handle(out -> call("dnnl_stream_create", "ppi", out, engine, DnnlConstants.STREAM_DEFAULT));
+        // By itself it keeps 1,024 primitives that were released. Kernels are kept by PreparedKernels, which counts bytes.
+        check(call("dnnl_set_primitive_cache_capacity", "i", 0));
     }
 
     private static Loaded load() {
@@ -160,6 +162,19 @@ public final class Dnnl {
             }
             check(status);
             return out.get(ValueLayout.JAVA_LONG, 0);
+        }
+    }
+
+    /**
+     * How many released primitives the library keeps.
+     *
+     * @return a number of primitives
+     */
+    public int primitiveCacheCapacity() {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment out = arena.allocate(ValueLayout.JAVA_INT);
+            check(call("dnnl_get_primitive_cache_capacity", "p", out.address()));
+            return out.get(ValueLayout.JAVA_INT, 0);
         }
     }
 
