@@ -2,11 +2,16 @@ package io.seriatim.graph;
 
 import io.seriatim.graph.op.GradientRule;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
+import java.util.HashSet;
+import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Predicate;
 
 /** Sums gradients that several operations compute: each gets a name of its own, and a sum stands before the first that reads the variable, or at the end. */
 final class Accumulation {
@@ -22,14 +27,21 @@ final class Accumulation {
     /** The sums, by the operation before which they stand. */
     private final TreeMap<Integer, List<OpDesc>> sums = new TreeMap<>();
 
-    private Accumulation(List<OpDesc> ops, int block, int maxChainedAdditions) {
+    /** Gradients that have a value when the block begins, until an operation reads them. */
+    private final Predicate<String> incoming;
+    private final Set<String> taken = new HashSet<>();
+    /** Sums of which such a value is a part: they read it by its own name. */
+    private final Set<OpDesc> entering = Collections.newSetFromMap(new IdentityHashMap<>());
+
+    private Accumulation(List<OpDesc> ops, int block, int maxChainedAdditions, Predicate<String> incoming) {
+        this.incoming = incoming;
         this.ops = new ArrayList<>(ops);
         this.block = block;
         this.maxChainedAdditions = maxChainedAdditions;
     }
 
-    static List<OpDesc> of(List<OpDesc> ops, int block, int maxChainedAdditions) {
-        return new Accumulation(ops, block, maxChainedAdditions).run();
+    static List<OpDesc> of(List<OpDesc> ops, int block, int maxChainedAdditions, Predicate<String> incoming) {
+        return new Accumulation(ops, block, maxChainedAdditions, incoming).run();
     }
 
     private List<OpDesc> run() {
@@ -38,6 +50,7 @@ final class Accumulation {
                 if (parts.getOrDefault(name, List.of()).size() > 1) {
                     sum(name, i);
                 }
+                taken.add(name);
             }
             outputs(i);
         }
@@ -77,6 +90,13 @@ final class Accumulation {
 
     private void output(int index, String slot, int place, String name) {
         List<String> known = parts.get(name);
+        if (known == null && incoming.test(name) && !taken.contains(name)) {
+            String renamed = fresh(name);
+            set(index, slot, place, renamed);
+            parts.put(name, new ArrayList<>(List.of(name, renamed)));
+            first.put(name, index);
+            return;
+        }
         if (known == null) {
             parts.put(name, new ArrayList<>(List.of(name)));
             first.put(name, index);
@@ -91,7 +111,7 @@ final class Accumulation {
                         ? ops.get(i).renamed(each -> each, each -> each.equals(name) ? renamed : each)
                         : replaced(ops.get(i), name, renamed));
             }
-            sums.values().forEach(list -> list.replaceAll(op -> replaced(op, name, renamed)));
+            sums.values().forEach(list -> list.replaceAll(op -> entering.contains(op) ? entering(op, name, renamed) : replaced(op, name, renamed)));
             renameBefore(index, slot, place, name, renamed);
         }
         String renamed = fresh(name);
@@ -101,6 +121,12 @@ final class Accumulation {
 
     private String fresh(String name) {
         return name + "@RENAME@block" + block + "@" + (renames.merge(name, 1, Integer::sum) - 1);
+    }
+
+    private OpDesc entering(OpDesc sum, String from, String to) {
+        OpDesc renamed = sum.renamed(name -> name, name -> name.equals(from) ? to : name);
+        entering.add(renamed);
+        return renamed;
     }
 
     private static OpDesc replaced(OpDesc op, String from, String to) {
@@ -137,7 +163,11 @@ final class Accumulation {
     private void sum(String name, int before) {
         List<String> all = parts.getOrDefault(name, List.of());
         List<OpDesc> list = sums.computeIfAbsent(before, _ -> new ArrayList<>());
-        if (all.size() > maxChainedAdditions) {
+        if (all.getFirst().equals(name)) {
+            OpDesc sum = OpDesc.of("sum").in("X", all).out("Out", name).attr(Roles.SCOPE, "").build();
+            entering.add(sum);
+            list.add(sum);
+        } else if (all.size() > maxChainedAdditions) {
             list.add(OpDesc.of("sum").in("X", all).out("Out", name).attr(Roles.SCOPE, "").build());
         } else {
             String sum = all.getFirst();

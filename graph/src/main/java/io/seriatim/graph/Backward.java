@@ -213,10 +213,13 @@ final class Backward {
         }
         List<OpDesc> reached = new ArrayList<>(first);
         reached.addAll(seeds == null || firstCall ? gradients : GradientPruning.reached(gradients, seeds));
-        List<OpDesc> summed = Accumulation.of(reached, forward.index(), maxChainedAdditions);
+        boolean isInner = into.forward() != Block.NONE;
+        Set<String> left = new HashSet<>();
+        forward.ops().forEach(op -> op.outputNames().stream().filter(name -> isInner && forward.var(name) == null).map(GradientRule::gradient)
+                .forEach(left::add));
+        List<OpDesc> summed = Accumulation.of(reached, forward.index(), maxChainedAdditions, left::contains);
         // Seeds are what the targets begin with: no one asks whether they are wanted.
         List<OpDesc> kept = new ArrayList<>(summed.subList(0, first.size()));
-        boolean isInner = into.forward() != Block.NONE;
         Predicate<String> fromOutside = name -> isInner && forward.var(forward(name)) == null;
         kept.addAll(GradientPruning.prune(summed.subList(first.size(), summed.size()), unwanted(forward), targets, fromOutside));
         List<OpDesc> fresh = into.forward() == Block.NONE ? withoutOverwriting(kept, first.size(), into) : kept;
@@ -234,7 +237,7 @@ final class Backward {
             List<String> names = ControlGradients.block(op) >= 0 ? List.of() : op.outputNames();
             for (String name : names) {
                 VarDesc desc = block.find(name);
-                boolean hadValue = written.contains(name) || desc != null && !isStep && (before.contains(name) || desc.isPersistable()
+                boolean hadValue = written.contains(name) || isStep && block.var(name) == null && isReadAfter(block, op, name) || desc != null && !isStep && (before.contains(name) || desc.isPersistable()
                         || desc.needCheckFeed() != null);
                 if (hadValue && desc != null && desc.type() instanceof VarType.Dense && !op.inputNames().contains(name)) {
                     overwritten.computeIfAbsent(op, _ -> new ArrayList<>()).add(name);
@@ -243,6 +246,19 @@ final class Backward {
             written.addAll(op.outputNames());
         }
         return overwritten;
+    }
+
+    /** What is read behind the last write of a step adds to the gradient that the next step hands on, none of which is for the value before the write. */
+    @SuppressWarnings("ReferenceEquality") // The same description may stand in several places.
+    private static boolean isReadAfter(Block block, OpDesc write, String name) {
+        boolean passed = false;
+        for (OpDesc op : block.ops()) {
+            if (passed && op.inputNames().contains(name)) {
+                return true;
+            }
+            passed |= op == write;
+        }
+        return false;
     }
 
     /** From an operation that overwrites a variable no gradient flows to its earlier value. */

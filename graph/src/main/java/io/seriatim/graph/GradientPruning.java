@@ -120,7 +120,7 @@ final class GradientPruning {
             return op;
         }
         Map<String, List<String>> inputs = new LinkedHashMap<>(op.inputs());
-        inputs.put("X", op.input("X").stream().filter(name -> block.find(name) != null).toList());
+        inputs.put("X", op.input("X").stream().filter(name -> isThere(name, block, parent)).toList());
         return inputs.getOrDefault("X", List.of()).isEmpty() ? null : op.with(inputs, op.outputs());
     }
 
