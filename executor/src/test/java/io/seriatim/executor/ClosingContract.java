@@ -240,7 +240,7 @@ enum ClosingContract {
         void assertWaits(CompletableFuture<?> work) {
             Thread thread = java.util.Objects.requireNonNull(last);
             long end = System.nanoTime() + limit.toNanos();
-            while (thread.getState() != Thread.State.WAITING) {
+            while (thread.getState() != Thread.State.WAITING && thread.getState() != Thread.State.TIMED_WAITING) {
                 assertTrue(thread.isAlive() && !work.isDone() && System.nanoTime() < end, () -> "It should wait: " + work + ", " + thread);
                 Thread.onSpinWait();
             }

@@ -213,7 +213,7 @@ class SharedEngineTest {
             CompletableFuture<Results> outside = new CompletableFuture<>();
             Thread waits = Thread.ofPlatform().daemon().start(() -> outside.complete(plan.run(new Scope().set("data", reader))));
             long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(LIMIT_SECONDS);
-            while (waits.getState() != Thread.State.WAITING) {
+            while (waits.getState() != Thread.State.WAITING && waits.getState() != Thread.State.TIMED_WAITING) {
                 assertTrue(System.nanoTime() < end, "It should wait for room");
                 Thread.onSpinWait();
             }
