@@ -86,7 +86,8 @@ final class Errors {
     }
 
     /** As {@link Throwable#printStackTrace()}, but for messages out of files, which make no lines of their own. */
-    private static void trace(PrintWriter err, Throwable t, String indent, String caption, StackTraceElement[] around, Set<Throwable> told) {
+    private static void trace(PrintWriter err, Throwable t, String indent, String caption, StackTraceElement[] around,
+            Set<Throwable> told) {
         err.println(indent + caption + Printable.of(t.toString()));
         if (!told.add(t)) {
             return;

@@ -97,7 +97,8 @@ class HostileTextTest {
 
     @Test
     void show() throws IOException {
-        assertTrue(run(0, "show", "--program", main, "--dot", folder.resolve("a.dot"), "--svg", folder.resolve("a.svg")).out().contains(SHOWN));
+        assertTrue(run(0, "show", "--program", main, "--dot", folder.resolve("a.dot"), "--svg", folder.resolve("a.svg")).out()
+                .contains(SHOWN));
         run(0, "show", "--program", main, "--summary");
         assertTrue(run(0, "show", "--program", main, "--plan", "--fetch", loss, "--svg", folder.resolve("b.svg")).out().contains(SHOWN));
         Program unknown = ProgramFiles.read(main);
@@ -121,7 +122,8 @@ class HostileTextTest {
         run(1, "run", "--program", main, "--fetch", loss, "--out", folder, "--debug");
         Program failing = ProgramFiles.read(main);
         failing.global().put(VarDesc.of(HOSTILE, VarType.dense(DType.BOOL, 1)));
-        failing.global().add(OpDesc.of("fill_constant").out("Out", HOSTILE).attr("shape", new long[]{1}).attr("dtype", 0).attr("value", 0f).build());
+        failing.global().add(
+                OpDesc.of("fill_constant").out("Out", HOSTILE).attr("shape", new long[]{1}).attr("dtype", 0).attr("value", 0f).build());
         failing.global().add(OpDesc.of("assert").in("Cond", HOSTILE).in("Data", input).attr("op_callstack", new String[]{HOSTILE}).build());
         ProgramFiles.write(main, failing);
         assertTrue(run(1, Stream.concat(Stream.of(args), Stream.of("--debug")).toArray()).err().contains(SHOWN));

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -35,9 +36,11 @@ import org.jspecify.annotations.Nullable;
 final class EngineCore {
     static {
         // Classes whose initialization would fail for good where it is first met: at the end of a stack, or of the memory.
-        for (Class<?> type : List.of(Operation.class, OpQueue.class, SpinLock.class, Counts.class, VarState.class, Batch.class, Worker.class,
+        for (Class<?> type : List.of(Operation.class, OpQueue.class, SpinLock.class, Counts.class, VarState.class, Batch.class,
+                Worker.class,
                 Failure.class, Failures.class, Waiter.class, WaiterList.class, OpFuture.class, AsyncCompletion.class, Elsewhere.Ready.class,
-                CallbackQueue.class, Reserve.class, Workplace.class, Recorder.Outcome.class, EngineSnapshot.State.class, VarEvent.Kind.class,
+                CallbackQueue.class, Reserve.class, Workplace.class, Recorder.Outcome.class, EngineSnapshot.State.class,
+                VarEvent.Kind.class,
                 OpKind.class, Lane.Queue.class, OperationFailedException.class)) {
             try {
                 MethodHandles.lookup().ensureInitialized(type);
@@ -74,7 +77,7 @@ final class EngineCore {
     /** What the engine itself has failed with. */
     volatile @Nullable Throwable broken;
     /** How often neither the handler nor the log could be told of something. */
-    private volatile int untold;
+    private final AtomicInteger untold = new AtomicInteger();
     /** How long a walk over what is pending holds the role. */
     volatile long sliceNanos = PendingWalk.SLICE_NANOS;
 
@@ -416,10 +419,16 @@ final class EngineCore {
     }
 
     /** Tells the handler; throws nothing, because whoever calls this has other things to do. */
+    @SuppressWarnings("ReferenceEquality") // A throwable cannot suppress itself.
     void unhandled(Throwable t) {
         try {
             try {
                 onUnhandled.accept(t);
+                int lost = untold.getAndSet(0);
+                if (lost > 0) {
+                    EngineBuilder.log(name, new IllegalStateException(
+                            lost + " earlier failures could not be reported, for want of memory or stack"));
+                }
             } catch (Throwable second) {
                 if (second != t) {
                     second.addSuppressed(t);
@@ -428,13 +437,13 @@ final class EngineCore {
             }
         } catch (Throwable third) {
             // Neither the handler nor the log could be told, for want of memory or stack: there is no one left.
-            untold++;
+            untold.incrementAndGet();
         }
     }
 
     /** A worker was wanted and there was no memory to make it. */
     void pickFailed() {
-        untold++;
+        untold.incrementAndGet();
     }
 
     /** The engine itself has failed between two changes of state: from now on every push and every wait says so. */
@@ -450,7 +459,8 @@ final class EngineCore {
         Throwable cause = broken;
         if (cause != null) {
             throw new IllegalStateException("engine '" + name
-                    + "' is broken: an error has come between two of its own steps, so it can run and wait for nothing any more; make a new one", cause);
+                    + "' is broken: an error has come between two of its own steps, so it can run and wait for nothing any more; make a new one",
+                    cause);
         }
     }
 

@@ -237,6 +237,7 @@ final class SnapshotWalk extends PendingWalk {
 
     private static boolean isUsers(StackTraceElement frame) {
         String name = frame.getClassName();
-        return JDK.stream().noneMatch(name::startsWith) && OURS.stream().noneMatch(ours -> name.equals(ours) || name.startsWith(ours + "$"));
+        return JDK.stream().noneMatch(name::startsWith)
+                && OURS.stream().noneMatch(ours -> name.equals(ours) || name.startsWith(ours + "$"));
     }
 }

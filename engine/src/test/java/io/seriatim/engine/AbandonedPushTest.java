@@ -100,7 +100,7 @@ class AbandonedPushTest {
         EngineCore core = new EngineCore((EngineBuilder) Engine.builder().pooled(1));
         Engine engine = new DependencyEngine(core);
         Var v = engine.newVar("v");
-        Held held = Held.push(engine.op("held").mutates(v)).untilStarted();
+        Held.push(engine.op("held").mutates(v)).untilStarted();
         Task waiting = Task.start("waiting", () -> {
             IllegalStateException thrown = assertThrows(IllegalStateException.class, engine::waitForAll);
             assertEquals("planted", String.valueOf(thrown.getCause()).replaceAll(".*: ", ""));
@@ -110,6 +110,5 @@ class AbandonedPushTest {
         waiting.join();
         TestSupport.assertThrowsMentioning(IllegalStateException.class, () -> engine.op("late").push(TestSupport.nothing()), "broken");
         TestSupport.assertThrowsMentioning(IllegalStateException.class, engine::close, "broken");
-        assertFalse(held.toString().isEmpty());
     }
 }

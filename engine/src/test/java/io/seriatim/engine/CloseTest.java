@@ -151,7 +151,8 @@ class CloseTest extends EngineContract {
         Held held = Held.push(engine.op("held").mutates(v)).untilStarted();
         engine.op("behind").mutates(v).push(TestSupport.nothing());
         Task closer = Task.start("closer", () -> {
-            TestSupport.assertThrowsMentioning(IllegalStateException.class, engine::close, engine.snapshot().engine(), "interrupted", "2", "held",
+            TestSupport.assertThrowsMentioning(IllegalStateException.class, engine::close, engine.snapshot().engine(), "interrupted", "2",
+                    "held",
                     "close(Duration)", "shutdownNow()");
             assertTrue(Thread.interrupted(), "the flag is kept");
         });

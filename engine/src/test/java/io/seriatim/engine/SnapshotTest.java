@@ -197,7 +197,8 @@ class SnapshotTest extends EngineContract {
         Engine engine = open();
         OPENED.set(engine);
         assertEquals("lambda", WaitsInItsInitialiser.SEEN.name());
-        assertTrue(WaitsInItsInitialiser.SEEN.thread().contains(WaitsInItsInitialiser.class.getName()), WaitsInItsInitialiser.SEEN::toString);
+        assertTrue(WaitsInItsInitialiser.SEEN.thread().contains(WaitsInItsInitialiser.class.getName()),
+                WaitsInItsInitialiser.SEEN::toString);
         OPENED.remove();
         engine.waitForAll();
     }
@@ -222,7 +223,8 @@ class SnapshotTest extends EngineContract {
             EngineSnapshot snapshot = engine.snapshot();
             List<Long> orders = snapshot.operations().stream().map(EngineSnapshot.PendingOp::order).toList();
             assertEquals(orders.stream().sorted().distinct().toList(), orders, "in push order, each once");
-            assertEquals(LongStream.rangeClosed(0, 200).boxed().toList(), orders.stream().limit(201).toList(), "none that stays is missing");
+            assertEquals(LongStream.rangeClosed(0, 200).boxed().toList(), orders.stream().limit(201).toList(),
+                    "none that stays is missing");
         }
         pusher.join();
         closed.release();

@@ -164,6 +164,7 @@ final class TortureProgram {
     }
 
     /** Each frame near the end tries everything, the deepest first. */
+    @SuppressWarnings("InfiniteRecursion") // It ends at the end of the stack.
     private int dive(long salt) {
         int above;
         try {

@@ -25,7 +25,8 @@ class TortureTest {
         }
         for (long seed : seeds) {
             String output = ForkedJvm.run(120, folder.resolve("output" + seed),
-                    List.of("-XX:+UseSerialGC", "-Xmx48m", "-XX:MaxJavaStackTraceDepth=40"), TortureProgram.class, what, Long.toString(seed));
+                    List.of("-XX:+UseSerialGC", "-Xmx48m", "-XX:MaxJavaStackTraceDepth=40"), TortureProgram.class, what,
+                    Long.toString(seed));
             assertTrue(output.contains("alive"), () -> "seed " + seed + ": " + output);
         }
     }

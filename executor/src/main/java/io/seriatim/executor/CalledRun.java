@@ -48,14 +48,12 @@ final class CalledRun {
             Thread.currentThread().interrupt();
         }
         Throwable failure = thrown;
-        switch (failure) {
-            case null -> {
-                return Objects.requireNonNull(results);
-            }
+        return switch (failure) {
+            case null -> Objects.requireNonNull(results);
             case RuntimeException e -> throw e;
             case Error e -> throw e;
             default -> throw new IllegalStateException("A run has failed: " + failure, failure);
-        }
+        };
     }
 
     /** Until the run has ended. Returns whether this thread was interrupted meanwhile, which is passed on to the run's. */

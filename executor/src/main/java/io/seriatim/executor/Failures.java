@@ -28,8 +28,11 @@ final class Failures {
         }));
         List<String> stack = op.attribute("op_callstack") instanceof Attribute.Texts(List<String> lines) ? lines : List.of();
         String reason = reason(cause);
-        String built = reason.contains(BUILT) ? "" : !stack.isEmpty() ? BUILT + builtAt(stack)
-                : op.builtAt().isEmpty() ? "" : BUILT + String.join(", called at ", op.builtAt());
+        String built = reason.contains(BUILT)
+                ? ""
+                : !stack.isEmpty()
+                        ? BUILT + builtAt(stack)
+                        : op.builtAt().isEmpty() ? "" : BUILT + String.join(", called at ", op.builtAt());
         return new ProgramFailedException(op.type(), "Operation " + access.index() + " (" + op.type() + ", inputs " + inputs + ", outputs "
                 + op.outputNames() + ") failed: " + reason + built, cause, stack);
     }

@@ -586,7 +586,8 @@ final class Frame implements AutoCloseable {
         int value = values.result(wanted);
         Object there = present[value];
         int memory = values.memory(value);
-        boolean own = !isShared(value) && values.origin(memory) == Accesses.Origin.COMPUTED && !values.isPersistable(memory) && values.spec(value) != null
+        boolean own = !isShared(value) && values.origin(memory) == Accesses.Origin.COMPUTED && !values.isPersistable(memory)
+                && values.spec(value) != null
                 && initial[memory] == null;
         if (own && there != null) {
             bound[memory] = null;

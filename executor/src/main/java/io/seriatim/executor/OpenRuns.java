@@ -110,6 +110,7 @@ class OpenRuns {
         pushed.put(scope, new WeakReference<>(engine));
     }
 
+    @SuppressWarnings("ReferenceEquality") // These runs themselves.
     private boolean isInside(@Nullable Inside innermost) {
         for (Inside each = innermost; each != null; each = each.outer) {
             if (each.of == this) {
@@ -158,8 +159,10 @@ class OpenRuns {
             awaitNone(shared, looks);
         } catch (InterruptedException | TimeoutException e) {
             Thread.currentThread().interrupt();
-            throw new IllegalStateException("The closing of an executor was interrupted while runs were under way, or pushed and to come. They go on, and others are refused: "
-                    + "close it again to wait for them, or interrupt their threads to end them early", e);
+            throw new IllegalStateException(
+                    "The closing of an executor was interrupted while runs were under way, or pushed and to come. They go on, and others are refused: "
+                            + "close it again to wait for them, or interrupt their threads to end them early",
+                    e);
         }
         if (looks) {
             Thread.currentThread().interrupt();
@@ -181,6 +184,7 @@ class OpenRuns {
         return all;
     }
 
+    @SuppressWarnings("CollectionUndefinedEquality") // A future is equal to itself only, which is what is removed.
     private void awaitNone(@Nullable Engine shared, boolean looks) throws InterruptedException {
         CompletableFuture<Void> none = new CompletableFuture<>();
         waiting.add(none);

@@ -15,7 +15,6 @@ import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.tensor.NDArray;
 import io.seriatim.tensor.Tensor;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -273,7 +272,8 @@ public final class Plan {
         RunRecorder recorder = executor.options().recorder();
         Recording recording = recorder == null || !recorder.isRecording() ? null : new Recording(recorder);
         RunContext context = new RunContext(externals(accesses, root, fed), root.bindings(), new RunContext.Lazy(executor.interpreter(),
-                program.global(), fed, executor.nextRun(), session -> inner(session, cancellation, recording, root)), cancellation, recording);
+                program.global(), fed, executor.nextRun(), session -> inner(session, cancellation, recording, root)), cancellation,
+                recording);
         plan.run(context, frame -> {
             for (int value : accesses.wanted()) {
                 String name = accesses.values().get(value).name();

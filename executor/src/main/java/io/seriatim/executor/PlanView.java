@@ -123,7 +123,8 @@ public final class PlanView {
             given.keySet().stream().filter(name -> !fed.contains(name)).forEach(name -> scope.set(name, standIns.get(name)));
             Plan plan = executor.outline(program, new Feeds(fed), new Fetches(fetches));
             try {
-                return new PlanView(plan.specialisation(scope, Sharing.NONE, fed.stream().map(standIns::get).toArray(Tensor[]::new)), executor.options(),
+                return new PlanView(plan.specialisation(scope, Sharing.NONE, fed.stream().map(standIns::get).toArray(Tensor[]::new)),
+                        executor.options(),
                         fetches);
             } finally {
                 plan.close();

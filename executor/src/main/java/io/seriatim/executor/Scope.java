@@ -302,7 +302,7 @@ public final class Scope {
     /** How many variables of a tree each piece of memory is held by. */
     private static final class Memory {
         @GuardedBy("this")
-        private final Map<Buffer, Integer> holders = new IdentityHashMap<>();
+        private final IdentityHashMap<Buffer, Integer> holders = new IdentityHashMap<>();
         /** What programs have made several variables share, rather than a caller who has set one tensor twice. Weak: it goes with the last of them. */
         @GuardedBy("this")
         private final Set<Buffer> aliased = Collections.newSetFromMap(new WeakHashMap<>());

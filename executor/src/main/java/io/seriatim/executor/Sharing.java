@@ -8,7 +8,6 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -59,7 +58,7 @@ record Sharing(List<Group> groups) {
         if (!around.sharesMemory()) {
             return NONE;
         }
-        Map<Buffer, List<Found>> byBuffer = new IdentityHashMap<>();
+        IdentityHashMap<Buffer, List<Found>> byBuffer = new IdentityHashMap<>();
         List<List<Found>> all = new ArrayList<>();
         for (int value : accesses.known()) {
             String name = accesses.values().get(value).name();

@@ -62,7 +62,9 @@ final class Specialiser {
     }
 
     private List<Layouts.Packed> layouts(List<Task> tasks, ValueTable values, boolean once) {
-        return once || options.nanCheck() || values.hasParts() || !options.passes().contains(Pass.LAYOUTS) ? List.of() : Layouts.of(tasks, values, kernels);
+        return once || options.nanCheck() || values.hasParts() || !options.passes().contains(Pass.LAYOUTS)
+                ? List.of()
+                : Layouts.of(tasks, values, kernels);
     }
 
     private boolean isForTeam(List<Task> tasks, ValueTable values, Accesses accesses) {

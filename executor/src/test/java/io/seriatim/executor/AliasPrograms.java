@@ -56,6 +56,7 @@ final class AliasPrograms {
 
     /** That an operation reads or writes a part of an array. */
     private record Touch(Part part, boolean writes) {
+        @SuppressWarnings("ReferenceEquality") // Parts of one array, whatever it holds.
         boolean conflicts(Touch other) {
             return (writes || other.writes) && part.array == other.part.array && part.from < other.part.from + other.part.size
                     && other.part.from < part.from + part.size;
@@ -87,7 +88,7 @@ final class AliasPrograms {
             parts.put(name, new Part(array, from, size));
         }
 
-        Part part(String name) {
+        private Part part(String name) {
             return Objects.requireNonNull(parts.get(name), name);
         }
     }
@@ -170,7 +171,8 @@ final class AliasPrograms {
             case 1, 2 -> scale(a, to);
             case 3, 4 -> add(a, b, to);
             case 5 -> scale(a, a);
-            case 6 -> new Step(OpDesc.of("assign").in("X", a).out("Out", to).build(), List.of(), memory -> memory.write(to, memory.read(a)));
+            case 6 ->
+                new Step(OpDesc.of("assign").in("X", a).out("Out", to).build(), List.of(), memory -> memory.write(to, memory.read(a)));
             case 7 -> update(a, b);
             case 8 -> {
                 String temporary = "t" + random.nextInt(4);
@@ -314,7 +316,8 @@ final class AliasPrograms {
             boolean runsBlock = step.op.type().equals("conditional_block");
             met.addAll(step.op.inputNames());
             if (runsBlock) {
-                met.addAll(program.block(((Attribute.BlockRef) Objects.requireNonNull(step.op.attribute("sub_block"))).index()).ops().stream()
+                met.addAll(program.block(((Attribute.BlockRef) Objects.requireNonNull(step.op.attribute("sub_block"))).index()).ops()
+                        .stream()
                         .flatMap(op -> java.util.stream.Stream.concat(op.inputNames().stream(), op.outputNames().stream())).toList());
             }
             for (String name : step.op.outputNames()) {

@@ -41,7 +41,8 @@ class AliasRandomTest {
                 Map<String, float[]> expected = programs.run(main);
                 Map<String, float[]> found = run.run(main, programs.fetches(main));
                 String where = at + ", run " + i + "\n" + main;
-                expected.forEach((name, values) -> assertArrayEquals(values, Objects.requireNonNull(found.get(name)), () -> where + "\n" + name));
+                expected.forEach(
+                        (name, values) -> assertArrayEquals(values, Objects.requireNonNull(found.get(name)), () -> where + "\n" + name));
                 for (String name : List.of("p0", "p1", "p2", "p3", "q", "f")) {
                     assertArrayEquals(programs.memory.read(name), left.read(name), () -> where + "\nleft in " + name);
                 }
@@ -76,7 +77,8 @@ class AliasRandomTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"1 thread", "3 threads", "no passes", "no memory plan", "shuffled", "sequential", "nan check", "nothing in place"})
+    @ValueSource(strings = {"1 thread", "3 threads", "no passes", "no memory plan", "shuffled", "sequential", "nan check",
+            "nothing in place"})
     void executorsShareMemory(String how) {
         for (long seed = FIRST; seed < FIRST + SEEDS; seed++) {
             try (io.seriatim.engine.Engine engine = io.seriatim.engine.Engine.builder().shuffled(seed).build()) {

@@ -258,10 +258,12 @@ class AliasesTest {
                 .put(VarDesc.of("n", VarType.dense(INT64, 1))).put(VarDesc.of("c", VarType.dense(BOOL, 1))).put(passing("sum", 5))
                 .put(new VarDesc("scopes", new VarType.Other(VarType.STEP_SCOPES), null, null, null, null)));
         Block body = program.addBlock(0, null);
-        body.add(scale("w", "w", 2)).add(OpDesc.of("elementwise_add").in("X", "sum").in("Y", "f").out("Out", "sum").attr("axis", -1).build())
+        body.add(scale("w", "w", 2))
+                .add(OpDesc.of("elementwise_add").in("X", "sum").in("Y", "f").out("Out", "sum").attr("axis", -1).build())
                 .add(OpDesc.of("increment").in("X", "i").out("Out", "i").attr("step", 1f).build())
                 .add(OpDesc.of("less_than").in("X", "i").in("Y", "n").out("Out", "c").attr("axis", -1).build());
-        program.global().add(OpDesc.of("fill_constant").out("Out", "i").attr("shape", new long[]{1}).attr("dtype", 3).attr("value", 0f).build())
+        program.global()
+                .add(OpDesc.of("fill_constant").out("Out", "i").attr("shape", new long[]{1}).attr("dtype", 3).attr("value", 0f).build())
                 .add(OpDesc.of("fill_constant").out("Out", "n").attr("shape", new long[]{1}).attr("dtype", 3).attr("value", 3f).build())
                 .add(fill("sum", 0, 5)).add(OpDesc.of("less_than").in("X", "i").in("Y", "n").out("Out", "c").attr("axis", -1).build())
                 .add(OpDesc.of("while").in("Condition", "c").in("X", "w", "f", "sum", "i", "n").out("Out", "w", "sum", "i", "c")
@@ -307,7 +309,9 @@ class AliasesTest {
         Interpreter interpreter = Interpreter.of(Kernels.system());
         interpreter.run(network.startup(), Map.of(), List.of());
         try (Devices devices = Devices.builder().build();
-                Executor executor = how.equals("sim") ? Executor.builder().devices(devices).place(Place.parse("sim:0")).build() : executor(how)) {
+                Executor executor = how.equals("sim")
+                        ? Executor.builder().devices(devices).place(Place.parse("sim:0")).build()
+                        : executor(how)) {
             executor.run(network.startup());
             float[] before = executor.scope().get(whole).toFloatArray();
             for (int i = 0; i < 3; i++) {
@@ -380,8 +384,10 @@ class AliasesTest {
     void whatCannotBeSharedIsRefused() {
         Program inner = program(block -> block.put(passing("x", 2)).put(passing("y", 2)));
         inner.addBlock(0, null).add(share("x", "y"));
-        assertEquals("Block 1, operation 0 (share_data) makes 'y' share memory, which is declared outside of the block, and the block may be"
-                + " run or not: make variables share memory in the block that declares them", refused(inner, Map.of()));
+        assertEquals(
+                "Block 1, operation 0 (share_data) makes 'y' share memory, which is declared outside of the block, and the block may be"
+                        + " run or not: make variables share memory in the block that declares them",
+                refused(inner, Map.of()));
         Program fed = program(block -> block.put(new VarDesc("x", VarType.dense(FLOAT32, 2), null, true, null, true)).put(kept("y", 2))
                 .add(share("x", "y")));
         assertTrue(refused(fed, Map.of("x", Bits.floats(1, 2))).contains("makes 'y', which outlives the run, share memory with 'x'"),

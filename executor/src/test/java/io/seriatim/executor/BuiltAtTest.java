@@ -65,7 +65,8 @@ class BuiltAtTest {
         });
         try (Executor executor = Executor.on(Place.CPU)) {
             RuntimeException failed = assertThrows(RuntimeException.class,
-                    () -> executor.run(network.main(), Map.of("x", Tensor.allocate(DType.FLOAT32, 2), "y", Tensor.allocate(DType.FLOAT32, 3)),
+                    () -> executor.run(network.main(),
+                            Map.of("x", Tensor.allocate(DType.FLOAT32, 2), "y", Tensor.allocate(DType.FLOAT32, 3)),
                             Executor.fetches(Objects.requireNonNull(network.outputs().values().get("sum")).name())));
             assertSaid(line, String.valueOf(failed.getMessage()));
         }

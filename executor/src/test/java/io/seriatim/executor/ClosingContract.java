@@ -176,7 +176,7 @@ enum ClosingContract {
     }
 
     /** A plan whose runs stand in the middle until they are let go on. */
-    private static final class Scene {
+    static final class Scene {
         final CountDownLatch inside = new CountDownLatch(1);
         final CountDownLatch go = new CountDownLatch(1);
         final Plan plan;
@@ -202,7 +202,8 @@ enum ClosingContract {
         /** count += x, with a probe before, and something for helpers to do beside. */
         static Program counting() {
             Program program = new Program();
-            program.global().put(VarDesc.of("x", VarType.dense(FLOAT32, -1))).put(VarDesc.of("count", VarType.dense(FLOAT32, 1)).persistent())
+            program.global().put(VarDesc.of("x", VarType.dense(FLOAT32, -1)))
+                    .put(VarDesc.of("count", VarType.dense(FLOAT32, 1)).persistent())
                     .put(VarDesc.of("after", VarType.dense(FLOAT32, 1))).put(VarDesc.of("beside", VarType.dense(FLOAT32, 1)))
                     .add(Probes.of(Probes.CALL, "count", "between"))
                     .add(OpDesc.of("elementwise_add").in("X", "count").in("Y", "x").out("Out", "count").attr("axis", -1).build())

@@ -168,7 +168,8 @@ class ClosingTest {
             for (int i = 0; i < 2; i++) {
                 Thread.currentThread().interrupt();
                 IllegalStateException interrupted = assertThrows(IllegalStateException.class, executor::close);
-                assertTrue(Thread.interrupted() && String.valueOf(interrupted.getMessage()).contains("close it again"), interrupted.getMessage());
+                assertTrue(Thread.interrupted() && String.valueOf(interrupted.getMessage()).contains("close it again"),
+                        interrupted.getMessage());
             }
         } finally {
             go.countDown();

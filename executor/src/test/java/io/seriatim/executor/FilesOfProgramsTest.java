@@ -70,7 +70,8 @@ class FilesOfProgramsTest {
             FilesNotAllowedException refusal = assertThrows(FilesNotAllowedException.class,
                     () -> executor.compile(program, Executor.feeds(), Executor.fetches("read")));
             String message = String.valueOf(refusal.getMessage());
-            for (String part : List.of("(save)", "(load)", "block 1, operation 0 (save_combine)", outside.toString(), "--allow-files", "files(DIR)")) {
+            for (String part : List.of("(save)", "(load)", "block 1, operation 0 (save_combine)", outside.toString(), "--allow-files",
+                    "files(DIR)")) {
                 assertTrue(message.contains(part), message);
             }
             assertThrows(FilesNotAllowedException.class, () -> executor.run(program));

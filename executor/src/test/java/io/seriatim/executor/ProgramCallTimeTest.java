@@ -14,6 +14,7 @@ import io.seriatim.tensor.Tensor;
 import java.util.Arrays;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
@@ -58,7 +59,7 @@ class ProgramCallTimeTest {
         try (Executor executor = Executor.on(Place.CPU)) {
             executor.run(network.startup());
             Map<String, Tensor> fed = Map.of("x", Bits.normal(1, 2, 4));
-            Tensor x = fed.get("x");
+            Tensor x = Objects.requireNonNull(fed.get("x"));
             Plan plan = executor.cached(program, feeds("x"), fetches(y));
             for (int i = -WARM; i < PAIRS; i++) {
                 Call ofProgram = () -> executor.run(program, fed, fetches(y)).get(y).close();

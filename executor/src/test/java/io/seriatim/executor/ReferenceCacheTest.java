@@ -110,7 +110,8 @@ class ReferenceCacheTest {
     void aProgramWithAnotherSeedHasAnotherPlan() {
         Program program = new Program();
         program.global().put(VarDesc.of("y", VarType.dense(FLOAT32, 4)))
-                .add(OpDesc.of("uniform_random").out("Out", "y").attr("shape", new long[]{4}).attr("min", 0f).attr("max", 1f).attr("seed", 0)
+                .add(OpDesc.of("uniform_random").out("Out", "y").attr("shape", new long[]{4}).attr("min", 0f).attr("max", 1f)
+                        .attr("seed", 0)
                         .attr("dtype", 5).build());
         float[] expected;
         try (Executor executor = Executor.builder().firstRun(1).build()) {

@@ -249,7 +249,8 @@ class SharedEngineTest {
                 }
             });
             waits.interrupt();
-            assertEquals("Interrupted while another run was on the scope; nothing was changedtrue", second.get(LIMIT_SECONDS, TimeUnit.SECONDS));
+            assertEquals("Interrupted while another run was on the scope; nothing was changedtrue",
+                    second.get(LIMIT_SECONDS, TimeUnit.SECONDS));
             go.countDown();
             assertEquals(1, first.get(LIMIT_SECONDS, TimeUnit.SECONDS).scalar("after"));
             assertEquals(3, plan.run(scope, Bits.floats(2)).scalar("after"));

@@ -102,7 +102,9 @@ class UnknownOperationsTest {
         try (Executor executor = Executor.builder().build()) {
             String message = String.valueOf(
                     assertThrows(IllegalArgumentException.class, () -> executor.compile(program, feeds("x"), fetches("x"))).getMessage());
-            assertTrue(message.startsWith("The program cannot be run, since one operation type is not known: 'only' (operation 0 of block 0). "),
+            assertTrue(
+                    message.startsWith(
+                            "The program cannot be run, since one operation type is not known: 'only' (operation 0 of block 0). "),
                     message);
         }
     }

@@ -75,7 +75,8 @@ class VaryingShapesTest {
         for (int i = 1; i <= SHAPES; i++) {
             run.accept(i);
             long now = kernels.bytes();
-            assertTrue(now <= KEPT + SPECIALISATIONS * 2 * one, "kernels hold " + now + " bytes after " + i + " shapes; " + one + " after one");
+            assertTrue(now <= KEPT + SPECIALISATIONS * 2 * one,
+                    "kernels hold " + now + " bytes after " + i + " shapes; " + one + " after one");
         }
         executor.close();
         assertTrue(kernels.bytes() <= KEPT, "after the end kernels hold " + kernels.bytes() + " bytes");
@@ -150,10 +151,14 @@ class VaryingShapesTest {
     @EnabledIfSystemProperty(named = "seriatim.full", matches = "true")
     void residentMemoryStaysAsItIs() throws IOException, InterruptedException {
         OneDnn.Status status = OneDnn.status();
-        Assumptions.assumeTrue(status.loaded() && Files.isReadable(Path.of("/proc/self/status")), "oneDNN, and a system that tells what is resident");
+        Assumptions.assumeTrue(status.loaded() && Files.isReadable(Path.of("/proc/self/status")),
+                "oneDNN, and a system that tells what is resident");
         Stream<String> classes = Stream.of(Engine.class, Devices.class, Tensor.class, Network.class, Executor.class,
                 ManyShapes.class).map(type -> type.getName().replace('.', '/') + ".class");
-        String classPath = Stream.concat(classes, Stream.of("com/google/protobuf/CodedOutputStream.class", "org/bytedeco/dnnl/" + status.platform() + "/libdnnl.so.3"))
+        String classPath = Stream
+                .concat(classes,
+                        Stream.of("com/google/protobuf/CodedOutputStream.class",
+                                "org/bytedeco/dnnl/" + status.platform() + "/libdnnl.so.3"))
                 .map(VaryingShapesTest::placeOf).distinct().collect(Collectors.joining(File.pathSeparator));
         List<String> command = List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xms160m", "-Xmx160m",
                 "-XX:+AlwaysPreTouch", "--enable-native-access=ALL-UNNAMED", "-cp", classPath,

@@ -111,7 +111,8 @@ final class Accumulation {
                         ? ops.get(i).renamed(each -> each, each -> each.equals(name) ? renamed : each)
                         : replaced(ops.get(i), name, renamed));
             }
-            sums.values().forEach(list -> list.replaceAll(op -> entering.contains(op) ? entering(op, name, renamed) : replaced(op, name, renamed)));
+            sums.values().forEach(
+                    list -> list.replaceAll(op -> entering.contains(op) ? entering(op, name, renamed) : replaced(op, name, renamed)));
             renameBefore(index, slot, place, name, renamed);
         }
         String renamed = fresh(name);

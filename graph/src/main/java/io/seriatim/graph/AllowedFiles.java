@@ -39,7 +39,8 @@ public final class AllowedFiles {
             return new AllowedFiles(ConfinedFolder.of(folder));
         } catch (IOException e) {
             throw new IllegalArgumentException(
-                    "The folder " + folder + ", whose files programs may read and write, must be there, but is not a folder: make it first", e);
+                    "The folder " + folder + ", whose files programs may read and write, must be there, but is not a folder: make it first",
+                    e);
         }
     }
 
@@ -65,7 +66,8 @@ public final class AllowedFiles {
             }
         }
         if (!refused.isEmpty()) {
-            throw new FilesNotAllowedException("The program " + (folder == null ? "reads or writes files" : "names other files than those of " + folder.path())
+            throw new FilesNotAllowedException("The program "
+                    + (folder == null ? "reads or writes files" : "names other files than those of " + folder.path())
                     + ", which its caller must allow: " + String.join("; ", refused) + (more == 0 ? "" : "; and " + more + " more")
                     + ". Allow a folder with --allow-files DIR or Executor.builder().files(DIR), and only for a program that you trust with it");
         }

@@ -215,8 +215,9 @@ final class Backward {
         reached.addAll(seeds == null || firstCall ? gradients : GradientPruning.reached(gradients, seeds));
         boolean isInner = into.forward() != Block.NONE;
         Set<String> left = new HashSet<>();
-        forward.ops().forEach(op -> op.outputNames().stream().filter(name -> isInner && forward.var(name) == null).map(GradientRule::gradient)
-                .forEach(left::add));
+        forward.ops()
+                .forEach(op -> op.outputNames().stream().filter(name -> isInner && forward.var(name) == null).map(GradientRule::gradient)
+                        .forEach(left::add));
         List<OpDesc> summed = Accumulation.of(reached, forward.index(), maxChainedAdditions, left::contains);
         // Seeds are what the targets begin with: no one asks whether they are wanted.
         List<OpDesc> kept = new ArrayList<>(summed.subList(0, first.size()));
@@ -237,8 +238,9 @@ final class Backward {
             List<String> names = ControlGradients.block(op) >= 0 ? List.of() : op.outputNames();
             for (String name : names) {
                 VarDesc desc = block.find(name);
-                boolean hadValue = written.contains(name) || isStep && block.var(name) == null && isReadAfter(block, op, name) || desc != null && !isStep && (before.contains(name) || desc.isPersistable()
-                        || desc.needCheckFeed() != null);
+                boolean hadValue = written.contains(name) || (isStep && block.var(name) == null && isReadAfter(block, op, name))
+                        || (desc != null && !isStep
+                                && (before.contains(name) || desc.isPersistable() || desc.needCheckFeed() != null));
                 if (hadValue && desc != null && desc.type() instanceof VarType.Dense && !op.inputNames().contains(name)) {
                     overwritten.computeIfAbsent(op, _ -> new ArrayList<>()).add(name);
                 }

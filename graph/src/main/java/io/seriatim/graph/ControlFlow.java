@@ -156,7 +156,7 @@ final class ControlFlow {
             return true;
         }
         boolean flows = value.dtype().isFloating();
-        return block.ops().stream().anyMatch(op -> flows && op.inputNames().contains(value.name())
+        return block.ops().stream().anyMatch(op -> (flows && op.inputNames().contains(value.name()))
                 ? GradientPruning.carries(op)
                 : GradientReads.mayRead(block.program(), op, value.name()));
     }

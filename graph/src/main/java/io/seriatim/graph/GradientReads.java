@@ -66,7 +66,8 @@ final class GradientReads {
         int inner = ControlGradients.block(op);
         if (inner >= 0) {
             read.addAll(ofBlocks.getOrDefault(inner, Set.of()));
-            read.removeIf(name -> program.block(inner).var(name) != null || op.type().equals("while") && op.output("Out").contains(name));
+            read.removeIf(name -> program.block(inner).var(name) != null
+                    || (op.type().equals("while") && op.output("Out").contains(name)));
         } else {
             gradients.stream().filter(each -> each.outputNames().stream().anyMatch(name -> !name.equals(GradientRule.EMPTY)))
                     .forEach(each -> {
@@ -100,7 +101,8 @@ final class GradientReads {
     /** Whether each step of a loop finds the variable as it was before the step. */
     private boolean isOfStep(Block block, String name) {
         return block.var(name) == null && program.blocks().stream().flatMap(each -> each.ops().stream())
-                .anyMatch(op -> op.type().equals("while") && ControlGradients.block(op) == block.index() && op.output("Out").contains(name));
+                .anyMatch(
+                        op -> op.type().equals("while") && ControlGradients.block(op) == block.index() && op.output("Out").contains(name));
     }
 
     /** The operation after which the value in question came, though the step's gradient has the one before. */

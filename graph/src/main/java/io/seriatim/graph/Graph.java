@@ -487,7 +487,8 @@ public final class Graph extends GraphLayers {
                             + (untrained.isEmpty() ? "" : "; " + text(untrained)));
         }
         if (!untrained.isEmpty()) {
-            LOGGER.log(System.Logger.Level.WARNING, "The loss ''{0}'' has no gradient for {1} of {2} parameters, which are not trained: {3}",
+            LOGGER.log(System.Logger.Level.WARNING,
+                    "The loss ''{0}'' has no gradient for {1} of {2} parameters, which are not trained: {3}",
                     loss.name(), untrained.size(), parameters.size(), text(untrained));
         }
         return pairs;
@@ -540,7 +541,8 @@ public final class Graph extends GraphLayers {
         Set<String> stopped = noGradient.stream().map(this::own).collect(Collectors.toSet());
         List<ParameterGradient> pairs = Backward.append(main, own(loss), names, stopped, maxChainedAdditions);
         Set<String> found = pairs.stream().map(ParameterGradient::parameter).collect(Collectors.toSet());
-        untrained = MissingGradients.of(main, loss.name(), names.stream().filter(name -> !found.contains(name) && !isStorage(name)).toList(),
+        untrained = MissingGradients.of(main, loss.name(),
+                names.stream().filter(name -> !found.contains(name) && !isStorage(name)).toList(),
                 stopped);
         return pairs;
     }

@@ -114,7 +114,7 @@ final class MissingGradients {
             VarDesc desc = place.block().find(name);
             if (desc != null && isDiscrete(desc)) {
                 reasons.add("'" + name + "' is " + desc.tensor() + ", through which no gradient flows");
-            } else if (noGradient.contains(name) || desc != null && desc.stopsGradient()) {
+            } else if (noGradient.contains(name) || (desc != null && desc.stopsGradient())) {
                 reasons.add("the gradient of '" + name + "' is stopped");
             } else {
                 grows |= reached.add(name);

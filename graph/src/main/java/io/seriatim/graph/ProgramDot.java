@@ -29,11 +29,13 @@ final class ProgramDot {
         dot.append("    ").append(id).append(" [shape=box, label=").append(quoted(Printable.of(op.type()))).append("];\n");
         op.inputs().forEach((slot, names) -> names.forEach(name -> {
             used.add(name);
-            dot.append("    ").append(node(block, name)).append(" -> ").append(id).append(" [label=").append(quoted(Printable.of(slot))).append("];\n");
+            dot.append("    ").append(node(block, name)).append(" -> ").append(id).append(" [label=").append(quoted(Printable.of(slot)))
+                    .append("];\n");
         }));
         op.outputs().forEach((slot, names) -> names.forEach(name -> {
             used.add(name);
-            dot.append("    ").append(id).append(" -> ").append(node(block, name)).append(" [label=").append(quoted(Printable.of(slot))).append("];\n");
+            dot.append("    ").append(id).append(" -> ").append(node(block, name)).append(" [label=").append(quoted(Printable.of(slot)))
+                    .append("];\n");
         }));
     }
 

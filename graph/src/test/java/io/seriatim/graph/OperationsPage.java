@@ -96,7 +96,8 @@ final class OperationsPage {
         Environment environment = new Environment(null);
         environment.enter(golden.program().global());
         golden.in().forEach((name, tensor) -> environment.set(name, cast(tensor, tensor.dtype() == own ? dtype : tensor.dtype())));
-        RunState state = new RunState(golden.program(), new OpRunner(Kernels.system()), environment, environment, golden.in(), 0, null, AllowedFiles.NONE);
+        RunState state = new RunState(golden.program(), new OpRunner(Kernels.system()), environment, environment, golden.in(), 0, null,
+                AllowedFiles.NONE);
         for (OpDesc op : golden.program().global().ops()) {
             Operation schema = Operations.system().get(op.type());
             if (!schema.isLowered()) {

@@ -26,7 +26,8 @@ class PrintableTest {
 
     @Test
     void theRestBecomesNumbers() {
-        assertEquals("a\\u001b[31m\\u000d\\u000a\\u0000\\u007f\\u009b\\u202e\\u2066\\u200b\\u2028\\u0085\\ud800\\udb40\\udc01\\ufeff\\uffff<&>\"'b",
+        assertEquals(
+                "a\\u001b[31m\\u000d\\u000a\\u0000\\u007f\\u009b\\u202e\\u2066\\u200b\\u2028\\u0085\\ud800\\udb40\\udc01\\ufeff\\uffff<&>\"'b",
                 Printable.of(HOSTILE));
         assertEquals("1\n2\t\\u001b\n3\\u000d4", Printable.lines("1\r\n2\t\u001b\n3\r4"));
         assertEquals("a\\u0020b\\u003d1", Printable.key("a b=1"));

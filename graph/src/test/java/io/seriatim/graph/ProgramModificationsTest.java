@@ -28,7 +28,8 @@ import org.junit.jupiter.api.Test;
  */
 class ProgramModificationsTest {
     /** The methods that change a program; the test must have seen that they do. */
-    private static final List<String> MUTATORS = List.of("Block.add", "Block.original", "Block.put", "Block.remove", "Block.set", "Block.setOps",
+    private static final List<String> MUTATORS = List.of("Block.add", "Block.original", "Block.put", "Block.remove", "Block.set",
+            "Block.setOps",
             "Block.sortVars", "Program.addBlock", "Program.nextGradientCall", "Program.original", "Program.randomSeed");
 
     private static final OpDesc OP = OpDesc.of("relu").in("X", "x").out("Out", "z").attr("a", 1).build();
@@ -36,7 +37,8 @@ class ProgramModificationsTest {
     private static Program program() {
         Program program = Program.empty(Program.VERSION, Map.of("relu", 1));
         Block block = program.addBlock(Block.NONE, null);
-        block.put(variable("x")).put(variable("a").persistent()).put(variable("y")).add(OpDesc.of("scale").in("X", "x").out("Out", "y").build())
+        block.put(variable("x")).put(variable("a").persistent()).put(variable("y"))
+                .add(OpDesc.of("scale").in("X", "x").out("Out", "y").build())
                 .add(OpDesc.of("tanh").in("X", "x").out("Out", "y").build());
         return program;
     }
@@ -108,7 +110,8 @@ class ProgramModificationsTest {
 
     private static List<Method> methods(Class<?> type) {
         return Arrays.stream(type.getDeclaredMethods())
-                .filter(method -> !Modifier.isPrivate(method.getModifiers()) && !Modifier.isStatic(method.getModifiers()) && !method.isSynthetic())
+                .filter(method -> !Modifier.isPrivate(method.getModifiers()) && !Modifier.isStatic(method.getModifiers())
+                        && !method.isSynthetic())
                 .filter(method -> !method.getName().equals("equals")).sorted(Comparator.comparing(Method::toString)).toList();
     }
 

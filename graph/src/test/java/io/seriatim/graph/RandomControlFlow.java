@@ -160,7 +160,9 @@ final class RandomControlFlow {
         for (int i = 0; i < count; i++) {
             if (random.nextInt(3) == 0 && !visible.isEmpty()) {
                 // A loop writes over its variables: no one looks at the first value afterwards.
-                initial.add(visible.remove(random.nextInt(visible.size())));
+                int which = random.nextInt(visible.size());
+                initial.add(visible.get(which));
+                visible.subList(which, which + 1).clear();
             } else {
                 into.add(random.nextInt(3) > 0 || depth > 0 ? new Constant(random.nextInt(1, 9) / 8.0) : feed());
                 initial.add(begin++);

@@ -380,7 +380,8 @@ class TrainedInBlocksTest {
             p.graph().op("assign").in("X", p.parameter(1).square()).to("Out", h).append();
             return h.sum();
         });
-        assertTrue(output.startsWith("The gradient of operation 'square'") || output.startsWith("The gradient of operation 'tanh'"), output);
+        assertTrue(output.startsWith("The gradient of operation 'square'") || output.startsWith("The gradient of operation 'tanh'"),
+                output);
         assertTrue(output.contains("reads 'tanh_0.tmp_0', which operation 'assign'"), output);
         String input = refused(2, p -> {
             Value h = p.parameter(0).times(2);

@@ -109,7 +109,8 @@ class ConfinedFolderTest {
     }
 
     static Stream<List<String>> names() {
-        return Stream.of(List.of("", "names no file"), List.of(".", "names no file"), List.of("./", "names no file"), List.of("x/", "names no file"),
+        return Stream.of(List.of("", "names no file"), List.of(".", "names no file"), List.of("./", "names no file"),
+                List.of("x/", "names no file"),
                 List.of("x/.", "names no file"), List.of("/", "absolute"), List.of("/etc/passwd", "absolute"),
                 List.of("//etc/passwd", "absolute"), List.of("..", "goes up"), List.of("../outside/secret", "goes up"),
                 List.of("a/../../outside/secret", "goes up"), List.of("a/../x", "goes up"), List.of("x\0", "control character"),

@@ -29,7 +29,7 @@ class RunLockTest {
             first.acquire();
             first.acquire();
             RunInUseException refused = assertThrows(RunInUseException.class, second::acquire);
-            assertTrue(refused.getMessage().startsWith(
+            assertTrue(String.valueOf(refused.getMessage()).startsWith(
                     "The folder " + run + " is in use by process " + ProcessHandle.current().pid() + " on host "), refused::getMessage);
             first.close();
             second.acquire();
@@ -80,7 +80,7 @@ class RunLockTest {
                         acquired.incrementAndGet();
                         inside.decrementAndGet();
                     } catch (RunInUseException e) {
-                        assertTrue(e.getMessage().contains("is in use by "), e::getMessage);
+                        assertTrue(String.valueOf(e.getMessage()).contains("is in use by "), e::getMessage);
                     }
                 }
                 return null;

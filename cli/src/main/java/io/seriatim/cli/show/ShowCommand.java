@@ -136,7 +136,9 @@ public final class ShowCommand implements Callable<Integer> {
     private void summarise(PrintWriter out, ProgramSummary summary) {
         out.printf(Locale.ROOT, "blocks       %d%n", summary.blocks());
         out.printf(Locale.ROOT, "parameters   %d with %s elements%n", summary.parameters(),
-                summary.parameterElements() == Long.MAX_VALUE ? "more than 9.2e18" : String.format(Locale.ROOT, "%,d", summary.parameterElements()));
+                summary.parameterElements() == Long.MAX_VALUE
+                        ? "more than 9.2e18"
+                        : String.format(Locale.ROOT, "%,d", summary.parameterElements()));
         out.printf(Locale.ROOT, "memory       %s persistent, %s temporary if nothing were reused (unknown dimensions: %d)%n",
                 bytes(summary.persistentBytes()), bytes(summary.temporaryBytes()), batch);
         out.printf(Locale.ROOT, "computation  %s%n", flops(summary.flops()));
@@ -148,7 +150,9 @@ public final class ShowCommand implements Callable<Integer> {
     }
 
     private static String bytes(long bytes) {
-        return bytes == Long.MAX_VALUE ? "more than 9.2e12 MB" : bytes < 10_000 ? bytes + " bytes" : String.format(Locale.ROOT, "%,.1f MB", bytes / 1e6);
+        return bytes == Long.MAX_VALUE
+                ? "more than 9.2e12 MB"
+                : bytes < 10_000 ? bytes + " bytes" : String.format(Locale.ROOT, "%,.1f MB", bytes / 1e6);
     }
 
     private static String flops(double flops) {

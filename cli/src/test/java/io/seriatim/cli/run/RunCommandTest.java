@@ -121,10 +121,13 @@ class RunCommandTest {
         Path startup = folder.resolve("startup.pdmodel");
         Program program = ProgramFiles.read(main);
         program.addBlock(0, null).add(OpDesc.of("hidden").in("X", "x").out("Out", "x").build());
-        program.global().add(OpDesc.of("first").in("X", "x").out("Out", "x").build()).add(OpDesc.of("second").in("X", "x").out("Out", "x").build());
+        program.global().add(OpDesc.of("first").in("X", "x").out("Out", "x").build())
+                .add(OpDesc.of("second").in("X", "x").out("Out", "x").build());
         ProgramFiles.write(main, program);
-        assertEquals(2, run("--program", main, "--startup", startup, "--feed", "x=" + folder.resolve("x.npy"), "--fetch", loss, "--out", folder));
-        assertTrue(err.toString().contains(main + ": The program cannot be run, since 3 operation types are not known: 'first' (operation "),
+        assertEquals(2,
+                run("--program", main, "--startup", startup, "--feed", "x=" + folder.resolve("x.npy"), "--fetch", loss, "--out", folder));
+        assertTrue(
+                err.toString().contains(main + ": The program cannot be run, since 3 operation types are not known: 'first' (operation "),
                 err.toString());
         assertTrue(err.toString().contains("'second' (operation ") && err.toString().contains("'hidden' (operation 0 of block 1)"),
                 err.toString());
@@ -155,7 +158,8 @@ class RunCommandTest {
         Path elsewhere = folder.resolve("elsewhere");
         Program startup = new Program();
         startup.global().put(VarDesc.of("x", VarType.dense(DType.FLOAT32, 1)).persistent());
-        startup.global().add(OpDesc.of("fill_constant").out("Out", "x").attr("shape", new long[]{1}).attr("dtype", 5).attr("value", 1.5f).build());
+        startup.global()
+                .add(OpDesc.of("fill_constant").out("Out", "x").attr("shape", new long[]{1}).attr("dtype", 5).attr("value", 1.5f).build());
         Program main = startup.copy();
         startup.global().add(OpDesc.of("save").in("X", "x").attr("file_path", "started").build());
         main.global().setOps(List.of(OpDesc.of("save").in("X", "x").attr("file_path", elsewhere.toString()).build()));
@@ -258,8 +262,10 @@ class RunCommandTest {
         program.global().put(VarDesc.of("x", VarType.dense(DType.FLOAT32, -1)))
                 .put(VarDesc.of("y", VarType.dense(DType.FLOAT32, -1, 3)));
         program.global().add(OpDesc.of("reshape2").in("X", "x").out("Out", "y").attr("shape", new int[]{-1, 3})
-                .attr("op_callstack", new String[]{"  File \"a.py\", line 1, in <module>", "    net(x)", "  File \"net.py\", line 7, in net",
-                        "    x.reshape([-1, 3])", "  File \"/lib/paddle/tensor.py\", line 501, in reshape", "    helper.append_op("})
+                .attr("op_callstack",
+                        new String[]{"  File \"a.py\", line 1, in <module>", "    net(x)", "  File \"net.py\", line 7, in net",
+                                "    x.reshape([-1, 3])", "  File \"/lib/paddle/tensor.py\", line 501, in reshape",
+                                "    helper.append_op("})
                 .build());
         Path file = folder.resolve("reshape.pdmodel");
         ProgramFiles.write(file, program);

@@ -288,7 +288,8 @@ class TrainInputTest {
         assertFalse(Files.exists(elsewhere));
         good.global().add(OpDesc.of("save").in("X", parameter).attr("file_path", "started").build());
         ProgramFiles.write(startup, good);
-        CommandRun trained = CommandRun.of("train", main, "--startup", startup, "--feed", x, "--feed", y, "--allow-files", allowed, "--steps",
+        CommandRun trained = CommandRun.of("train", main, "--startup", startup, "--feed", x, "--feed", y, "--allow-files", allowed,
+                "--steps",
                 1, "--out", temp.resolve("run"));
         assertEquals(0, trained.code(), trained::err);
         assertTrue(Files.exists(allowed.resolve("started")));

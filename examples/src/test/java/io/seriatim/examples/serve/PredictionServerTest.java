@@ -198,7 +198,9 @@ class PredictionServerTest {
         Arrays.fill(body, (byte) '1');
         for (int i = 0; i < 10; i++) {
             HttpResponse<String> answer = send(HttpRequest.newBuilder()
-                    .POST(lengthIsSaid ? BodyPublishers.ofByteArray(body) : BodyPublishers.ofInputStream(() -> new ByteArrayInputStream(body))),
+                    .POST(lengthIsSaid
+                            ? BodyPublishers.ofByteArray(body)
+                            : BodyPublishers.ofInputStream(() -> new ByteArrayInputStream(body))),
                     "/predict");
             assertEquals(413, answer.statusCode());
         }

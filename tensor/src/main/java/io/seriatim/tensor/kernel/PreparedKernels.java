@@ -35,7 +35,7 @@ public final class PreparedKernels {
     private final Map<Key, Kernel> prepared = new LinkedHashMap<>(64, 0.75f, true);
     /** How many hold each kernel. */
     @GuardedBy("this")
-    private final Map<Kernel, Integer> holders = new IdentityHashMap<>();
+    private final IdentityHashMap<Kernel, Integer> holders = new IdentityHashMap<>();
     @GuardedBy("this")
     private int postponements;
 
@@ -211,6 +211,7 @@ public final class PreparedKernels {
     }
 
     /** Lets kernels go that nothing holds until the others fit. */
+    @SuppressWarnings("ReferenceEquality") // Kernels are equal to themselves only.
     private void trim(@Nullable Kernel latest) {
         List<Kernel> gone = new ArrayList<>();
         synchronized (this) {
@@ -237,7 +238,11 @@ public final class PreparedKernels {
 
     /** What kernels take off the heap that nothing holds. */
     synchronized long idleBytes() {
-        return prepared.values().stream().filter(kernel -> !holders.containsKey(kernel)).mapToLong(Kernel::bytes).sum();
+        long bytes = 0;
+        for (Kernel kernel : prepared.values()) {
+            bytes += holders.containsKey(kernel) ? 0 : kernel.bytes();
+        }
+        return bytes;
     }
 
     /**

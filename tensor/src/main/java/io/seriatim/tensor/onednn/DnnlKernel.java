@@ -154,6 +154,7 @@ final class DnnlKernel implements Kernel {
     }
 
     /** What was released between a look at it and its use is made anew; of a kernel that is closed {@link #made()} says so. */
+    @SuppressWarnings("ReferenceEquality") // Whether they are the same natives.
     private void requireReleased(Made there, Handles.ClosedException e) {
         if (natives.made == there) {
             throw e;

@@ -135,7 +135,7 @@ final class ScreenedUnary implements Kernel {
             MemorySegment.copy(memory, ValueLayout.JAVA_INT_UNALIGNED, at + (long) i * Float.BYTES, tile, 0, length);
             int signs = 0;
             for (int j = 0; j < length; j++) {
-                signs |= (LARGEST_TRUSTED - tile[j]) & ~tile[j] | (INFINITY - (tile[j] & MAGNITUDE));
+                signs |= ((LARGEST_TRUSTED - tile[j]) & ~tile[j]) | (INFINITY - (tile[j] & MAGNITUDE));
             }
             if (signs < 0) {
                 return true;

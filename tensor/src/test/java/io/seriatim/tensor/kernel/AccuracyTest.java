@@ -26,7 +26,8 @@ class AccuracyTest {
     private static final long SEED = 20261122;
     private static final int IN_BINADE = 40;
     private static final int AROUND = 128;
-    private static final float[] POINTS = {0, 1, -1, 2, -2, 3, -3, 6, -6, 0.5f, -0.5f, (float) Math.PI, (float) (Math.PI / 2), 20, -2.5f, 2.5f,
+    private static final float[] POINTS = {0, 1, -1, 2, -2, 3, -3, 6, -6, 0.5f, -0.5f, (float) Math.PI, (float) (Math.PI / 2), 20, -2.5f,
+            2.5f,
             -0.233333f, 88.7f, -87.3f, -103.9f, -5.5f};
     /** Half of the least float16, and more than what the library takes for 0 in bfloat16. */
     private static final double LEAST_HALF = 0x1p-25;
@@ -74,8 +75,10 @@ class AccuracyTest {
     private static Bound bound(Function function) {
         String tail = "results below the least normal number are 0";
         return switch (function) {
-            case RELU, LEAKY_RELU, CLIP, SQRT, RSQRT, SQUARE, ABS, RECIPROCAL, NEGATE, FLOOR, CEIL, ROUND, SIGN, LOGICAL_NOT, IS_NAN, IS_INF,
-                    IS_FINITE -> Bound.ROUNDED;
+            case RELU, LEAKY_RELU, CLIP, SQRT, RSQRT, SQUARE, ABS, RECIPROCAL, NEGATE, FLOOR, CEIL, ROUND, SIGN, LOGICAL_NOT, IS_NAN,
+                    IS_INF,
+                    IS_FINITE ->
+                Bound.ROUNDED;
             case EXP -> new Bound(4, 1e-27, "below −64, and from −87 down the library gives 0");
             case LOG, SIN, COS, TANH, ERF, POW, SOFTPLUS -> Bound.ELEMENTARY;
             case SIGMOID -> new Bound(4, 2e-38, tail);
@@ -92,8 +95,10 @@ class AccuracyTest {
     /** Of the derivative at x, float32. */
     private static Bound gradientBound(Function function) {
         return switch (function) {
-            case RELU, LEAKY_RELU, CLIP, ABS, NEGATE, FLOOR, CEIL, ROUND, SIGN, LOGICAL_NOT, IS_NAN, IS_INF, IS_FINITE, LINEAR, HARD_SIGMOID,
-                    SQUARE -> Bound.ROUNDED;
+            case RELU, LEAKY_RELU, CLIP, ABS, NEGATE, FLOOR, CEIL, ROUND, SIGN, LOGICAL_NOT, IS_NAN, IS_INF, IS_FINITE, LINEAR,
+                    HARD_SIGMOID,
+                    SQUARE ->
+                Bound.ROUNDED;
             case LOG, SQRT, RSQRT, RECIPROCAL, POW, SIN, COS, ERF, SOFTPLUS -> Bound.ELEMENTARY;
             case EXP, ELU -> new Bound(6, 2e-38, "results below the least normal number are 0");
             case SIGMOID, TANH -> new Bound(4, 2e-7, "tails: the result is subtracted from 1");
@@ -141,7 +146,9 @@ class AccuracyTest {
 
         /** An error counts in units in the last place within that bound, else as an absolute one. */
         void add(double x, double exact, double got, double ulp, double largest) {
-            if (Double.isNaN(exact) ? Double.isNaN(got) : exact == got || (Math.abs(exact) > largest && got == Math.copySign(1, exact) / 0.0)) {
+            if (Double.isNaN(exact)
+                    ? Double.isNaN(got)
+                    : exact == got || (Math.abs(exact) > largest && got == Math.copySign(1, exact) / 0.0)) {
                 return;
             }
             double error = Math.abs(Math.clamp(got, -2 * largest, 2 * largest) - Math.clamp(exact, -2 * largest, 2 * largest));
@@ -157,7 +164,8 @@ class AccuracyTest {
                 absoluteAt = x;
             }
             if (!(error <= bound.absolute()) && beyond.isEmpty()) {
-                beyond = String.format(Locale.ROOT, "at %s: %s instead of %s, %.3g ulp, absolute %.3g; allowed are %s ulp or %s", x, got, exact,
+                beyond = String.format(Locale.ROOT, "at %s: %s instead of %s, %.3g ulp, absolute %.3g; allowed are %s ulp or %s", x, got,
+                        exact,
                         error / ulp, error, bound.ulps(), bound.absolute());
             }
         }
@@ -443,7 +451,8 @@ class AccuracyTest {
             begin = text.indexOf(BEGIN);
         }
         assertTrue(begin >= 0, "docs/operations.md has no section on accuracy");
-        List<String> listed = text.substring(begin).lines().filter(line -> line.startsWith("| `")).map(AccuracyTest::withoutErrors).toList();
+        List<String> listed = text.substring(begin).lines().filter(line -> line.startsWith("| `")).map(AccuracyTest::withoutErrors)
+                .toList();
         List<String> expected = Arrays.stream(Function.values()).map(function -> row(function, "", "")).toList();
         assertTrue(text.substring(begin + BEGIN.length()).startsWith(INTRODUCTION), HINT);
         assertEquals(expected, listed, HINT);

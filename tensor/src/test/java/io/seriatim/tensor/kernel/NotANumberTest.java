@@ -85,7 +85,8 @@ class NotANumberTest {
         Tensor x = Tensor.of(new float[]{NAN});
         Tensor dy = Tensor.of(new float[]{1});
         for (Function function : List.of(Function.RELU, Function.CLIP, Function.HARD_SIGMOID)) {
-            assertArrayEquals(new float[]{0}, KernelRun.run(Kernels.portable(), UnaryGrad.of(Unary.of(function)), x, null, dy)[0].toFloatArray(),
+            assertArrayEquals(new float[]{0},
+                    KernelRun.run(Kernels.portable(), UnaryGrad.of(Unary.of(function)), x, null, dy)[0].toFloatArray(),
                     function::toString);
         }
         for (Function function : List.of(Function.ABS, Function.TANH, Function.EXP, Function.HARD_SWISH)) {

@@ -175,10 +175,9 @@ class PreparedKernelsTest {
     @Test
     void whilePlansAreMadeMoreIsKept() {
         PreparedKernels bounded = ofBytes(35);
-        List<Kernel> made = new ArrayList<>();
         try (PreparedKernels.Hold _ = bounded.postponed()) {
             for (int i = 0; i < 14; i++) {
-                made.add(sized(bounded, i));
+                sized(bounded, i);
             }
             assertEquals(140, bounded.bytes());
             sized(bounded, 14);

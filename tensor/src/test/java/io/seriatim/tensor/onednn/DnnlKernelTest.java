@@ -133,8 +133,11 @@ class DnnlKernelTest {
             PhantomReference<DnnlKernel> reference = new PhantomReference<>(Objects.requireNonNull(last.get()), collected);
             Objects.requireNonNull(last.get()).load();
             collections.set(20);
-            runLast(last, tensors, context);
-            Reference.reachabilityFence(reference);
+            try {
+                runLast(last, tensors, context);
+            } finally {
+                Reference.reachabilityFence(reference);
+            }
         }
         assertNull(seen.get(), "a kernel that runs was collected");
     }
@@ -146,6 +149,7 @@ class DnnlKernelTest {
 
     /** OpenMP keeps its number of threads with the carrier, which a virtual thread shares with others and changes. */
     @Test
+    @SuppressWarnings("ThreadPriorityCheck") // A yield lets another virtual thread have the carrier; nothing relies on it.
     void onVirtualThreadsPrimitivesUseTheThreadsOfTheirContext() throws Throwable {
         MethodHandle most = openMpThreads();
         List<Integer> counts = List.of(1, 2, 3);
@@ -186,6 +190,7 @@ class DnnlKernelTest {
 
     /** What is made on a virtual thread is made for its own number of threads too, whatever others do on its carrier meanwhile. */
     @Test
+    @SuppressWarnings("ThreadPriorityCheck") // As above.
     void onVirtualThreadsPrimitivesAreMadeForTheThreadsOfTheirContext() throws Throwable {
         MethodHandle most = openMpThreads();
         Dnnl dnnl = Objects.requireNonNull(Dnnl.get());

@@ -32,7 +32,8 @@ class WrappedKernelsTest {
             if (Kernel.class.isAssignableFrom(type) && declares(type, "close")) {
                 found++;
                 for (String method : List.of("bytes", "release", "load")) {
-                    assertTrue(declares(type, method), type.getSimpleName() + " has kernels that it closes, but does not declare " + method);
+                    assertTrue(declares(type, method),
+                            type.getSimpleName() + " has kernels that it closes, but does not declare " + method);
                 }
             }
         }

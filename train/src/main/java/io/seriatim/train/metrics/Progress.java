@@ -1,6 +1,5 @@
 package io.seriatim.train.metrics;
 
-import com.google.errorprone.annotations.Var;
 import io.seriatim.graph.Printable;
 import io.seriatim.train.TrainingListener;
 import java.io.PrintStream;

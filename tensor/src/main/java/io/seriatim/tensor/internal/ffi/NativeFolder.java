@@ -187,7 +187,8 @@ final class NativeFolder {
 
     private static FileSystemException writable(Path folder, int mode) {
         return new FileSystemException(folder.toString(), null,
-                "native libraries are loaded from here, but other users may write to this folder (mode " + Integer.toOctalString(mode & 07777)
+                "native libraries are loaded from here, but other users may write to this folder (mode "
+                        + Integer.toOctalString(mode & 07777)
                         + "): run chmod go-w " + folder + orElsewhere());
     }
 
@@ -239,7 +240,8 @@ final class NativeFolder {
         }
 
         void append(StringBuilder to) {
-            to.append(mode).append(' ').append(uid).append(' ').append(inode).append(' ').append(device).append(' ').append(size).append(' ')
+            to.append(mode).append(' ').append(uid).append(' ').append(inode).append(' ').append(device).append(' ').append(size)
+                    .append(' ')
                     .append(changed).append(' ').append(modified).append(' ');
         }
     }

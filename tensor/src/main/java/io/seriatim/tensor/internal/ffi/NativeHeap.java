@@ -16,7 +16,8 @@ public final class NativeHeap {
     /** So much is released before the heap is trimmed, which takes some milliseconds. */
     private static final long STEP = 32L << 20;
     private static final @Nullable MethodHandle TRIM = Linker.nativeLinker().defaultLookup().find("malloc_trim")
-            .map(address -> Linker.nativeLinker().downcallHandle(address, FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG)))
+            .map(address -> Linker.nativeLinker().downcallHandle(address,
+                    FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG)))
             .orElse(null);
     private static final AtomicLong RELEASED = new AtomicLong();
 

@@ -25,7 +25,7 @@ final class FloatLog extends PortableKernel {
     private static final int ROOT_OF_HALF = 0x3f3504f3;
     private static final int MANTISSA_BITS = 23;
     /** ln 2 in two parts, the first of few bits, so that its product with an exponent is exact. */
-    static final float LN2_HIGH = 0.693359375f;
+    static final float LN2_HIGH = 355f / 512;
     static final float LN2_LOW = (float) -2.12194440e-4;
 
     private final long size;

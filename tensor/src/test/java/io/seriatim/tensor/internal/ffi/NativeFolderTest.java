@@ -67,7 +67,8 @@ class NativeFolderTest {
         assertArrayEquals(first, Files.readAllBytes(folder.resolve("liba.so")));
         assertArrayEquals(second, Files.readAllBytes(folder.resolve("libb.so")));
         try (Stream<Path> files = Files.list(folder)) {
-            assertEquals(List.of("liba.so", "libb.so", "lock", "manifest"), files.map(each -> each.getFileName().toString()).sorted().toList());
+            assertEquals(List.of("liba.so", "libb.so", "lock", "manifest"),
+                    files.map(each -> each.getFileName().toString()).sorted().toList());
         }
         return started;
     }

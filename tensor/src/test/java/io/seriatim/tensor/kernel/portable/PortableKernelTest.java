@@ -44,9 +44,12 @@ class PortableKernelTest {
         }
         PhantomReference<Buffer> reference = new PhantomReference<>(Objects.requireNonNull(place[0][0]).buffer(), collected);
         collections.set(20);
-        runLast(kernel, place);
+        try {
+            runLast(kernel, place);
+        } finally {
+            Reference.reachabilityFence(reference);
+        }
         assertNull(seen.get(), "memory was collected while a kernel read it");
-        Reference.reachabilityFence(reference);
     }
 
     /** Leaves the arguments to the kernel. */
