@@ -3,7 +3,7 @@ package io.seriatim.engine;
 /** Room on the stack. */
 final class Reserve {
     /** So that they take more than the engine needs between two states, when they are compiled and it is not yet. */
-    private static final int FRAMES = 48;
+    private static final int FRAMES = 96;
 
     private Reserve() {
     }

@@ -133,8 +133,11 @@ final class Waits {
         Intake.Cut cut = null;
         boolean over = false;
         boolean free = true;
+        // Where there was not enough stack to begin, there is not enough to end it either.
+        boolean entered = false;
         try {
             core.enter();
+            entered = true;
             try {
                 if (all) {
                     core.intake.admitAll();
@@ -157,7 +160,7 @@ final class Waits {
             untilNear(cut, waiter, deadline);
             core.await(waiter, deadline);
         } finally {
-            if (!over) {
+            if (entered && !over) {
                 end(cut, end, wait);
             }
         }
