@@ -237,7 +237,8 @@ final class SnapshotWalk extends PendingWalk {
 
     private static boolean isUsers(StackTraceElement frame) {
         String name = frame.getClassName();
-        return JDK.stream().noneMatch(name::startsWith)
+        // Some JVMs show the class of a lambda between the engine and the lambda's first line, others hide it.
+        return !name.contains("$$Lambda") && JDK.stream().noneMatch(name::startsWith)
                 && OURS.stream().noneMatch(ours -> name.equals(ours) || name.startsWith(ours + "$"));
     }
 }
