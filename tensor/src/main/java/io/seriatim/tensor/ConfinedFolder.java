@@ -56,7 +56,12 @@ public final class ConfinedFolder {
     private final @Nullable Object key;
     private final boolean byHandle;
 
-    /** Reads the bytes of a file. */
+    /**
+     * Reads the bytes of a file.
+     *
+     * @param <T>
+     *            what they are read as
+     */
     @FunctionalInterface
     public interface Reading<T> {
         /**

@@ -9,6 +9,7 @@ import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.onednn.OneDnn;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -21,6 +22,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Operands of several floating-point types in one call give the bits of casts around a call with one type. */
 class MixedTypesTest {
+    private static final boolean HAS_AVX512 = String.valueOf(OneDnn.status().instructions()).contains("AVX-512");
     private static final long SEED = 20261122;
     private static final List<DType> NARROW = List.of(DType.BFLOAT16, DType.FLOAT16);
 
@@ -110,9 +112,10 @@ class MixedTypesTest {
             double[] rounded = cast(kernels, expected[i], results[i]).toDoubleArray();
             double[] got = found[i].toDoubleArray();
             String message = each + " with " + Arrays.toString(types) + ", result " + i;
-            if (each.computation() instanceof SoftmaxGrad) {
-                // The library adds in another order for another type.
-                double unit = results[i] == DType.FLOAT32 ? 1e-6 : results[i] == DType.BFLOAT16 ? 1.0 / 128 : 1.0 / 1024;
+            if (each.computation() instanceof SoftmaxGrad || (kernels == Kernels.system() && !HAS_AVX512)) {
+                // The library adds in another order for another type, and without AVX-512 computes 16 bits by other code than 32, with another logarithm.
+                boolean logarithm = each.computation() instanceof Softmax softmax && softmax.log();
+                double unit = results[i] == DType.FLOAT32 ? logarithm ? 5e-6 : 1e-6 : results[i] == DType.BFLOAT16 ? 1.0 / 128 : 1.0 / 1024;
                 for (int j = 0; j < got.length; j++) {
                     assertEquals(rounded[j], got[j], unit * Math.max(1, Math.abs(rounded[j])), message);
                 }
