@@ -29,7 +29,8 @@ final class CopyRecipe {
         boolean floating = from.dtype().isFloating() && to.dtype().isFloating();
         // Without AVX-512 the library reads and writes −0 of 16 bits, and what rounds to it, as 0.
         boolean losesSigns = (from.dtype() != DType.FLOAT32 || to.dtype() != DType.FLOAT32) && !opaque && (dnnl.isa() & AVX512) == 0;
-        if (losesSigns || !changes || !floating || SequenceBuilder.type(to.dtype()) == 0 || !from.shape().equals(to.shape()) || from.shape().size() == 0
+        if (losesSigns || !changes || !floating || SequenceBuilder.type(to.dtype()) == 0 || !from.shape().equals(to.shape())
+                || from.shape().size() == 0
                 || !isReadable(from) || !isReadable(to) || (!opaque && Crossover.isSmallCopy(from, to))) {
             return null;
         }
