@@ -4,6 +4,7 @@ import io.seriatim.cli.bench.executor.OwnProcess;
 import io.seriatim.cli.bench.kernels.MatrixPeak;
 import io.seriatim.executor.trace.TimeShares;
 import io.seriatim.tensor.kernel.Kernels;
+import io.seriatim.tensor.onednn.OneDnn;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
@@ -162,7 +163,10 @@ record WorkProcess(TrainWork work, int threads, boolean split, Setting setting) 
 
     /** The arithmetic's limit is measured last: it takes memory of its own. */
     private Figures ended(Figures figures, TrainPrograms.Task task, PlannedSteps steps, double seconds) {
-        double peak = MatrixPeak.flops(setting.isBfloat16(), threads, setting.quick() ? 3 : 20);
+        int rounds = setting.quick() ? 3 : 20;
+        // Without AVX-512 the library multiplies no matrices of bfloat16: what computes there is float32.
+        boolean narrow = setting.isBfloat16() && String.valueOf(OneDnn.status().instructions()).contains("AVX-512");
+        double peak = MatrixPeak.flops(narrow, threads, rounds);
         return figures.with("limit_share", Arithmetic.of(task.network().main()) / peak / seconds, 3).with("peak_gflops", peak / 1e9, 0)
                 .with("arena_mb", steps.arenaBytes() / MEGABYTE, 2);
     }
