@@ -39,4 +39,9 @@ class Rules {
     void beforeAppend(Operation op) {
         // Tests throw here.
     }
+
+    /** A worker is about to be taken out of its lane, where memory may come to its end. */
+    void beforeDismissal(Worker worker) {
+        // Tests throw here.
+    }
 }

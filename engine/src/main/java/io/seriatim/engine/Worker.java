@@ -61,6 +61,7 @@ final class Worker extends Thread {
 
     /** Guarded by the push lock. */
     boolean searching;
+    /** False from when it has joined those that sleep until it is called: while it is, it is to do nothing else, or it would join them twice. */
     volatile boolean awake = true;
     /** What it runs, or is about to; owned by the tracker's role. */
     @Nullable
@@ -92,7 +93,9 @@ final class Worker extends Thread {
             boolean going = true;
             while (going && core.broken == null) {
                 try {
-                    work();
+                    if (awake) {
+                        work();
+                    }
                     going = sleep();
                 } catch (Throwable t) {
                     // Only a defect, or a lack of memory outside a body, comes here; the lane keeps its worker, and that what it has run.
@@ -265,19 +268,21 @@ final class Worker extends Thread {
         return false;
     }
 
-    /** Sleeps until called. Returns false when the thread is to end. */
+    /** Sleeps until called; goes on sleeping if an error came while it slept. Returns false when the thread is to end. */
     private boolean sleep() {
-        core.enterShallow();
-        try {
-            if (!lane.dispatcher.sleep(lane, this)) {
-                if (core.life.isTerminated()) {
-                    lane.dispatcher.dismissAwake(lane, this);
-                    return false;
+        if (awake) {
+            core.enterShallow();
+            try {
+                if (!lane.dispatcher.sleep(lane, this)) {
+                    if (core.life.isTerminated()) {
+                        lane.dispatcher.dismissAwake(lane, this);
+                        return false;
+                    }
+                    return true;
                 }
-                return true;
+            } finally {
+                core.leave();
             }
-        } finally {
-            core.leave();
         }
         long looked = System.nanoTime();
         while (!awake) {

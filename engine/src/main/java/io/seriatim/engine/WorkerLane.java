@@ -276,6 +276,7 @@ final class WorkerLane {
     }
 
     private Worker[] without(Worker worker) {
+        dispatcher.core.rules.beforeDismissal(worker);
         Worker[] workers = crew;
         int n = 0;
         Worker[] others = new Worker[workers.length];
