@@ -12,9 +12,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Reorders: to and from the library's own layouts, between floating-point types, and transposes. A copy that changes nothing is left to plain Java. */
 final class CopyRecipe {
-    /** In {@code dnnl_cpu_isa_t}, all sets with AVX-512 have this bit. */
-    private static final int AVX512 = 0x20;
-
     private CopyRecipe() {
     }
 
@@ -28,7 +25,7 @@ final class CopyRecipe {
         boolean changes = opaque || from.dtype() != to.dtype() || !from.isRowMajor() || !to.isRowMajor();
         boolean floating = from.dtype().isFloating() && to.dtype().isFloating();
         // Without AVX-512 the library reads and writes −0 of 16 bits, and what rounds to it, as 0.
-        boolean losesSigns = (from.dtype() != DType.FLOAT32 || to.dtype() != DType.FLOAT32) && !opaque && (dnnl.isa() & AVX512) == 0;
+        boolean losesSigns = (from.dtype() != DType.FLOAT32 || to.dtype() != DType.FLOAT32) && !opaque && !OneDnn.hasAvx512(dnnl);
         if (losesSigns || !changes || !floating || SequenceBuilder.type(to.dtype()) == 0 || !from.shape().equals(to.shape())
                 || from.shape().size() == 0
                 || !isReadable(from) || !isReadable(to) || (!opaque && Crossover.isSmallCopy(from, to))) {

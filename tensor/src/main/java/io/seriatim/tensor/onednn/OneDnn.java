@@ -10,6 +10,9 @@ public final class OneDnn {
     private record Isa(int code, String name) {
     }
 
+    /** In {@code dnnl_cpu_isa_t}, all sets with AVX-512 have this bit. */
+    private static final int AVX512 = 0x20;
+
     // The constants of dnnl_cpu_isa_t, most capable first.
     private static final List<Isa> SETS = List.of(new Isa(0x201ff, "AVX10.2"),
             new Isa(0x1fef, "AVX-512 with AMX (int8, bfloat16, float16)"),
@@ -32,11 +35,13 @@ public final class OneDnn {
      *            its version; null if it is not loaded
      * @param instructions
      *            the instruction sets that it uses; null if it is not loaded
+     * @param hasAvx512
+     *            whether AVX-512 is among them, without which the library computes nothing in bfloat16
      * @param problem
      *            why it is not loaded; null if it is
      */
     public record Status(boolean loaded, @Nullable String platform, @Nullable String folder, @Nullable String version,
-            @Nullable String instructions, @Nullable String problem) {
+            @Nullable String instructions, boolean hasAvx512, @Nullable String problem) {
     }
 
     private static final class Ahead {
@@ -69,8 +74,13 @@ public final class OneDnn {
         Dnnl dnnl = Dnnl.get();
         String folder = Dnnl.folder() == null ? null : String.valueOf(Dnnl.folder());
         return dnnl == null
-                ? new Status(false, classifier, folder, null, null, Dnnl.problem())
-                : new Status(true, classifier, folder, dnnl.version(), instructions(dnnl.isa()), null);
+                ? new Status(false, classifier, folder, null, null, false, Dnnl.problem())
+                : new Status(true, classifier, folder, dnnl.version(), instructions(dnnl.isa()), hasAvx512(dnnl), null);
+    }
+
+    /** Whether the library uses AVX-512. */
+    static boolean hasAvx512(Dnnl dnnl) {
+        return (dnnl.isa() & AVX512) != 0;
     }
 
     private static String instructions(int isa) {

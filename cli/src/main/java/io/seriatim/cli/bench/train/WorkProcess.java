@@ -165,7 +165,7 @@ record WorkProcess(TrainWork work, int threads, boolean split, Setting setting) 
     private Figures ended(Figures figures, TrainPrograms.Task task, PlannedSteps steps, double seconds) {
         int rounds = setting.quick() ? 3 : 20;
         // Without AVX-512 the library multiplies no matrices of bfloat16: what computes there is float32.
-        boolean narrow = setting.isBfloat16() && String.valueOf(OneDnn.status().instructions()).contains("AVX-512");
+        boolean narrow = setting.isBfloat16() && OneDnn.status().hasAvx512();
         double peak = MatrixPeak.flops(narrow, threads, rounds);
         return figures.with("limit_share", Arithmetic.of(task.network().main()) / peak / seconds, 3).with("peak_gflops", peak / 1e9, 0)
                 .with("arena_mb", steps.arenaBytes() / MEGABYTE, 2);

@@ -9,7 +9,10 @@ import java.lang.invoke.MethodHandle;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** The C library's aligned allocation: it neither zeroes nor registers anything, unlike an arena. */
+/**
+ * The C library's aligned allocation, which neither zeroes nor registers anything, unlike an arena, and the trimming
+ * of its heap.
+ */
 @SuppressWarnings("restricted")
 public final class NativeMemory {
     /** The alignment of all memory, in bytes: a cache line, and the widest vector register. */
@@ -66,7 +69,10 @@ public final class NativeMemory {
         }
     }
 
-    /** Gives the system what glibc keeps of freed memory between blocks that are used. Takes some milliseconds. Does nothing with other C libraries. */
+    /**
+     * Gives the system what glibc keeps of freed memory between blocks that are used, in a heap for each of several
+     * threads. Takes some milliseconds. Does nothing with other C libraries.
+     */
     public static void trim() {
         MethodHandle trim = TRIM;
         if (trim != null) {

@@ -64,12 +64,13 @@ final class NativeFolder {
     private static final int KIND = 0170000;
     private static final int LINK = 0120000;
     /** A change within the same tick of the file system's clock as the manifest's would not show. */
-    private static final long TICK_NANOS = TimeUnit.SECONDS.toNanos(1);
+    static final long TICK_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final int MOST_MANIFEST = 1 << 16;
     private static final Object TURNS = new Object();
 
     private final Path folder;
     private final List<Packed> libraries;
+    private final long tickNanos;
     private int hashed;
     private int written;
 
@@ -87,8 +88,19 @@ final class NativeFolder {
     }
 
     NativeFolder(Path folder, List<Packed> libraries) {
+        this(folder, libraries, TICK_NANOS);
+    }
+
+    /**
+     * For tests.
+     *
+     * @param tickNanos
+     *            by so much a manifest must be younger than the libraries' last change to be believed
+     */
+    NativeFolder(Path folder, List<Packed> libraries, long tickNanos) {
         this.folder = folder;
         this.libraries = libraries;
+        this.tickNanos = tickNanos;
     }
 
     /** How many libraries were hashed. */
@@ -265,7 +277,7 @@ final class NativeFolder {
             State state = state(real.resolve(library.name()));
             String line = lines.get(library.name());
             if (state == null || line == null || !state.isSafe(real)
-                    || state.changed > manifest.changed - TICK_NANOS || !line.startsWith(said(library, state))) {
+                    || state.changed > manifest.changed - tickNanos || !line.startsWith(said(library, state))) {
                 return false;
             }
         }

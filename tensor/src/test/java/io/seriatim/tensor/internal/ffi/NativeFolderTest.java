@@ -21,6 +21,7 @@ import java.util.Random;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import java.util.zip.CRC32;
 import org.junit.jupiter.api.Assumptions;
@@ -62,7 +63,12 @@ class NativeFolderTest {
     }
 
     private NativeFolder start() throws IOException {
-        NativeFolder started = new NativeFolder(folder, List.of(packed("liba.so", first), packed("libb.so", second)));
+        return start(NativeFolder.TICK_NANOS);
+    }
+
+    private NativeFolder start(long tickNanos) throws IOException {
+        List<NativeFolder.Packed> libraries = List.of(packed("liba.so", first), packed("libb.so", second));
+        NativeFolder started = new NativeFolder(folder, libraries, tickNanos);
         assertEquals(folder, started.unpack(false));
         assertArrayEquals(first, Files.readAllBytes(folder.resolve("liba.so")));
         assertArrayEquals(second, Files.readAllBytes(folder.resolve("libb.so")));
@@ -73,31 +79,50 @@ class NativeFolderTest {
         return started;
     }
 
-    /** Started so long after the last change that the clock of the file system has gone on. */
-    private void seal() throws Exception {
-        start();
-        // The time of a change of state cannot be set, so that this must pass.
-        Thread.sleep(1_100);
-        start();
-        NativeFolder sealed = start();
+    /** With no tick, a manifest is believed at once: nobody can set the time of a change of state, only wait. */
+    private void seal() throws IOException {
+        start(0);
+        NativeFolder sealed = start(0);
         assertEquals(0, sealed.hashed() + sealed.written(), "the manifest is believed");
+    }
+
+    /** Writes until the time of the file's last change is another one: the file system's clock has a tick of its own. */
+    private static void change(Path file, byte[] content) throws IOException {
+        Object before = Files.getAttribute(file, "unix:ctime");
+        FileTime modified = Files.getLastModifiedTime(file);
+        do {
+            Files.write(file, content);
+            Files.setLastModifiedTime(file, modified);
+        } while (before.equals(Files.getAttribute(file, "unix:ctime")));
+    }
+
+    /** A change in the tick in which the manifest was written would not show in it. */
+    @Test
+    void manifestsWithinATickOfAChangeAreNotBelieved() throws IOException {
+        long hour = TimeUnit.HOURS.toNanos(1);
+        assertEquals(2, start(hour).written());
+        for (int i = 0; i < 2; i++) {
+            NativeFolder started = start(hour);
+            assertEquals(0, started.written());
+            assertEquals(2, started.hashed());
+        }
+        NativeFolder later = start(0);
+        assertEquals(0, later.hashed() + later.written());
     }
 
     @Test
     void whatIsUnchangedIsNotReadAndWhatIsChangedIsRepaired() throws Exception {
         seal();
         Path library = folder.resolve("liba.so");
-        FileTime time = Files.getLastModifiedTime(library);
         byte[] damaged = first.clone();
         damaged[200_000] ^= 1;
-        Files.write(library, damaged);
-        Files.setLastModifiedTime(library, time);
-        NativeFolder repaired = start();
+        change(library, damaged);
+        NativeFolder repaired = start(0);
         assertEquals(1, repaired.written(), "same length, same time, one bit");
-        Thread.sleep(1_100);
+        seal();
         // What only looks different is hashed and kept.
         Files.setLastModifiedTime(library, FileTime.from(Instant.EPOCH));
-        NativeFolder touched = start();
+        NativeFolder touched = start(0);
         assertEquals(0, touched.written());
         assertEquals(2, touched.hashed());
     }
@@ -135,10 +160,10 @@ class NativeFolderTest {
         for (String bad : List.of("", "x", good.substring(10), good.replace("liba.so ", "liba.so 1"), good + "\n",
                 good.substring(0, good.length() / 2))) {
             Files.writeString(manifest, bad, UTF_8);
-            assertEquals(2, start().hashed(), bad);
+            assertEquals(2, start(0).hashed(), bad);
         }
         Files.setPosixFilePermissions(manifest, PosixFilePermissions.fromString("rw-rw-rw-"));
-        assertEquals(2, start().hashed(), "others may have written it");
+        assertEquals(2, start(0).hashed(), "others may have written it");
     }
 
     @Test
