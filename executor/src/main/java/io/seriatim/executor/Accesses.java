@@ -35,6 +35,9 @@ import java.util.stream.IntStream;
  */
 @SuppressWarnings("ArrayRecordComponent") // Never compared.
 record Accesses(Block block, List<Value> values, List<Access> operations, List<Integer> wanted, int[] externals, int[] known) {
+    /** The type of the operation that takes batches from a reader. */
+    static final String READ = "read";
+
     /** What is done before and after a run. */
     private static final Set<String> AROUND = Set.of("feed", "fetch", "fetch_v2", "create_py_reader", "create_double_buffer_reader");
 
@@ -129,7 +132,7 @@ record Accesses(Block block, List<Value> values, List<Access> operations, List<I
         Accesses of(List<String> wanted) {
             for (int i = 0; i < block.ops().size(); i++) {
                 OpDesc op = block.ops().get(i);
-                if (op.type().equals(ReadInstruction.TYPE) && block.index() == 0) {
+                if (op.type().equals(READ) && block.index() == 0) {
                     op.outputNames().forEach(name -> add(name, Origin.FED));
                 } else if (!AROUND.contains(op.type())) {
                     operations.add(access(i, op));

@@ -48,11 +48,11 @@ final class BlockPlan {
         }
 
         /** A new one. */
-        Frame frame(Options options) {
+        Frame frame(Options options, StreamPool streams) {
             PreparedKernels.Hold held = kernels.hold(used);
             Frame frame = null;
             try {
-                frame = new Frame(plan, options).with(held);
+                frame = new Frame(plan, options, streams).with(held);
                 return frame;
             } finally {
                 if (frame == null) {
@@ -104,7 +104,7 @@ final class BlockPlan {
             run(with, frame);
             results.accept(frame);
         } catch (DeviceMemoryException e) {
-            throw new ProgramFailedException("plan", "There is no memory for what the run is given or what it gives: " + e.getMessage(), e);
+            throw new RunFailure("plan", "There is no memory for what the run is given or what it gives: " + e.getMessage(), e);
         } finally {
             frame.end();
             if (log != null) {
@@ -164,7 +164,7 @@ final class BlockPlan {
                 return session.isShared(tensor);
             }
         };
-        run(new RunContext(externals, around, () -> session, cancellation, recording), frame -> {
+        run(new RunContext(externals, around, () -> session, cancellation, recording, ReadInstruction::next), frame -> {
             for (int value : accesses.wanted()) {
                 Object result = frame.share(value);
                 if (result != null) {
@@ -218,18 +218,18 @@ final class BlockPlan {
         try {
             return frame(with);
         } catch (DeviceMemoryException e) {
-            throw new ProgramFailedException("plan", "There is no memory for the plan's temporaries, " + with.plan.memory().arenas()
+            throw new RunFailure("plan", "There is no memory for the plan's temporaries, " + with.plan.memory().arenas()
                     + " bytes (all together " + with.plan.memory().sum() + " without sharing): " + e.getMessage(), e);
         }
     }
 
     private Frame frame(Specialised with) {
         try {
-            return with.frame(executor.options());
+            return with.frame(executor.options(), executor.streams());
         } catch (DeviceMemoryException e) {
             // The frames of other shapes and programs can be made again.
             executor.closeIdle();
-            return with.frame(executor.options());
+            return with.frame(executor.options(), executor.streams());
         }
     }
 

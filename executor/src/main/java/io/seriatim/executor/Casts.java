@@ -157,7 +157,7 @@ final class Casts {
     /** Has readers of a widened value read the narrow one, as far as they can. */
     private void read(Cast cast) {
         for (int reader : List.copyOf(tasks.readers(cast.to().value()))) {
-            if (tasks.get(reader) instanceof Task.Compute task && task.stages().size() <= Fusion.MOST_STAGES && isKept(cast, reader)) {
+            if (tasks.get(reader) instanceof Task.Compute task && task.stages().size() <= Task.MOST_STAGES && isKept(cast, reader)) {
                 List<Stage> stages = task.stages().stream().map(stage -> reading(stage, cast)).toList();
                 if (!stages.equals(task.stages())) {
                     tasks.put(reader, task.with(task.operations(), stages));

@@ -7,5 +7,13 @@ public enum Collector {
     /** When the event after the last use has passed. */
     EVENT,
     /** At the end of the run. */
-    NONE
+    NONE;
+
+    ReleaseMode mode() {
+        return switch (this) {
+            case FAST -> ReleaseMode.AT_LAST_USE;
+            case EVENT -> ReleaseMode.AFTER_EVENT;
+            case NONE -> ReleaseMode.AT_END;
+        };
+    }
 }

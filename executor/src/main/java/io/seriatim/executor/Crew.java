@@ -158,7 +158,7 @@ final class Crew implements RunLoop {
         private void complete(Throwable thrown) {
             for (int i = 0; i < together.length; i++) {
                 if (waiting.get(i) != DONE && isBegun(together[i])) {
-                    Partition.complete(frame, i, thrown);
+                    TaskRunner.complete(frame, i, thrown);
                 }
             }
         }

@@ -131,7 +131,7 @@ final class DeviceQueues implements AutoCloseable {
     }
 
     private void fail(Access access, Throwable cause) {
-        ProgramFailedException failed = Failures.of(access, this::shape, cause);
+        RunFailure failed = Failures.of(access, this::shape, cause);
         Throwable first = failure.compareAndExchange(null, failed);
         if (first != null) {
             first.addSuppressed(failed);
@@ -163,7 +163,7 @@ final class DeviceQueues implements AutoCloseable {
     }
 
     private void rethrow() {
-        if (failure.get() instanceof ProgramFailedException failed) {
+        if (failure.get() instanceof RunFailure failed) {
             throw failed;
         }
     }
@@ -177,7 +177,7 @@ final class DeviceQueues implements AutoCloseable {
         }
         rethrow();
         if (failed != null) {
-            throw new ProgramFailedException("plan", String.valueOf(failed.getMessage()), failed);
+            throw new RunFailure("plan", String.valueOf(failed.getMessage()), failed);
         }
         completed.forEach(frame::handOver);
         completed.clear();

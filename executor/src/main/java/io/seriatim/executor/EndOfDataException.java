@@ -15,6 +15,16 @@ public final class EndOfDataException extends RuntimeException {
         this.reader = reader;
     }
 
+    /** The same end, as callers get it. */
+    static EndOfDataException of(EndOfBatches end) {
+        EndOfDataException e = new EndOfDataException(end.reader());
+        e.setStackTrace(end.getStackTrace());
+        for (Throwable suppressed : end.getSuppressed()) {
+            e.addSuppressed(suppressed);
+        }
+        return e;
+    }
+
     /**
      * The reader that came to its end.
      *

@@ -25,6 +25,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.WeakHashMap;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,6 +34,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Executor implements AutoCloseable {
     private final Options options;
+    private final StreamPool streams;
     private final Scope scope = new Scope();
     private final Interpreter interpreter;
     private final Specialiser specialiser;
@@ -365,8 +367,8 @@ public final class Executor implements AutoCloseable {
             Kernels.loadAhead();
             return new Executor(
                     new Options(place, devices, threads, sequential, cachedPlans, specialisations, nanCheck, paddleRandom, inPlace,
-                            Set.copyOf(passes),
-                            relaxedNan, memoryPlan, collector, ignoreUnknownFeeds, engine, eager, new StreamPool(devices), recorder, files),
+                            passes.stream().map(Pass::key).collect(Collectors.toUnmodifiableSet()),
+                            relaxedNan, memoryPlan, collector.mode(), ignoreUnknownFeeds, engine, eager, recorder, files),
                     kernels == null ? PreparedKernels.system() : kernels, openRuns, firstRun);
         }
     }
@@ -375,6 +377,7 @@ public final class Executor implements AutoCloseable {
         this.openRuns = openRuns;
         this.runs = new AtomicLong(firstRun);
         this.options = options;
+        this.streams = new StreamPool(options.devices());
         this.interpreter = Interpreter.of(kernels).files(options.files());
         this.specialiser = new Specialiser(options, kernels, interpreter);
         PaddleRandom random = options.paddleRandom();
@@ -406,6 +409,10 @@ public final class Executor implements AutoCloseable {
      */
     public static Builder builder() {
         return new Builder();
+    }
+
+    StreamPool streams() {
+        return streams;
     }
 
     RunLoop loop(Specialisation plan) {
@@ -636,6 +643,6 @@ public final class Executor implements AutoCloseable {
             plans.forEach(Plan::close);
             plans.clear();
         }
-        options.streams().close();
+        streams.close();
     }
 }

@@ -18,7 +18,7 @@ final class Failures {
     private Failures() {
     }
 
-    static ProgramFailedException of(Access access, Function<Integer, @Nullable String> shapes, Throwable cause) {
+    static RunFailure of(Access access, Function<Integer, @Nullable String> shapes, Throwable cause) {
         OpDesc op = access.op();
         StringJoiner inputs = new StringJoiner(", ");
         op.inputs().forEach((slot, names) -> names.forEach(name -> {
@@ -33,7 +33,7 @@ final class Failures {
                 : !stack.isEmpty()
                         ? BUILT + builtAt(stack)
                         : op.builtAt().isEmpty() ? "" : BUILT + String.join(", called at ", op.builtAt());
-        return new ProgramFailedException(op.type(), "Operation " + access.index() + " (" + op.type() + ", inputs " + inputs + ", outputs "
+        return new RunFailure(op.type(), "Operation " + access.index() + " (" + op.type() + ", inputs " + inputs + ", outputs "
                 + op.outputNames() + ") failed: " + reason + built, cause, stack);
     }
 

@@ -72,7 +72,7 @@ final class Frame implements AutoCloseable {
     record RandomKey(Access access, Tensor host, Tensor there) {
     }
 
-    Frame(Specialisation plan, Options options) {
+    Frame(Specialisation plan, Options options, StreamPool streams) {
         this.plan = plan;
         this.values = plan.values();
         this.options = options;
@@ -106,7 +106,7 @@ final class Frame implements AutoCloseable {
         this.aliased = aliased();
         this.uses = new AtomicIntegerArray(plan.releases().counts());
         this.interpretation = new Interpretation(plan, this);
-        this.queues = plan.streams().isHostOnly() ? null : new DeviceQueues(plan, this, options.streams());
+        this.queues = plan.streams().isHostOnly() ? null : new DeviceQueues(plan, this, streams);
         this.isPlain = new boolean[works.length];
         for (int i = 0; i < isPlain.length; i++) {
             isPlain[i] = plan.tasks().get(i) instanceof Task.Compute && begun[i].length == 0 && aliased[i].length == 0
@@ -507,8 +507,8 @@ final class Frame implements AutoCloseable {
     /** Lets memory go that no one needs any more. */
     void release(int task, @Nullable Stream stream) {
         for (int memory : plan.releases().after()[task]) {
-            if (uses.decrementAndGet(memory) == 0 && options.collector() != Collector.NONE) {
-                if (stream != null && options.collector() == Collector.EVENT) {
+            if (uses.decrementAndGet(memory) == 0 && options.releaseMode() != ReleaseMode.AT_END) {
+                if (stream != null && options.releaseMode() == ReleaseMode.AFTER_EVENT) {
                     Object value = present[memory];
                     stream.mark().onDone(_ -> close(memory, value));
                 } else {

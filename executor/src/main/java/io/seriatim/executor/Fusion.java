@@ -20,8 +20,6 @@ import org.jspecify.annotations.Nullable;
  * A task is joined with the one that reads its result, if no other does and nothing that it reads is overwritten between the two: then it may as well run where that one runs.
  */
 final class Fusion {
-    /** Each change to a task looks at all of it, so that large ones are left as they are. */
-    static final int MOST_STAGES = 64;
 
     private final @Nullable Task[] tasks;
     private final ValueTable values;
@@ -96,7 +94,7 @@ final class Fusion {
             return -1;
         }
         int reader = lastReader[value];
-        if (!(tasks[reader] instanceof Task.Compute other) || other.stages().size() > MOST_STAGES || !isPure(other)
+        if (!(tasks[reader] instanceof Task.Compute other) || other.stages().size() > Task.MOST_STAGES || !isPure(other)
                 || !place(task).equals(place(other))) {
             return -1;
         }

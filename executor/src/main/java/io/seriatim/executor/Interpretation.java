@@ -19,7 +19,7 @@ final class Interpretation {
 
     synchronized void run(int index, Task.Interpreted task) throws Exception {
         Access access = task.access();
-        if (access.op().type().equals(ReadInstruction.TYPE)) {
+        if (access.op().type().equals(Accesses.READ)) {
             read(task);
             return;
         }
@@ -84,7 +84,7 @@ final class Interpretation {
         Access access = task.access();
         Block block = frame.context().sessions().get().block();
         int reader = access.read(access.op().input("Reader").getFirst());
-        List<Tensor> batch = ReadInstruction.next(access.op(), block, frame.value(reader));
+        List<Tensor> batch = frame.context().batches().next(access.op(), block, frame.value(reader));
         List<String> outputs = access.op().output("Out");
         for (int i = 0; i < access.writes().length; i++) {
             frame.value(task.writes()[i], batch.get(outputs.indexOf(values.name(access.writes()[i]))));

@@ -18,16 +18,14 @@ import org.jspecify.annotations.Nullable;
  *            on which every task is pushed; null if the executor's own threads run them
  * @param eager
  *            whether threads work also on what is too small to gain by it
- * @param streams
- *            where frames get streams of devices
  * @param recorder
  *            null if runs are not recorded
  * @param files
  *            that operations of programs may read and write
  */
 record Options(Place place, Devices devices, int threads, boolean sequential, int cachedPlans, int specialisations, boolean nanCheck,
-        @Nullable PaddleRandom paddleRandom, boolean inPlace, Set<Pass> passes, boolean relaxedNan, boolean memoryPlan, Collector collector,
-        boolean ignoreUnknownFeeds, @Nullable Engine engine, boolean eager, StreamPool streams,
+        @Nullable PaddleRandom paddleRandom, boolean inPlace, Set<PassName> passes, boolean relaxedNan, boolean memoryPlan, ReleaseMode releaseMode,
+        boolean ignoreUnknownFeeds, @Nullable Engine engine, boolean eager,
         @Nullable RunRecorder recorder, AllowedFiles files) {
     /** Whether tasks run in the order of the program, one after the other. */
     boolean inOrder() {

@@ -7,7 +7,6 @@ import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.kernel.Computation;
 import io.seriatim.tensor.kernel.Kernel;
-import io.seriatim.tensor.kernel.KernelContext;
 import io.seriatim.tensor.kernel.NoKernelException;
 import io.seriatim.tensor.kernel.PreparedKernels;
 import io.seriatim.tensor.kernel.Split;
@@ -85,15 +84,6 @@ final class Partition {
         return one instanceof Task.Compute first && other instanceof Task.Compute second && !first.operations().isEmpty()
                 && first.operations().equals(second.operations()) && Arrays.equals(first.writes(), second.writes())
                 && Arrays.stream(first.writes()).anyMatch(value -> values.origin(values.memory(value)) != Accesses.Origin.COMPUTED);
-    }
-
-    /** Runs a task after its run has failed, since another one has run that it belongs to. */
-    static void complete(Frame frame, int task, Throwable thrown) {
-        try {
-            frame.execute(task, KernelContext.current());
-        } catch (Exception | Error e) {
-            thrown.addSuppressed(e);
-        }
     }
 
     /** By the value whose memory it is. */

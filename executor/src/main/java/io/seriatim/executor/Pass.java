@@ -46,5 +46,10 @@ public enum Pass {
      * What is large is split into parts that threads do side by side, if there are several. Sums are not divided, and the library adds those of a part as those of the whole on processors with AVX-512: there results
      * are the same to the bit. Where it chooses kernels of another order for fewer rows, they differ by rounding: for a sum of n products by n · 2⁻²³ of the sum of their magnitudes at most.
      */
-    PARTITION
+    PARTITION;
+
+    /** The name by which the packages behind the API know it. */
+    PassName key() {
+        return PassName.valueOf(name());
+    }
 }

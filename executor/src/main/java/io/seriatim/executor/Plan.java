@@ -158,6 +158,10 @@ public final class Plan {
             return shared == null || Engine.isInside()
                     ? runInTurn(root, fed)
                     : new CalledRun(runs, () -> runInTurn(root, fed)).on(shared, root.turn(shared), writesScope);
+        } catch (RunFailure e) {
+            throw ProgramFailedException.of(e);
+        } catch (EndOfBatches e) {
+            throw EndOfDataException.of(e);
         } finally {
             runs.end(inside);
         }
@@ -169,6 +173,10 @@ public final class Plan {
         OpenRuns.Inside inside = runs.beginPushed();
         try {
             return runInTurn(root, fed(values));
+        } catch (RunFailure e) {
+            throw ProgramFailedException.of(e);
+        } catch (EndOfBatches e) {
+            throw EndOfDataException.of(e);
         } finally {
             runs.end(inside);
         }
@@ -273,7 +281,7 @@ public final class Plan {
         Recording recording = recorder == null || !recorder.isRecording() ? null : new Recording(recorder);
         RunContext context = new RunContext(externals(accesses, root, fed), root.bindings(), new RunContext.Lazy(executor.interpreter(),
                 program.global(), fed, executor.nextRun(), session -> inner(session, cancellation, recording, root)), cancellation,
-                recording);
+                recording, ReadInstruction::next);
         plan.run(context, frame -> {
             for (int value : accesses.wanted()) {
                 String name = accesses.values().get(value).name();

@@ -2,6 +2,7 @@ package io.seriatim.executor;
 
 import java.io.Serial;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** An operation of a program has failed. The message says which, with its inputs' shapes and where it was built, if the program says so; the cause is what it threw. */
 public final class ProgramFailedException extends RuntimeException {
@@ -18,10 +19,21 @@ public final class ProgramFailedException extends RuntimeException {
         this(operation, message, cause, List.of());
     }
 
-    ProgramFailedException(String operation, String message, Throwable cause, List<String> callStack) {
+    ProgramFailedException(String operation, String message, @Nullable Throwable cause, List<String> callStack) {
         super(message, cause);
         this.operation = operation;
         this.callStack = List.copyOf(callStack);
+    }
+
+    /** The same failure, as callers get it. */
+    static ProgramFailedException of(RunFailure failure) {
+        ProgramFailedException e = new ProgramFailedException(failure.operation(), String.valueOf(failure.getMessage()), failure.getCause(),
+                failure.callStack());
+        e.setStackTrace(failure.getStackTrace());
+        for (Throwable suppressed : failure.getSuppressed()) {
+            e.addSuppressed(suppressed instanceof RunFailure other ? of(other) : suppressed);
+        }
+        return e;
     }
 
     /**

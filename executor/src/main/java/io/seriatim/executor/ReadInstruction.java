@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  *            of the tensors of a batch, null where anything goes
  */
 record ReadInstruction(int index, String name, List<String> outputs, List<VarType.@Nullable TensorType> types) {
-    static final String TYPE = "read";
+    static final String TYPE = Accesses.READ;
 
     static ReadInstruction of(OpDesc op, int index, Block block) {
         String name = op.input("Reader").getFirst();
@@ -47,7 +47,7 @@ record ReadInstruction(int index, String name, List<String> outputs, List<VarTyp
      * @param value
      *            what the scope holds under the name of the operation's reader
      * @return a tensor for each variable of its slot Out
-     * @throws EndOfDataException
+     * @throws EndOfBatches
      *             at the end; the reader has been reset
      */
     static List<Tensor> next(OpDesc read, Block block, @Nullable Object value) throws Exception {
@@ -61,7 +61,7 @@ record ReadInstruction(int index, String name, List<String> outputs, List<VarTyp
     static void requireData(List<ReadInstruction> reads, List<Reader.Outcome> outcomes) {
         int end = outcomes.indexOf(Reader.Outcome.Sign.END);
         if (end >= 0) {
-            EndOfDataException thrown = new EndOfDataException(reads.get(end).name());
+            EndOfBatches thrown = new EndOfBatches(reads.get(end).name());
             for (Reader.Outcome outcome : outcomes) {
                 if (outcome instanceof Reader.Outcome.Failed(Throwable cause)) {
                     thrown.addSuppressed(cause);

@@ -1,9 +1,12 @@
 package io.seriatim.executor;
 
+import io.seriatim.graph.Block;
 import io.seriatim.graph.BlockExecution;
 import io.seriatim.graph.BlockSession;
 import io.seriatim.graph.Interpreter;
+import io.seriatim.graph.OpDesc;
 import io.seriatim.tensor.Tensor;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -18,10 +21,30 @@ import org.jspecify.annotations.Nullable;
  *            of the whole run
  * @param recording
  *            null if no one records
+ * @param batches
+ *            where operations {@code read} in inner blocks take their batches from
  */
 @SuppressWarnings("ArrayRecordComponent") // Never compared.
 record RunContext(@Nullable Object[] externals, Bindings bindings, Sessions sessions, Cancellation cancellation,
-        @Nullable Recording recording) {
+        @Nullable Recording recording, Batches batches) {
+    /** Gives operations {@code read} their batches. */
+    interface Batches {
+        /**
+         * The next batch.
+         *
+         * @param read
+         *            the operation
+         * @param block
+         *            the block it is in
+         * @param reader
+         *            what the scope holds under the name of its reader
+         * @return a tensor for each variable of its slot Out
+         * @throws EndOfBatches
+         *             if there is none; the reader begins its data again
+         */
+        List<Tensor> next(OpDesc read, Block block, @Nullable Object reader) throws Exception;
+    }
+
     /** Makes the session when it is needed: most runs need none. */
     interface Sessions {
         /** The session of this run. */
@@ -31,13 +54,13 @@ record RunContext(@Nullable Object[] externals, Bindings bindings, Sessions sess
     /** Of a program's first block. */
     static final class Lazy implements Sessions {
         private final Interpreter interpreter;
-        private final io.seriatim.graph.Block block;
+        private final Block block;
         private final Map<String, Tensor> feeds;
         private final long run;
         private final BlockExecution blocks;
         private @Nullable BlockSession session;
 
-        Lazy(Interpreter interpreter, io.seriatim.graph.Block block, Map<String, Tensor> feeds, long run, BlockExecution blocks) {
+        Lazy(Interpreter interpreter, Block block, Map<String, Tensor> feeds, long run, BlockExecution blocks) {
             this.interpreter = interpreter;
             this.block = block;
             this.feeds = feeds;

@@ -27,7 +27,7 @@ interface RunLoop {
         private static void completeFrom(int failed, Frame frame, Throwable thrown) {
             int[] together = Partition.together(frame.plan().tasks(), frame.plan().values());
             for (int i = failed; together[failed] != failed && i < together.length && together[i] == together[failed]; i++) {
-                Partition.complete(frame, i, thrown);
+                TaskRunner.complete(frame, i, thrown);
             }
         }
     }

@@ -69,7 +69,7 @@ final class ScaledProducts {
 
     /** The task with the original in place of what is scaled; null if not only products read that. */
     private Task.@Nullable Compute scaled(@Nullable Task task, int value, Arg original, PostOp factor) {
-        if (!(task instanceof Task.Compute compute) || compute.stages().size() > Fusion.MOST_STAGES) {
+        if (!(task instanceof Task.Compute compute) || compute.stages().size() > Task.MOST_STAGES) {
             return null;
         }
         List<Stage> stages = new ArrayList<>(compute.stages().size());

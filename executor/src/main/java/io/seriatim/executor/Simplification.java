@@ -90,7 +90,7 @@ final class Simplification {
         }
         int original = in.value();
         for (int reader : readers.get(out.value())) {
-            if (!(tasks[reader] instanceof Task.Compute other) || other.stages().size() > Fusion.MOST_STAGES || reader == index
+            if (!(tasks[reader] instanceof Task.Compute other) || other.stages().size() > Task.MOST_STAGES || reader == index
                     || isWrittenBetween(original, index, reader)) {
                 return;
             }

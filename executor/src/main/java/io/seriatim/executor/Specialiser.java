@@ -62,74 +62,74 @@ final class Specialiser {
     }
 
     private List<Layouts.Packed> layouts(List<Task> tasks, ValueTable values, boolean once) {
-        return once || options.nanCheck() || values.hasParts() || !options.passes().contains(Pass.LAYOUTS)
+        return once || options.nanCheck() || values.hasParts() || !options.passes().contains(PassName.LAYOUTS)
                 ? List.of()
                 : Layouts.of(tasks, values, kernels);
     }
 
     private boolean isForTeam(List<Task> tasks, ValueTable values, Accesses accesses) {
         return !options.eager()
-                && Team.suits(tasks, values, () -> Dependencies.of(tasks, values, accesses.block(), options).before(), options.threads());
+                && IntraOpChoice.suits(tasks, values, () -> Dependencies.of(tasks, values, accesses.block(), options).before(), options.threads());
     }
 
     /** Whether threads are there to do parts side by side. */
     private boolean isSplit() {
-        return options.passes().contains(Pass.PARTITION) && options.threads() > 1 && options.memoryPlan() && !options.inOrder()
+        return options.passes().contains(PassName.PARTITION) && options.threads() > 1 && options.memoryPlan() && !options.inOrder()
                 && !options.sequential() && options.engine() == null && !options.nanCheck();
     }
 
     private List<Task> rewritten(List<Task> lowered, ValueTable values, Accesses accesses) {
-        Set<Pass> passes = options.passes();
+        Set<PassName> passes = options.passes();
         List<Task> tasks = lowered;
-        if (passes.contains(Pass.SIMPLIFICATION)) {
+        if (passes.contains(PassName.SIMPLIFICATION)) {
             tasks = Simplification.of(tasks, values, accesses.block().program(), options.paddleRandom() != null);
         }
-        if (passes.contains(Pass.BY_PRODUCTS)) {
+        if (passes.contains(PassName.BY_PRODUCTS)) {
             tasks = ByProducts.of(tasks, values);
         }
-        if (passes.contains(Pass.GATES) && passes.contains(Pass.EPILOGUES) && options.place().isHost()) {
+        if (passes.contains(PassName.GATES) && passes.contains(PassName.EPILOGUES) && options.place().isHost()) {
             tasks = Gates.of(tasks, values, options.relaxedNan());
         }
-        if (passes.contains(Pass.STACKING) && options.place().isHost()) {
+        if (passes.contains(PassName.STACKING) && options.place().isHost()) {
             tasks = StepBias.of(Stacking.of(tasks, values), values);
         }
-        if (passes.contains(Pass.CASTS) && options.place().isHost()) {
+        if (passes.contains(PassName.CASTS) && options.place().isHost()) {
             tasks = Casts.of(tasks, values, kernels);
         }
-        if (passes.contains(Pass.EPILOGUES)) {
+        if (passes.contains(PassName.EPILOGUES)) {
             tasks = ScaledProducts.of(tasks, values, kernels);
         }
         List<Fusion.Rule> rules = new ArrayList<>();
-        if (passes.contains(Pass.EPILOGUES)) {
+        if (passes.contains(PassName.EPILOGUES)) {
             Preparation.ofProducts(tasks, options, kernels);
             rules.add(new Epilogue(kernels, options.relaxedNan()));
         }
-        if (passes.contains(Pass.CASTS) && options.place().isHost()) {
+        if (passes.contains(PassName.CASTS) && options.place().isHost()) {
             rules.add(Casts.WIDE_PRODUCTS);
         }
-        if (passes.contains(Pass.CHAINS)) {
+        if (passes.contains(PassName.CHAINS)) {
             rules.add(new ElementwiseChains());
         }
-        Folding folding = passes.contains(Pass.FOLDING) && options.place().isHost() ? new Folding(values) : null;
+        Folding folding = passes.contains(PassName.FOLDING) && options.place().isHost() ? new Folding(values) : null;
         if (folding != null) {
             rules.add(folding);
             tasks = folding.withFactors(tasks);
         }
         tasks = Fusion.of(tasks, values, rules);
         tasks = folding == null ? tasks : folding.used(tasks);
-        if (passes.contains(Pass.VIEWS)) {
+        if (passes.contains(PassName.VIEWS)) {
             tasks = Views.of(PaddedSums.of(tasks, values), values, options, kernels);
         }
-        if (passes.contains(Pass.LAYOUTS) && options.place().isHost()) {
+        if (passes.contains(PassName.LAYOUTS) && options.place().isHost()) {
             tasks = RepeatedWeights.of(tasks, values, kernels);
         }
-        if (passes.contains(Pass.CHAINS) && options.place().isHost()) {
+        if (passes.contains(PassName.CHAINS) && options.place().isHost()) {
             tasks = ElementwiseGroups.of(tasks, values);
         }
-        if (passes.contains(Pass.CHANNELS_LAST) && options.place().isHost()) {
+        if (passes.contains(PassName.CHANNELS_LAST) && options.place().isHost()) {
             tasks = ChannelsLast.of(tasks, values, kernels);
         }
-        return passes.contains(Pass.UPDATES) && !options.sequential() && options.place().isHost() ? Updates.of(tasks, values) : tasks;
+        return passes.contains(PassName.UPDATES) && !options.sequential() && options.place().isHost() ? Updates.of(tasks, values) : tasks;
     }
 
     private static @Nullable TensorSpec[] specs(@Nullable Object[] externals) {

@@ -20,6 +20,9 @@ import org.jspecify.annotations.Nullable;
 
 /** What is scheduled: an operation or several that have become one, or a transfer. */
 sealed interface Task {
+    /** Of a task, so that passes over its stages stay cheap. */
+    int MOST_STAGES = 64;
+
     /** The values that it reads. Not to be changed. */
     int[] reads();
 
@@ -153,7 +156,7 @@ sealed interface Task {
          *            for each value the one whose memory it is
          */
         List<Compute> parts(IntUnaryOperator memory) {
-            if (operations.size() != 1 || stages.size() < 2 || stages.size() > Fusion.MOST_STAGES) {
+            if (operations.size() != 1 || stages.size() < 2 || stages.size() > MOST_STAGES) {
                 return List.of(this);
             }
             Set<Integer> changed = new HashSet<>();

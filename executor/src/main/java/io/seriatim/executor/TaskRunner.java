@@ -44,7 +44,7 @@ final class TaskRunner {
                 frame.execute(task, kernels);
                 log.ended(task);
             }
-        } catch (ProgramFailedException | Cancellation.Signal | EndOfDataException e) {
+        } catch (RunFailure | Cancellation.Signal | EndOfBatches e) {
             throw e;
         } catch (InterruptedException e) {
             thread.interrupt();
@@ -58,7 +58,7 @@ final class TaskRunner {
     private RuntimeException failure(int index, Throwable e) {
         Task task = frame.plan().tasks().get(index);
         return task.operations().isEmpty()
-                ? new ProgramFailedException(task.name(),
+                ? new RunFailure(task.name(),
                         "The transfer of '" + frame.plan().values().name(task.reads()[0]) + "' (" + task.name()
                                 + ") failed: " + e.getMessage(),
                         e)
@@ -69,9 +69,18 @@ final class TaskRunner {
         return frame.value(value) instanceof Tensor tensor ? Failures.shape(tensor.spec()) : null;
     }
 
-    static ProgramFailedException interrupted(Specialisation plan, int task) {
+    /** Runs a task after its run has failed, since another one has run that it belongs to. */
+    static void complete(Frame frame, int task, Throwable thrown) {
+        try {
+            frame.execute(task, KernelContext.current());
+        } catch (Exception | Error e) {
+            thrown.addSuppressed(e);
+        }
+    }
+
+    static RunFailure interrupted(Specialisation plan, int task) {
         String name = plan.tasks().get(task).name();
-        return new ProgramFailedException(name, "Interrupted before " + name + " (task " + task + " of " + plan.tasks().size()
+        return new RunFailure(name, "Interrupted before " + name + " (task " + task + " of " + plan.tasks().size()
                 + "); what outlives the run is whole: run it again", new InterruptedException());
     }
 }

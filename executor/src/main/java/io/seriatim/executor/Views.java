@@ -65,7 +65,7 @@ final class Views {
     }
 
     private void view(int index) {
-        if (!(tasks.get(index) instanceof Task.Compute first) || first.stages().size() > Fusion.MOST_STAGES) {
+        if (!(tasks.get(index) instanceof Task.Compute first) || first.stages().size() > Task.MOST_STAGES) {
             return;
         }
         for (Stage stage : first.stages()) {
@@ -155,7 +155,7 @@ final class Views {
     }
 
     private Task.@Nullable Compute compute(int index) {
-        return tasks.get(index) instanceof Task.Compute compute && compute.stages().size() <= Fusion.MOST_STAGES ? compute : null;
+        return tasks.get(index) instanceof Task.Compute compute && compute.stages().size() <= Task.MOST_STAGES ? compute : null;
     }
 
     private boolean isReadOnceIn(int index, int value) {

@@ -136,10 +136,10 @@ class ClosingTest {
             Crew crew = new Crew(known, Urgency.of(known), helpers, 2);
             engine.close();
             for (int i = 0; i < 40; i++) {
-                try (Frame frame = new Frame(known, executor.options())) {
+                try (Frame frame = new Frame(known, executor.options(), executor.streams())) {
                     frame.begin(new RunContext(new Object[]{Bits.floats(1)}, new Scope().bindings(), () -> {
                         throw new IllegalStateException("No session is needed");
-                    }, new Cancellation(), null), null);
+                    }, new Cancellation(), null, ReadInstruction::next), null);
                     IllegalStateException refused = assertThrows(IllegalStateException.class, () -> crew.run(frame));
                     assertTrue(String.valueOf(refused.getMessage()).contains("closed"), refused.getMessage());
                     assertFalse(helpers.isCalled(), "after call " + i);

@@ -35,13 +35,13 @@ class CrewTest {
     private final Engine engine = Engine.builder().workers(Lane.CPU, 1).build();
     private final Executor executor = Executor.builder().threads(2).eager().fusion(false).build();
     private final Specialisation plan = specialisation();
-    private final Frame frame = new Frame(plan, executor.options());
+    private final Frame frame = new Frame(plan, executor.options(), executor.streams());
 
     @BeforeEach
     void begin() {
         frame.begin(new RunContext(new Object[]{Bits.floats(1), Bits.floats(2)}, new Scope().bindings(), () -> {
             throw new IllegalStateException("No session is needed");
-        }, new Cancellation(), null), null);
+        }, new Cancellation(), null, ReadInstruction::next), null);
     }
 
     @AfterEach

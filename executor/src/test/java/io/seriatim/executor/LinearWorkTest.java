@@ -114,7 +114,7 @@ class LinearWorkTest {
             Specialisation plan = executor.compile(program, new Feeds(feeds), fetches(last)).specialisation(executor.scope(),
                     feeds.isEmpty() ? new Tensor[0] : new Tensor[]{Bits.floats(1)});
             assertLinear(plan, count);
-            new Frame(plan, executor.options()).close();
+            new Frame(plan, executor.options(), executor.streams()).close();
         }
     }
 

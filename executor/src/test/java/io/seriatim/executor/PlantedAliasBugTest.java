@@ -93,9 +93,9 @@ class PlantedAliasBugTest {
                 }
             });
             RunContext context = new RunContext(plan.externals(with.accesses(), scope, fed), scope.bindings(), session, new Cancellation(),
-                    null);
+                    null, ReadInstruction::next);
             Map<String, float[]> found = new HashMap<>();
-            try (Frame frame = new Frame(with, executor.options())) {
+            try (Frame frame = new Frame(with, executor.options(), executor.streams())) {
                 frame.begin(context, null);
                 try {
                     loop.run(frame);

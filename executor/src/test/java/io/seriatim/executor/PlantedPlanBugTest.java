@@ -58,9 +58,9 @@ class PlantedPlanBugTest {
                 throw new IllegalStateException("There are no blocks, but " + block.block() + " is run");
             });
             RunContext context = new RunContext(plan.externals(with.accesses(), scope, fed), scope.bindings(), session, new Cancellation(),
-                    null);
+                    null, ReadInstruction::next);
             Map<String, Tensor> found = new HashMap<>();
-            try (Frame frame = new Frame(with, executor.options())) {
+            try (Frame frame = new Frame(with, executor.options(), executor.streams())) {
                 frame.begin(context, null);
                 try {
                     loop.run(frame);
