@@ -20,6 +20,9 @@ import org.jspecify.annotations.Nullable;
  * A sum that a task takes of a value that only a pooling's gradient has written is taken of what that gradient read, if that is the same where the sum is taken.
  */
 final class ByProducts {
+    /** This pass, as {@link PassPipeline} runs it. */
+    static final RewritePass PASS = RewritePass.of(PassName.BY_PRODUCTS, (tasks, context) -> of(tasks, context.values()));
+
     private final List<Task> tasks;
     private final ValueTable values;
     private final List<List<Integer>> writers = new ArrayList<>();

@@ -25,6 +25,10 @@ import org.jspecify.annotations.Nullable;
  * before.
  */
 final class Casts {
+    /** This pass, as {@link PassPipeline} runs it. */
+    static final RewritePass PASS = RewritePass.onHost(PassName.CASTS,
+            (tasks, context) -> of(tasks, context.values(), context.kernels()));
+
     /** A product does not round what is read as float32. */
     static final Fusion.Rule WIDE_PRODUCTS = Casts::wide;
 

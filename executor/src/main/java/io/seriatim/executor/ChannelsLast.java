@@ -34,6 +34,10 @@ import org.jspecify.annotations.Nullable;
  * convolution does, or has all its images in the set. Of what hangs together so, that is left out which no convolution writes or none reads, since nothing would be gained; and what the library has no kernel for. Gradients know no such images, so that trainings stay as they are.
  */
 final class ChannelsLast {
+    /** This pass, as {@link PassPipeline} runs it. */
+    static final RewritePass PASS = RewritePass.onHost(PassName.CHANNELS_LAST,
+            (tasks, context) -> of(tasks, context.values(), context.kernels()));
+
     private static final int CHANNELS = 1;
     private static final String LIBRARY = "onednn";
 

@@ -20,6 +20,9 @@ import org.jspecify.annotations.Nullable;
  * one. The order of the program stays an order of the tasks, so there can be no circle. Each result has the same bits as before: see {@link Links}.
  */
 final class ElementwiseGroups {
+    /** This pass, as {@link PassPipeline} runs it. */
+    static final RewritePass PASS = RewritePass.onHost(PassName.CHAINS, (tasks, context) -> of(tasks, context.values()));
+
     /** How far apart tasks are looked at. */
     private static final int WINDOW = 64;
     /** Tasks of which none reads the other are joined up to this size: to run side by side is worth more to larger ones. */

@@ -20,6 +20,9 @@ import org.jspecify.annotations.Nullable;
  * A task is joined with the one that reads its result, if no other does and nothing that it reads is overwritten between the two: then it may as well run where that one runs.
  */
 final class Fusion {
+    /** This pass, as {@link PassPipeline} runs it; each of its rules has a switch of its own. */
+    static final RewritePass PASS = new RewritePass("FUSION", _ -> true, Fusion::byRules);
+
 
     private final @Nullable Task[] tasks;
     private final ValueTable values;
@@ -61,6 +64,26 @@ final class Fusion {
                 writes[values.memory(value)][writers[values.memory(value)]++] = i;
             }
         }
+    }
+
+    private static List<Task> byRules(List<Task> tasks, PassContext context) {
+        List<Rule> rules = new ArrayList<>();
+        if (context.isOn(PassName.EPILOGUES)) {
+            KernelsAhead.ofProducts(tasks, context.options(), context.kernels());
+            rules.add(new Epilogue(context.kernels(), context.options().relaxedNan()));
+        }
+        if (context.isOnForHost(PassName.CASTS)) {
+            rules.add(Casts.WIDE_PRODUCTS);
+        }
+        if (context.isOn(PassName.CHAINS)) {
+            rules.add(new ElementwiseChains());
+        }
+        if (!context.isOnForHost(PassName.FOLDING)) {
+            return of(tasks, context.values(), rules);
+        }
+        Folding folding = new Folding(context.values());
+        rules.add(folding);
+        return folding.used(of(folding.withFactors(tasks), context.values(), rules));
     }
 
     static List<Task> of(List<Task> tasks, ValueTable values, List<Rule> rules) {

@@ -25,6 +25,11 @@ import org.jspecify.annotations.Nullable;
  * takes not much longer in parts.
  */
 final class Gates {
+    /** This pass, as {@link PassPipeline} runs it. */
+    static final RewritePass PASS = new RewritePass(PassName.GATES.name(),
+            context -> context.isOnForHost(PassName.GATES) && context.isOn(PassName.EPILOGUES),
+            (tasks, context) -> of(tasks, context.values(), context.options().relaxedNan()));
+
     /** The product of more rows takes so long that copies do not count. */
     private static final long MOST_ROWS = 256;
     private static final long LEAST_COLUMNS = 32;

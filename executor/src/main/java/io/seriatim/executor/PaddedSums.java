@@ -21,6 +21,9 @@ import org.jspecify.annotations.Nullable;
  * touches it before it is added up.
  */
 final class PaddedSums {
+    /** This pass, as {@link PassPipeline} runs it. */
+    static final RewritePass PASS = RewritePass.of(PassName.VIEWS, (tasks, context) -> of(tasks, context.values()));
+
     private final ValueTable values;
     private final TaskTable tasks;
 

@@ -28,6 +28,10 @@ import org.jspecify.annotations.Nullable;
  * It is right if no task writes the matrix between the first product and the last one. The packed matrix is a temporary like any other. Kernels of other layouts may add in another order.
  */
 final class RepeatedWeights {
+    /** This pass, as {@link PassPipeline} runs it. */
+    static final RewritePass PASS = RewritePass.onHost(PassName.LAYOUTS,
+            (tasks, context) -> of(tasks, context.values(), context.kernels()));
+
     private static final int LEAST_USES = 8;
     private static final int WEIGHTS = 1;
 

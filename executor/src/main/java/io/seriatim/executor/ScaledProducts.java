@@ -20,6 +20,10 @@ import org.jspecify.annotations.Nullable;
  * differ by rounding: α · Σ x · y in place of Σ (α · x) · y.
  */
 final class ScaledProducts {
+    /** This pass, as {@link PassPipeline} runs it. */
+    static final RewritePass PASS = RewritePass.of(PassName.EPILOGUES,
+            (tasks, context) -> of(tasks, context.values(), context.kernels()));
+
     private final ValueTable values;
     private final PreparedKernels kernels;
     private final TaskTable tasks;

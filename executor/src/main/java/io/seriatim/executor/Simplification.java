@@ -19,6 +19,10 @@ import org.jspecify.annotations.Nullable;
  * and branches among them. Java functions stay: they may do more than compute; and what has effects, itself or in its blocks.
  */
 final class Simplification {
+    /** This pass, as {@link PassPipeline} runs it. */
+    static final RewritePass PASS = RewritePass.of(PassName.SIMPLIFICATION,
+            (tasks, context) -> of(tasks, context.values(), context.program(), context.options().paddleRandom() != null));
+
     private final @Nullable Task[] tasks;
     private final ValueTable values;
     private final Program program;

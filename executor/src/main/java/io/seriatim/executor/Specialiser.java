@@ -4,11 +4,9 @@ import io.seriatim.graph.Interpreter;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.kernel.PreparedKernels;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Takes a block through the steps of a plan, each a function of what the last one gave, for the shapes of what a run is given. No kernel runs. */
@@ -33,8 +31,10 @@ final class Specialiser {
         Lowerer lowerer = new Lowerer(accesses, values, interpreter, options.paddleRandom());
         List<Task> lowered = lowerer.lower(externals, sharing);
         // A check of every operation's results needs every operation. The passes take values for disjoint memory.
-        List<Task> rewritten = once || options.nanCheck() || values.hasParts() ? lowered : rewritten(lowered, values, accesses);
-        Preparation.of(rewritten, options, kernels);
+        List<Task> rewritten = once || options.nanCheck() || values.hasParts() 
+                ? lowered
+                : PassPipeline.run(lowered, new PassContext(accesses.block().program(), values, options, kernels));
+        KernelsAhead.of(rewritten, options, kernels);
         List<Task> placed = Priorities.ordered(Placement.of(rewritten, values, options, kernels, accesses.block().index() > 0), values,
                 accesses.block(), options);
         boolean hostOnly = placed.stream().allMatch(task -> task.place().isHost());
@@ -76,60 +76,6 @@ final class Specialiser {
     private boolean isSplit() {
         return options.passes().contains(PassName.PARTITION) && options.threads() > 1 && options.memoryPlan() && !options.inOrder()
                 && !options.sequential() && options.engine() == null && !options.nanCheck();
-    }
-
-    private List<Task> rewritten(List<Task> lowered, ValueTable values, Accesses accesses) {
-        Set<PassName> passes = options.passes();
-        List<Task> tasks = lowered;
-        if (passes.contains(PassName.SIMPLIFICATION)) {
-            tasks = Simplification.of(tasks, values, accesses.block().program(), options.paddleRandom() != null);
-        }
-        if (passes.contains(PassName.BY_PRODUCTS)) {
-            tasks = ByProducts.of(tasks, values);
-        }
-        if (passes.contains(PassName.GATES) && passes.contains(PassName.EPILOGUES) && options.place().isHost()) {
-            tasks = Gates.of(tasks, values, options.relaxedNan());
-        }
-        if (passes.contains(PassName.STACKING) && options.place().isHost()) {
-            tasks = StepBias.of(Stacking.of(tasks, values), values);
-        }
-        if (passes.contains(PassName.CASTS) && options.place().isHost()) {
-            tasks = Casts.of(tasks, values, kernels);
-        }
-        if (passes.contains(PassName.EPILOGUES)) {
-            tasks = ScaledProducts.of(tasks, values, kernels);
-        }
-        List<Fusion.Rule> rules = new ArrayList<>();
-        if (passes.contains(PassName.EPILOGUES)) {
-            Preparation.ofProducts(tasks, options, kernels);
-            rules.add(new Epilogue(kernels, options.relaxedNan()));
-        }
-        if (passes.contains(PassName.CASTS) && options.place().isHost()) {
-            rules.add(Casts.WIDE_PRODUCTS);
-        }
-        if (passes.contains(PassName.CHAINS)) {
-            rules.add(new ElementwiseChains());
-        }
-        Folding folding = passes.contains(PassName.FOLDING) && options.place().isHost() ? new Folding(values) : null;
-        if (folding != null) {
-            rules.add(folding);
-            tasks = folding.withFactors(tasks);
-        }
-        tasks = Fusion.of(tasks, values, rules);
-        tasks = folding == null ? tasks : folding.used(tasks);
-        if (passes.contains(PassName.VIEWS)) {
-            tasks = Views.of(PaddedSums.of(tasks, values), values, options, kernels);
-        }
-        if (passes.contains(PassName.LAYOUTS) && options.place().isHost()) {
-            tasks = RepeatedWeights.of(tasks, values, kernels);
-        }
-        if (passes.contains(PassName.CHAINS) && options.place().isHost()) {
-            tasks = ElementwiseGroups.of(tasks, values);
-        }
-        if (passes.contains(PassName.CHANNELS_LAST) && options.place().isHost()) {
-            tasks = ChannelsLast.of(tasks, values, kernels);
-        }
-        return passes.contains(PassName.UPDATES) && !options.sequential() && options.place().isHost() ? Updates.of(tasks, values) : tasks;
     }
 
     private static @Nullable TensorSpec[] specs(@Nullable Object[] externals) {

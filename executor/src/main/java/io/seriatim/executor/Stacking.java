@@ -29,6 +29,9 @@ import org.jspecify.annotations.Nullable;
  * results. The sums are taken in another order than the program's, mostly a more exact one.
  */
 final class Stacking {
+    /** This pass, as {@link PassPipeline} runs it. */
+    static final RewritePass PASS = RewritePass.onHost(PassName.STACKING, (tasks, context) -> of(tasks, context.values()));
+
     private static final int FEWEST = 4;
     /** A product of more rows keeps the processor busy by itself, and need not wait for those of the other steps. */
     private static final long MOST_ROWS = 256;

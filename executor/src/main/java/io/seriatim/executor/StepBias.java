@@ -19,6 +19,9 @@ import org.jspecify.annotations.Nullable;
  * It is right if only such steps read the product, and if neither the bias nor what a step adds is written before the step's sum stands.
  */
 final class StepBias {
+    /** This pass, as {@link PassPipeline} runs it. */
+    static final RewritePass PASS = RewritePass.onHost(PassName.STACKING, (tasks, context) -> of(tasks, context.values()));
+
     private static final int FEWEST = 4;
     private static final Binary ADD = Binary.of(Binary.Function.ADD);
 

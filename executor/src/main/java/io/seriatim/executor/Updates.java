@@ -20,6 +20,10 @@ import java.util.stream.IntStream;
  * updates are joined where the last of them stands, if none has moved past another one's memory by that. Each update computes what it did, to the bit.
  */
 final class Updates {
+    /** This pass, as {@link PassPipeline} runs it. */
+    static final RewritePass PASS = new RewritePass(PassName.UPDATES.name(),
+            context -> context.isOnForHost(PassName.UPDATES) && !context.options().sequential(), (tasks, context) -> of(tasks, context.values()));
+
     /** What an update of so many elements takes is about what it takes to hand a task to a thread. */
     private static final long SMALL = 4096;
     private static final int MOST_JOINED = 64;

@@ -34,6 +34,10 @@ import org.jspecify.annotations.Nullable;
  * Only where all runs on the host: between places whole values are moved. It comes last, since what makes several operations one looks for values as they lie in memory.
  */
 final class Views {
+    /** This pass, as {@link PassPipeline} runs it. */
+    static final RewritePass PASS = RewritePass.of(PassName.VIEWS,
+            (tasks, context) -> of(tasks, context.values(), context.options(), context.kernels()));
+
     /** Elements in a row below which plain Java takes longer to begin rows than to copy. */
     private static final long SHORTEST_ROW = 64;
 
