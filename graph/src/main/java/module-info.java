@@ -12,5 +12,10 @@ module io.seriatim.graph {
     exports io.seriatim.graph.format;
     exports io.seriatim.graph.op;
 
+    provides io.seriatim.graph.OperationTypes with io.seriatim.graph.op.SchemaTypes;
+    provides io.seriatim.graph.op.Operations.BuiltIn with io.seriatim.graph.op.BuiltInOperations;
+
+    uses io.seriatim.graph.OperationTypes;
+    uses io.seriatim.graph.op.Operations.BuiltIn;
     uses io.seriatim.graph.op.Operations.Provider;
 }

@@ -1,7 +1,5 @@
 package io.seriatim.graph;
 
-import io.seriatim.graph.op.Operation;
-import io.seriatim.graph.op.Operations;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
@@ -23,10 +21,7 @@ public final class Aliases {
      * @return often none
      */
     public static List<String> made(OpDesc op) {
-        Operation schema = Operations.system().find(op.type());
-        return schema == null || schema.aliases().isEmpty()
-                ? List.of()
-                : schema.aliases().stream().sorted().flatMap(slot -> op.output(slot).stream()).toList();
+        return OperationTypes.system().aliases(op.type()).stream().flatMap(slot -> op.output(slot).stream()).toList();
     }
 
     /**

@@ -1,6 +1,5 @@
 package io.seriatim.graph;
 
-import io.seriatim.graph.op.Operations;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -77,7 +76,7 @@ final class ProgramSvg {
         int x = 10 + column * (WIDTH + GAP_X);
         int y = top + row * (HEIGHT + GAP_Y);
         right = Math.max(right, x + WIDTH);
-        boolean known = Operations.system().find(op.type()) != null;
+        boolean known = OperationTypes.system().isKnown(op.type());
         String fill = !known ? "#ffd6d6" : Roles.isTraining(op) ? (Roles.of(op) & Roles.OPTIMIZE) != 0 ? "#e7f6df" : "#fff1d6" : "#dbe9ff";
         boxes.append(String.format(Locale.ROOT,
                 "<g><title>%s</title><rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"4\" fill=\"%s\" stroke=\"#666\"/>",

@@ -1,8 +1,5 @@
 package io.seriatim.graph;
 
-import io.seriatim.graph.op.GradientRule;
-import io.seriatim.graph.op.Operation;
-import io.seriatim.graph.op.Operations;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -25,7 +22,7 @@ final class Prune {
         }));
         for (Block block : test.blocks()) {
             for (VarDesc desc : List.copyOf(block.vars())) {
-                if (desc.name().contains(GradientRule.SUFFIX) && !used.contains(desc.name())) {
+                if (desc.name().contains(VarDesc.GRADIENT_SUFFIX) && !used.contains(desc.name())) {
                     block.remove(desc.name());
                 }
             }
@@ -43,8 +40,7 @@ final class Prune {
     }
 
     private static OpDesc forInference(OpDesc op) {
-        Operation schema = Operations.system().find(op.type());
-        boolean has = op.attribute("is_test") != null || (schema != null && schema.attribute("is_test") != null);
+        boolean has = op.attribute("is_test") != null || OperationTypes.system().hasAttribute(op.type(), "is_test");
         OpDesc changed = has ? op.with("is_test", true) : op;
         if (changed.type().equals("batch_norm") && changed.outputs().containsKey("ReserveSpace")) {
             java.util.Map<String, List<String>> outputs = new java.util.LinkedHashMap<>(changed.outputs());

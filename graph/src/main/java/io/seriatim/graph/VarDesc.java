@@ -22,6 +22,9 @@ import org.jspecify.annotations.Nullable;
  */
 public record VarDesc(String name, VarType type, @Nullable Boolean persistable, @Nullable Boolean needCheckFeed,
         @Nullable Boolean isParameter, @Nullable Boolean stopGradient, @Nullable OriginalMessage original) {
+    /** What the name of a gradient has behind the name of its variable. */
+    public static final String GRADIENT_SUFFIX = "@GRAD";
+
     /**
      * A description that no file was read for.
      *

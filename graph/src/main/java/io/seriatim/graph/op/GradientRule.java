@@ -1,6 +1,7 @@
 package io.seriatim.graph.op;
 
 import io.seriatim.graph.OpDesc;
+import io.seriatim.graph.VarDesc;
 import java.util.List;
 import java.util.function.Predicate;
 
@@ -8,7 +9,7 @@ import java.util.function.Predicate;
 @FunctionalInterface
 public interface GradientRule {
     /** What follows a variable's name in that of its gradient. */
-    String SUFFIX = "@GRAD";
+    String SUFFIX = VarDesc.GRADIENT_SUFFIX;
 
     /** Stands in a list for a variable that is not there. */
     String EMPTY = "@EMPTY@";

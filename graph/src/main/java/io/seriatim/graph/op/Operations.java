@@ -5,7 +5,6 @@ import io.seriatim.graph.OpDesc;
 import io.seriatim.graph.Program;
 import java.util.Collection;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.ServiceLoader;
 import java.util.Set;
@@ -46,6 +45,10 @@ public final class Operations {
         void register(Operations registry);
     }
 
+    /** Adds the run-time's own types, whose effects are all declared; found as a service of the run-time. */
+    public interface BuiltIn extends Provider {
+    }
+
     private static final class OfProcess {
         static final Operations OPERATIONS = load();
 
@@ -54,86 +57,15 @@ public final class Operations {
 
         private static Operations load() {
             Operations operations = new Operations();
-            for (Provider family : BUILT_IN) {
-                family.register(operations);
-            }
+            ServiceLoader.load(BuiltIn.class, BuiltIn.class.getClassLoader()).forEach(family -> family.register(operations));
             operations.builtIn = Set.copyOf(operations.byType.keySet());
+            if (operations.builtIn.isEmpty()) {
+                throw new IllegalStateException("No operation types were found as a service: put all of seriatim-graph on the class or module path");
+            }
             ServiceLoader.load(Provider.class).forEach(provider -> provider.register(operations));
             return operations;
         }
     }
-
-    private static final List<Provider> BUILT_IN = List.of(//
-            ActivationOperations::register, //
-            AdamOperations::register, //
-            AverageOperations::register, //
-            BatchNormOperations::register, //
-            BitwiseOperations::register, //
-            ChainProductOperations::register, //
-            CommunicationOperations::register, //
-            ComparisonOperations::register, //
-            ControlOperations::register, //
-            ConvolutionOperations::register, //
-            CopyOperations::register, //
-            CountOperations::register, //
-            DebuggingOperations::register, //
-            DecompositionOperations::register, //
-            DiagonalOperations::register, //
-            DropoutOperations::register, //
-            EinsumOperations::register, //
-            ElementaryOperations::register, //
-            ElementwiseOperations::register, //
-            EmbeddingOperations::register, //
-            ExpandOperations::register, //
-            FillDiagonalOperations::register, //
-            FillOperations::register, //
-            GatherOperations::register, //
-            GridOperations::register, //
-            IndexPutOperations::register, //
-            InputOutputOperations::register, //
-            InterpolationOperations::register, //
-            InverseOperations::register, //
-            JoinOperations::register, //
-            LegacyOperations::register, //
-            LossOperations::register, //
-            LossScalingOperations::register, //
-            MetricOperations::register, //
-            MovementOperations::register, //
-            NormOperations::register, //
-            NormalisationOperations::register, //
-            OptimizerOperations::register, //
-            OrderOperations::register, //
-            PadOperations::register, //
-            PairOperations::register, //
-            ParametricActivationOperations::register, //
-            PatchOperations::register, //
-            PoolPlaceOperations::register, //
-            PoolingOperations::register, //
-            PowerOperations::register, //
-            ProbabilityLossOperations::register, //
-            ProductOperations::register, //
-            PutAlongAxisOperations::register, //
-            RandomOperations::register, //
-            RecurrentOperations::register, //
-            ReductionOperations::register, //
-            RunningOperations::register, //
-            SamplingOperations::register, //
-            ScaleOperations::register, //
-            ScatterOperations::register, //
-            SelectionOperations::register, //
-            SequenceOperations::register, //
-            SetValueOperations::register, //
-            ShapeOperations::register, //
-            ShrinkOperations::register, //
-            SliceOperations::register, //
-            SoftmaxOperations::register, //
-            SolverOperations::register, //
-            SpectralNormOperations::register, //
-            SpectrumOperations::register, //
-            SumOperations::register, //
-            TensorListOperations::register, //
-            UniqueOperations::register, //
-            TransposedConvolutionOperations::register);
 
     private Operations() {
     }
