@@ -39,6 +39,11 @@ final class AsyncCompletion extends Elsewhere implements Completion {
         }
     }
 
+    /** Its operation has ended otherwise. */
+    void giveUp() {
+        called = 1;
+    }
+
     @Override
     public void complete() {
         end(null);

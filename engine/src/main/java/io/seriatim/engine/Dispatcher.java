@@ -44,6 +44,9 @@ interface Dispatcher {
      */
     boolean balance();
 
+    /** A thread has put off what it would have called itself, and is not going to; under the tracker's role. */
+    void leftToOthers();
+
     /** Whether operations run on threads of its own. */
     boolean hasWorkers();
 

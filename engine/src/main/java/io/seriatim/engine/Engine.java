@@ -259,14 +259,15 @@ public interface Engine extends AutoCloseable {
     void clearFailure(Var v);
 
     /**
-     * Tells what every pending operation is doing and what it waits for.
+     * Tells what every pending operation is doing and what it waits for. A broken engine, whose pushes and waits throw, answers too, for its diagnosis: what it tells then
+     * need not be complete or true.
      *
      * @return a picture of one moment, whose {@code toString} is readable; {@link EngineSnapshot} says what that means where very many operations are pending
      */
     EngineSnapshot snapshot();
 
     /**
-     * Counts what the engine has done.
+     * Counts what the engine has done. A broken engine answers too, as with {@link #snapshot}.
      *
      * @return the figures of one moment
      */

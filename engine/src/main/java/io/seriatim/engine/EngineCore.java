@@ -302,18 +302,19 @@ final class EngineCore {
      * workers, done by this thread.
      */
     void leave() {
-        boolean mine;
+        @Nullable
+        Workplace place;
         try {
-            mine = dispatcher.balance();
+            // The first call in a thread makes its place, for which there may be no memory.
+            place = dispatcher.balance() ? Workplace.here() : null;
         } catch (Throwable t) {
             exit();
             throw t;
         }
-        if (!mine) {
+        if (place == null) {
             exit();
             return;
         }
-        Workplace place = Workplace.here();
         Callback stop = place.callbacks.first();
         place.callbacks.prependThoseAfter(null, deferred);
         exit();
@@ -349,10 +350,11 @@ final class EngineCore {
     void leaveToOthers(Callback callback) {
         enterShallow();
         defer(callback);
-        if (dispatcher.hasWorkers()) {
-            dispatcher.balance();
+        try {
+            dispatcher.leftToOthers();
+        } finally {
+            exit();
         }
-        exit();
     }
 
     /** Gives the role back, wakes those who wait, and calls workers. */
@@ -679,9 +681,13 @@ final class EngineCore {
 
     /** The body of an operation was run; under the role. */
     void ran(Operation op, @Nullable Throwable thrown) {
-        if (op.has(Operation.ASYNC_BODY)) {
+        if (op.has(Operation.ASYNC_BODY) && thrown == null) {
             returned(op);
         } else {
+            if (op.attachment instanceof AsyncCompletion completion) {
+                // Its start could not even tell its failure, for want of stack.
+                completion.giveUp();
+            }
             ended(op, thrown);
         }
     }

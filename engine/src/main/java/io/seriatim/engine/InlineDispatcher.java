@@ -7,7 +7,6 @@ import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -19,21 +18,38 @@ import org.jspecify.annotations.Nullable;
  * A thread <i>helps</i>: it runs what is ready until what it waits for is done, and parks while nothing is ready. All state is owned by the tracker's role.
  */
 final class InlineDispatcher implements Dispatcher {
+    /** How often a waiting thread looks around. */
+    private static final long LOOK_NANOS = 500_000_000;
+
     private final EngineCore core;
     private final Map<Lane, List<Supplier<?>>> suppliers;
     private final Map<Lane, WorkerStates> states = new HashMap<>();
     /** Null on the naive engine. */
     private final @Nullable SplittableRandom random;
 
+    /** On the naive engine. */
     private final ReadyQueue inOrder;
-    private final List<Operation> toPick = new ArrayList<>();
-    private final Map<Operation, Thread> running = new HashMap<>();
-    private final List<Thread> parked = new ArrayList<>();
-    private int helpers;
+    /** On the shuffled engine. */
+    private final ReadyTree toPick = new ReadyTree();
+    /** The threads that help; one that waits inside of what it runs stands here twice. */
+    private @Nullable Helper helpers;
     /** On the shuffled engine, the only thread that may run operations now. */
     private @Nullable Thread runner;
     private boolean changed;
     private long completedSeen;
+
+    /** One call of {@link #help}: made before anything is changed, so that neither running nor parking allocates. */
+    private static final class Helper {
+        final Thread thread = Thread.currentThread();
+        final Workplace place = Workplace.here();
+        @Nullable
+        Operation running;
+        boolean parked;
+        @Nullable
+        Helper next;
+        @Nullable
+        Helper previous;
+    }
 
     InlineDispatcher(EngineCore core, Map<Lane, List<Supplier<?>>> suppliers, @Nullable SplittableRandom random) {
         this.core = core;
@@ -63,7 +79,7 @@ final class InlineDispatcher implements Dispatcher {
             boolean interrupted = false;
             while (true) {
                 try {
-                    help(() -> op.has(Operation.ENDED), FOREVER, true);
+                    help(op, null, FOREVER);
                     break;
                 } catch (InterruptedException e) {
                     interrupted = true;
@@ -87,26 +103,19 @@ final class InlineDispatcher implements Dispatcher {
         }
     }
 
-    private @Nullable Operation pick() {
+    private @Nullable Operation pick(Thread me) {
         if (random == null) {
             return inOrder.poll();
         }
-        Thread me = Thread.currentThread();
-        if (toPick.isEmpty() || (runner != null && !runner.equals(me))) {
+        if (toPick.size() == 0 || (runner != null && !runner.equals(me))) {
             return null;
         }
         runner = me;
-        int at = random.nextInt(toPick.size());
-        Operation picked = toPick.get(at);
-        Operation last = toPick.remove(toPick.size() - 1);
-        if (picked != last) {
-            toPick.set(at, last);
-        }
-        return picked;
+        return toPick.remove(random.nextInt(toPick.size()));
     }
 
     private boolean isIdle() {
-        return inOrder.isEmpty() && toPick.isEmpty();
+        return inOrder.isEmpty() && toPick.size() == 0;
     }
 
     @Override
@@ -123,15 +132,28 @@ final class InlineDispatcher implements Dispatcher {
         boolean runs = false;
         if (changed) {
             changed = false;
-            parked.forEach(LockSupport::unpark);
+            wakeParked();
             runs = isLeftAlone();
         }
         return runs || core.hasDeferred();
     }
 
+    private void wakeParked() {
+        for (Helper helper = helpers; helper != null; helper = helper.next) {
+            if (helper.parked) {
+                LockSupport.unpark(helper.thread);
+            }
+        }
+    }
+
+    @Override
+    public void leftToOthers() {
+        wakeParked();
+    }
+
     /** Whether no one waits for what a completion, or a shutdown, has made ready. */
     private boolean isLeftAlone() {
-        return helpers == 0 && !isIdle() && (random == null || core.life.isCancelled());
+        return helpers == null && !isIdle() && (random == null || core.life.isCancelled());
     }
 
     @Override
@@ -151,7 +173,7 @@ final class InlineDispatcher implements Dispatcher {
 
     private void runReady() {
         try {
-            help(() -> true, FOREVER, true);
+            help(null, null, FOREVER);
         } catch (InterruptedException | TimeoutException e) {
             throw new IllegalStateException("help that does not wait was interrupted", e);
         }
@@ -159,33 +181,40 @@ final class InlineDispatcher implements Dispatcher {
 
     @Override
     public void await(Waiter waiter, long deadline) throws InterruptedException, TimeoutException {
-        help(() -> waiter.done, deadline, false);
+        help(null, waiter, deadline);
+    }
+
+    private static boolean isOver(@Nullable Operation op, @Nullable Waiter waiter) {
+        return waiter != null ? waiter.done : op == null || op.has(Operation.ENDED);
     }
 
     /**
-     * Runs ready operations until something is done.
+     * Runs ready operations until something is done: an operation has ended or a wait is over. If it is not a wait, goes on then until nothing is ready.
      *
-     * @param all
-     *            whether to go on then until nothing is ready
+     * <p>
+     * Whatever is thrown in here, it is thrown while this thread has the role: the methods that give it back for a moment take it again in any case.
      */
-    private void help(BooleanSupplier done, long deadline, boolean all) throws InterruptedException, TimeoutException {
-        Thread me = Thread.currentThread();
+    private void help(@Nullable Operation awaited, @Nullable Waiter waiter, long deadline) throws InterruptedException, TimeoutException {
+        Helper me = new Helper();
         core.enter();
-        boolean nested = me.equals(runner);
-        helpers++;
+        boolean nested = me.thread.equals(runner);
+        add(me);
         try {
             while (true) {
                 core.intake.admitAll();
-                boolean over = done.getAsBoolean();
-                if (over && !all) {
+                boolean over = isOver(awaited, waiter);
+                if (over && waiter != null) {
                     return;
                 }
-                if (!over && deadline != FOREVER && System.nanoTime() - deadline >= 0) {
-                    throw new TimeoutException("not done within the given time");
+                if (!over) {
+                    core.checkWhole();
+                    if (deadline != FOREVER && System.nanoTime() - deadline >= 0) {
+                        throw new TimeoutException("not done within the given time");
+                    }
                 }
-                // What is picked is to be run: there is room for all but the body itself.
-                Reserve.take();
-                Operation op = pick();
+                // What is taken is to be run: there is room for all but the body itself, and for those that take some again on the way.
+                Reserve.takeTwice();
+                Operation op = pick(me.thread);
                 if (op != null) {
                     run(op, me);
                 } else if (over) {
@@ -193,13 +222,13 @@ final class InlineDispatcher implements Dispatcher {
                 } else if (core.hasDeferred()) {
                     callDeferred();
                 } else {
-                    giveUpRunning(nested);
+                    giveUpRunning(nested, me.thread);
                     park(me, deadline);
                 }
             }
         } finally {
-            helpers--;
-            giveUpRunning(nested);
+            remove(me);
+            giveUpRunning(nested, me.thread);
             if (!core.intake.hasUnadmitted()) {
                 core.log.forget();
             }
@@ -207,68 +236,85 @@ final class InlineDispatcher implements Dispatcher {
         }
     }
 
-    private void giveUpRunning(boolean nested) {
-        if (!nested && Thread.currentThread().equals(runner)) {
+    private void add(Helper helper) {
+        Helper first = helpers;
+        helper.next = first;
+        if (first != null) {
+            first.previous = helper;
+        }
+        helpers = helper;
+    }
+
+    private void remove(Helper helper) {
+        Helper before = helper.previous;
+        Helper after = helper.next;
+        if (before == null) {
+            helpers = after;
+        } else {
+            before.next = after;
+        }
+        if (after != null) {
+            after.previous = before;
+        }
+    }
+
+    private void giveUpRunning(boolean nested, Thread me) {
+        if (!nested && me.equals(runner)) {
             runner = null;
             changed = true;
         }
     }
 
     /** Called and returns under the role. */
-    private void run(Operation op, Thread me) {
-        try {
-            running.put(op, me);
-        } catch (Throwable t) {
-            // No memory to run it now.
-            running.remove(op);
-            if (random == null) {
-                inOrder.putBack(op);
-            } else {
-                toPick.add(op);
-            }
-            throw t;
-        }
+    private void run(Operation op, Helper me) {
+        me.running = op;
         core.starts(op);
         // Others may help, but nothing is told here: this thread holds the operation.
         balance();
         core.exit();
         Throwable thrown;
         try {
-            thrown = Workplace.here().run(op, 0);
+            thrown = me.place.run(op, 0);
         } catch (Throwable t) {
             // The stack ended before the body could begin.
             thrown = t;
         }
         core.enterShallow();
-        running.remove(op);
+        me.running = null;
         core.intake.admitAll();
         core.ran(op, thrown);
-        core.leave();
-        core.enter();
+        try {
+            core.leave();
+        } finally {
+            core.enterShallow();
+        }
     }
 
     /** What another wait of this thread has put back; called and returns under the role. */
     private void callDeferred() {
         Callback callback = core.pollDeferred();
         core.exit();
-        if (callback != null) {
-            core.guard(callback);
+        try {
+            if (callback != null) {
+                core.guard(callback);
+            }
+        } finally {
+            core.enterShallow();
         }
-        core.enter();
     }
 
-    /** Called and returns under the role. */
-    private void park(Thread me, long deadline) throws InterruptedException {
-        parked.add(me);
-        core.leave();
-        if (deadline == FOREVER) {
-            LockSupport.park(this);
-        } else {
-            LockSupport.parkNanos(this, deadline - System.nanoTime());
+    /** Called and returns under the role. Looks around from time to time: a broken engine cannot be trusted to wake anyone. */
+    private void park(Helper me, long deadline) throws InterruptedException {
+        me.parked = true;
+        boolean interrupted;
+        try {
+            core.leave();
+            LockSupport.parkNanos(this, deadline == FOREVER ? LOOK_NANOS : Math.min(LOOK_NANOS, deadline - System.nanoTime()));
+        } finally {
+            interrupted = Thread.interrupted();
+            core.enterShallow();
+            me.parked = false;
         }
-        boolean interrupted = Thread.interrupted();
-        core.enter();
-        parked.remove(me);
         if (interrupted) {
             throw new InterruptedException("while waiting on engine '" + core.name + "'");
         }
@@ -278,13 +324,20 @@ final class InlineDispatcher implements Dispatcher {
     public void forEach(Look look) {
         inOrder.forEach(op -> look.at(op, EngineSnapshot.State.READY, null));
         toPick.forEach(op -> look.at(op, EngineSnapshot.State.READY, null));
-        running.forEach((op, thread) -> look.at(op, EngineSnapshot.State.RUNNING, thread));
+        for (Helper helper = helpers; helper != null; helper = helper.next) {
+            if (helper.running != null) {
+                look.at(helper.running, EngineSnapshot.State.RUNNING, helper.thread);
+            }
+        }
     }
 
     @Override
     public List<Operation> takeQueued() {
-        List<Operation> taken = new ArrayList<>(toPick);
-        toPick.clear();
+        List<Operation> taken = new ArrayList<>();
+        toPick.forEach(taken::add);
+        while (toPick.size() > 0) {
+            toPick.remove(toPick.size() - 1);
+        }
         Operation op;
         while ((op = inOrder.poll()) != null) {
             taken.add(op);
@@ -294,7 +347,11 @@ final class InlineDispatcher implements Dispatcher {
 
     @Override
     public void interruptRunning() {
-        running.values().forEach(Thread::interrupt);
+        for (Helper helper = helpers; helper != null; helper = helper.next) {
+            if (helper.running != null) {
+                helper.thread.interrupt();
+            }
+        }
     }
 
     @Override

@@ -185,6 +185,11 @@ final class LaneDispatcher implements Dispatcher {
     }
 
     @Override
+    public void leftToOthers() {
+        balance();
+    }
+
+    @Override
     public boolean hasWorkers() {
         return true;
     }

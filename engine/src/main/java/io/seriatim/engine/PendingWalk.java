@@ -154,9 +154,13 @@ abstract class PendingWalk {
         if (!sliced || (++steps & (STEPS - 1)) != 0 || System.nanoTime() - until < 0) {
             return false;
         }
-        core.leave();
-        LockSupport.parkNanos(this, REST_NANOS);
-        core.enter();
+        try {
+            core.leave();
+            LockSupport.parkNanos(this, REST_NANOS);
+        } finally {
+            // Whoever walks gives it back at the end, an Error or not; the room was there at the beginning.
+            core.enterShallow();
+        }
         until = System.nanoTime() + core.sliceNanos;
         return true;
     }

@@ -27,6 +27,14 @@ final class SpinLock extends Padding.Around {
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
+        // The first call at each place links it, which takes more of the stack than may be left where the lock is
+        // needed.
+        SpinLock first = new SpinLock();
+        first.lock();
+        first.tryLock();
+        first.unlock();
+        first.tryLock();
+        first.unlock();
     }
 
     void lock() {

@@ -45,14 +45,15 @@ final class Workplace {
         if (times != null) {
             times.start(number);
         }
+        boolean async = op.has(Operation.ASYNC_BODY);
         Operation outer = running;
         if (op.link != outer) {
             // Not written without need: another processor may have the operation's line.
             op.link = outer;
         }
-        running = op;
         Throwable thrown = null;
-        boolean async = op.has(Operation.ASYNC_BODY);
+        // No call from here to the try: an Error out of it would leave this thread inside of the operation.
+        running = op;
         try {
             Object body = op.body;
             if (body == null) {

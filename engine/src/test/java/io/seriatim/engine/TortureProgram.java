@@ -1,8 +1,10 @@
 package io.seriatim.engine;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicReference;
@@ -30,10 +32,13 @@ final class TortureProgram {
 
     public static void main(String[] args) throws Exception {
         long seed = Long.parseLong(args[1]);
-        List<Engine.Builder> builders = List.of(Engine.builder().pooled(2), Engine.builder().pooled(1), Engine.builder().naive());
-        // On the naive engine bodies run in the pusher, on what is left of its stack: only the heap is tried there.
-        int engines = args[0].equals("heap") ? builders.size() : builders.size() - 1;
-        for (int i = 0; i < engines; i++) {
+        List<Engine.Builder> builders = List.of(Engine.builder().pooled(2), Engine.builder().pooled(1), Engine.builder().naive(),
+                Engine.builder().shuffled(seed));
+        for (int i = 0; i < builders.size(); i++) {
+            // By hand: only one of them.
+            if (args.length > 2 && i != Integer.parseInt(args[2])) {
+                continue;
+            }
             TortureProgram torture = new TortureProgram(builders.get(i).onUnhandled(t -> {
             }).build(), i == 2);
             if (args[0].equals("heap")) {
@@ -112,11 +117,15 @@ final class TortureProgram {
         for (int i = 0; i < 60; i++) {
             attempt(i % 6);
         }
+        if ("←".charAt(0) < 256) {
+            throw new IllegalStateException("a text of two bytes a character is needed");
+        }
         CompletableFuture<Void> first = new CompletableFuture<>();
         CompletableFuture<Void> dependent = first.thenRun(TortureProgram::nothing);
         first.complete(null);
         dependent.get();
         for (int round = 0; round < 2; round++) {
+            List<Thread> parked = naive ? openFromThreads() : List.of();
             for (int i = 0; i < 300 && !naive; i++) {
                 engine.op("open").overwrites(vars[i % vars.length]).evenIfFailed().kind(OpKind.NORMAL).pushAsync(done -> {
                     synchronized (open) {
@@ -133,17 +142,61 @@ final class TortureProgram {
                 } catch (Throwable t) {
                     wrong.set(t);
                 }
-            }, "deep", 256 << 10);
+            }, "deep", (192 + Math.floorMod(seed * 37, 128)) << 10);
             deep.setDaemon(true);
             deep.start();
-            deep.join();
+            join(deep);
             Throwable t = wrong.get();
             if (t != null && !(t instanceof StackOverflowError)) {
                 throw new IllegalStateException(t.toString(), t);
             }
             closeAll();
             drain();
+            for (Thread thread : parked) {
+                join(thread);
+            }
         }
+    }
+
+    private void join(Thread thread) throws Exception {
+        thread.join(TimeUnit.SECONDS.toMillis(40));
+        if (thread.isAlive()) {
+            throw new IllegalStateException(
+                    thread + " hangs: " + engine.stats() + " " + engine.snapshot() + " " + Arrays.toString(thread.getStackTrace()));
+        }
+    }
+
+    /** Threads that are parked in a push, or a wait, until an operation is completed: at the end of another thread's stack, which leaves the operations that follow to them. */
+    private List<Thread> openFromThreads() throws Exception {
+        List<Thread> threads = new ArrayList<>();
+        for (int i = 0; i < 8; i++) {
+            Var v = engine.newVar("open");
+            CountDownLatch opened = new CountDownLatch(1);
+            threads.add(start(() -> engine.op("open").overwrites(v).pushAsync(done -> {
+                synchronized (open) {
+                    open.add(done);
+                }
+                opened.countDown();
+            })));
+            opened.await();
+            threads.add(start(() -> engine.op("of kind async, behind an open one").kind(OpKind.ASYNC).mutates(v).push(TortureProgram::nothing)));
+            threads.add(start(() -> engine.op("behind an open one").mutates(v).push(TortureProgram::nothing)));
+            threads.add(start(() -> engine.waitToWrite(v)));
+        }
+        return threads;
+    }
+
+    private static Thread start(Body body) {
+        Thread thread = new Thread(() -> {
+            try {
+                body.run();
+            } catch (Exception e) {
+                throw new IllegalStateException(e);
+            }
+        });
+        thread.setDaemon(true);
+        thread.start();
+        return thread;
     }
 
     private void closeAll() {
@@ -163,7 +216,7 @@ final class TortureProgram {
         }
     }
 
-    /** Each frame near the end tries everything, the deepest first. */
+    /** Each frame near the end tries everything, the deepest first: from where nothing can begin to where all has room. */
     @SuppressWarnings("InfiniteRecursion") // It ends at the end of the stack.
     private int dive(long salt) {
         int above;
@@ -172,7 +225,8 @@ final class TortureProgram {
         } catch (StackOverflowError e) {
             above = 0;
         }
-        if (above < 120) {
+        // The naive engine runs bodies here, which need room of their own; elsewhere what was pushed piles up.
+        if (above < (naive ? 400 : 120)) {
             for (int i = 0; i < 6; i++) {
                 attempt(i);
             }

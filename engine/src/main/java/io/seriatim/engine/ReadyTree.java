@@ -1,0 +1,78 @@
+package io.seriatim.engine;
+
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Ready operations with numbers from 0 on, of which any can be taken. Owned by the tracker's role.
+ *
+ * <p>
+ * A complete binary tree whose nodes are the operations themselves, so that nothing is allocated. The path to the
+ * node with number <i>n</i> is in the bits of <i>n</i> + 1, below the highest one, as in a binary heap in an array.
+ */
+final class ReadyTree {
+    private @Nullable Operation root;
+    private int size;
+
+    int size() {
+        return size;
+    }
+
+    /** Adds an operation, with the highest number. */
+    void add(Operation op) {
+        op.link = null;
+        op.following = null;
+        size++;
+        put(size, op);
+    }
+
+    /** Takes an operation out; the last one gets its number. */
+    Operation remove(int number) {
+        if (number < 0 || number >= size) {
+            throw new IndexOutOfBoundsException("operation " + number + " of " + size);
+        }
+        Operation removed = at(number + 1);
+        Operation last = at(size);
+        put(size, null);
+        size--;
+        if (removed != last) {
+            last.link = removed.link;
+            last.following = removed.following;
+            put(number + 1, last);
+        }
+        removed.link = null;
+        removed.following = null;
+        return removed;
+    }
+
+    /** Looks at all in the order of their numbers. */
+    void forEach(Consumer<Operation> look) {
+        for (int place = 1; place <= size; place++) {
+            look.accept(at(place));
+        }
+    }
+
+    private Operation at(int place) {
+        Operation op = root;
+        for (int bit = Integer.highestOneBit(place) >> 1; bit != 0 && op != null; bit >>= 1) {
+            op = (place & bit) == 0 ? op.link : (Operation) op.following;
+        }
+        if (op == null) {
+            throw new IllegalStateException("no operation at place " + place + " of " + size);
+        }
+        return op;
+    }
+
+    private void put(int place, @Nullable Operation op) {
+        if (place == 1) {
+            root = op;
+            return;
+        }
+        Operation parent = at(place >> 1);
+        if ((place & 1) == 0) {
+            parent.link = op;
+        } else {
+            parent.following = op;
+        }
+    }
+}
