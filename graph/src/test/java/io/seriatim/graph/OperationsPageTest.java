@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 
 /** docs/operations.md is what the registry and the golden cases say. */
 class OperationsPageTest {
-    private static final String ACCURACY = "\n## Accuracy\n";
+    private static final String ACCURACY = "\n## Accuracy of operations\n";
 
     @Test
     void thePageListsWhatThereIs() throws IOException {
@@ -17,7 +17,7 @@ class OperationsPageTest {
         Path page = (Files.exists(root.resolve("docs")) ? root.resolve("docs") : root.resolve("../docs")).resolve("operations.md");
         String text = OperationsPage.text();
         String written = Files.exists(page) ? Files.readString(page) : "";
-        // The rest of the page is written by a test of the kernels.
+        // The rest of the page is written by tests of accuracy.
         int end = written.indexOf(ACCURACY);
         String accuracy = end < 0 ? "" : written.substring(end);
         if (Boolean.getBoolean("seriatim.write-operations-page")) {

@@ -15,6 +15,11 @@ final class Bessel {
         return Math.signum(x) * scaled(1, Math.abs(x), false);
     }
 
+    static double i1Slope(double x) {
+        double i0 = i0(x);
+        return x == 0 ? 0.5 : Double.isInfinite(i0) ? i0 : i0 - i1(x) / x;
+    }
+
     static double i0Scaled(double x) {
         return scaled(0, Math.abs(x), true);
     }

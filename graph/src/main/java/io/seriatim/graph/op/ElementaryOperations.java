@@ -15,6 +15,8 @@ import org.jspecify.annotations.Nullable;
 final class ElementaryOperations {
     private static final double LN2 = Math.log(2);
     private static final double LN10 = Math.log(10);
+    /** Beside the squares of larger numbers, 1 does not count. */
+    private static final double SQUARED = 0x1p28;
 
     private ElementaryOperations() {
     }
@@ -48,10 +50,25 @@ final class ElementaryOperations {
     private static void hyperbolic(Operations registry) {
         define(registry, "sinh", Math::sinh, Math::cosh);
         define(registry, "cosh", Math::cosh, Math::sinh);
-        define(registry, "asinh", x -> Math.copySign(Math.log1p(Math.abs(x) + x * x / (1 + Math.sqrt(1 + x * x))), x),
-                x -> 1 / Math.sqrt(1 + x * x));
-        define(registry, "acosh", x -> Math.log(x + Math.sqrt(x * x - 1)), x -> 1 / Math.sqrt(x * x - 1));
+        define(registry, "asinh", ElementaryOperations::asinh,
+                x -> Math.abs(x) > SQUARED ? 1 / Math.abs(x) : 1 / Math.sqrt(1 + x * x));
+        define(registry, "acosh", ElementaryOperations::acosh,
+                x -> Math.abs(x) > SQUARED ? 1 / Math.abs(x) : 1 / Math.sqrt((x - 1) * (x + 1)));
         define(registry, "atanh", x -> (Math.log1p(x) - Math.log1p(-x)) / 2, x -> 1 / (1 - x * x));
+    }
+
+    /** The square of a large argument could be infinite. */
+    private static double asinh(double x) {
+        double size = Math.abs(x);
+        double result = size > SQUARED ? Math.log(size) + LN2 : Math.log1p(size + x * x / (1 + Math.sqrt(1 + x * x)));
+        return Math.copySign(result, x);
+    }
+
+    private static double acosh(double x) {
+        if (x < 1) {
+            return Double.NaN;
+        }
+        return x > SQUARED ? Math.log(x) + LN2 : Math.log1p(x - 1 + Math.sqrt((x - 1) * (x + 1)));
     }
 
     private static void logarithms(Operations registry) {
@@ -66,7 +83,7 @@ final class ElementaryOperations {
     private static void bessel(Operations registry) {
         bessel(registry, "i0", "i0_grad(x, out@GRAD) -> x@GRAD", Bessel::i0, (x, dy) -> dy * Bessel.i1(x));
         bessel(registry, "i1", "i1_grad(x, out, out@GRAD) -> x@GRAD", Bessel::i1,
-                (x, dy) -> dy * (Bessel.i0(x) - (x == 0 ? 0.5 : Bessel.i1(x) / x)));
+                (x, dy) -> dy * Bessel.i1Slope(x));
         bessel(registry, "i0e", "i0e_grad(x, out, out@GRAD) -> x@GRAD", Bessel::i0Scaled,
                 (x, dy) -> dy * (Bessel.i1Scaled(x) - Math.signum(x) * Bessel.i0Scaled(x)));
         bessel(registry, "i1e", "i1e_grad(x, out, out@GRAD) -> x@GRAD", Bessel::i1Scaled,

@@ -16,7 +16,7 @@ final class Gamma {
             return Double.POSITIVE_INFINITY;
         }
         if (x < 0.5) {
-            return Math.log(Math.PI / Math.abs(Math.sin(Math.PI * x))) - logarithm(1 - x);
+            return Math.log(Math.PI / Math.abs(Math.sin(Math.PI * fromWhole(x)))) - logarithm(1 - x);
         }
         double product = 1;
         double at = x;
@@ -24,7 +24,8 @@ final class Gamma {
             product *= at;
         }
         double inverse = 1 / (at * at);
-        double series = (1 / 12.0 - inverse * (1 / 360.0 - inverse * (1 / 1260.0 - inverse / 1680))) / at;
+        double high = 1 / 1260.0 - inverse * (1 / 1680.0 - inverse * (1 / 1188.0 - inverse * (691 / 360360.0)));
+        double series = (1 / 12.0 - inverse * (1 / 360.0 - inverse * high)) / at;
         return (at - 0.5) * Math.log(at) - at + HALF_LOG_TWO_PI + series - Math.log(product);
     }
 
@@ -33,7 +34,7 @@ final class Gamma {
             return Double.NaN;
         }
         if (x < 0.5) {
-            return digamma(1 - x) - Math.PI / Math.tan(Math.PI * x);
+            return digamma(1 - x) - Math.PI / Math.tan(Math.PI * fromWhole(x));
         }
         double sum = 0;
         double at = x;
@@ -41,12 +42,21 @@ final class Gamma {
             sum -= 1 / at;
         }
         double inverse = 1 / (at * at);
-        return sum + Math.log(at) - 1 / (2 * at) - inverse * (1 / 12.0 - inverse * (1 / 120.0 - inverse * (1 / 252.0 - inverse / 240)));
+        double high = 1 / 252.0 - inverse * (1 / 240.0 - inverse * (1 / 132.0 - inverse * (691 / 32760.0)));
+        return sum + Math.log(at) - 1 / (2 * at) - inverse * (1 / 12.0 - inverse * (1 / 120.0 - inverse * high));
+    }
+
+    /** The distance from the nearest whole number, which is exact: the product of π and a large number is not. */
+    private static double fromWhole(double x) {
+        return x - Math.rint(x);
     }
 
     static double trigamma(double x) {
+        if (x <= 0 && x == Math.floor(x)) {
+            return Double.POSITIVE_INFINITY;
+        }
         if (x < 0.5) {
-            double sine = Math.sin(Math.PI * x);
+            double sine = Math.sin(Math.PI * fromWhole(x));
             return Math.PI * Math.PI / (sine * sine) - trigamma(1 - x);
         }
         double sum = 0;
@@ -55,7 +65,8 @@ final class Gamma {
             sum += 1 / (at * at);
         }
         double inverse = 1 / (at * at);
-        double series = 1 / 6.0 - inverse * (1 / 30.0 - inverse * (1 / 42.0 - inverse / 30));
+        double high = 1 / 42.0 - inverse * (1 / 30.0 - inverse * (5 / 66.0 - inverse * (691 / 2730.0)));
+        double series = 1 / 6.0 - inverse * (1 / 30.0 - inverse * high);
         return sum + 1 / at + inverse / 2 + inverse / at * series;
     }
 
@@ -77,7 +88,8 @@ final class Gamma {
         }
         // The terms at negative numbers are, up to their sign, those between two positive ones.
         double first = x - Math.floor(x);
-        double negative = zeta(n + 1, 1 - first) - zeta(n + 1, 1 - x);
+        double toZero = Math.ceil(x) - x;
+        double negative = zeta(n + 1, toZero) - zeta(n + 1, 1 - x);
         return sign * factorial * (zeta(n + 1, first) + (n % 2 == 0 ? -negative : negative));
     }
 

@@ -40,7 +40,7 @@ class AccuracyTest {
             (`linear`), and their derivatives. `AccuracyTest` compares them with float64 on the same inputs: all binades, special values, and densely around roots, poles and limits. Allowed is an error of so many
             units in the last place of the exact result (ulp), or the absolute one. The largest errors were measured on a processor with AVX-512, for the kernels that are used (fast) and the portable ones: first in
             ulp, as far as that bound goes, then the largest absolute one beyond it. Chains and functions that follow a sum or a product hold the same bounds. In float16 and bfloat16 the result is off by at most one unit, and
-            by the absolute bound; in float64 by 4 ulp (gradients 8), or 2e-12 where terms cancel. The other elementary functions (`asin`, `log1p`, `expm1`, …) are computed in float64 by Java's `Math` and rounded once.
+            by the absolute bound; in float64 by 4 ulp (gradients 8), or 2e-12 where terms cancel. The other elementary functions (`asin`, `log1p`, `expm1`, …) stand in the table above.
             `softmax` is within 4 ulp or 3e-7 (seen: 3.1e-8), `log_softmax` within 1 ulp or 5e-6, the library's logarithm of a sum (3.8e-6), cross entropy of class numbers within 4 ulp or 3e-7 (1.0e-7).
 
             | function | allowed | fast | portable | gradient: allowed | fast | portable |
