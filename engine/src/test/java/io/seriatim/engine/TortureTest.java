@@ -24,8 +24,12 @@ class TortureTest {
             seeds.add(EngineUnderTest.SEED + i);
         }
         for (long seed : seeds) {
-            String output = ForkedJvm.run(120, folder.resolve("output" + seed),
-                    List.of("-XX:+UseSerialGC", "-Xmx48m", "-XX:MaxJavaStackTraceDepth=40"), TortureProgram.class, what,
+            List<String> options = new ArrayList<>(List.of("-XX:+UseSerialGC", "-Xmx48m", "-XX:MaxJavaStackTraceDepth=40"));
+            if ((seed - EngineUnderTest.SEED) % 2 == 1) {
+                // The workers' stacks too.
+                options.add("-Xss256k");
+            }
+            String output = ForkedJvm.run(120, folder.resolve("output" + seed), options, TortureProgram.class, what,
                     Long.toString(seed));
             assertTrue(output.contains("alive"), () -> "seed " + seed + ": " + output);
         }
