@@ -10,6 +10,7 @@ import io.seriatim.graph.AllowedFiles;
 import io.seriatim.graph.Interpreter;
 import io.seriatim.graph.Program;
 import io.seriatim.graph.format.ProgramFiles;
+import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.op.PaddleRandom;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.kernel.Kernels;
@@ -502,7 +503,7 @@ public final class Executor implements AutoCloseable {
      * @throws io.seriatim.graph.FilesNotAllowedException
      *             if the program reads or writes files that {@link Builder#files(Path)} does not allow
      * @throws IllegalArgumentException
-     *             if the program has no such variable, or operation types that are not known; the message names all of them
+     *             if the program has no such variable, or operations that are not known or cannot be run; the message names all of these
      */
     public Plan compile(Program program, Feeds feeds, Fetches fetches) {
         return compile(program, feeds, fetches, false);
@@ -514,6 +515,7 @@ public final class Executor implements AutoCloseable {
     }
 
     private Plan compile(Program program, Feeds feeds, Fetches fetches, boolean once) {
+        Operations.system().requireRunnable(program);
         options.files().check(program);
         return plan(program, feeds, fetches, once);
     }
@@ -532,7 +534,7 @@ public final class Executor implements AutoCloseable {
      * @param program
      *            without feeds
      * @throws IllegalArgumentException
-     *             if the program has operation types that are not known; the message names all of them
+     *             if the program has operations that are not known or cannot be run; the message names all of them
      * @throws IllegalStateException
      *             if the executor is closed, or is being closed
      * @throws ProgramFailedException
@@ -558,7 +560,7 @@ public final class Executor implements AutoCloseable {
      *            what is wanted
      * @return what was fetched
      * @throws IllegalArgumentException
-     *             if a feed or fetch is unknown, missing or does not fit, or operation types are not known; the message names all of them
+     *             if a feed or fetch is unknown, missing or does not fit, or operations are not known or cannot be run; the message names all of these
      * @throws IllegalStateException
      *             if the executor is closed, or is being closed
      * @throws ProgramFailedException

@@ -5,6 +5,7 @@ import static io.seriatim.executor.Executor.fetches;
 import static io.seriatim.tensor.DType.BOOL;
 import static io.seriatim.tensor.DType.FLOAT32;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -93,6 +94,79 @@ class UnknownOperationsTest {
                 throw new AssertionError(e);
             }
         });
+    }
+
+    /** A probe, then operations that their attributes forbid, one twice and one in a block that may never run; and two types that are not known. */
+    private static Program refusedProgram() {
+        Program program = new Program();
+        Block global = program.global();
+        for (String name : List.of("x", "y", "z")) {
+            global.put(VarDesc.of(name, VarType.dense(FLOAT32, -1)));
+        }
+        global.put(VarDesc.of("no", VarType.dense(BOOL, 1)));
+        Block inner = program.addBlock(0, null);
+        inner.add(OpDesc.of("send_v2").in("X", "x").attr("peer", 3).build());
+        global.add(Probes.of(Probes.CALL, "x", "computed"))
+                .add(OpDesc.of("c_allreduce_sum").in("X", "x").out("Out", "y").attr("ring_id", 2).build())
+                .add(OpDesc.of("first").in("X", "x").out("Out", "y").build())
+                .add(OpDesc.of("c_allreduce_sum").in("X", "y").out("Out", "y").attr("ring_id", 2).build())
+                .add(OpDesc.of("c_broadcast").in("X", "y").out("Out", "y").attr("nranks", 4).build())
+                .add(OpDesc.of("c_allgather").in("X", "y").out("Out", "y").attr("nranks", 1).build())
+                .add(OpDesc.of("c_sync_comm_stream").in("X", "y").out("Out", "y").build())
+                .add(OpDesc.of("grid_sampler").in("X", "x").in("Grid", "x").out("Output", "z").attr("mode", "bicubic").build())
+                .add(OpDesc.of("unique").in("X", "x").out("Out", "z").attr("is_sorted", false).build())
+                .add(OpDesc.of("renorm").in("X", "x").out("Out", "z").attr("p", 2f).attr("axis", 0).build())
+                .add(OpDesc.of("conditional_block").in("Cond", "no").out("Out", "z").out("Scope")
+                        .attr("sub_block", new Attribute.BlockRef(inner.index())).build());
+        return program;
+    }
+
+    private static void assertRefused(Runnable call) {
+        String message = String.valueOf(assertThrows(IllegalArgumentException.class, call::run).getMessage());
+        for (String part : List.of("one operation type is not known: 'first' (operation 2 of block 0)",
+                "Besides, 7 operations cannot be run as given: 'c_allreduce_sum' (operation 1 of block 0, 2 in all): it is among a number of "
+                        + "ranks that the program does not say (ring 2)",
+                "'c_broadcast' (operation 4 of block 0): it is among 4 ranks (ring 0)",
+                "'grid_sampler' (operation 7 of block 0): the attribute 'mode' must be one of [bilinear, nearest], but is 'bicubic'",
+                "'unique' (operation 8 of block 0): only the sorted elements",
+                "'renorm' (operation 9 of block 0): the attribute 'max_norm' is not given",
+                "'send_v2' (operation 0 of block 1): it sends to rank 3")) {
+            assertTrue(message.contains(part), () -> part + "\n is not in\n" + message);
+        }
+        assertFalse(message.contains("c_allgather") || message.contains("c_sync"), message);
+    }
+
+    @Test
+    void operationsThatAttributesForbidAreNamedToo(@TempDir Path folder) throws IOException {
+        try (Executor executor = Executor.builder().build()) {
+            assertRefused(() -> executor.compile(refusedProgram(), feeds("x", "no"), fetches("y")));
+            assertRefused(() -> executor.run(refusedProgram()));
+            assertRefused(() -> executor.run(refusedProgram(), Map.of("x", Bits.floats(1)), fetches("y")));
+        }
+        assertRefused(() -> Interpreter.of(Kernels.system()).run(refusedProgram(), Map.of("x", Bits.floats(1)), List.of("y")));
+        Program model = refusedProgram();
+        model.global().put(new VarDesc("fetch", new VarType.Other(VarType.FETCH_LIST), true, null, null, null))
+                .add(OpDesc.of("fetch").in("X", "y").out("Out", "fetch").attr("col", 0).build());
+        Path file = folder.resolve("model.pdmodel");
+        ProgramFiles.write(file, model);
+        assertRefused(() -> {
+            try {
+                InferenceModels.load(file).close();
+            } catch (IOException e) {
+                throw new AssertionError(e);
+            }
+        });
+    }
+
+    /** A program for several ranks can be looked at. */
+    @Test
+    void thePlanOfARefusedOperationIsShown() {
+        Program program = new Program();
+        program.global().put(VarDesc.of("x", VarType.dense(FLOAT32, -1)))
+                .add(OpDesc.of("c_allreduce_sum").in("X", "x").out("Out", "x").attr("nranks", 4).build());
+        try (Executor executor = Executor.builder().build()) {
+            assertTrue(PlanView.of(executor, program, 1, List.of("x")).text().contains("c_allreduce_sum"));
+        }
     }
 
     @Test

@@ -56,9 +56,6 @@ final class FileInstructions {
     }
 
     private void saveAll() throws IOException {
-        if (attrs.getBool("save_to_memory")) {
-            throw new IllegalArgumentException("Parameters are saved to files only; set save_to_memory to false");
-        }
         List<TensorStreams.LodTensor> tensors = op.input("X").stream()
                 .map(input -> new TensorStreams.LodTensor(saved(environment.tensor(input)))).toList();
         write(out -> {
@@ -112,9 +109,6 @@ final class FileInstructions {
     }
 
     private void loadAll() throws IOException {
-        if (attrs.getBool("model_from_memory")) {
-            throw new IllegalArgumentException("Parameters are loaded from files only; set model_from_memory to false");
-        }
         List<String> names = op.output("Out");
         List<TensorStreams.LodTensor> tensors = read(names.size());
         for (int i = 0; i < names.size(); i++) {

@@ -1,6 +1,7 @@
 package io.seriatim.graph;
 
 import io.seriatim.graph.op.Attrs;
+import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.tensor.Tensor;
 import java.util.List;
@@ -18,6 +19,11 @@ final class Instructions {
     }
 
     void run(OpDesc op, Block block, Environment environment) {
+        Operation schema = Operations.system().find(op.type());
+        String refusal = schema == null ? null : schema.refusal(op);
+        if (refusal != null) {
+            throw new IllegalArgumentException("Operation '" + op.type() + "' cannot be run: " + refusal);
+        }
         switch (op.type()) {
             case "feed" -> requireFed(op);
             case "fetch", "fetch_v2" -> fetch(op, environment);
@@ -33,8 +39,6 @@ final class Instructions {
             case "recurrent_grad" -> recurrence.gradient(op, environment);
             case "c_allreduce_sum", "c_broadcast", "c_allgather", "c_reducescatter", "c_sync_calc_stream", "c_sync_comm_stream" ->
                 alone(op, environment);
-            case "send_v2", "recv_v2" -> throw new IllegalArgumentException(op.type() + " is from or to rank " + attrs(op).getInt("peer")
-                    + ", but a run is a single rank; take the operation out, or run the program's parts one after the other");
             default -> {
                 if (!TensorListInstructions.run(op, environment)) {
                     throw new IllegalArgumentException(
@@ -81,20 +85,8 @@ final class Instructions {
         }
     }
 
-    /** Communication among one: a copy. What is not known to be among one is refused, for the copy would be wrong without a word. */
+    /** Communication among one: a copy. Among more it is refused by its schema. */
     private static void alone(OpDesc op, Environment environment) {
-        boolean exchanges = !op.type().startsWith("c_sync_");
-        long ranks = switch (op.attribute("nranks")) {
-            case Attribute.Int(int count) -> count;
-            case Attribute.Int64(long count) -> count;
-            case null, default -> 0;
-        };
-        if (exchanges && ranks != 1) {
-            throw new IllegalArgumentException(op.type() + " (ring " + attrs(op).getInt("ring_id") + ", inputs " + op.inputNames()
-                    + ") is among " + (ranks == 0 ? "a number of ranks that the program does not say" : ranks + " ranks")
-                    + ", but a run is a single rank: set the attribute nranks to 1 if there is one rank only, or take the operation out;"
-                    + " several places train one program with DataParallel");
-        }
         List<String> out = op.output("Out");
         for (int i = 0; i < out.size(); i++) {
             String from = op.input("X").get(i);

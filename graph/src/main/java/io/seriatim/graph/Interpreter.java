@@ -157,7 +157,7 @@ public final class Interpreter {
      *             if a variable is missing or does not fit; the message names the operation
      */
     public Map<String, Tensor> run(Program program, Map<String, Tensor> feeds, List<String> fetches) {
-        Operations.system().requireKnown(program);
+        Operations.system().requireRunnable(program);
         files.check(program);
         Environment local = new Environment(root);
         local.enter(program.global());

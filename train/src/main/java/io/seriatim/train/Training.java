@@ -82,7 +82,7 @@ record Training(Model model, Split data, TrainingOptions options, List<TrainingL
     /** Sets the variables of a scope to those of the first step. */
     TrainingState begin(Scope scope, String fingerprint) {
         // Before anything is computed.
-        List.of(model.startup(), model.main(), model.evaluation()).forEach(Operations.system()::requireKnown);
+        List.of(model.startup(), model.main(), model.evaluation()).forEach(Operations.system()::requireRunnable);
         try (Executor executor = Executor.builder().place(Place.CPU).files(options.files()).build()) {
             executor.run(model.startup().copy().randomSeed(options.seed()));
             for (String name : executor.scope().names()) {

@@ -251,7 +251,7 @@ public final class RunCommand implements Callable<Integer> {
     private Program read(Path file) throws IOException {
         Program read = input(file, () -> ProgramFiles.read(Files.isDirectory(file) ? file.resolve("__model__") : file));
         try {
-            Operations.system().requireKnown(read);
+            Operations.system().requireRunnable(read);
             return read;
         } catch (IllegalArgumentException e) {
             throw usage(file + ": " + e.getMessage(), e);

@@ -116,7 +116,7 @@ public final class InferenceModels {
      * @throws FileFormatException
      *             if a file is not what it should be; the message gives the byte offset
      * @throws IllegalArgumentException
-     *             if operation types of the program are not known; the message names all of them
+     *             if operations of the program are not known or cannot be run; the message names all of them
      * @throws IOException
      *             if a file is missing or cannot be read
      */
@@ -149,7 +149,7 @@ public final class InferenceModels {
         global.setOps(global.ops().stream().filter(op -> !ExportedProgram.isFeedOrFetch(op)).toList());
         global.remove(ExportedProgram.FEED).remove(ExportedProgram.FETCH);
         try {
-            Operations.system().requireKnown(program);
+            Operations.system().requireRunnable(program);
         } catch (IllegalArgumentException e) {
             throw new IllegalArgumentException(file + ": " + e.getMessage(), e);
         }

@@ -45,8 +45,12 @@ final class BatchNormOperations {
         GradientSignature own = GradientSignature.parse(String.format(SECOND, ""));
         String running = String.format(SECOND, ", Mean, Variance");
         GradientSignature given = GradientSignature.parse(running);
-        gradient.grad(running, BatchNormOperations::inferSecond, BatchNormOperations::second)
-                .grad((op, wanted) -> (new Attrs(op, registry.get(op.type())).getBool("use_global_stats") ? given : own).make(op, wanted));
+        gradient.gradOperation(running, BatchNormOperations::inferSecond)
+                .refuse((_, attrs) -> attrs.getBool("is_test")
+                        ? "there is no second gradient with is_test; to train with running means and variances, set use_global_stats"
+                        : null)
+                .lower(BatchNormOperations::second).register(registry);
+        gradient.grad((op, wanted) -> (new Attrs(op, registry.get(op.type())).getBool("use_global_stats") ? given : own).make(op, wanted));
     }
 
     private static void infer(Inference inference) {
@@ -173,8 +177,6 @@ final class BatchNormOperations {
     }
 
     private static void inferSecond(Inference inference) {
-        inference.require(!inference.attrs().getBool("is_test"),
-                "there is no second gradient with is_test; to train with running means and variances, set use_global_stats");
         inference.same("X", "DX");
         inference.same("X", "DDY");
         if (inference.outputs("DScale") > 0) {

@@ -1,7 +1,9 @@
 package io.seriatim.graph.op;
 
 import io.seriatim.graph.Attribute;
+import io.seriatim.graph.OpDesc;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /** What ranks send each other. An executor carries it out. */
 final class CommunicationOperations {
@@ -19,15 +21,15 @@ final class CommunicationOperations {
                 .infer(inference -> inference.same("X", "Out")).register(registry);
         Operation.define("c_sync_comm_stream").in("X*").out("Out*").attr("ring_id", 0).effect(Effect.COMMUNICATION)
                 .infer(inference -> inference.sameEach("X", "Out")).register(registry);
-        peer("send_v2").in("X").register(registry);
-        peer("recv_v2").out("Out").attr("dtype", 5).attr("out_shape", new int[0])
+        peer("send_v2", "sends to").in("X").register(registry);
+        peer("recv_v2", "receives from").out("Out").attr("dtype", 5).attr("out_shape", new int[0])
                 .infer(inference -> inference.set("Out", inference.attrs().getDType("dtype"), inference.attrs().getLongs("out_shape")))
                 .register(registry);
     }
 
     private static void collective(Operations registry, String type, Consumer<Operation.Builder> more, Inference.Rule rule) {
         Operation.Builder builder = Operation.define(type).in("X").out("Out").attr("ring_id", 0).attr("use_calc_stream", false)
-                .effect(Effect.COMMUNICATION).infer(inference -> {
+                .effect(Effect.COMMUNICATION).refuse(CommunicationOperations::among).infer(inference -> {
                     inference.same("X", "Out");
                     rule.infer(inference);
                 });
@@ -35,9 +37,21 @@ final class CommunicationOperations {
         builder.register(registry);
     }
 
-    private static Operation.Builder peer(String type) {
+    /** Communication among one is a copy. What is not known to be among one is refused, for the copy would be wrong without a word. */
+    private static @Nullable String among(OpDesc op, Attrs attrs) {
+        long ranks = op.attribute("nranks") == null ? 0 : attrs.getLong("nranks");
+        return ranks == 1
+                ? null
+                : "it is among " + (ranks == 0 ? "a number of ranks that the program does not say" : ranks + " ranks") + " (ring "
+                        + attrs.getInt("ring_id") + "), but a run is a single rank: set the attribute nranks to 1 if there is one rank "
+                        + "only, or take the operation out; several places train one program with DataParallel";
+    }
+
+    private static Operation.Builder peer(String type, String does) {
         return Operation.define(type).attr("ring_id", 0).attr("peer", 0).attr("use_calc_stream", false).attr("dynamic_shape", false)
-                .effect(Effect.COMMUNICATION);
+                .effect(Effect.COMMUNICATION)
+                .refuse((_, attrs) -> "it " + does + " rank " + attrs.getInt("peer")
+                        + ", but a run is a single rank; take the operation out, or run the program's parts one after the other");
     }
 
     private static int ranks(Inference inference) {

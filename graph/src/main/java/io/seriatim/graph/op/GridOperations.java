@@ -6,6 +6,7 @@ import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.kernel.MatMul;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -20,7 +21,8 @@ final class GridOperations {
 
     static void register(Operations registry) {
         Operation.define("grid_sampler").in("X", "Grid").out("Output").attr("mode", "bilinear").attr("padding_mode", "zeros")
-                .attr("align_corners", true).infer(GridOperations::inferSample).lower(GridOperations::sample)
+                .attr("align_corners", true).refuse((_, attrs) -> unlisted(attrs, "mode", MODES))
+                .refuse((_, attrs) -> unlisted(attrs, "padding_mode", PADDINGS)).infer(GridOperations::inferSample).lower(GridOperations::sample)
                 .grad("grid_sampler_grad(X, Grid, Output@GRAD) -> X@GRAD, Grid@GRAD", GridOperations::sampleGradient).register(registry);
         String gradient = "affine_grid_grad(Output@GRAD, OutputShape, Theta) -> Theta@GRAD";
         Operation.Builder affine = Operation.define("affine_grid").in("Theta", "OutputShape?").out("Output").attr("align_corners", true)
@@ -30,10 +32,14 @@ final class GridOperations {
         affine.register(registry);
     }
 
+    private static @Nullable String unlisted(Attrs attrs, String attribute, Collection<String> known) {
+        String given = attrs.getText(attribute);
+        return known.contains(given) ? null : "the attribute '" + attribute + "' must be one of " + known + ", but is '" + given + "'";
+    }
+
     private static void inferSample(Inference inference) {
         long[] x = inference.dims("X");
         long[] grid = inference.dims("Grid");
-        Attrs attrs = inference.attrs();
         inference.require(inference.dtype("X").isFloating() && inference.dtype("X") == inference.dtype("Grid"),
                 "X and Grid must have one floating-point type, but are %s and %s", inference.dtype("X"), inference.dtype("Grid"));
         inference.require((x.length == 4 || x.length == 5) && grid.length == x.length,
@@ -44,10 +50,6 @@ final class GridOperations {
         inference.require(x[0] < 0 || grid[0] < 0 || x[0] == grid[0], "X and Grid must have one batch, but have %d and %d", x[0], grid[0]);
         inference.require(Arrays.stream(x, 2, x.length).allMatch(length -> length != 0), "the images of X must not be empty, but X is %s",
                 Arrays.toString(x));
-        inference.require(MODES.contains(attrs.getText("mode")), "the attribute 'mode' must be one of %s, but is '%s'", MODES,
-                attrs.getText("mode"));
-        inference.require(PADDINGS.contains(attrs.getText("padding_mode")),
-                "the attribute 'padding_mode' must be one of %s, but is '%s'", PADDINGS, attrs.getText("padding_mode"));
         long[] out = x.clone();
         System.arraycopy(grid, 1, out, 2, spatial);
         inference.set("Output", inference.dtype("X"), out);

@@ -20,9 +20,16 @@ final class InputOutputOperations {
     private static void files(Operations registry) {
         file("save").in("X").out("kLookupTablePath?").attr("overwrite", true).attr("save_as_fp16", false).register(registry);
         file("save_combine").in("X*").out("Y?").attr("overwrite", true).attr("save_as_fp16", false).attr("save_to_memory", false)
+                .refuse((_, attrs) -> attrs.getBool("save_to_memory")
+                        ? "parameters are saved to files only; set save_to_memory to false"
+                        : null)
                 .register(registry);
         file("load").out("Out").attr("load_as_fp16", false).attr("seek", -1L).attr("shape", new long[0]).register(registry);
-        file("load_combine").out("Out*").attr("load_as_fp16", false).attr("model_from_memory", false).register(registry);
+        file("load_combine").out("Out*").attr("load_as_fp16", false).attr("model_from_memory", false)
+                .refuse((_, attrs) -> attrs.getBool("model_from_memory")
+                        ? "parameters are loaded from files only; set model_from_memory to false"
+                        : null)
+                .register(registry);
     }
 
     private static Operation.Builder file(String type) {

@@ -26,6 +26,23 @@ public final class Operation {
     private final Set<String> shapesOnly;
     private final @Nullable String file;
     private final Set<String> aliases;
+    private final List<Refusal> refusals;
+
+    /** Says of an operation that it cannot be run, if its attributes alone decide that. */
+    @FunctionalInterface
+    public interface Refusal {
+        /**
+         * Looks at an operation.
+         *
+         * @param op
+         *            of the type that the rule was given for
+         * @param attrs
+         *            its attributes, with the defaults of the schema
+         * @return why it cannot be run and what to do about it, to follow the operation's name and a colon; null if it can be run
+         */
+        @Nullable
+        String reason(OpDesc op, Attrs attrs);
+    }
 
     private Operation(Builder builder) {
         type = builder.type;
@@ -40,6 +57,7 @@ public final class Operation {
         shapesOnly = Set.copyOf(builder.shapesOnly);
         file = builder.file;
         aliases = Set.copyOf(builder.aliases);
+        refusals = List.copyOf(builder.refusals);
     }
 
     /**
@@ -68,6 +86,7 @@ public final class Operation {
         private final Set<String> shapesOnly = new HashSet<>();
         private @Nullable String file;
         private final Set<String> aliases = new HashSet<>();
+        private final List<Refusal> refusals = new ArrayList<>();
         private final List<Builder> with = new ArrayList<>();
 
         private Builder(String type) {
@@ -137,6 +156,18 @@ public final class Operation {
         public Builder file(String attribute) {
             file = attribute;
             return required(attribute, Attribute.Text.class).effect(Effect.HOST);
+        }
+
+        /**
+         * Which operations of the type cannot be run, whatever they are given. Programs with such operations are refused before anything of them is run.
+         *
+         * @param rule
+         *            looks at attributes only; several calls add rules, of which the first that refuses is quoted
+         * @return this
+         */
+        public Builder refuse(Refusal rule) {
+            refusals.add(rule);
+            return this;
         }
 
         /**
@@ -236,6 +267,7 @@ public final class Operation {
             parsed.inputs().forEach(binding -> builder.inputs.add(slot(binding)));
             parsed.outputs().forEach(binding -> builder.outputs.add(slot(binding)));
             builder.attributes.putAll(attributes);
+            builder.refusals.addAll(refusals);
             return builder.infer(infer != null ? infer : inference -> GradientInference.infer(parsed, inference));
         }
 
@@ -454,10 +486,49 @@ public final class Operation {
             inference.require(slot.optional() || inference.has(slot.name()), "the slot %s has no variable", slot.name());
             inference.require(slot.list() || inference.count(slot.name()) <= 1, "the slot %s takes one variable", slot.name());
         }
-        for (AttributeSpec spec : attributes.values()) {
-            inference.require(spec.byDefault() != null || op.attribute(spec.name()) != null, "the attribute '%s' is not given",
-                    spec.name());
+        // An instruction that is refused here may stand in a program that is built to be run elsewhere.
+        String refusal = isLowered() ? refusal(op) : missing(op);
+        if (refusal != null) {
+            throw inference.error(refusal);
         }
+    }
+
+    /**
+     * Why an operation of this type cannot be run, whatever it is given.
+     *
+     * @param op
+     *            an operation of this type
+     * @return null if nothing in its attributes speaks against it; it may still fail when it is run
+     */
+    public @Nullable String refusal(OpDesc op) {
+        // Instructions need not look at every attribute.
+        String missing = isLowered() ? missing(op) : null;
+        if (missing != null || refusals.isEmpty()) {
+            return missing;
+        }
+        Attrs attrs = new Attrs(op, this);
+        for (Refusal rule : refusals) {
+            String reason;
+            try {
+                reason = rule.reason(op, attrs);
+            } catch (IllegalArgumentException | ArithmeticException e) {
+                // An attribute of another type, or a number that is too large.
+                return e.getMessage();
+            }
+            if (reason != null) {
+                return reason;
+            }
+        }
+        return null;
+    }
+
+    private @Nullable String missing(OpDesc op) {
+        for (AttributeSpec spec : attributes.values()) {
+            if (spec.byDefault() == null && op.attribute(spec.name()) == null) {
+                return "the attribute '" + spec.name() + "' is not given";
+            }
+        }
+        return null;
     }
 
     /**

@@ -22,10 +22,10 @@ public final class Operations {
     /** Those that do not come from providers. */
     private Set<String> builtIn = Set.of();
 
-    /** Where a type stands that is not known. */
-    private record Unknown(int block, int index, int count) {
-        Unknown again() {
-            return new Unknown(block, index, count + 1);
+    /** Where an operation stands that cannot be run, and how many there are like it. */
+    private record Place(int block, int index, int count) {
+        Place again() {
+            return new Place(block, index, count + 1);
         }
 
         @Override
@@ -125,7 +125,8 @@ public final class Operations {
     }
 
     /**
-     * Checks that the types of all operations of a program are known, in all of its blocks, those that are never run included.
+     * Checks that the types of all operations of a program are known, in all of its blocks, those that are never run included. Enough for a program that is looked at; one that is run is checked by
+     * {@link #requireRunnable}.
      *
      * @param program
      *            any
@@ -133,24 +134,66 @@ public final class Operations {
      *             if some are not: one message names each of them, where it stands first, and how often it occurs
      */
     public void requireKnown(Program program) {
-        Map<String, Unknown> unknown = new LinkedHashMap<>();
+        require(program, false);
+    }
+
+    /**
+     * Checks that all operations of a program can be run, in all of its blocks, those that are never run included: that their types are known, and that their schemas do not refuse their attributes, see
+     * {@link Operation#refusal}.
+     *
+     * @param program
+     *            any
+     * @throws IllegalArgumentException
+     *             if some cannot be run: one message names each of them, where it stands first, how often it occurs, and why it cannot be run
+     */
+    public void requireRunnable(Program program) {
+        require(program, true);
+    }
+
+    private void require(Program program, boolean runs) {
+        Map<String, Place> unknown = new LinkedHashMap<>();
+        Map<String, Map<String, Place>> refused = new LinkedHashMap<>();
         for (Block block : program.blocks()) {
             for (int i = 0; i < block.ops().size(); i++) {
-                String type = block.ops().get(i).type();
-                if (!byType.containsKey(type) && !AROUND.contains(type)) {
-                    unknown.merge(type, new Unknown(block.index(), i, 1), (first, _) -> first.again());
+                OpDesc op = block.ops().get(i);
+                Place here = new Place(block.index(), i, 1);
+                Operation operation = byType.get(op.type());
+                if (operation == null) {
+                    if (!AROUND.contains(op.type())) {
+                        unknown.merge(op.type(), here, (first, _) -> first.again());
+                    }
+                    continue;
+                }
+                String reason = runs ? operation.refusal(op) : null;
+                if (reason != null) {
+                    refused.computeIfAbsent(op.type(), _ -> new LinkedHashMap<>()).merge(reason, here, (first, _) -> first.again());
                 }
             }
         }
-        if (unknown.isEmpty()) {
-            return;
+        if (!unknown.isEmpty() || !refused.isEmpty()) {
+            throw new IllegalArgumentException("The program cannot be run, since " + message(unknown, refused));
         }
-        StringJoiner types = new StringJoiner(", ");
-        unknown.forEach((type, first) -> types.add("'" + type + "' (" + first + ")"));
-        throw new IllegalArgumentException("The program cannot be run, since " + (unknown.size() == 1
-                ? "one operation type is"
-                : unknown.size() + " operation types are") + " not known: " + types
-                + ". docs/operations.md lists those there are; take these operations out, or add their types by a Provider of your own");
+    }
+
+    private static String message(Map<String, Place> unknown, Map<String, Map<String, Place>> refused) {
+        StringBuilder message = new StringBuilder();
+        if (!unknown.isEmpty()) {
+            StringJoiner types = new StringJoiner(", ");
+            unknown.forEach((type, first) -> types.add("'" + type + "' (" + first + ")"));
+            message.append(unknown.size() == 1 ? "one operation type is" : unknown.size() + " operation types are").append(" not known: ")
+                    .append(types)
+                    .append(". docs/operations.md lists those there are; take these operations out, or add their types by a Provider of "
+                            + "your own");
+        }
+        if (!refused.isEmpty()) {
+            StringJoiner operations = new StringJoiner("; ");
+            refused.forEach((type, reasons) -> reasons
+                    .forEach((reason, first) -> operations.add("'" + type + "' (" + first + "): " + reason)));
+            int count = refused.values().stream().flatMap(reasons -> reasons.values().stream()).mapToInt(Place::count).sum();
+            message.append(unknown.isEmpty() ? "" : ". Besides, ").append(count == 1 ? "one operation" : count + " operations")
+                    .append(" cannot be run as given: ").append(operations);
+        }
+        return message.toString();
     }
 
     /** Whether a type is one of the run-time's own: then what it does apart from its outputs is declared. */

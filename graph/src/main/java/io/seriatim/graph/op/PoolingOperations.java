@@ -23,10 +23,14 @@ final class PoolingOperations {
     static void register(Operations registry) {
         String first = "pool2d_grad(Out, Out@GRAD, X) -> X@GRAD";
         Operation.Builder forward = forward("pool2d", "NCHW", 1, 1);
-        forward.gradOperation(first, null).lower(PoolingOperations::backward)
-                .grad("pool2d_double_grad(grad_x@GRAD=X@GRAD@GRAD) -> grad_out@GRAD=Out@GRAD@GRAD", PoolingOperations::inferSecond,
-                        l -> pool(l, "grad_x@GRAD", "grad_out@GRAD"))
-                .register(registry);
+        String second = "pool2d_double_grad(grad_x@GRAD=X@GRAD@GRAD) -> grad_out@GRAD=Out@GRAD@GRAD";
+        Operation.Builder backward = forward.gradOperation(first, null).lower(PoolingOperations::backward);
+        backward.gradOperation(second, PoolingOperations::inferSecond)
+                .refuse((_, attrs) -> attrs.getText("pooling_type").equals("avg")
+                        ? null
+                        : "only averages have a second gradient, since that of a maximum depends on X, which this operation does not get")
+                .lower(l -> pool(l, "grad_x@GRAD", "grad_out@GRAD")).register(registry);
+        backward.grad(second).register(registry);
         forward.grad(first).register(registry);
         forward("pool3d", "NCDHW", 1, 1, 1).grad("pool3d_grad(Out, Out@GRAD, X) -> X@GRAD", PoolingOperations::backward).register(registry);
     }
@@ -83,8 +87,6 @@ final class PoolingOperations {
     }
 
     private static void inferSecond(Inference inference) {
-        inference.require(inference.attrs().getText("pooling_type").equals("avg"),
-                "only averages have a second gradient, since that of a maximum depends on X, which this operation does not get");
         inference.set("grad_out@GRAD", inference.dtype("grad_x@GRAD"), places(inference, "grad_x@GRAD"));
     }
 

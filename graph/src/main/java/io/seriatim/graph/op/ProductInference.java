@@ -53,8 +53,6 @@ final class ProductInference {
         long[] x = inference.dims("X");
         long[] y = inference.dims("Y");
         operands(inference, x, y);
-        inference.require(inference.attrs().getInt("head_number") == 1, "head_number must be 1, but is %d",
-                inference.attrs().getInt("head_number"));
         boolean transposeX = inference.attrs().getBool("transpose_X");
         boolean transposeY = inference.attrs().getBool("transpose_Y");
         long[] left = x.length == 1 ? new long[]{1, x[0]} : x;

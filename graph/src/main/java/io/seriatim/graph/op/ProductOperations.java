@@ -19,7 +19,10 @@ final class ProductOperations {
         Family matmul = new Family("matmul_v2", plain, ProductInference::broadcasting, ProductOperations::broadcasting);
         matmul.register(registry, Doubles.MATMUL_V2);
         matmul.triple(registry);
-        new Family("matmul", op -> op.attr("transpose_X", false).attr("transpose_Y", false).attr("alpha", 1f).attr("head_number", 1),
+        new Family("matmul", op -> op.attr("transpose_X", false).attr("transpose_Y", false).attr("alpha", 1f).attr("head_number", 1)
+                .refuse((_, attrs) -> attrs.getInt("head_number") == 1
+                        ? null
+                        : "head_number must be 1, but is " + attrs.getInt("head_number")),
                 ProductInference::equalBatches, ProductOperations::equalBatches).register(registry, Doubles.MATMUL);
         new Family("mul", op -> op.attr("x_num_col_dims", 1).attr("y_num_col_dims", 1), ProductInference::flattened,
                 ProductOperations::flattened).register(registry, Doubles.MUL);

@@ -54,7 +54,12 @@ final class PutAlongAxisOperations {
 
     static void register(Operations registry) {
         Operation.define("put_along_axis").in("Input", "Index", "Value").out("Result").required("Axis", Attribute.Int.class)
-                .attr("Reduce", "assign").attr("Include_self", true).infer(PutAlongAxisOperations::infer).lower(PutAlongAxisOperations::put)
+                .attr("Reduce", "assign").attr("Include_self", true)
+                .refuse((_, attrs) -> Reduce.find(attrs.getText("Reduce")) != null
+                        ? null
+                        : "the attribute Reduce must be assign, add, mul, multiply, mean, amin or amax, but is '"
+                                + attrs.getText("Reduce") + "'")
+                .infer(PutAlongAxisOperations::infer).lower(PutAlongAxisOperations::put)
                 .grad("put_along_axis_grad(Index, Input, Result, Result@GRAD, Value) -> Input@GRAD, Value@GRAD",
                         PutAlongAxisOperations::grad)
                 .register(registry);
@@ -73,9 +78,6 @@ final class PutAlongAxisOperations {
         inference.require(inference.dtype("Input") == inference.dtype("Value"),
                 "Input and Value must have the same type, but have %s and %s",
                 inference.dtype("Input"), inference.dtype("Value"));
-        inference.require(Reduce.find(inference.attrs().getText("Reduce")) != null,
-                "the attribute Reduce must be assign, add, mul, multiply, mean, amin or amax, but is '%s'",
-                inference.attrs().getText("Reduce"));
         inference.same("Input", "Result");
     }
 

@@ -42,9 +42,11 @@ final class UniqueOperations {
     private static void unique(Operations registry) {
         Operation.define("unique").in("X").out("Out", "Indices?", "Index?", "Counts?").attr("return_index", false)
                 .attr("return_inverse", false).attr("return_counts", false).attr("axis", new int[0]).attr("dtype", 3)
-                .attr("is_sorted", false).values("X").infer(inference -> {
-                    inference.require(inference.attrs().getInts("axis").length == 0 && inference.attrs().getBool("is_sorted"),
-                            "only the sorted elements of a whole tensor are found here, not slices of an axis: flatten X before");
+                .attr("is_sorted", false).values("X")
+                .refuse((_, attrs) -> attrs.getInts("axis").length == 0 && attrs.getBool("is_sorted")
+                        ? null
+                        : "only the sorted elements of a whole tensor are found here, not slices of an axis: flatten X before")
+                .infer(inference -> {
                     double[] values = inference.numbers("X");
                     long count = values == null ? -1 : found(values).size();
                     DType places = inference.attrs().getDType("dtype");
