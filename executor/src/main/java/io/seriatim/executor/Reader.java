@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
@@ -36,7 +37,8 @@ public final class Reader implements AutoCloseable {
      * A place in the order of the batches is a Slot. The source is asked by operations of the engine, which all mutate the reader's variable, so one at a time; each asks for the first slot that has not been asked for, and keeps the
      * outcome there. The queue has the slots that no run has claimed.
      *
-     * A run claims under the lock, pushes without it, and waits for its own slot only. A push may wait for room, and on an engine without threads it runs operations, which may claim in their turn: no lock is held then. Since an
+     * A run claims under the lock, pushes without it, and waits for its own slot only. A run holds its scope while it reads, and a shared engine may be full of operations that wait for that scope: so a push must not wait for room. Pushes
+     * inside of operations do not, which is why each is made inside of one, of an engine that runs it on the pushing thread. On a shared engine without threads a push runs operations, which may claim in their turn: no lock is held then. Since an
      * operation belongs to no slot, no run depends on what another has yet to push: before a run waits, there are as many operations to come as there are slots to be asked for, or more, and one that finds none does nothing. The wait is one
      * of the engine, so it ends on engines with one worker and without threads too.
      *
@@ -56,7 +58,8 @@ public final class Reader implements AutoCloseable {
     private final BatchSource source;
     private final int capacity;
     private final Engine engine;
-    private final boolean ownsEngine;
+    /** Runs operations that push others, each on the thread that pushes it; null if the reader's engine is its own, where there is room. Without threads, it needs no closing. */
+    private final @Nullable Engine pusher;
     private final Var var;
     private final ReentrantLock lock = new ReentrantLock();
     @GuardedBy("lock")
@@ -246,7 +249,7 @@ public final class Reader implements AutoCloseable {
          * Reads on the copy lane of an engine, instead of one of the reader's own.
          *
          * @param shared
-         *            must be open as long as the reader is used; it limits how many operations are pending, of which the reader has up to one more than it reads ahead
+         *            must be open as long as the reader is used; the reader has up to one more operation pending than it reads ahead, and pushes them without waiting for room
          * @return this
          */
         public Builder engine(Engine shared) {
@@ -267,8 +270,8 @@ public final class Reader implements AutoCloseable {
     private Reader(Builder options) {
         source = options.source;
         capacity = options.ahead;
-        ownsEngine = options.engine == null;
         engine = options.engine == null ? Engine.builder().workers(LANE, 1).name("reader").build() : options.engine;
+        pusher = options.engine == null ? null : Engine.builder().naive().name("pushes of a reader").build();
         var = engine.newVar("reader");
     }
 
@@ -387,8 +390,8 @@ public final class Reader implements AutoCloseable {
         for (int missing = missing(); missing > 0; missing--) {
             try {
                 Question question = new Question();
-                engine.op("read ahead").mutates(var).evenIfFailed().on(LANE).submit(question)
-                        .whenComplete((_, cause) -> question.end(cause)).isDone();
+                CompletableFuture<Void> pushed = pusher == null || Engine.isInside() ? submit(question) : submitInside(pusher, question);
+                pushed.whenComplete((_, cause) -> question.end(cause)).isDone();
             } catch (IllegalStateException e) {
                 // If the reader was closed meanwhile, that is why the engine is.
                 requireOpen();
@@ -400,6 +403,21 @@ public final class Reader implements AutoCloseable {
             } finally {
                 lock.unlock();
             }
+        }
+    }
+
+    private CompletableFuture<Void> submit(Question question) {
+        return engine.op("read ahead").mutates(var).evenIfFailed().on(LANE).submit(question);
+    }
+
+    /** Without waiting for room. */
+    private CompletableFuture<Void> submitInside(Engine on, Question question) {
+        try {
+            List<CompletableFuture<Void>> pushed = new ArrayList<>(1);
+            on.op("push of a reader").submit(() -> pushed.add(submit(question))).join();
+            return pushed.getFirst();
+        } catch (CompletionException e) {
+            throw e.getCause() instanceof IllegalStateException refused ? refused : e;
         }
     }
 
@@ -554,7 +572,7 @@ public final class Reader implements AutoCloseable {
             throw new IllegalStateException("The source of a reader could not be closed: " + e.getMessage(), e);
         } finally {
             begin();
-            if (ownsEngine) {
+            if (pusher == null) {
                 Helpers.close(engine);
             }
         }
