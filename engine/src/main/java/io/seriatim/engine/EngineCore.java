@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * that waits leaves the callbacks that it has not called yet to others.
  *
  * <p>
- * <b>Order.</b> An operation takes its place when it is appended. {@link Intake} takes the log in, in that order and only as far as it must; a wait begins when all that
+ * <b>Order.</b> An operation takes its place when it is appended. {@link LogReader} takes the log in, in that order and only as far as it must; a wait begins when all that
  * was pushed before it has been taken in.
  *
  * <p>
@@ -88,7 +88,7 @@ final class EngineCore {
     /** Pictures that are being taken. */
     private @Nullable SnapshotWalk walks;
     final Epochs epochs = new Epochs(this);
-    final Intake intake;
+    final LogReader intake;
     final LifeCycle life = new LifeCycle(this);
     private final CallbackQueue settled = new CallbackQueue();
     /** What is to be told to users and has no thread yet that tells it. */
@@ -111,7 +111,7 @@ final class EngineCore {
         log = new PushLog(name, counts, attention, maxPending, rules);
         resumeAt = maxPending <= SMALL ? maxPending - 1L : maxPending - maxPending / 4;
         recorder = description.recorder;
-        intake = new Intake(this, tracker, maxPending < SMALL);
+        intake = new LogReader(this, tracker, maxPending < SMALL);
         dispatcher = description.dispatcher(this);
         if (maxPending < SMALL) {
             attention.want();

@@ -130,7 +130,7 @@ final class Waits {
         if (all) {
             core.intake.admitInSlices();
         }
-        Intake.Cut cut = null;
+        LogReader.Cut cut = null;
         boolean over = false;
         boolean free = true;
         // Where there was not enough stack to begin, there is not enough to end it either.
@@ -166,7 +166,7 @@ final class Waits {
         }
     }
 
-    private void end(Intake.@Nullable Cut cut, Runnable end, @Nullable Wait wait) {
+    private void end(LogReader.@Nullable Cut cut, Runnable end, @Nullable Wait wait) {
         core.enterShallow();
         try {
             core.intake.withdraw(cut);
@@ -303,7 +303,7 @@ final class Waits {
         }
         Waiter waiter = new Waiter();
         Epoch fresh = new Epoch();
-        Intake.Cut cut;
+        LogReader.Cut cut;
         core.enter();
         try {
             cut = core.intake.whenAdmitted(() -> core.epochs.await(waiter, fresh));
@@ -329,7 +329,7 @@ final class Waits {
         }
     }
 
-    private void giveUp(Intake.@Nullable Cut cut, Waiter waiter) {
+    private void giveUp(LogReader.@Nullable Cut cut, Waiter waiter) {
         core.enterShallow();
         try {
             core.intake.withdraw(cut);
@@ -343,7 +343,7 @@ final class Waits {
      * A wait that stands far back in the log begins when the workers have come so far. Where they get on slowly, or do not because each is in a long body, this thread
      * takes the log in itself: what it waits for may have ended long ago.
      */
-    private void untilNear(Intake.@Nullable Cut cut, Waiter waiter, long deadline) {
+    private void untilNear(LogReader.@Nullable Cut cut, Waiter waiter, long deadline) {
         if (cut == null) {
             return;
         }
@@ -351,7 +351,7 @@ final class Waits {
         while (core.intake.isNear(cut, seen)) {
             seen = core.counts.position;
             LockSupport.parkNanos(this, deadline == Dispatcher.FOREVER ? LOOK_NANOS : Math.min(LOOK_NANOS, deadline - System.nanoTime()));
-            if (Intake.isPassed(cut) || waiter.done || Thread.currentThread().isInterrupted()) {
+            if (LogReader.isPassed(cut) || waiter.done || Thread.currentThread().isInterrupted()) {
                 return;
             }
         }

@@ -147,7 +147,7 @@ final class Worker extends Thread {
                     }
                 } else if (stays && !core.life.isTerminated() && !lane.isCrowded()) {
                     next = core.intake.next(lane.queue, overtaken);
-                    overtaken = overtaken < Intake.MAX_OVERTAKEN ? overtaken + 1 : 0;
+                    overtaken = overtaken < LogReader.MAX_OVERTAKEN ? overtaken + 1 : 0;
                 }
                 if (next != null) {
                     taken = next;

@@ -55,7 +55,7 @@ class AbandonedPushTest {
         ReadyQueue atHand = new ReadyQueue(0);
         for (int i = 0; i < 12; i++) {
             atHand.add(new Operation(core, "at hand"));
-            core.intake.next(atHand, Intake.MAX_OVERTAKEN);
+            core.intake.next(atHand, LogReader.MAX_OVERTAKEN);
         }
         core.intake.admitAll();
         assertEquals(pushed.size(), core.counts.position);

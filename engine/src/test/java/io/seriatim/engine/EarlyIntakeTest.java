@@ -55,7 +55,7 @@ class EarlyIntakeTest extends EngineContract {
     private static void takeEarly(EngineCore core) {
         ReadyQueue atHand = new ReadyQueue(0);
         atHand.add(new Operation(core, "at hand"));
-        core.intake.next(atHand, Intake.MAX_OVERTAKEN);
+        core.intake.next(atHand, LogReader.MAX_OVERTAKEN);
     }
 
     private static void nothingBehindAWaitIsTakenBeforeIt(Rules rules) {
@@ -63,8 +63,8 @@ class EarlyIntakeTest extends EngineContract {
         Variable late = new Variable(core, "late");
         Waiter waiter = new Waiter();
         // One thread only, so no one has to hold the role: given back, it would call a worker.
-        Intake.Cut cut = core.intake.whenAdmitted(() -> core.drain(new Drain(late, waiter)));
-        assertTrue(cut != null && !Intake.isPassed(cut), "the wait stands too far back in the log to begin at once");
+        LogReader.Cut cut = core.intake.whenAdmitted(() -> core.drain(new Drain(late, waiter)));
+        assertTrue(cut != null && !LogReader.isPassed(cut), "the wait stands too far back in the log to begin at once");
         Operation before = append(core, "another", new Variable(core, "another"));
         Operation behind = append(core, "late", late);
         takeEarly(core);

@@ -2,6 +2,20 @@ package io.seriatim.executor;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.seriatim.device.DeviceMemoryException;
+import io.seriatim.executor.compile.Preparation;
+import io.seriatim.executor.ir.ValueNumbering;
+import io.seriatim.executor.ir.Bindings;
+import io.seriatim.executor.ir.Options;
+import io.seriatim.executor.ir.RunFailure;
+import io.seriatim.executor.ir.Sharing;
+import io.seriatim.executor.run.Cancellation;
+import io.seriatim.executor.run.Frame;
+import io.seriatim.executor.run.IdleFrames;
+import io.seriatim.executor.run.Recording;
+import io.seriatim.executor.run.RunContext;
+import io.seriatim.executor.run.RunLoop;
+import io.seriatim.executor.run.StreamPool;
+import io.seriatim.executor.schedule.CompiledPlan;
 import io.seriatim.executor.trace.RunLog;
 import io.seriatim.executor.trace.TracedPlan;
 import io.seriatim.graph.BlockSession;
@@ -21,7 +35,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class BlockPlan {
     private final Executor executor;
-    private final Accesses accesses;
+    private final ValueNumbering accesses;
     private final boolean once;
     /** The latest first. */
     @GuardedBy("this")
@@ -31,7 +45,7 @@ final class BlockPlan {
 
     /** A specialisation, how it is run, and the frames that no run uses. */
     static final class Specialised {
-        private final Specialisation plan;
+        private final CompiledPlan plan;
         private final RunLoop loop;
         private final PreparedKernels kernels;
         private final Set<Kernel> used;
@@ -39,7 +53,7 @@ final class BlockPlan {
         private final IdleFrames<Frame> idle = new IdleFrames<>(Frame::close);
         private @Nullable TracedPlan described;
 
-        Specialised(Specialisation plan, RunLoop loop, PreparedKernels kernels) {
+        Specialised(CompiledPlan plan, RunLoop loop, PreparedKernels kernels) {
             this.plan = plan;
             this.loop = loop;
             this.kernels = kernels;
@@ -67,7 +81,7 @@ final class BlockPlan {
             hold.close();
         }
 
-        Specialisation plan() {
+        CompiledPlan plan() {
             return plan;
         }
 
@@ -82,13 +96,13 @@ final class BlockPlan {
         }
     }
 
-    BlockPlan(Executor executor, Accesses accesses, boolean once) {
+    BlockPlan(Executor executor, ValueNumbering accesses, boolean once) {
         this.executor = executor;
         this.accesses = accesses;
         this.once = once;
     }
 
-    Accesses accesses() {
+    ValueNumbering accesses() {
         return accesses;
     }
 
@@ -204,7 +218,7 @@ final class BlockPlan {
     private Specialised made(@Nullable Object[] externals, Sharing sharing) {
         PreparedKernels kernels = executor.specialiser().kernels();
         try (PreparedKernels.Hold _ = kernels.postponed()) {
-            Specialisation plan = executor.specialiser().specialise(accesses, externals, sharing, once);
+            CompiledPlan plan = executor.specialiser().specialise(accesses, externals, sharing, once);
             // A program that runs once has no dependencies: its order is the program's.
             return new Specialised(plan, once ? new RunLoop.Serial() : executor.loop(plan), kernels);
         }

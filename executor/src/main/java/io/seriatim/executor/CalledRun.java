@@ -4,6 +4,7 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.seriatim.engine.Engine;
 import io.seriatim.engine.OpBuilder;
 import io.seriatim.engine.Var;
+import io.seriatim.executor.run.OpenRuns;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;

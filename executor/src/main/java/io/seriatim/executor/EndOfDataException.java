@@ -1,5 +1,6 @@
 package io.seriatim.executor;
 
+import io.seriatim.executor.ir.EndOfBatches;
 import java.io.Serial;
 
 /** A reader of a program has no more batches. This is no failure: the run has changed nothing, unless it reads in a loop, and the next one begins the data again. */

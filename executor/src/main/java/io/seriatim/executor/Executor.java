@@ -5,6 +5,18 @@ import io.seriatim.device.Devices;
 import io.seriatim.device.Place;
 import io.seriatim.engine.Engine;
 import io.seriatim.engine.Lane;
+import io.seriatim.executor.compile.PlanCompiler;
+import io.seriatim.executor.ir.Options;
+import io.seriatim.executor.run.ParallelRunLoop;
+import io.seriatim.executor.run.HelperPool;
+import io.seriatim.executor.run.OpenRuns;
+import io.seriatim.executor.run.EngineRunLoop;
+import io.seriatim.executor.run.RunLoop;
+import io.seriatim.executor.run.StreamPool;
+import io.seriatim.executor.run.IntraOpLoop;
+import io.seriatim.executor.run.ThreadAutotuner;
+import io.seriatim.executor.schedule.CompiledPlan;
+import io.seriatim.executor.schedule.CriticalPaths;
 import io.seriatim.executor.trace.RunRecorder;
 import io.seriatim.graph.AllowedFiles;
 import io.seriatim.graph.Interpreter;
@@ -38,9 +50,9 @@ public final class Executor implements AutoCloseable {
     private final StreamPool streams;
     private final Scope scope = new Scope();
     private final Interpreter interpreter;
-    private final Specialiser specialiser;
+    private final PlanCompiler specialiser;
     private final @Nullable Engine engine;
-    private final @Nullable Helpers helpers;
+    private final @Nullable HelperPool helpers;
     @GuardedBy("cached")
     private final Map<Key, Plan> cached = new LinkedHashMap<>(8, 0.75f, true);
     /** Of programs that were run by {@link #run(Program, Map, Fetches)}: hashing one takes longer than running it. */
@@ -239,7 +251,7 @@ public final class Executor implements AutoCloseable {
         }
 
         /** Runs in parallel also what is too small to gain by it. */
-        Builder eager() {
+        public Builder eager() {
             eager = true;
             return this;
         }
@@ -380,7 +392,7 @@ public final class Executor implements AutoCloseable {
         this.options = options;
         this.streams = new StreamPool(options.devices());
         this.interpreter = Interpreter.of(kernels).files(options.files());
-        this.specialiser = new Specialiser(options, kernels, interpreter);
+        this.specialiser = new PlanCompiler(options, kernels, interpreter);
         PaddleRandom random = options.paddleRandom();
         if (random != null) {
             interpreter.paddleRandom(random);
@@ -388,7 +400,7 @@ public final class Executor implements AutoCloseable {
         this.engine = options.threads() == 1 || options.engine() != null
                 ? null
                 : Engine.builder().workers(Lane.CPU, options.threads() - 1).name("executor").build();
-        this.helpers = engine == null ? null : new Helpers(engine, openRuns, options.threads() - 1);
+        this.helpers = engine == null ? null : new HelperPool(engine, openRuns, options.threads() - 1);
         options.devices().get(options.place());
     }
 
@@ -412,27 +424,27 @@ public final class Executor implements AutoCloseable {
         return new Builder();
     }
 
-    StreamPool streams() {
+    public StreamPool streams() {
         return streams;
     }
 
-    RunLoop loop(Specialisation plan) {
+    public RunLoop loop(CompiledPlan plan) {
         Engine pushed = options.engine();
         if (pushed != null) {
-            return new Pushed(pushed, openRuns);
+            return new EngineRunLoop(pushed, openRuns);
         }
-        Helpers called = helpers;
+        HelperPool called = helpers;
         if (called == null || options.sequential()) {
             return new RunLoop.Serial();
         }
-        Urgency urgency = Urgency.of(plan);
-        Crew crew = new Crew(plan, urgency, called, options.threads());
+        CriticalPaths urgency = CriticalPaths.of(plan);
+        ParallelRunLoop crew = new ParallelRunLoop(plan, urgency, called, options.threads());
         if (options.eager()) {
             return crew;
         }
         return switch (urgency.gain(options.threads())) {
-            case NONE -> Team.of(plan, options.threads());
-            case UNCERTAIN -> new Trial(new RunLoop.Serial(), crew);
+            case NONE -> IntraOpLoop.of(plan, options.threads());
+            case UNCERTAIN -> new ThreadAutotuner(new RunLoop.Serial(), crew);
             case LARGE -> crew;
         };
     }
@@ -459,11 +471,11 @@ public final class Executor implements AutoCloseable {
         return new Fetches(List.of(names));
     }
 
-    Options options() {
+    public Options options() {
         return options;
     }
 
-    Specialiser specialiser() {
+    PlanCompiler specialiser() {
         return specialiser;
     }
 
@@ -639,7 +651,7 @@ public final class Executor implements AutoCloseable {
     public void close() {
         openRuns.close(options.engine());
         if (engine != null) {
-            Helpers.close(engine);
+            HelperPool.close(engine);
         }
         synchronized (plans) {
             plans.forEach(Plan::close);

@@ -1,5 +1,7 @@
 package io.seriatim.executor;
 
+import io.seriatim.executor.ir.PassName;
+
 /**
  * What a plan does to a program's operations before they are scheduled, to take less time or memory. All are on unless {@link Executor.Builder#without} says otherwise; none is taken of a program that runs
  * once or whose results are checked one by one. Results stay the same to the bit unless a pass says what changes.
@@ -49,7 +51,7 @@ public enum Pass {
     PARTITION;
 
     /** The name by which the packages behind the API know it. */
-    PassName key() {
+    public PassName key() {
         return PassName.valueOf(name());
     }
 }

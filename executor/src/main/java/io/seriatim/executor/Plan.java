@@ -1,6 +1,16 @@
 package io.seriatim.executor;
 
 import io.seriatim.engine.Engine;
+import io.seriatim.executor.ir.Access;
+import io.seriatim.executor.ir.ValueNumbering;
+import io.seriatim.executor.ir.EndOfBatches;
+import io.seriatim.executor.ir.RunFailure;
+import io.seriatim.executor.ir.Sharing;
+import io.seriatim.executor.run.Cancellation;
+import io.seriatim.executor.run.OpenRuns;
+import io.seriatim.executor.run.Recording;
+import io.seriatim.executor.run.RunContext;
+import io.seriatim.executor.schedule.CompiledPlan;
 import io.seriatim.executor.trace.RunRecorder;
 import io.seriatim.graph.Aliases;
 import io.seriatim.graph.Attribute;
@@ -61,13 +71,13 @@ public final class Plan {
         feeds.names().forEach(name -> require(block, name, "feed"));
         fetches.names().forEach(name -> require(block, name, "fetch"));
         this.reads = Reads.of(block, feeds.names());
-        Accesses accesses = global(Set.of()).accesses();
+        ValueNumbering accesses = global(Set.of()).accesses();
         // What is written by another name may outlive the run, too.
         this.writesScope = makesAliases || accesses.operations().stream().anyMatch(access -> writesScope(access, accesses));
     }
 
     /** What normalises in a test names its state among its results, but leaves it as it is. */
-    private static boolean writesScope(Access access, Accesses accesses) {
+    private static boolean writesScope(Access access, ValueNumbering accesses) {
         boolean tests = access.op().attribute("is_test") instanceof Attribute.Bool(boolean set) && set;
         for (int value : access.writes()) {
             boolean kept = tests && !access.runsBlocks() && java.util.Arrays.stream(access.reads()).anyMatch(read -> read == value);
@@ -88,7 +98,7 @@ public final class Plan {
         return global.computeIfAbsent(kept, names -> {
             Set<String> wanted = new LinkedHashSet<>(fetches.names());
             names.stream().filter(name -> program.global().var(name) != null).forEach(wanted::add);
-            return new BlockPlan(executor, Accesses.of(program.global(), feeds.names(), List.copyOf(wanted)), once);
+            return new BlockPlan(executor, ValueNumbering.of(program.global(), feeds.names(), List.copyOf(wanted)), once);
         });
     }
 
@@ -109,7 +119,7 @@ public final class Plan {
         return feeds;
     }
 
-    Fetches fetches() {
+    public Fetches fetches() {
         return fetches;
     }
 
@@ -274,7 +284,7 @@ public final class Plan {
     private Results run(Scope root, Map<String, Tensor> fed) {
         Set<String> kept = root.kept();
         BlockPlan plan = global(kept);
-        Accesses accesses = plan.accesses();
+        ValueNumbering accesses = plan.accesses();
         Map<String, Tensor> results = LinkedHashMap.newLinkedHashMap(fetches.names().size());
         Cancellation cancellation = new Cancellation();
         RunRecorder recorder = executor.options().recorder();
@@ -308,12 +318,12 @@ public final class Plan {
     }
 
     @Nullable
-    Object[] externals(Accesses accesses, Scope root, Map<String, Tensor> fed) {
+    Object[] externals(ValueNumbering accesses, Scope root, Map<String, Tensor> fed) {
         @Nullable
         Object[] externals = new Object[accesses.externals().length];
         for (int i = 0; i < externals.length; i++) {
-            Accesses.Value value = accesses.values().get(accesses.externals()[i]);
-            externals[i] = value.origin() == Accesses.Origin.FED ? fed.get(value.name()) : root.value(value.name());
+            ValueNumbering.Value value = accesses.values().get(accesses.externals()[i]);
+            externals[i] = value.origin() == ValueNumbering.Origin.FED ? fed.get(value.name()) : root.value(value.name());
             if (externals[i] == null) {
                 requireUnread(accesses, accesses.externals()[i]);
             }
@@ -322,11 +332,11 @@ public final class Plan {
     }
 
     /** What an operation computes with must be there. */
-    private void requireUnread(Accesses accesses, int value) {
+    private void requireUnread(ValueNumbering accesses, int value) {
         for (Access access : accesses.operations()) {
             Operation schema = Operations.system().find(access.op().type());
             if (schema != null && schema.isLowered() && java.util.Arrays.stream(access.reads()).anyMatch(read -> read == value)) {
-                Accesses.Value missing = accesses.values().get(value);
+                ValueNumbering.Value missing = accesses.values().get(value);
                 OpDesc op = access.op();
                 throw new IllegalArgumentException(
                         "Variable '" + missing.name() + "' has no value, but operation " + access.index() + " (" + op.type()
@@ -338,27 +348,27 @@ public final class Plan {
     }
 
     private void inner(BlockSession session, Cancellation cancellation, @Nullable Recording recording, Scope root) {
-        inner.computeIfAbsent(session.block().index(), _ -> new BlockPlan(executor, Accesses.inner(session.block(), mentions()), false))
+        inner.computeIfAbsent(session.block().index(), _ -> new BlockPlan(executor, ValueNumbering.inner(session.block(), mentions()), false))
                 .run(session, cancellation, recording, makesAliases || root.sharesMemory());
     }
 
     private synchronized Map<String, Set<Integer>> mentions() {
         Map<String, Set<Integer>> known = mentions;
         if (known == null) {
-            known = Accesses.mentions(program);
+            known = ValueNumbering.mentions(program);
             mentions = known;
         }
         return known;
     }
 
     /** The plan for some values, to look at. */
-    Specialisation specialisation(Scope root, Tensor... values) {
+    public CompiledPlan specialisation(Scope root, Tensor... values) {
         boolean alone = !executor.options().place().isHost();
         return specialisation(root, Sharing.of(global(root.kept()).accesses(), root.bindings(), alone), values);
     }
 
     /** The plan for some values as if variables shared memory in some way. */
-    Specialisation specialisation(Scope root, Sharing sharing, Tensor... values) {
+    public CompiledPlan specialisation(Scope root, Sharing sharing, Tensor... values) {
         BlockPlan plan = global(root.kept());
         return plan.specialised(externals(plan.accesses(), root, fed(values)), sharing).plan();
     }
@@ -370,7 +380,7 @@ public final class Plan {
     }
 
     /** Lets memory and streams go that no run uses. */
-    void close() {
+    public void close() {
         global.values().forEach(BlockPlan::close);
         inner.values().forEach(BlockPlan::close);
     }

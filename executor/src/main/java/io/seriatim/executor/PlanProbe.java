@@ -1,5 +1,11 @@
 package io.seriatim.executor;
 
+import io.seriatim.executor.ir.Task;
+import io.seriatim.executor.run.Cancellation;
+import io.seriatim.executor.run.Frame;
+import io.seriatim.executor.run.RunContext;
+import io.seriatim.executor.run.Work;
+import io.seriatim.executor.schedule.CompiledPlan;
 import io.seriatim.graph.BlockExecution;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.kernel.Kernel;
@@ -22,7 +28,7 @@ public final class PlanProbe implements AutoCloseable {
                 "Block " + session.block().index() + " has a plan of its own: a program that runs blocks has no bare loop");
     };
 
-    private final Specialisation plan;
+    private final CompiledPlan plan;
     private final Frame frame;
     private final RunContext context;
     private final Work[] works;

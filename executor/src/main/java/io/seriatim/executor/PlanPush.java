@@ -2,6 +2,7 @@ package io.seriatim.executor;
 
 import io.seriatim.engine.Engine;
 import io.seriatim.engine.Var;
+import io.seriatim.executor.run.OpenRuns;
 import io.seriatim.tensor.NDArray;
 import io.seriatim.tensor.NDArrays;
 import io.seriatim.tensor.Tensor;

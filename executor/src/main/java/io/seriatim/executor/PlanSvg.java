@@ -1,6 +1,10 @@
 package io.seriatim.executor;
 
 import io.seriatim.device.Place;
+import io.seriatim.executor.ir.Task;
+import io.seriatim.executor.schedule.MemoryPlan;
+import io.seriatim.executor.schedule.CompiledPlan;
+import io.seriatim.executor.schedule.Streams;
 import io.seriatim.graph.Printable;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -37,7 +41,7 @@ final class PlanSvg {
             """;
 
     private final PlanView view;
-    private final Specialisation plan;
+    private final CompiledPlan plan;
     private final int tasks;
     private final StringBuilder lines = new StringBuilder();
     private final StringBuilder boxes = new StringBuilder();

@@ -2,6 +2,14 @@ package io.seriatim.executor;
 
 import com.google.errorprone.annotations.FormatMethod;
 import io.seriatim.device.Place;
+import io.seriatim.executor.ir.Access;
+import io.seriatim.executor.ir.ValueNumbering;
+import io.seriatim.executor.ir.Options;
+import io.seriatim.executor.ir.Task;
+import io.seriatim.executor.ir.ValueTable;
+import io.seriatim.executor.schedule.MemoryPlan;
+import io.seriatim.executor.schedule.CompiledPlan;
+import io.seriatim.executor.schedule.Streams;
 import io.seriatim.graph.Printable;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -17,7 +25,7 @@ import java.util.stream.Collectors;
 /** Prints a plan, one section for each step. */
 final class PlanText {
     private final PlanView view;
-    private final Specialisation plan;
+    private final CompiledPlan plan;
     private final ValueTable values;
     private final StringBuilder text = new StringBuilder();
 
@@ -48,7 +56,7 @@ final class PlanText {
 
     private void head() {
         Options options = view.options();
-        String fed = plan.accesses().values().stream().filter(value -> value.origin() == Accesses.Origin.FED).map(Accesses.Value::name)
+        String fed = plan.accesses().values().stream().filter(value -> value.origin() == ValueNumbering.Origin.FED).map(ValueNumbering.Value::name)
                 .distinct().collect(Collectors.joining(", "));
         line("plan of %d operations in %d tasks, on %s with %d thread%s, %s", plan.accesses().operations().size(), plan.tasks().size(),
                 options.place(), options.threads(), options.threads() == 1 ? "" : "s",
@@ -58,11 +66,11 @@ final class PlanText {
     }
 
     private void variables() {
-        List<Accesses.Value> all = plan.accesses().values();
-        line("%n1 variables: %d values of %d variables", all.size(), all.stream().map(Accesses.Value::name).distinct().count());
+        List<ValueNumbering.Value> all = plan.accesses().values();
+        line("%n1 variables: %d values of %d variables", all.size(), all.stream().map(ValueNumbering.Value::name).distinct().count());
         Table table = new Table("value", "variable", "origin", "persistable", "type");
         for (int i = 0; i < all.size(); i++) {
-            Accesses.Value value = all.get(i);
+            ValueNumbering.Value value = all.get(i);
             String type = values.spec(i) == null ? "known when run" : String.valueOf(values.spec(i));
             table.row(i, value.name(), value.origin().name().toLowerCase(Locale.ROOT), value.persistable() ? "yes" : "no",
                     values.constant(i) == null ? type : type + ", follows from shapes");
@@ -177,9 +185,9 @@ final class PlanText {
     private String where(int value) {
         return plan.memory().offsets()[value] >= 0
                 ? "arena"
-                : values.origin(value) == Accesses.Origin.FED
+                : values.origin(value) == ValueNumbering.Origin.FED
                         ? "the caller's"
-                        : values.isPersistable(value) || values.origin(value) == Accesses.Origin.OUTSIDE
+                        : values.isPersistable(value) || values.origin(value) == ValueNumbering.Origin.OUTSIDE
                                 ? "the scope's"
                                 : values.constant(value) != null ? "the plan's" : values.isWanted(value) ? "own, wanted" : "own";
     }

@@ -3,6 +3,15 @@ package io.seriatim.executor;
 import io.seriatim.device.Buffer;
 import io.seriatim.device.Devices;
 import io.seriatim.device.Place;
+import io.seriatim.executor.ir.Access;
+import io.seriatim.executor.ir.ValueNumbering;
+import io.seriatim.executor.ir.Options;
+import io.seriatim.executor.ir.Sharing;
+import io.seriatim.executor.ir.Stage;
+import io.seriatim.executor.ir.Task;
+import io.seriatim.executor.schedule.Lifetimes;
+import io.seriatim.executor.schedule.CompiledPlan;
+import io.seriatim.executor.schedule.Streams;
 import io.seriatim.graph.Block;
 import io.seriatim.graph.OpDesc;
 import io.seriatim.graph.Program;
@@ -27,7 +36,7 @@ import java.util.stream.IntStream;
 
 /** What an executor makes of a program, step by step, to read or to look at. Nothing is run, and neither parameters nor values to feed are needed: shapes are enough. */
 public final class PlanView {
-    private final Specialisation plan;
+    private final CompiledPlan plan;
     private final Options options;
     private final List<String> fetches;
     private final Lifetimes lifetimes;
@@ -56,7 +65,7 @@ public final class PlanView {
     record Edge(int from, Reason reason, boolean event) {
     }
 
-    private PlanView(Specialisation plan, Options options, List<String> fetches) {
+    private PlanView(CompiledPlan plan, Options options, List<String> fetches) {
         this.plan = plan;
         this.options = options;
         this.fetches = List.copyOf(fetches);
@@ -134,7 +143,7 @@ public final class PlanView {
 
     /** What a run would find in the scope or be fed. */
     private static Map<String, TensorSpec> given(Block block, long batch, Map<String, long[]> shapes, List<String> fetches) {
-        Accesses accesses = Accesses.of(block, List.of(), fetches);
+        ValueNumbering accesses = ValueNumbering.of(block, List.of(), fetches);
         Set<Integer> computedWith = new TreeSet<>();
         for (Access access : accesses.operations()) {
             Operation schema = Operations.system().find(access.op().type());
@@ -186,7 +195,7 @@ public final class PlanView {
         }
     }
 
-    Specialisation plan() {
+    public CompiledPlan plan() {
         return plan;
     }
 

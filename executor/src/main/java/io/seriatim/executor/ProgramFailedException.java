@@ -1,5 +1,6 @@
 package io.seriatim.executor;
 
+import io.seriatim.executor.ir.RunFailure;
 import java.io.Serial;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

@@ -1,5 +1,7 @@
 package io.seriatim.executor;
 
+import io.seriatim.executor.ir.ValueNumbering;
+import io.seriatim.executor.ir.EndOfBatches;
 import io.seriatim.graph.Block;
 import io.seriatim.graph.OpDesc;
 import io.seriatim.graph.VarDesc;
@@ -21,8 +23,8 @@ import org.jspecify.annotations.Nullable;
  * @param types
  *            of the tensors of a batch, null where anything goes
  */
-record ReadInstruction(int index, String name, List<String> outputs, List<VarType.@Nullable TensorType> types) {
-    static final String TYPE = Accesses.READ;
+public record ReadInstruction(int index, String name, List<String> outputs, List<VarType.@Nullable TensorType> types) {
+    static final String TYPE = ValueNumbering.READ;
 
     static ReadInstruction of(OpDesc op, int index, Block block) {
         String name = op.input("Reader").getFirst();
@@ -50,7 +52,7 @@ record ReadInstruction(int index, String name, List<String> outputs, List<VarTyp
      * @throws EndOfBatches
      *             at the end; the reader has been reset
      */
-    static List<Tensor> next(OpDesc read, Block block, @Nullable Object value) throws Exception {
+    public static List<Tensor> next(OpDesc read, Block block, @Nullable Object value) throws Exception {
         ReadInstruction instruction = of(read, block.ops().indexOf(read), block);
         List<Reader.Outcome> outcomes = Reader.take(List.of(instruction.reader(value)));
         requireData(List.of(instruction), outcomes);

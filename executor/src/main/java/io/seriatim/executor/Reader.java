@@ -5,6 +5,7 @@ import io.seriatim.engine.Body;
 import io.seriatim.engine.Engine;
 import io.seriatim.engine.Lane;
 import io.seriatim.engine.Var;
+import io.seriatim.executor.run.HelperPool;
 import io.seriatim.tensor.Tensor;
 import java.io.IOException;
 import java.util.ArrayDeque;
@@ -573,7 +574,7 @@ public final class Reader implements AutoCloseable {
         } finally {
             begin();
             if (pusher == null) {
-                Helpers.close(engine);
+                HelperPool.close(engine);
             }
         }
     }

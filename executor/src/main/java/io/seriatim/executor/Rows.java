@@ -2,6 +2,7 @@ package io.seriatim.executor;
 
 import io.seriatim.device.Device;
 import io.seriatim.device.Devices;
+import io.seriatim.executor.ir.Copies;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;

@@ -4,6 +4,9 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.seriatim.device.Buffer;
 import io.seriatim.engine.Engine;
 import io.seriatim.engine.Var;
+import io.seriatim.executor.ir.Bindings;
+import io.seriatim.executor.ir.Copies;
+import io.seriatim.executor.ir.PackedWeights;
 import io.seriatim.tensor.Tensor;
 import java.util.Collections;
 import java.util.IdentityHashMap;
@@ -11,7 +14,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.WeakHashMap;
 import java.util.WeakHashMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.Lock;
@@ -189,7 +191,7 @@ public final class Scope {
     }
 
     /** For runs: what outlives them goes to where it is, else to the root. */
-    Bindings bindings() {
+    public Bindings bindings() {
         return new Bindings() {
             @Override
             public @Nullable Object find(String name) {

@@ -2,6 +2,7 @@ package io.seriatim.executor;
 
 import static org.junit.jupiter.api.Assertions.fail;
 
+import io.seriatim.executor.ir.Copies;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import java.lang.foreign.MemorySegment;
@@ -10,12 +11,12 @@ import java.util.Arrays;
 import java.util.Random;
 
 /** Tensors for tests, and comparisons of them to the bit. */
-final class Bits {
+public final class Bits {
     private Bits() {
     }
 
     /** Normal random numbers. */
-    static Tensor normal(long seed, long... dims) {
+    public static Tensor normal(long seed, long... dims) {
         Random random = new Random(seed);
         float[] values = new float[Math.toIntExact(Arrays.stream(dims).reduce(1, Math::multiplyExact))];
         for (int i = 0; i < values.length; i++) {
@@ -25,11 +26,11 @@ final class Bits {
     }
 
     /** Whole numbers from 0 to a bound. */
-    static Tensor below(long bound, long seed, long... dims) {
+    public static Tensor below(long bound, long seed, long... dims) {
         return Tensor.of(new Random(seed).longs(Arrays.stream(dims).reduce(1, Math::multiplyExact), 0, bound).toArray(), dims);
     }
 
-    static Tensor floats(double... values) {
+    public static Tensor floats(double... values) {
         return Tensor.of(DType.FLOAT32, values, values.length);
     }
 
@@ -48,7 +49,7 @@ final class Bits {
         return tensor.shape().size() == 0 ? new byte[0] : elements(tensor).toArray(ValueLayout.JAVA_BYTE);
     }
 
-    static Tensor copy(Tensor tensor) {
+    public static Tensor copy(Tensor tensor) {
         Tensor copy = Tensor.allocate(tensor.dtype(), tensor.shape().dims());
         if (tensor.shape().size() > 0) {
             elements(copy).copyFrom(elements(tensor));
@@ -57,15 +58,15 @@ final class Bits {
     }
 
     /** The tensor, or what it holds if it is on a device. */
-    static Tensor onHost(Tensor tensor) {
+    public static Tensor onHost(Tensor tensor) {
         return Copies.toHost(tensor);
     }
 
-    static boolean same(Tensor a, Tensor b) {
+    public static boolean same(Tensor a, Tensor b) {
         return a.spec().equals(b.spec()) && Arrays.equals(of(a), of(b));
     }
 
-    static void assertSame(Tensor expected, Tensor found, String where) {
+    public static void assertSame(Tensor expected, Tensor found, String where) {
         if (!same(expected, found)) {
             fail(where + ": expected " + text(expected) + ", but found " + text(found));
         }

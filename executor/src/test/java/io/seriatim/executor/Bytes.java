@@ -1,5 +1,10 @@
 package io.seriatim.executor;
 
+import io.seriatim.executor.ir.Arg;
+import io.seriatim.executor.ir.Stage;
+import io.seriatim.executor.ir.Task;
+import io.seriatim.executor.ir.ValueTable;
+import io.seriatim.executor.schedule.CompiledPlan;
 import io.seriatim.tensor.Layout;
 import java.util.BitSet;
 import org.jspecify.annotations.Nullable;
@@ -10,7 +15,7 @@ final class Bytes {
     }
 
     /** Null for all. */
-    static @Nullable BitSet of(Specialisation plan, int task, int memory) {
+    static @Nullable BitSet of(CompiledPlan plan, int task, int memory) {
         ValueTable values = plan.values();
         if (!(plan.tasks().get(task) instanceof Task.Compute compute)) {
             return null;
@@ -50,7 +55,7 @@ final class Bytes {
     }
 
     /** Whether two tasks touch some byte both, where the memories of two values are one. */
-    static boolean meet(Specialisation plan, int one, int ofOne, int two, int ofTwo) {
+    static boolean meet(CompiledPlan plan, int one, int ofOne, int two, int ofTwo) {
         BitSet first = of(plan, one, ofOne);
         BitSet second = of(plan, two, ofTwo);
         return first == null || second == null || first.intersects(second);

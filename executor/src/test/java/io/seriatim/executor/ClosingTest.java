@@ -8,6 +8,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.seriatim.engine.Engine;
 import io.seriatim.engine.Lane;
+import io.seriatim.executor.run.Cancellation;
+import io.seriatim.executor.run.ParallelRunLoop;
+import io.seriatim.executor.run.Frame;
+import io.seriatim.executor.run.HelperPool;
+import io.seriatim.executor.run.OpenRuns;
+import io.seriatim.executor.run.RunContext;
+import io.seriatim.executor.schedule.CompiledPlan;
+import io.seriatim.executor.schedule.CriticalPaths;
 import io.seriatim.graph.OpDesc;
 import io.seriatim.graph.Program;
 import io.seriatim.graph.VarDesc;
@@ -40,7 +48,7 @@ class ClosingTest {
         }
 
         @Override
-        Inside begin() {
+        public Inside begin() {
             return switch (bug) {
                 // As if inside of a run.
                 case REFUSES_NOTHING, DOES_NOT_WAIT -> help();
@@ -55,26 +63,26 @@ class ClosingTest {
         }
 
         @Override
-        Inside beginPushed() {
+        public Inside beginPushed() {
             return bug == Bug.REFUSES_PUSHED_RUNS ? begin() : super.beginPushed();
         }
 
         @Override
-        synchronized void pushed(Engine engine, io.seriatim.engine.Var scope) {
+        public synchronized void pushed(Engine engine, io.seriatim.engine.Var scope) {
             if (bug != Bug.FORGETS_PUSHED_RUNS) {
                 super.pushed(engine, scope);
             }
         }
 
         @Override
-        void end(Inside inside) {
+        public void end(Inside inside) {
             if (bug != Bug.DOES_NOT_COUNT_OFF) {
                 super.end(inside);
             }
         }
 
         @Override
-        void close(@org.jspecify.annotations.Nullable Engine shared) {
+        public void close(@org.jspecify.annotations.Nullable Engine shared) {
             closing = true;
             super.close(shared);
         }
@@ -127,13 +135,13 @@ class ClosingTest {
     @Test
     void aCallThatFailsIsNoCall() {
         Engine engine = Engine.builder().workers(Lane.CPU, 1).build();
-        Helpers helpers = new Helpers(engine, new OpenRuns(), 2);
+        HelperPool helpers = new HelperPool(engine, new OpenRuns(), 2);
         try (Executor executor = Executor.builder().threads(2).eager().fusion(false).build()) {
             Program program = ClosingContract.doubling();
             program.global().put(VarDesc.of("z", VarType.dense(FLOAT32, -1))).add(OpDesc.of("tanh").in("X", "x").out("Out", "z").build());
             Plan plan = executor.compile(program, Executor.feeds("x"), Executor.fetches("y", "z"));
-            Specialisation known = plan.specialisation(new Scope(), Bits.floats(1));
-            Crew crew = new Crew(known, Urgency.of(known), helpers, 2);
+            CompiledPlan known = plan.specialisation(new Scope(), Bits.floats(1));
+            ParallelRunLoop crew = new ParallelRunLoop(known, CriticalPaths.of(known), helpers, 2);
             engine.close();
             for (int i = 0; i < 40; i++) {
                 try (Frame frame = new Frame(known, executor.options(), executor.streams())) {

@@ -8,6 +8,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.seriatim.device.Devices;
 import io.seriatim.device.Place;
+import io.seriatim.executor.ir.Task;
+import io.seriatim.executor.schedule.CompiledPlan;
+import io.seriatim.executor.schedule.Streams;
 import io.seriatim.graph.Attribute;
 import io.seriatim.graph.DataParallel;
 import io.seriatim.graph.Momentum;
@@ -46,14 +49,14 @@ class DataParallelPlanTest {
     }
 
     /** A plan, and of each task all that surely have ended when it begins. */
-    private record Planned(Specialisation plan, List<BitSet> before) {
+    private record Planned(CompiledPlan plan, List<BitSet> before) {
         static Planned of(DataParallel parallel) {
             try (Devices devices = Devices.builder().build();
                     Executor executor = Executor.builder().devices(devices).place(parallel.places().getFirst()).build()) {
                 executor.run(parallel.startup());
                 Plan plan = executor.compile(parallel.main(), new Feeds(parallel.feedNames()), new Fetches(parallel.fetches()));
                 int rows = 4 * parallel.places().size();
-                Specialisation made = plan.specialisation(executor.scope(),
+                CompiledPlan made = plan.specialisation(executor.scope(),
                         parallel.split(Bits.normal(1, rows, 16), Bits.below(5, 1, rows, 1)));
                 int[][] direct = Streams.chained(made.before(), made.streams().stream());
                 List<BitSet> before = new ArrayList<>();

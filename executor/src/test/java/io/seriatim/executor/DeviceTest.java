@@ -8,6 +8,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.seriatim.device.Devices;
 import io.seriatim.device.Place;
+import io.seriatim.executor.ir.Copies;
+import io.seriatim.executor.ir.Task;
+import io.seriatim.executor.schedule.CompiledPlan;
 import io.seriatim.graph.Adam;
 import io.seriatim.graph.Block;
 import io.seriatim.graph.Network;
@@ -83,7 +86,7 @@ class DeviceTest {
     }
 
     private long transfers(Executor executor, Program program, List<String> fetches, String name) {
-        Specialisation plan = executor.compile(program, feeds("x"), new Fetches(fetches)).specialisation(executor.scope(), number(1));
+        CompiledPlan plan = executor.compile(program, feeds("x"), new Fetches(fetches)).specialisation(executor.scope(), number(1));
         PlanCheck.assertRight(plan, false, "transfers");
         return plan.tasks().stream().filter(task -> task.name().equals(name)).count();
     }
@@ -98,7 +101,7 @@ class DeviceTest {
         Program program = program(List.of(), ops.toArray(OpDesc[]::new));
         try (Executor executor = builder().threads(threads).eager().build()) {
             Plan plan = executor.compile(program, feeds("x"), fetches("y"));
-            Specialisation sp = plan.specialisation(executor.scope(), number(0));
+            CompiledPlan sp = plan.specialisation(executor.scope(), number(0));
             for (int i = 0; i < sp.tasks().size(); i++) {
                 Task t = sp.tasks().get(i);
                 System.out.println(i + " " + t.name() + " " + t.place() + " " + java.util.Arrays.toString(t.reads())
@@ -186,7 +189,7 @@ class DeviceTest {
                 scale("a", "c", 3, "sim:0"), add("b", "c", "d", "sim:0"));
         try (Executor executor = builder().build()) {
             Plan plan = executor.compile(program, feeds("x"), fetches("d"));
-            Specialisation with = plan.specialisation(executor.scope(), number(1));
+            CompiledPlan with = plan.specialisation(executor.scope(), number(1));
             assertEquals(List.of("sim:0 copy in", "sim:0 compute", "sim:0 compute side", "sim:0 copy out"),
                     with.streams().streams().stream().map(Object::toString).toList());
             assertEquals(4, with.streams().events(), "copy in to compute, compute to side and back, compute to copy out");

@@ -3,6 +3,9 @@ package io.seriatim.executor;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.seriatim.executor.ir.Stage;
+import io.seriatim.executor.ir.Task;
+import io.seriatim.executor.schedule.CompiledPlan;
 import io.seriatim.graph.Network;
 import io.seriatim.graph.Program;
 import io.seriatim.graph.Value;
@@ -14,7 +17,7 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 /** Compares inference with and without a pass. */
-final class ImagePasses {
+public final class ImagePasses {
     /** Of the largest result: two normalisations or convolutions that add in another order, a dozen of them one after the other. */
     private static final float BOUND = 1e-4f;
 
@@ -26,16 +29,16 @@ final class ImagePasses {
                 () -> Executor.builder().threads(3).eager().inPlace(false), () -> Executor.builder().threads(2).eager().memoryPlan(false));
     }
 
-    static Stream<Stage> stages(Specialisation plan) {
+    static Stream<Stage> stages(CompiledPlan plan) {
         return Task.stages(plan.tasks());
     }
 
-    static List<String> names(Network network) {
+    public static List<String> names(Network network) {
         return network.outputs().values().values().stream().map(Value::name).toList();
     }
 
     /** How many stages of a plan have some property. */
-    static long count(Network network, Program main, Predicate<Stage> property, Tensor x, Pass... without) {
+    public static long count(Network network, Program main, Predicate<Stage> property, Tensor x, Pass... without) {
         Executor.Builder builder = Executor.builder().threads(1);
         for (Pass pass : without) {
             builder = builder.without(pass);
@@ -53,7 +56,7 @@ final class ImagePasses {
             executor.run(network.startup());
             RandomImages.fill(executor.scope(), main, seed);
             Plan plan = executor.compile(main, Executor.feeds("x"), new Fetches(names(network)));
-            Specialisation specialisation = plan.specialisation(executor.scope(), x);
+            CompiledPlan specialisation = plan.specialisation(executor.scope(), x);
             PlanCheck.assertRight(specialisation, executor.options().inOrder(), where);
             for (int run = 0; run < 2; run++) {
                 Results results = plan.run(x);
@@ -64,7 +67,7 @@ final class ImagePasses {
     }
 
     /** All executors with a pass and without it. */
-    static void assertAlike(Network network, Program main, long seed, Tensor x, Pass pass, String where) {
+    public static void assertAlike(Network network, Program main, long seed, Tensor x, Pass pass, String where) {
         List<Tensor> expected = results(Executor.builder().threads(1).without(Pass.FOLDING).without(Pass.CHANNELS_LAST), network, main,
                 seed,
                 x, where);
@@ -79,7 +82,7 @@ final class ImagePasses {
         }
     }
 
-    static void assertAlike(Tensor expected, Tensor found, String where) {
+    public static void assertAlike(Tensor expected, Tensor found, String where) {
         assertEquals(expected.spec(), found.spec(), where);
         float[] a = expected.toFloatArray();
         float[] b = found.toFloatArray();

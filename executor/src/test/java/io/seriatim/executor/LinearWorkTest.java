@@ -4,6 +4,10 @@ import static io.seriatim.executor.Executor.fetches;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.seriatim.device.Devices;
+import io.seriatim.executor.run.Frame;
+import io.seriatim.executor.schedule.Ancestors;
+import io.seriatim.executor.schedule.Dependencies;
+import io.seriatim.executor.schedule.CompiledPlan;
 import io.seriatim.graph.Block;
 import io.seriatim.graph.OpDesc;
 import io.seriatim.graph.Program;
@@ -111,14 +115,14 @@ class LinearWorkTest {
             executor.scope().set("w", Bits.floats(1));
             List<String> feeds = kind.equals("outliving") ? List.of() : List.of("x");
             String last = program.global().ops().getLast().outputNames().getFirst();
-            Specialisation plan = executor.compile(program, new Feeds(feeds), fetches(last)).specialisation(executor.scope(),
+            CompiledPlan plan = executor.compile(program, new Feeds(feeds), fetches(last)).specialisation(executor.scope(),
                     feeds.isEmpty() ? new Tensor[0] : new Tensor[]{Bits.floats(1)});
             assertLinear(plan, count);
             new Frame(plan, executor.options(), executor.streams()).close();
         }
     }
 
-    private static void assertLinear(Specialisation plan, int count) {
+    private static void assertLinear(CompiledPlan plan, int count) {
         int tasks = plan.tasks().size();
         Dependencies dependencies = plan.dependencies();
         // An operation has two operands, each of which may have to be brought here by way of the host.

@@ -1,6 +1,12 @@
 package io.seriatim.executor;
 
 import io.seriatim.device.Place;
+import io.seriatim.executor.ir.ValueNumbering;
+import io.seriatim.executor.ir.Arg;
+import io.seriatim.executor.ir.Stage;
+import io.seriatim.executor.ir.Task;
+import io.seriatim.executor.ir.ValueTable;
+import io.seriatim.executor.schedule.CompiledPlan;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.kernel.Computation;
 import java.util.ArrayList;
@@ -15,7 +21,7 @@ import java.util.Set;
 
 /** Compares all that lies in arenas with all: where two overlap, one must be done with before the other begins. Memory that is let go must not be used any more. */
 final class MemoryCheck {
-    private final Specialisation plan;
+    private final CompiledPlan plan;
     private final BitSet[] ancestors;
     private final Map<Integer, BitSet> users = new HashMap<>();
     private final List<String> violations = new ArrayList<>();
@@ -27,7 +33,7 @@ final class MemoryCheck {
         }
     }
 
-    MemoryCheck(Specialisation plan, BitSet[] ancestors) {
+    MemoryCheck(CompiledPlan plan, BitSet[] ancestors) {
         this.plan = plan;
         this.ancestors = ancestors;
         for (int i = 0; i < plan.tasks().size(); i++) {
@@ -65,7 +71,7 @@ final class MemoryCheck {
             if (offset >= 0 && spec != null && values.memory(i) == i && users.containsKey(i)) {
                 parts.add(new Part("'" + values.name(i) + "'", Objects.requireNonNull(values.place(i)), offset, spec.bytes(), users.get(i),
                         i));
-                if (values.isWanted(i) || values.isPersistable(i) || values.origin(i) != Accesses.Origin.COMPUTED) {
+                if (values.isWanted(i) || values.isPersistable(i) || values.origin(i) != ValueNumbering.Origin.COMPUTED) {
                     violations.add("'" + values.name(i) + "' is known outside of the run, but lies in an arena");
                 }
             }
@@ -158,7 +164,7 @@ final class MemoryCheck {
         for (int memory = 0; memory < plan.values().size(); memory++) {
             boolean own = plan.values().memory(memory) == memory && plan.memory().offsets()[memory] < 0
                     && plan.values().constant(memory) == null
-                    && plan.values().origin(memory) == Accesses.Origin.COMPUTED && users.containsKey(memory)
+                    && plan.values().origin(memory) == ValueNumbering.Origin.COMPUTED && users.containsKey(memory)
                     && Arrays.stream(memory(memory))
                             .noneMatch(value -> plan.values().isWanted(value) || plan.values().isPersistable(value));
             if (own && !after.containsKey(memory)) {

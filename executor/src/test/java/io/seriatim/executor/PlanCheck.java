@@ -1,8 +1,12 @@
 package io.seriatim.executor;
 
-import io.seriatim.graph.Attribute;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.seriatim.executor.ir.Access;
+import io.seriatim.executor.ir.Task;
+import io.seriatim.executor.ir.ValueTable;
+import io.seriatim.executor.schedule.CompiledPlan;
+import io.seriatim.graph.Attribute;
 import io.seriatim.graph.OpDesc;
 import io.seriatim.graph.op.Effect;
 import io.seriatim.graph.op.Operation;
@@ -26,12 +30,12 @@ import org.jspecify.annotations.Nullable;
  * Looks for mistakes in a plan by brute force: which task surely comes before which is found out exactly, from the final edges, and everything else by comparing all with all. Shares no code with the steps
  * that make plans.
  */
-final class PlanCheck {
-    private final Specialisation plan;
+public final class PlanCheck {
+    private final CompiledPlan plan;
     private final List<String> violations = new ArrayList<>();
     private final BitSet[] ancestors;
 
-    private PlanCheck(Specialisation plan, boolean inOrder) {
+    private PlanCheck(CompiledPlan plan, boolean inOrder) {
         this.plan = plan;
         this.ancestors = new BitSet[plan.tasks().size()];
         for (int i = 0; i < ancestors.length; i++) {
@@ -51,7 +55,7 @@ final class PlanCheck {
     }
 
     /** In order: one thread runs the tasks one after the other. */
-    static List<String> violations(Specialisation plan, boolean inOrder) {
+    static List<String> violations(CompiledPlan plan, boolean inOrder) {
         PlanCheck check = new PlanCheck(plan, inOrder);
         check.edges();
         check.data();
@@ -64,7 +68,7 @@ final class PlanCheck {
         return check.violations;
     }
 
-    static void assertRight(Specialisation plan, boolean inOrder, String where) {
+    public static void assertRight(CompiledPlan plan, boolean inOrder, String where) {
         assertEquals(List.of(), violations(plan, inOrder), where);
     }
 

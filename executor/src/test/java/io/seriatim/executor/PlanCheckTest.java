@@ -2,6 +2,7 @@ package io.seriatim.executor;
 
 import io.seriatim.device.Devices;
 import io.seriatim.device.Place;
+import io.seriatim.executor.schedule.CompiledPlan;
 import io.seriatim.graph.Program;
 import io.seriatim.tensor.Tensor;
 import java.util.List;
@@ -31,7 +32,7 @@ class PlanCheckTest {
     private static void check(Expected program, int option) {
         try (Devices devices = Devices.builder().build(); Executor executor = options(option).get().devices(devices).build()) {
             executor.run(program.startup());
-            Specialisation plan = program.compile(executor).specialisation(executor.scope(), program.batch(0));
+            CompiledPlan plan = program.compile(executor).specialisation(executor.scope(), program.batch(0));
             boolean inOrder = plan.streams().isHostOnly() && executor.options().inOrder();
             PlanCheck.assertRight(plan, inOrder, program.what() + ", option " + option);
         }

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.seriatim.device.Place;
+import io.seriatim.executor.ir.Task;
 import io.seriatim.graph.Block;
 import io.seriatim.graph.Network;
 import io.seriatim.graph.OpDesc;

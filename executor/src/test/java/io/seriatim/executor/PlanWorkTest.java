@@ -6,6 +6,8 @@ import static io.seriatim.tensor.DType.FLOAT32;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.seriatim.executor.schedule.Dependencies;
+import io.seriatim.executor.schedule.CompiledPlan;
 import io.seriatim.graph.OpDesc;
 import io.seriatim.graph.Program;
 import io.seriatim.graph.VarDesc;
@@ -134,7 +136,7 @@ class PlanWorkTest {
         }
     }
 
-    private static Specialisation plan(Kind kind, int n, boolean parallel) {
+    private static CompiledPlan plan(Kind kind, int n, boolean parallel) {
         Executor.Builder options = Executor.builder().fusion(false);
         try (Executor executor = (parallel ? options.threads(2).eager() : options).build()) {
             Program program = kind.program(n);
@@ -162,7 +164,7 @@ class PlanWorkTest {
     @ParameterizedTest
     @EnumSource(Kind.class)
     void nothingIsLost(Kind kind) {
-        Specialisation plan = plan(kind, 300, true);
+        CompiledPlan plan = plan(kind, 300, true);
         int n = plan.tasks().size();
         boolean[][] reached = new boolean[n][n];
         for (int i = 0; i < n; i++) {
@@ -187,13 +189,13 @@ class PlanWorkTest {
         }
     }
 
-    private static boolean conflict(Specialisation plan, int first, int second) {
+    private static boolean conflict(CompiledPlan plan, int first, int second) {
         return meet(plan, plan.tasks().get(first).writes(), plan.tasks().get(second).reads())
                 || meet(plan, plan.tasks().get(first).reads(), plan.tasks().get(second).writes())
                 || meet(plan, plan.tasks().get(first).writes(), plan.tasks().get(second).writes());
     }
 
-    private static boolean meet(Specialisation plan, int[] some, int[] others) {
+    private static boolean meet(CompiledPlan plan, int[] some, int[] others) {
         for (int a : some) {
             for (int b : others) {
                 if (plan.values().memory(a) == plan.values().memory(b)) {

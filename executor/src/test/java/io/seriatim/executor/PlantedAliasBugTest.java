@@ -4,6 +4,15 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.seriatim.engine.Engine;
+import io.seriatim.executor.ir.Sharing;
+import io.seriatim.executor.run.Cancellation;
+import io.seriatim.executor.run.Frame;
+import io.seriatim.executor.run.OpenRuns;
+import io.seriatim.executor.run.EngineRunLoop;
+import io.seriatim.executor.run.RunContext;
+import io.seriatim.executor.run.RunLoop;
+import io.seriatim.executor.schedule.Dependencies;
+import io.seriatim.executor.schedule.CompiledPlan;
 import io.seriatim.graph.Program;
 import io.seriatim.tensor.Tensor;
 import java.util.ArrayList;
@@ -50,17 +59,17 @@ class PlantedAliasBugTest {
             return Objects.requireNonNull(AliasPrograms.fed().get(name));
         }
 
-        Specialisation specialisation() {
+        CompiledPlan specialisation() {
             return plan.specialisation(scope(), fed("rate"), fed("yes"));
         }
 
         /** As if no variable shared memory with another one before the run. */
-        Specialisation blind() {
+        CompiledPlan blind() {
             return plan.specialisation(scope(), Sharing.NONE, fed("rate"), fed("yes"));
         }
 
         /** The pairs of operations that the model says must be in order, and that are not. */
-        List<String> violations(Specialisation with) {
+        List<String> violations(CompiledPlan with) {
             BitSet[] ancestors = new BitSet[with.tasks().size()];
             List<String> violations = new ArrayList<>();
             for (int i = 0; i < ancestors.length; i++) {
@@ -78,13 +87,13 @@ class PlantedAliasBugTest {
             return violations;
         }
 
-        boolean conflict(Specialisation with, int first, int second) {
+        boolean conflict(CompiledPlan with, int first, int second) {
             return with.tasks().get(first).operations().stream().anyMatch(one -> with.tasks().get(second).operations().stream()
                     .anyMatch(two -> programs.conflict(one.index(), two.index())));
         }
 
         /** Whether the results are wrong, or something fails. */
-        boolean isCaught(Specialisation with, RunLoop loop) {
+        boolean isCaught(CompiledPlan with, RunLoop loop) {
             Scope scope = scope();
             Map<String, Tensor> fed = AliasPrograms.fed();
             RunContext.Lazy session = new RunContext.Lazy(executor.interpreter(), plan.program().global(), fed, 1, block -> {
@@ -113,10 +122,10 @@ class PlantedAliasBugTest {
             return expected.entrySet().stream().anyMatch(each -> !Arrays.equals(each.getValue(), found.get(each.getKey())));
         }
 
-        boolean isCaughtInSomeOrder(Specialisation with) {
+        boolean isCaughtInSomeOrder(CompiledPlan with) {
             for (long order = 0; order < 12; order++) {
                 try (Engine engine = Engine.builder().shuffled(order).build()) {
-                    if (isCaught(with, new Pushed(engine, new OpenRuns()))) {
+                    if (isCaught(with, new EngineRunLoop(engine, new OpenRuns()))) {
                         return true;
                     }
                 }
@@ -130,10 +139,10 @@ class PlantedAliasBugTest {
         }
     }
 
-    private static Specialisation without(Specialisation plan, int task, int other) {
+    private static CompiledPlan without(CompiledPlan plan, int task, int other) {
         int[][] before = plan.before().clone();
         before[task] = Arrays.stream(before[task]).filter(each -> each != other).toArray();
-        return new Specialisation(plan.accesses(), plan.values(), plan.tasks(), plan.dependencies(), plan.streams(), plan.memory(),
+        return new CompiledPlan(plan.accesses(), plan.values(), plan.tasks(), plan.dependencies(), plan.streams(), plan.memory(),
                 plan.releases(), plan.layouts(), before, Dependencies.after(before), plan.externals(), plan.sharing(), plan.storages());
     }
 
@@ -141,7 +150,7 @@ class PlantedAliasBugTest {
     void planThatIsRightIsNotCaught() {
         for (long seed = 0; seed < SEEDS; seed++) {
             try (Subject subject = new Subject(seed)) {
-                Specialisation plan = subject.specialisation();
+                CompiledPlan plan = subject.specialisation();
                 assertEquals(List.of(), subject.violations(plan));
                 assertTrue(!subject.isCaught(plan, new RunLoop.Serial()) && !subject.isCaughtInSomeOrder(plan), "seed " + seed);
             }
@@ -154,11 +163,11 @@ class PlantedAliasBugTest {
         int caught = 0;
         for (long seed = 0; seed < SEEDS; seed++) {
             try (Subject subject = new Subject(seed)) {
-                Specialisation plan = subject.specialisation();
+                CompiledPlan plan = subject.specialisation();
                 for (int i = 0; i < plan.tasks().size(); i++) {
                     for (int other : plan.before()[i]) {
                         if (subject.conflict(plan, other, i)) {
-                            Specialisation wrong = without(plan, i, other);
+                            CompiledPlan wrong = without(plan, i, other);
                             planted++;
                             assertTrue(!subject.violations(wrong).isEmpty(), "seed " + seed + ", " + other + " before " + i);
                             caught += subject.isCaughtInSomeOrder(wrong) ? 1 : 0;
@@ -178,7 +187,7 @@ class PlantedAliasBugTest {
         for (long seed = 0; seed < SEEDS; seed++) {
             try (Subject subject = new Subject(seed)) {
                 if (!subject.specialisation().sharing().equals(Sharing.NONE)) {
-                    Specialisation wrong = subject.blind();
+                    CompiledPlan wrong = subject.blind();
                     planted++;
                     found += subject.violations(wrong).isEmpty() ? 0 : 1;
                     caught += subject.isCaughtInSomeOrder(wrong) ? 1 : 0;

@@ -6,6 +6,19 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.seriatim.device.Devices;
 import io.seriatim.engine.Engine;
+import io.seriatim.executor.ir.Task;
+import io.seriatim.executor.run.Cancellation;
+import io.seriatim.executor.run.Frame;
+import io.seriatim.executor.run.OpenRuns;
+import io.seriatim.executor.run.EngineRunLoop;
+import io.seriatim.executor.run.RunContext;
+import io.seriatim.executor.run.RunLoop;
+import io.seriatim.executor.schedule.Dependencies;
+import io.seriatim.executor.schedule.Lifetimes;
+import io.seriatim.executor.schedule.MemoryPlan;
+import io.seriatim.executor.schedule.Releases;
+import io.seriatim.executor.schedule.CompiledPlan;
+import io.seriatim.executor.schedule.Streams;
 import io.seriatim.tensor.Tensor;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -40,7 +53,7 @@ class PlantedPlanBugTest {
             run = executor.nextRun();
         }
 
-        Specialisation specialisation() {
+        CompiledPlan specialisation() {
             return plan.specialisation(scope(), program.batch(0));
         }
 
@@ -51,7 +64,7 @@ class PlantedPlanBugTest {
         }
 
         /** Whether the results are wrong, or something fails. */
-        boolean isCaught(Specialisation with, RunLoop loop) {
+        boolean isCaught(CompiledPlan with, RunLoop loop) {
             Scope scope = scope();
             Map<String, Tensor> fed = program.fed().getFirst();
             RunContext.Lazy session = new RunContext.Lazy(executor.interpreter(), plan.program().global(), fed, run, block -> {
@@ -78,10 +91,10 @@ class PlantedPlanBugTest {
                     Objects.requireNonNull(found.get(name))));
         }
 
-        boolean isCaughtInSomeOrder(Specialisation with) {
+        boolean isCaughtInSomeOrder(CompiledPlan with) {
             for (long seed = 0; seed < 12; seed++) {
                 try (Engine engine = Engine.builder().shuffled(seed).build()) {
-                    if (isCaught(with, new Pushed(engine, new OpenRuns()))) {
+                    if (isCaught(with, new EngineRunLoop(engine, new OpenRuns()))) {
                         return true;
                     }
                 }
@@ -128,7 +141,7 @@ class PlantedPlanBugTest {
         }
     }
 
-    private static boolean isFound(Specialisation plan, boolean inOrder) {
+    private static boolean isFound(CompiledPlan plan, boolean inOrder) {
         return !PlanCheck.violations(plan, inOrder).isEmpty();
     }
 
@@ -142,14 +155,14 @@ class PlantedPlanBugTest {
         return copy;
     }
 
-    private static Specialisation with(Specialisation plan, int[][] before, Streams streams, MemoryPlan memory, Releases releases,
+    private static CompiledPlan with(CompiledPlan plan, int[][] before, Streams streams, MemoryPlan memory, Releases releases,
             List<Task> tasks) {
-        return new Specialisation(plan.accesses(), plan.values(), tasks, plan.dependencies(), streams, memory, releases, plan.layouts(),
+        return new CompiledPlan(plan.accesses(), plan.values(), tasks, plan.dependencies(), streams, memory, releases, plan.layouts(),
                 before,
                 Dependencies.after(before), plan.externals(), plan.sharing(), plan.storages());
     }
 
-    private static Specialisation with(Specialisation plan, MemoryPlan memory) {
+    private static CompiledPlan with(CompiledPlan plan, MemoryPlan memory) {
         return with(plan, memory.before(), plan.streams(), memory, plan.releases(), plan.tasks());
     }
 
@@ -157,7 +170,7 @@ class PlantedPlanBugTest {
     void planThatIsRightIsNotCaught() {
         for (long seed = 0; seed < 5; seed++) {
             try (Subject subject = new Subject(seed, Executor.builder().threads(2).eager(), RandomPlacementTest.PLACES)) {
-                Specialisation plan = subject.specialisation();
+                CompiledPlan plan = subject.specialisation();
                 assertFalse(isFound(plan, false), "seed " + seed);
                 assertFalse(subject.isCaught(plan, new RunLoop.Serial()) || subject.isCaughtInSomeOrder(plan), "seed " + seed);
             }
@@ -169,10 +182,10 @@ class PlantedPlanBugTest {
         Score score = new Score();
         for (long seed = 0; seed < 8; seed++) {
             try (Subject subject = new Subject(seed, Executor.builder().threads(2).eager(), HOST)) {
-                Specialisation plan = subject.specialisation();
+                CompiledPlan plan = subject.specialisation();
                 for (int i = 0; i < plan.tasks().size(); i++) {
                     for (int other : plan.dependencies().before()[i]) {
-                        Specialisation wrong = with(plan, without(plan.before(), i, other), plan.streams(), plan.memory(), plan.releases(),
+                        CompiledPlan wrong = with(plan, without(plan.before(), i, other), plan.streams(), plan.memory(), plan.releases(),
                                 plan.tasks());
                         score.count(isFound(wrong, false), subject.isCaughtInSomeOrder(wrong));
                     }
@@ -187,7 +200,7 @@ class PlantedPlanBugTest {
         Score score = new Score();
         for (long seed = 0; seed < 25; seed++) {
             try (Subject subject = new Subject(seed, Executor.builder(), HOST)) {
-                Specialisation plan = subject.specialisation();
+                CompiledPlan plan = subject.specialisation();
                 Lifetimes lifetimes = Lifetimes.of(plan.tasks(), plan.values());
                 for (int value = 0; value < plan.values().size(); value++) {
                     int[] users = lifetimes.users()[value];
@@ -195,7 +208,7 @@ class PlantedPlanBugTest {
                         int[][] fewer = without(lifetimes.users(), value, users[users.length - 1]);
                         MemoryPlan early = MemoryPlan.of(plan.tasks(), plan.values(), new Lifetimes(lifetimes.first(), fewer),
                                 plan.before(), true, true);
-                        Specialisation wrong = with(plan, early);
+                        CompiledPlan wrong = with(plan, early);
                         score.countIfWrong(isFound(wrong, true), subject.isCaught(wrong, new RunLoop.Serial()));
                     }
                 }
@@ -209,11 +222,11 @@ class PlantedPlanBugTest {
         Score score = new Score();
         for (long seed = 0; seed < 30; seed++) {
             try (Subject subject = new Subject(seed, Executor.builder().threads(2).eager(), RandomPlacementTest.PLACES)) {
-                Specialisation plan = subject.specialisation();
+                CompiledPlan plan = subject.specialisation();
                 // As if all ran one after the other.
                 MemoryPlan memory = MemoryPlan.of(plan.tasks(), plan.values(), Lifetimes.of(plan.tasks(), plan.values()), plan.before(),
                         true, true);
-                Specialisation wrong = with(plan, memory);
+                CompiledPlan wrong = with(plan, memory);
                 score.countIfWrong(isFound(wrong, false),
                         subject.isCaught(wrong, new RunLoop.Serial()) || subject.isCaughtInSomeOrder(wrong));
             }
@@ -226,21 +239,21 @@ class PlantedPlanBugTest {
         Score score = new Score();
         for (long seed = 0; seed < 8; seed++) {
             try (Subject subject = new Subject(seed, Executor.builder(), RandomPlacementTest.PLACES)) {
-                Specialisation plan = subject.specialisation();
+                CompiledPlan plan = subject.specialisation();
                 Streams streams = plan.streams();
                 for (int i = 0; i < plan.tasks().size(); i++) {
                     for (int other : streams.waits()[i]) {
                         Streams less = new Streams(streams.streams(), streams.stream(), without(streams.waits(), i, other),
                                 streams.hostWaits(),
                                 streams.passed(), streams.recorded());
-                        Specialisation wrong = with(plan, plan.before(), less, plan.memory(), plan.releases(), plan.tasks());
+                        CompiledPlan wrong = with(plan, plan.before(), less, plan.memory(), plan.releases(), plan.tasks());
                         score.count(isFound(wrong, false), subject.isCaught(wrong, new RunLoop.Serial()));
                     }
                     for (int other : streams.hostWaits()[i]) {
                         Streams less = new Streams(streams.streams(), streams.stream(), streams.waits(),
                                 without(streams.hostWaits(), i, other),
                                 streams.passed(), streams.recorded());
-                        Specialisation wrong = with(plan, plan.before(), less, plan.memory(), plan.releases(), plan.tasks());
+                        CompiledPlan wrong = with(plan, plan.before(), less, plan.memory(), plan.releases(), plan.tasks());
                         score.count(isFound(wrong, false), subject.isCaught(wrong, new RunLoop.Serial()));
                     }
                 }
@@ -256,13 +269,13 @@ class PlantedPlanBugTest {
         Score score = new Score();
         for (long seed = 0; seed < 12; seed++) {
             try (Subject subject = new Subject(seed, Executor.builder().memoryPlan(false).threads(2).eager(), place)) {
-                Specialisation plan = subject.specialisation();
+                CompiledPlan plan = subject.specialisation();
                 Lifetimes lifetimes = Lifetimes.of(plan.tasks(), plan.values());
                 for (int value = 0; value < plan.values().size(); value++) {
                     int[] users = lifetimes.users()[value];
                     if (users.length > 1 && plan.releases().counts()[value] == 1) {
                         Releases early = early(plan.releases(), value, users[users.length - 1], users[users.length - 2]);
-                        Specialisation wrong = with(plan, plan.before(), plan.streams(), plan.memory(), early, plan.tasks());
+                        CompiledPlan wrong = with(plan, plan.before(), plan.streams(), plan.memory(), early, plan.tasks());
                         score.count(isFound(wrong, false), subject.isCaught(wrong, new RunLoop.Serial()));
                     }
                 }
@@ -283,7 +296,7 @@ class PlantedPlanBugTest {
         Score score = new Score();
         for (long seed = 0; seed < 90; seed++) {
             try (Subject subject = new Subject(seed, Executor.builder(), RandomPlacementTest.PLACES)) {
-                Specialisation plan = subject.specialisation();
+                CompiledPlan plan = subject.specialisation();
                 List<Task.Transfer> earlier = new ArrayList<>();
                 for (Task task : plan.tasks()) {
                     if (task instanceof Task.Transfer transfer) {
@@ -291,7 +304,7 @@ class PlantedPlanBugTest {
                                 && each.to() != transfer.to()
                                 && each.target().equals(transfer.target());
                         earlier.stream().filter(same).findFirst().ifPresent(stale -> {
-                            Specialisation wrong = reading(plan, transfer, stale.to());
+                            CompiledPlan wrong = reading(plan, transfer, stale.to());
                             score.countIfWrong(isFound(wrong, false), subject.isCaught(wrong, new RunLoop.Serial()));
                         });
                         earlier.add(transfer);
@@ -302,12 +315,12 @@ class PlantedPlanBugTest {
         score.assertAllFound(0.3);
     }
 
-    private static String variable(Specialisation plan, Task.Transfer transfer) {
+    private static String variable(CompiledPlan plan, Task.Transfer transfer) {
         return plan.values().name(transfer.to()).replaceFirst("_device_.*", "");
     }
 
     /** The plan with an older copy in place of what a transfer brings. */
-    private static Specialisation reading(Specialisation plan, Task.Transfer transfer, int stale) {
+    private static CompiledPlan reading(CompiledPlan plan, Task.Transfer transfer, int stale) {
         List<Task> tasks = new ArrayList<>();
         for (Task task : plan.tasks()) {
             tasks.add(task.equals(transfer) ? new Task.Transfer(stale, transfer.to(), transfer.target(), transfer.target()) : task);

@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * Operations that tests look into runs with. Both pass X on to Out and call the hook of their attribute {@code key}, if there is one: {@code test_probe} from a Java function, {@code test_kernel} from a kernel.
  */
 public final class Probes implements Operations.Provider {
-    static final String CALL = "test_probe";
+    public static final String CALL = "test_probe";
     static final String KERNEL = "test_kernel";
 
     /** Made by the service loader. */
@@ -41,7 +41,7 @@ public final class Probes implements Operations.Provider {
 
     /** What happens where a probe runs. */
     @FunctionalInterface
-    interface Hook {
+    public interface Hook {
         void run(Tensor value) throws Exception;
     }
 
@@ -102,15 +102,15 @@ public final class Probes implements Operations.Provider {
     }
 
     /** From now on this happens where a probe of that key runs. */
-    static void on(String key, Hook hook) {
+    public static void on(String key, Hook hook) {
         HOOKS.put(key, hook);
     }
 
-    static void off(String key) {
+    public static void off(String key) {
         HOOKS.remove(key);
     }
 
-    static void allOff() {
+    public static void allOff() {
         HOOKS.clear();
         INFERRED.clear();
     }
@@ -122,12 +122,12 @@ public final class Probes implements Operations.Provider {
     }
 
     /** A probe of a variable in place. */
-    static OpDesc of(String type, String variable, String key) {
+    public static OpDesc of(String type, String variable, String key) {
         return OpDesc.of(type).in("X", variable).out("Out", variable).attr("key", key).build();
     }
 
     /** A copy of a program with a probe before one of its operations, in place on something that the operation reads. */
-    static Program before(Program program, int index, String type, String key, String... callstack) {
+    public static Program before(Program program, int index, String type, String key, String... callstack) {
         Program copy = program.copy();
         Block block = copy.global();
         OpDesc op = block.ops().get(index);

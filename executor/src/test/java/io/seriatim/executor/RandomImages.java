@@ -14,14 +14,14 @@ import java.util.List;
 import java.util.Random;
 
 /** Makes networks of images from a seed, and parameters as a training would leave them. They are fed x: float32[n, 3, 9, 11]. */
-final class RandomImages {
+public final class RandomImages {
     private static final int[] FILTERS = {1, 5, 8, 16, 24};
 
     private RandomImages() {
     }
 
     /** Convolutions, normalisations, poolings, activations, residuals and concatenations; what is fetched are the last value, its mean, and another. */
-    static Network of(long seed, int operations) {
+    public static Network of(long seed, int operations) {
         Random random = new Random(seed);
         return Network.define(seed + 1, g -> {
             List<Value> values = new ArrayList<>();
@@ -66,7 +66,7 @@ final class RandomImages {
     }
 
     /** Weights of about the size that keeps values as large as they are; scales, biases, means and variances between a half and one and a half. */
-    static void fill(Scope scope, Program program, long seed) {
+    public static void fill(Scope scope, Program program, long seed) {
         Random random = new Random(seed);
         for (VarDesc each : program.persistables()) {
             long[] dims = each.tensor().shape();

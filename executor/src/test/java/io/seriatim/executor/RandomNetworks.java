@@ -17,12 +17,12 @@ import java.util.List;
 import java.util.Random;
 
 /** Makes programs from a seed, and changes them so that order and place matter. They are fed x: float32[4, 6]. */
-final class RandomNetworks {
+public final class RandomNetworks {
     private RandomNetworks() {
     }
 
     /** Elementwise operations, products, layers, dropout and views; half of them train. */
-    static Network of(long seed, int operations) {
+    public static Network of(long seed, int operations) {
         Random random = new Random(seed);
         return Network.define(seed + 1, g -> {
             List<Value> values = new ArrayList<>();
@@ -57,7 +57,7 @@ final class RandomNetworks {
     }
 
     /** A copy of a program with operations in its first block that write variables again: in place, from another, or from themselves. */
-    static Program overwritten(Program program, long seed, int count) {
+    public static Program overwritten(Program program, long seed, int count) {
         Random random = new Random(seed);
         Program copy = program.copy();
         Block block = copy.global();
@@ -110,7 +110,7 @@ final class RandomNetworks {
     }
 
     /** A copy of a program whose operations, those of inner blocks included, are at random places. */
-    static Program placed(Program program, long seed, String... places) {
+    public static Program placed(Program program, long seed, String... places) {
         Random random = new Random(seed);
         Program copy = program.copy();
         for (Block block : copy.blocks()) {

@@ -15,18 +15,18 @@ import java.util.Objects;
 import java.util.function.IntFunction;
 
 /** Compares trainings of recurrent networks, which are fed x and have an output loss, with and without a pass. */
-final class RecurrentPasses {
+public final class RecurrentPasses {
     /** Of the largest element, after some steps of training: sums are added in another order. */
     private static final double BOUND = 2e-5;
 
     private RecurrentPasses() {
     }
 
-    static String loss(Network network) {
+    public static String loss(Network network) {
         return network.outputs().get("loss").name();
     }
 
-    static Plan plan(Executor executor, Network network) {
+    public static Plan plan(Executor executor, Network network) {
         return executor.compile(network.main(), feeds("x"), fetches(loss(network)));
     }
 
@@ -36,7 +36,7 @@ final class RecurrentPasses {
      * @param x
      *            what each run is fed
      */
-    static void train(Executor.Builder one, Executor.Builder other, Program program, Network network, List<String> fetched, int runs,
+    public static void train(Executor.Builder one, Executor.Builder other, Program program, Network network, List<String> fetched, int runs,
             IntFunction<Tensor> x, String where) {
         try (Executor with = one.build(); Executor without = other.build()) {
             with.run(network.startup());
@@ -70,7 +70,7 @@ final class RecurrentPasses {
     }
 
     /** Tasks wait for those whose results they need, and memory is not given away before. */
-    static void assertRight(Network network, Tensor x, String where) {
+    public static void assertRight(Network network, Tensor x, String where) {
         try (Executor serial = Executor.builder().build(); Executor parallel = Executor.builder().threads(2).eager().build()) {
             for (Executor each : List.of(serial, parallel)) {
                 each.run(network.startup());

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.seriatim.executor.run.OpenRuns;
 import io.seriatim.graph.Network;
 import io.seriatim.graph.OpDesc;
 import io.seriatim.graph.Outputs;
@@ -279,7 +280,7 @@ class RequestBatcherTest {
         AtomicInteger failing = new AtomicInteger();
         OpenRuns runs = new OpenRuns() {
             @Override
-            Inside begin() {
+            public Inside begin() {
                 if (failing.getAndUpdate(left -> Math.max(0, left - 1)) == 1) {
                     throw new OutOfMemoryError("planted");
                 }

@@ -1,5 +1,7 @@
 package io.seriatim.executor;
 
+import io.seriatim.executor.schedule.CompiledPlan;
+import io.seriatim.executor.schedule.Streams;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
@@ -10,12 +12,12 @@ import java.util.List;
  * that come before it have waited for.
  */
 final class StreamCheck {
-    private final Specialisation plan;
+    private final CompiledPlan plan;
     private final Streams streams;
     private final BitSet[] ancestors;
     private final List<String> violations = new ArrayList<>();
 
-    StreamCheck(Specialisation plan, BitSet[] ancestors) {
+    StreamCheck(CompiledPlan plan, BitSet[] ancestors) {
         this.plan = plan;
         this.streams = plan.streams();
         this.ancestors = ancestors;

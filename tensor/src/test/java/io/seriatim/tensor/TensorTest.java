@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.seriatim.tensor.internal.BFloat16;
-import io.seriatim.tensor.internal.Nest;
+import io.seriatim.tensor.internal.LoopNest;
 import java.math.BigDecimal;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
@@ -119,7 +119,7 @@ class TensorTest {
             int rank = random.nextInt(5);
             long[] dims = random.longs(rank, 0, 4).toArray();
             long[][] strides = {Shape.of(dims).strides(), random.longs(rank, -9, 9).toArray()};
-            Nest nest = Nest.of(Shape.of(dims), strides);
+            LoopNest nest = LoopNest.of(Shape.of(dims), strides);
             long[] index = new long[rank];
             long visited = 0;
             for (long row = 0; row < nest.rows(); row++) {

@@ -88,7 +88,7 @@ final class TrainingLoop {
         double seconds = (System.nanoTime() - started) / 1e9;
         int epoch = state.epoch() + 1;
         if (!Double.isFinite(outcome.loss())) {
-            throw new NanSearch(training, state).search(outcome.loss());
+            throw new NonFiniteLocator(training, state).search(outcome.loss());
         }
         state = state.stepped(perEpoch);
         training.tell(listener -> listener.step(new Step(state.step(), epoch, outcome.loss(), outcome.metrics(), rate, seconds,

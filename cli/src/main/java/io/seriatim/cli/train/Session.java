@@ -20,7 +20,7 @@ import io.seriatim.train.metrics.History;
 import io.seriatim.train.metrics.JsonLines;
 import io.seriatim.train.metrics.Progress;
 import io.seriatim.train.metrics.Summary;
-import io.seriatim.train.model.NameInventor;
+import io.seriatim.train.model.NameSampler;
 import io.seriatim.train.report.Extra;
 import io.seriatim.train.report.TrainingReport;
 import java.io.Console;
@@ -149,7 +149,7 @@ final class Session {
         }
         Map<String, Path> files = new LinkedHashMap<>();
         boolean stopped = result.end() == TrainingListener.End.STOPPED;
-        List<NameInventor.Invention> names = stopped ? List.of() : save(files);
+        List<NameSampler.Invention> names = stopped ? List.of() : save(files);
         files.put("report", report(names, null));
         Summary.lines(history, files).forEach(line -> out.println(Printable.of(line)));
         print(names);
@@ -160,7 +160,7 @@ final class Session {
         return stopped;
     }
 
-    private Path report(List<NameInventor.Invention> names, @Nullable Throwable failure) throws IOException {
+    private Path report(List<NameSampler.Invention> names, @Nullable Throwable failure) throws IOException {
         Settings settings = job.settings();
         TrainingReport report = new TrainingReport(job.model().name()).subtitle(job.data());
         Map<String, Double> baselines = job.text() == null ? Map.of() : Map.of("bigram model", job.baseline());
@@ -191,7 +191,7 @@ final class Session {
         return file;
     }
 
-    private List<NameInventor.Invention> save(Map<String, Path> files) throws IOException {
+    private List<NameSampler.Invention> save(Map<String, Path> files) throws IOException {
         Path model = folder.resolve("model");
         trainer.save(model);
         files.put("model", folder.resolve("model.pdmodel"));
@@ -199,15 +199,15 @@ final class Session {
     }
 
     /** With the files, as a user would, and not with what is in memory. */
-    private List<NameInventor.Invention> invent(Job.Text text, Path model) throws IOException {
+    private List<NameSampler.Invention> invent(Job.Text text, Path model) throws IOException {
         try (InferenceModels.InferenceModel saved = InferenceModels.load(model); Executor executor = Executor.on(Place.CPU)) {
             ClassNames names = text.names();
-            return NameInventor.of(executor, saved, text.vocabulary()).invent(INVENTED, TEMPERATURE, job.settings().seed(),
+            return NameSampler.of(executor, saved, text.vocabulary()).invent(INVENTED, TEMPERATURE, job.settings().seed(),
                     name -> names != null && names.contains(name));
         }
     }
 
-    private void print(List<NameInventor.Invention> names) {
+    private void print(List<NameSampler.Invention> names) {
         if (names.isEmpty()) {
             return;
         }

@@ -57,7 +57,7 @@ public final class BuiltInOperations implements Operations.BuiltIn {
             RandomOperations::register, //
             RecurrentOperations::register, //
             ReductionOperations::register, //
-            RunningOperations::register, //
+            CumulativeOperations::register, //
             SamplingOperations::register, //
             ScaleOperations::register, //
             ScatterOperations::register, //

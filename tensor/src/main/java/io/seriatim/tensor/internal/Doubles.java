@@ -226,7 +226,7 @@ public final class Doubles {
             load(memory, dtype, tensor.offset() + first * dtype.bytes(), 1, into, from, count);
             return;
         }
-        Nest nest = Nest.of(tensor.shape(), tensor.spec().strides());
+        LoopNest nest = LoopNest.of(tensor.shape(), tensor.spec().strides());
         long index = first;
         int done = 0;
         while (done < count) {
@@ -270,7 +270,7 @@ public final class Doubles {
             store(memory, dtype, tensor.offset() + first * dtype.bytes(), 1, values, from, count);
             return;
         }
-        Nest nest = Nest.of(tensor.shape(), tensor.spec().strides());
+        LoopNest nest = LoopNest.of(tensor.shape(), tensor.spec().strides());
         long index = first;
         int done = 0;
         while (done < count) {

@@ -230,7 +230,7 @@ public final class Floats {
             load(memory, dtype, tensor.offset() + first * dtype.bytes(), 1, into, from, count);
             return;
         }
-        Nest nest = Nest.of(tensor.shape(), tensor.spec().strides());
+        LoopNest nest = LoopNest.of(tensor.shape(), tensor.spec().strides());
         long index = first;
         int done = 0;
         while (done < count) {
@@ -274,7 +274,7 @@ public final class Floats {
             store(memory, dtype, tensor.offset() + first * dtype.bytes(), 1, values, from, count);
             return;
         }
-        Nest nest = Nest.of(tensor.shape(), tensor.spec().strides());
+        LoopNest nest = LoopNest.of(tensor.shape(), tensor.spec().strides());
         long index = first;
         int done = 0;
         while (done < count) {

@@ -3,7 +3,7 @@ package io.seriatim.tensor.onednn;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
-import io.seriatim.tensor.internal.Nest;
+import io.seriatim.tensor.internal.LoopNest;
 import io.seriatim.tensor.kernel.Binary;
 import io.seriatim.tensor.kernel.Reduction;
 import io.seriatim.tensor.kernel.Unary;
@@ -50,7 +50,7 @@ final class Crossover {
         if (x.dtype() != DType.FLOAT32) {
             return out.shape().size() <= HALF_SUM;
         }
-        Nest nest = Nest.of(out.shape(), Tensor.broadcastStrides(x, out.shape()), Tensor.broadcastStrides(y, out.shape()), out.strides());
+        LoopNest nest = LoopNest.of(out.shape(), Tensor.broadcastStrides(x, out.shape()), Tensor.broadcastStrides(y, out.shape()), out.strides());
         return nest.rows() <= 16 && nest.rows() * 256 + out.shape().size() <= 4352;
     }
 

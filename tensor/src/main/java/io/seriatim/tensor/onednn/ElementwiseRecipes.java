@@ -203,7 +203,7 @@ final class ElementwiseRecipes {
             return true;
         });
         boolean extreme = reduction.function() == Reduction.Function.MAX || reduction.function() == Reduction.Function.MIN;
-        return extreme && fast != null ? ScreenedKernel.of(sum(dnnl, x), fast, PORTABLE.prepare(reduction, Place.CPU, arguments)) : fast;
+        return extreme && fast != null ? NanGuardedKernel.of(sum(dnnl, x), fast, PORTABLE.prepare(reduction, Place.CPU, arguments)) : fast;
     }
 
     /** Neighbours that go, or stay, together are one dimension. */

@@ -41,7 +41,7 @@ final class PoolingRecipes {
             return fast;
         }
         return Specs.isDense(x)
-                ? ScreenedKernel.of(ElementwiseRecipes.sum(dnnl, TensorSpec.of(x.dtype(), x.shape().size())), fast,
+                ? NanGuardedKernel.of(ElementwiseRecipes.sum(dnnl, TensorSpec.of(x.dtype(), x.shape().size())), fast,
                         PORTABLE.prepare(pooling, Place.CPU, arguments))
                 : null;
     }

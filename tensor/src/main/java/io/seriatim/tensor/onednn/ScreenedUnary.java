@@ -107,7 +107,7 @@ final class ScreenedUnary implements Kernel {
             if (sumOfResults != null && x.address() != y.address()) {
                 stretch.function().run(arguments, shift, context);
                 // The library's exponential of NaN is infinite.
-                if (!(ScreenedKernel.first(sumOfResults, arguments, shift, context) < LEAST_UNTRUSTED)) {
+                if (!(NanGuardedKernel.first(sumOfResults, arguments, shift, context) < LEAST_UNTRUSTED)) {
                     plain(x, y, shift, stretch.length(), context);
                 }
             } else if (isOrdinary(stretch, arguments, shift, context)) {
@@ -124,8 +124,8 @@ final class ScreenedUnary implements Kernel {
         if (isFloatExp && most == null) {
             return !hasLarge(x.memory(), x.offset() + shift, stretch.length(), context.ints(0));
         }
-        return ScreenedKernel.isFinite(stretch.sum(), arguments, shift, context)
-                && (most == null || ScreenedKernel.first(most, arguments, shift, context) <= MOST_TRUSTED);
+        return NanGuardedKernel.isFinite(stretch.sum(), arguments, shift, context)
+                && (most == null || NanGuardedKernel.first(most, arguments, shift, context) <= MOST_TRUSTED);
     }
 
     /** Whether there are arguments for which the library's exponential is off by more than 4 units in the last place, which are those above 64, or NaN. */

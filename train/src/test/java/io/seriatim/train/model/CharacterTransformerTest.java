@@ -110,11 +110,11 @@ class CharacterTransformerTest {
         try (TinyRun run = new TinyRun(model)) {
             run.train(40, batch(4, 1));
             run.checkSaved(folder, batch(3, 5)[0]);
-            List<NameInventor.Invention> own = NameInventor.of(run.executor(), model, vocabulary).invent(3, 0.8, 1, "bdac"::equals);
-            assertTrue(own.contains(new NameInventor.Invention("bdac", true)), own.toString());
+            List<NameSampler.Invention> own = NameSampler.of(run.executor(), model, vocabulary).invent(3, 0.8, 1, "bdac"::equals);
+            assertTrue(own.contains(new NameSampler.Invention("bdac", true)), own.toString());
             try (InferenceModels.InferenceModel saved = InferenceModels.load(folder.resolve("model"));
                     Executor other = Executor.on(Place.CPU)) {
-                assertEquals(own, NameInventor.of(other, saved, vocabulary).invent(3, 0.8, 1, "bdac"::equals));
+                assertEquals(own, NameSampler.of(other, saved, vocabulary).invent(3, 0.8, 1, "bdac"::equals));
             }
         }
     }

@@ -6,16 +6,16 @@ import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.internal.Doubles;
 import io.seriatim.tensor.internal.Floats;
-import io.seriatim.tensor.internal.Nest;
+import io.seriatim.tensor.internal.LoopNest;
 import java.lang.foreign.MemorySegment;
 
 /**
  * An operand's elements in the row-major order of the shape that it broadcasts to: any stretch of them can be moved to an array and back. Its loops are merged for itself alone, so that a dense
  * operand is one row, whatever others look like.
  */
-record Elements(DType dtype, Nest nest) {
+record Elements(DType dtype, LoopNest nest) {
     static Elements of(TensorSpec operand, Shape shape) {
-        return new Elements(operand.dtype(), Nest.of(shape, Tensor.broadcastStrides(operand, shape)));
+        return new Elements(operand.dtype(), LoopNest.of(shape, Tensor.broadcastStrides(operand, shape)));
     }
 
     /** Whether it is the same element all over. */

@@ -7,7 +7,7 @@ import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.internal.Doubles;
 import io.seriatim.tensor.internal.Floats;
 import io.seriatim.tensor.internal.Longs;
-import io.seriatim.tensor.internal.Nest;
+import io.seriatim.tensor.internal.LoopNest;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
 import java.util.Objects;
@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * of the inputs.
  */
 final class Elementwise {
-    private final Nest nest;
+    private final LoopNest nest;
     private final DType arithmetic;
     private final int inputs;
 
@@ -37,7 +37,7 @@ final class Elementwise {
         }
     }
 
-    private Elementwise(Nest nest, DType arithmetic, int inputs) {
+    private Elementwise(LoopNest nest, DType arithmetic, int inputs) {
         this.nest = nest;
         this.arithmetic = arithmetic;
         this.inputs = inputs;
@@ -52,7 +52,7 @@ final class Elementwise {
             strides[i] = input == null ? new long[shape.rank()] : Tensor.broadcastStrides(input, shape);
         }
         strides[inputs.length] = output.strides();
-        return new Elementwise(Nest.of(shape, strides), arithmetic, inputs.length);
+        return new Elementwise(LoopNest.of(shape, strides), arithmetic, inputs.length);
     }
 
     /** A kernel whose arguments are the inputs, then the output. */

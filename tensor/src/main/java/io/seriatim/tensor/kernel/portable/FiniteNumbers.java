@@ -4,7 +4,7 @@ import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.internal.Doubles;
-import io.seriatim.tensor.internal.Nest;
+import io.seriatim.tensor.internal.LoopNest;
 import io.seriatim.tensor.kernel.AllFinite;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
@@ -100,7 +100,7 @@ final class FiniteNumbers {
     }
 
     private static boolean isStridedFinite(Tensor tensor, KernelContext context) {
-        Nest nest = Nest.of(tensor.shape(), tensor.spec().strides());
+        LoopNest nest = LoopNest.of(tensor.shape(), tensor.spec().strides());
         double[] tile = context.doubles(0);
         for (long row = 0; row < nest.rows(); row++) {
             for (long column = 0; column < nest.rowLength(); column += KernelContext.TILE) {

@@ -4,7 +4,7 @@ import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.internal.Floats;
-import io.seriatim.tensor.internal.Nest;
+import io.seriatim.tensor.internal.LoopNest;
 import io.seriatim.tensor.kernel.Binary;
 import io.seriatim.tensor.kernel.KernelContext;
 import java.lang.foreign.MemorySegment;
@@ -22,7 +22,7 @@ final class FloatBinary extends PortableKernel {
     private static final int SHORT = 8;
 
     private final Binary.Function function;
-    private final Nest nest;
+    private final LoopNest nest;
     private final long rows;
     private final long length;
     private final long xStride;
@@ -30,7 +30,7 @@ final class FloatBinary extends PortableKernel {
     private final long outStride;
     private final boolean dense;
 
-    private FloatBinary(Binary.Function function, Nest nest) {
+    private FloatBinary(Binary.Function function, LoopNest nest) {
         this.function = function;
         this.nest = nest;
         rows = nest.rows();
@@ -49,7 +49,7 @@ final class FloatBinary extends PortableKernel {
         };
         boolean floats = x.dtype() == DType.FLOAT32 && y.dtype() == DType.FLOAT32 && out.dtype() == DType.FLOAT32;
         return common && floats && binary.postOps().isEmpty()
-                ? new FloatBinary(binary.function(), Nest.of(out.shape(), Tensor.broadcastStrides(x, out.shape()),
+                ? new FloatBinary(binary.function(), LoopNest.of(out.shape(), Tensor.broadcastStrides(x, out.shape()),
                         Tensor.broadcastStrides(y, out.shape()), out.strides()))
                 : null;
     }

@@ -19,11 +19,11 @@ import org.jspecify.annotations.Nullable;
 final class PanelNorm extends PortableKernel {
     private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
-    private final Panel panel;
+    private final BlockedView panel;
     private final float epsilon;
     private final boolean gradient;
 
-    private PanelNorm(Panel panel, float epsilon, boolean gradient) {
+    private PanelNorm(BlockedView panel, float epsilon, boolean gradient) {
         this.panel = panel;
         this.epsilon = epsilon;
         this.gradient = gradient;
@@ -44,7 +44,7 @@ final class PanelNorm extends PortableKernel {
                 return null;
             }
         }
-        return Panel.fits(x.shape(), x.dtype()) ? new PanelNorm(Panel.of(x.shape(), x.dtype()), norm.epsilon(), gradient) : null;
+        return BlockedView.fits(x.shape(), x.dtype()) ? new PanelNorm(BlockedView.of(x.shape(), x.dtype()), norm.epsilon(), gradient) : null;
     }
 
     @Override

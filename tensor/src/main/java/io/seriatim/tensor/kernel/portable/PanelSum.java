@@ -18,9 +18,9 @@ final class PanelSum extends PortableKernel {
     private static final int FEWEST_ROWS = 8;
     private static final int SHORTEST_ROW = 32;
 
-    private final Panel panel;
+    private final BlockedView panel;
 
-    private PanelSum(Panel panel) {
+    private PanelSum(BlockedView panel) {
         this.panel = panel;
     }
 
@@ -36,7 +36,7 @@ final class PanelSum extends PortableKernel {
         if (shape.rank() == 0 || shape.dim(2) == 1 || shape.dim(0) < FEWEST_ROWS || shape.dim(1) * shape.dim(2) < SHORTEST_ROW) {
             return null;
         }
-        return new PanelSum(Panel.of(shape, x.dtype()));
+        return new PanelSum(BlockedView.of(shape, x.dtype()));
     }
 
     /** What is summed before the dimensions that stay, these, and what is summed after them; no dimensions if they are not one after the other. */

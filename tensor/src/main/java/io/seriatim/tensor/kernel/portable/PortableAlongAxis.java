@@ -93,9 +93,9 @@ final class PortableAlongAxis {
 
     static Kernel topK(TopK topK, @Nullable TensorSpec[] arguments) {
         TensorSpec spec = Objects.requireNonNull(arguments[0]);
-        Strip x = Strip.of(spec, topK.axis());
-        Strip values = Strip.of(Objects.requireNonNull(arguments[1]), topK.axis());
-        Strip indices = Strip.of(Objects.requireNonNull(arguments[2]), topK.axis());
+        AxisView x = AxisView.of(spec, topK.axis());
+        AxisView values = AxisView.of(Objects.requireNonNull(arguments[1]), topK.axis());
+        AxisView indices = AxisView.of(Objects.requireNonNull(arguments[2]), topK.axis());
         boolean whole = spec.dtype().arithmetic() == DType.INT64;
         return PortableKernel.of((all, _) -> {
             Ranking ranking = new Ranking(x.length(), (int) topK.k(), topK.largest());

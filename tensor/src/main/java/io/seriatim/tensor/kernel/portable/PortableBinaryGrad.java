@@ -5,7 +5,7 @@ import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.internal.Doubles;
-import io.seriatim.tensor.internal.Nest;
+import io.seriatim.tensor.internal.LoopNest;
 import io.seriatim.tensor.kernel.Binary;
 import io.seriatim.tensor.kernel.BinaryGrad;
 import io.seriatim.tensor.kernel.Kernel;
@@ -41,7 +41,7 @@ final class PortableBinaryGrad {
     }
 
     /** One of the two gradients: loops over its elements, and for each over where it was repeated. */
-    private record Side(boolean left, Nest own, Nest repeats) {
+    private record Side(boolean left, LoopNest own, LoopNest repeats) {
         /** Operands of both nests: x, y, dout, and the gradient itself. */
         static Side of(boolean left, TensorSpec x, TensorSpec y, TensorSpec dout, TensorSpec gradient) {
             Shape shape = dout.shape();
@@ -55,7 +55,7 @@ final class PortableBinaryGrad {
             }
             long[][] strides = {Tensor.broadcastStrides(x, shape), Tensor.broadcastStrides(y, shape), dout.strides(),
                     Tensor.broadcastStrides(gradient, shape)};
-            return new Side(left, Nest.of(Shape.of(own), strides), Nest.of(Shape.of(repeated), strides));
+            return new Side(left, LoopNest.of(Shape.of(own), strides), LoopNest.of(Shape.of(repeated), strides));
         }
     }
 
@@ -148,7 +148,7 @@ final class PortableBinaryGrad {
     }
 
     private static void run(Binary.Function function, Side side, PortableKernel.Arguments all, Tensor gradient) {
-        Nest own = side.own();
+        LoopNest own = side.own();
         for (long row = 0; row < own.rows(); row++) {
             for (long column = 0; column < own.rowLength(); column++) {
                 double sum = sum(function, side, all, row, column);
@@ -159,7 +159,7 @@ final class PortableBinaryGrad {
     }
 
     private static double sum(Binary.Function function, Side side, PortableKernel.Arguments all, long row, long column) {
-        Nest repeats = side.repeats();
+        LoopNest repeats = side.repeats();
         double sum = 0;
         for (long r = 0; r < repeats.rows(); r++) {
             for (long i = 0; i < repeats.rowLength(); i++) {

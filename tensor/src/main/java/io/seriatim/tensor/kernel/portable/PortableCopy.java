@@ -6,7 +6,7 @@ import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.internal.Doubles;
 import io.seriatim.tensor.internal.Floats;
 import io.seriatim.tensor.internal.Longs;
-import io.seriatim.tensor.internal.Nest;
+import io.seriatim.tensor.internal.LoopNest;
 import io.seriatim.tensor.kernel.Copy;
 import io.seriatim.tensor.kernel.Fill;
 import io.seriatim.tensor.kernel.Kernel;
@@ -30,7 +30,7 @@ final class PortableCopy {
         if (!from.shape().broadcast(to.shape()).equals(to.shape())) {
             throw new IllegalArgumentException("copy: " + from + " does not broadcast to " + to);
         }
-        Nest nest = Nest.of(to.shape(), Tensor.broadcastStrides(from, to.shape()), to.strides());
+        LoopNest nest = LoopNest.of(to.shape(), Tensor.broadcastStrides(from, to.shape()), to.strides());
         if (from.dtype() == to.dtype()) {
             boolean dense = (nest.rowStride(0) == 1 && nest.rowStride(1) == 1) || nest.rowLength() == 1;
             int rank = to.shape().rank();
@@ -60,7 +60,7 @@ final class PortableCopy {
         });
     }
 
-    private static void move(Nest nest, Tensor from, Tensor to, boolean dense) {
+    private static void move(LoopNest nest, Tensor from, Tensor to, boolean dense) {
         int bytes = from.dtype().bytes();
         MemorySegment source = from.memory();
         MemorySegment target = to.memory();
@@ -93,7 +93,7 @@ final class PortableCopy {
         long columns = to.shape().dim(rank - 1);
         long[] read = from.strides();
         long[] write = to.strides();
-        Nest outer = Nest.of(to.shape().slice(0, rank - 2), Arrays.copyOf(read, rank - 2),
+        LoopNest outer = LoopNest.of(to.shape().slice(0, rank - 2), Arrays.copyOf(read, rank - 2),
                 Arrays.copyOf(write, rank - 2));
         int bytes = from.dtype().bytes();
         return PortableKernel.of((source, target, _) -> {
@@ -120,7 +120,7 @@ final class PortableCopy {
 
     static Kernel fill(Fill fill, @Nullable TensorSpec[] arguments) {
         TensorSpec out = Objects.requireNonNull(arguments[0]);
-        Nest nest = Nest.of(out.shape(), out.strides());
+        LoopNest nest = LoopNest.of(out.shape(), out.strides());
         // All bits of a positive zero are 0, in each type.
         if (Double.doubleToRawLongBits(fill.value()) == 0 && (nest.rowStride(0) == 1 || nest.rowLength() == 1)) {
             return PortableKernel.of((_, to, _) -> clear(nest, to));
@@ -142,7 +142,7 @@ final class PortableCopy {
         });
     }
 
-    private static void clear(Nest nest, Tensor tensor) {
+    private static void clear(LoopNest nest, Tensor tensor) {
         int bytes = tensor.dtype().bytes();
         for (long row = 0; row < nest.rows(); row++) {
             tensor.memory().asSlice(tensor.offset() + nest.offset(0, row) * bytes, nest.rowLength() * bytes).fill((byte) 0);

@@ -7,7 +7,7 @@ import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.internal.Doubles;
 import io.seriatim.tensor.internal.Floats;
 import io.seriatim.tensor.internal.Longs;
-import io.seriatim.tensor.internal.Nest;
+import io.seriatim.tensor.internal.LoopNest;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
 import io.seriatim.tensor.kernel.MatMul;
@@ -30,14 +30,14 @@ final class PortableMatMul extends PortableKernel {
     private final long m;
     private final long n;
     private final int k;
-    private final Nest batches;
+    private final LoopNest batches;
     private final Matrix[] operands;
 
     /** The strides of an operand within a batch. */
     private record Matrix(long row, long column) {
     }
 
-    private PortableMatMul(MatMul computation, DType dtype, long m, int k, long n, Nest batches, Matrix[] operands) {
+    private PortableMatMul(MatMul computation, DType dtype, long m, int k, long n, LoopNest batches, Matrix[] operands) {
         this.computation = computation;
         this.dtype = dtype;
         this.m = m;
@@ -73,7 +73,7 @@ final class PortableMatMul extends PortableKernel {
         long m = vectorX ? 1 : out.shape().dim(out.shape().rank() - matrixRank);
         long n = vectorY ? 1 : out.shape().dim(-1);
         long k = vectorX ? x.shape().dim(0) : x.shape().dim(computation.transposeX() ? -2 : -1);
-        return new PortableMatMul(computation, x.dtype(), m, Math.toIntExact(k), n, Nest.of(batch, batchStrides), operands);
+        return new PortableMatMul(computation, x.dtype(), m, Math.toIntExact(k), n, LoopNest.of(batch, batchStrides), operands);
     }
 
     private static Matrix lastTwo(TensorSpec spec, boolean transposed) {

@@ -7,7 +7,7 @@ import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.internal.Doubles;
 import io.seriatim.tensor.internal.Floats;
 import io.seriatim.tensor.internal.Longs;
-import io.seriatim.tensor.internal.Nest;
+import io.seriatim.tensor.internal.LoopNest;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
 import io.seriatim.tensor.kernel.Reduction;
@@ -23,8 +23,8 @@ import org.jspecify.annotations.Nullable;
 final class PortableReduction {
     private final Reduction.Function function;
     private final boolean whole;
-    private final Nest results;
-    private final Nest elements;
+    private final LoopNest results;
+    private final LoopNest elements;
     private final long count;
 
     private PortableReduction(Reduction reduction, TensorSpec x, TensorSpec y) {
@@ -38,8 +38,8 @@ final class PortableReduction {
         for (int i = 0; i < reduced.length; i++) {
             (reduced[i] ? kept : gone)[i] = 1;
         }
-        results = Nest.of(Shape.of(kept), strides, outStrides);
-        elements = Nest.of(Shape.of(gone), strides);
+        results = LoopNest.of(Shape.of(kept), strides, outStrides);
+        elements = LoopNest.of(Shape.of(gone), strides);
         count = Shape.of(gone).size();
     }
 

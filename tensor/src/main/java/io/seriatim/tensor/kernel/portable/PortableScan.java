@@ -20,8 +20,8 @@ final class PortableScan {
 
     static Kernel scan(Scan scan, @Nullable TensorSpec[] arguments) {
         TensorSpec spec = Objects.requireNonNull(arguments[0]);
-        Strip x = Strip.of(spec, scan.axis());
-        Strip y = Strip.of(Objects.requireNonNull(arguments[1]), scan.axis());
+        AxisView x = AxisView.of(spec, scan.axis());
+        AxisView y = AxisView.of(Objects.requireNonNull(arguments[1]), scan.axis());
         boolean whole = spec.dtype().arithmetic() == DType.INT64;
         return PortableKernel.of((all, _) -> {
             for (long i = 0; i < x.count(); i++) {
@@ -36,7 +36,7 @@ final class PortableScan {
         });
     }
 
-    private static void doubles(Scan scan, Tensor x, Tensor y, Strip in, Strip out, long from, long to) {
+    private static void doubles(Scan scan, Tensor x, Tensor y, AxisView in, AxisView out, long from, long to) {
         double sum = 0;
         for (int j = 0; j < in.length(); j++) {
             int at = scan.reverse() ? in.length() - 1 - j : j;
@@ -47,7 +47,7 @@ final class PortableScan {
         }
     }
 
-    private static void longs(Scan scan, Tensor x, Tensor y, Strip in, Strip out, long from, long to) {
+    private static void longs(Scan scan, Tensor x, Tensor y, AxisView in, AxisView out, long from, long to) {
         long sum = 0;
         for (int j = 0; j < in.length(); j++) {
             int at = scan.reverse() ? in.length() - 1 - j : j;
@@ -61,8 +61,8 @@ final class PortableScan {
     static Kernel extreme(ArgReduction reduction, @Nullable TensorSpec[] arguments) {
         TensorSpec spec = Objects.requireNonNull(arguments[0]);
         TensorSpec out = Objects.requireNonNull(arguments[1]);
-        Strip x = Strip.of(spec, reduction.axis());
-        Strip y = Strip.of(
+        AxisView x = AxisView.of(spec, reduction.axis());
+        AxisView y = AxisView.of(
                 reduction.keepDims() ? out : widened(out, spec.shape().with(reduction.axis(), 1), spec.shape().axis(reduction.axis())),
                 reduction.axis());
         boolean whole = spec.dtype().arithmetic() == DType.INT64;
@@ -84,7 +84,7 @@ final class PortableScan {
         return new TensorSpec(spec.dtype(), wide, Layout.strided(strides));
     }
 
-    private static int extremeDouble(ArgReduction reduction, Tensor x, Strip strip, long at) {
+    private static int extremeDouble(ArgReduction reduction, Tensor x, AxisView strip, long at) {
         int place = 0;
         double best = Doubles.get(x.memory(), x.dtype(), at);
         for (int j = 1; j < strip.length() && !Double.isNaN(best); j++) {
@@ -97,7 +97,7 @@ final class PortableScan {
         return place;
     }
 
-    private static int extremeLong(ArgReduction reduction, Tensor x, Strip strip, long at) {
+    private static int extremeLong(ArgReduction reduction, Tensor x, AxisView strip, long at) {
         int place = 0;
         long best = Longs.get(x.memory(), x.dtype(), at);
         for (int j = 1; j < strip.length(); j++) {

@@ -22,8 +22,8 @@ final class PortableSoftmax {
     }
 
     static Kernel forward(Softmax softmax, @Nullable TensorSpec[] arguments) {
-        Strip x = Strip.of(Objects.requireNonNull(arguments[0]), softmax.axis());
-        Strip y = Strip.of(Objects.requireNonNull(arguments[1]), softmax.axis());
+        AxisView x = AxisView.of(Objects.requireNonNull(arguments[0]), softmax.axis());
+        AxisView y = AxisView.of(Objects.requireNonNull(arguments[1]), softmax.axis());
         return PortableKernel.of((all, context) -> {
             double[] row = context.doubleArray(x.length());
             for (long i = 0; i < x.count(); i++) {
@@ -58,9 +58,9 @@ final class PortableSoftmax {
     }
 
     static Kernel grad(SoftmaxGrad grad, @Nullable TensorSpec[] arguments) {
-        Strip y = Strip.of(Objects.requireNonNull(arguments[0]), grad.axis());
-        Strip dy = Strip.of(Objects.requireNonNull(arguments[1]), grad.axis());
-        Strip dx = Strip.of(Objects.requireNonNull(arguments[2]), grad.axis());
+        AxisView y = AxisView.of(Objects.requireNonNull(arguments[0]), grad.axis());
+        AxisView dy = AxisView.of(Objects.requireNonNull(arguments[1]), grad.axis());
+        AxisView dx = AxisView.of(Objects.requireNonNull(arguments[2]), grad.axis());
         return PortableKernel.of((all, context) -> {
             int length = y.length();
             double[] rows = context.doubleArray(2 * length);
@@ -80,10 +80,10 @@ final class PortableSoftmax {
     }
 
     static Kernel crossEntropy(CrossEntropy computation, @Nullable TensorSpec[] arguments) {
-        Strip x = Strip.of(Objects.requireNonNull(arguments[0]), computation.axis());
-        Strip labels = Strip.of(Objects.requireNonNull(arguments[1]), computation.axis());
-        Strip softmax = Strip.of(Objects.requireNonNull(arguments[2]), computation.axis());
-        Strip losses = Strip.of(Objects.requireNonNull(arguments[3]), computation.axis());
+        AxisView x = AxisView.of(Objects.requireNonNull(arguments[0]), computation.axis());
+        AxisView labels = AxisView.of(Objects.requireNonNull(arguments[1]), computation.axis());
+        AxisView softmax = AxisView.of(Objects.requireNonNull(arguments[2]), computation.axis());
+        AxisView losses = AxisView.of(Objects.requireNonNull(arguments[3]), computation.axis());
         return PortableKernel.of((all, context) -> {
             int length = x.length();
             double[] rows = context.doubleArray(2 * length);
@@ -103,7 +103,7 @@ final class PortableSoftmax {
         });
     }
 
-    private static double softLoss(Strip labels, Tensor tensor, long index, double[] rows, int length) {
+    private static double softLoss(AxisView labels, Tensor tensor, long index, double[] rows, int length) {
         labels.load(tensor, index, rows, length);
         double loss = 0;
         for (int j = 0; j < length; j++) {
@@ -113,13 +113,13 @@ final class PortableSoftmax {
         return loss;
     }
 
-    private static double hardLoss(CrossEntropy computation, Strip labels, Tensor tensor, long index, double[] rows, int length) {
+    private static double hardLoss(CrossEntropy computation, AxisView labels, Tensor tensor, long index, double[] rows, int length) {
         long label = label(computation, labels, tensor, index, length);
         return label == computation.ignoreIndex() ? 0 : -rows[(int) label];
     }
 
     /** The class of a row, which is checked. */
-    private static long label(CrossEntropy computation, Strip labels, Tensor tensor, long index, int length) {
+    private static long label(CrossEntropy computation, AxisView labels, Tensor tensor, long index, int length) {
         long label = Longs.get(tensor.memory(), tensor.dtype(), labels.at(tensor, index));
         if (label != computation.ignoreIndex() && (label < 0 || label >= length)) {
             throw new IllegalArgumentException(
@@ -131,10 +131,10 @@ final class PortableSoftmax {
 
     static Kernel crossEntropyGrad(CrossEntropyGrad grad, @Nullable TensorSpec[] arguments) {
         CrossEntropy computation = grad.forward();
-        Strip softmax = Strip.of(Objects.requireNonNull(arguments[0]), computation.axis());
-        Strip labels = Strip.of(Objects.requireNonNull(arguments[1]), computation.axis());
-        Strip dloss = Strip.of(Objects.requireNonNull(arguments[2]), computation.axis());
-        Strip dx = Strip.of(Objects.requireNonNull(arguments[3]), computation.axis());
+        AxisView softmax = AxisView.of(Objects.requireNonNull(arguments[0]), computation.axis());
+        AxisView labels = AxisView.of(Objects.requireNonNull(arguments[1]), computation.axis());
+        AxisView dloss = AxisView.of(Objects.requireNonNull(arguments[2]), computation.axis());
+        AxisView dx = AxisView.of(Objects.requireNonNull(arguments[3]), computation.axis());
         boolean dense = Objects.requireNonNull(arguments[0]).isRowMajor() && Objects.requireNonNull(arguments[3]).isRowMajor()
                 && Objects.requireNonNull(arguments[0]).dtype() == DType.FLOAT32 && softmax.stride() == 1 && softmax.length() > 0;
         if (dense && !computation.soft()) {
@@ -171,8 +171,8 @@ final class PortableSoftmax {
     }
 
     /** Many rows at once. A product of two floats is the same in either precision; a difference is not, and is taken in double. */
-    private static void denseGrad(CrossEntropy computation, PortableKernel.Arguments all, KernelContext context, Strip softmax,
-            Strip labels, Strip dloss) {
+    private static void denseGrad(CrossEntropy computation, PortableKernel.Arguments all, KernelContext context, AxisView softmax,
+            AxisView labels, AxisView dloss) {
         int length = softmax.length();
         int most = Math.max(1, KernelContext.TILE / length);
         float[] tile = context.floatArray(most * length);

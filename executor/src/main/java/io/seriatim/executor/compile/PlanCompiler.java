@@ -1,0 +1,110 @@
+package io.seriatim.executor.compile;
+
+import io.seriatim.executor.ir.ValueNumbering;
+import io.seriatim.executor.ir.Options;
+import io.seriatim.executor.ir.PassName;
+import io.seriatim.executor.ir.Sharing;
+import io.seriatim.executor.ir.Task;
+import io.seriatim.executor.ir.ValueTable;
+import io.seriatim.executor.lower.Lowerer;
+import io.seriatim.executor.pass.KernelsAhead;
+import io.seriatim.executor.pass.Layouts;
+import io.seriatim.executor.pass.PassContext;
+import io.seriatim.executor.pass.PassPipeline;
+import io.seriatim.executor.schedule.Dependencies;
+import io.seriatim.executor.schedule.IntraOpChoice;
+import io.seriatim.executor.schedule.Lifetimes;
+import io.seriatim.executor.schedule.MemoryPlan;
+import io.seriatim.executor.schedule.Tiling;
+import io.seriatim.executor.schedule.Placement;
+import io.seriatim.executor.schedule.Priorities;
+import io.seriatim.executor.schedule.Releases;
+import io.seriatim.executor.schedule.CompiledPlan;
+import io.seriatim.executor.schedule.Streams;
+import io.seriatim.graph.Interpreter;
+import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.kernel.PreparedKernels;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Takes a block through the steps of a plan, each a function of what the last one gave, for the shapes of what a run is given. No kernel runs. */
+public final class PlanCompiler {
+    private final Options options;
+    private final PreparedKernels kernels;
+    private final Interpreter interpreter;
+
+    public PlanCompiler(Options options, PreparedKernels kernels, Interpreter interpreter) {
+        this.options = options;
+        this.kernels = kernels;
+        this.interpreter = interpreter;
+    }
+
+    public PreparedKernels kernels() {
+        return kernels;
+    }
+
+    /** Once: the program will run once, so that memory and order are not worth a thought. */
+    public CompiledPlan specialise(ValueNumbering accesses, @Nullable Object[] externals, Sharing sharing, boolean once) {
+        ValueTable values = new ValueTable(accesses);
+        Lowerer lowerer = new Lowerer(accesses, values, interpreter, options.paddleRandom());
+        List<Task> lowered = lowerer.lower(externals, sharing);
+        // A check of every operation's results needs every operation. The passes take values for disjoint memory.
+        List<Task> rewritten = once || options.nanCheck() || values.hasParts() 
+                ? lowered
+                : PassPipeline.run(lowered, new PassContext(accesses.block().program(), values, options, kernels));
+        KernelsAhead.of(rewritten, options, kernels);
+        List<Task> placed = Priorities.ordered(Placement.of(rewritten, values, options, kernels, accesses.block().index() > 0), values,
+                accesses.block(), options);
+        boolean hostOnly = placed.stream().allMatch(task -> task.place().isHost());
+        List<Task> tasks = once || !hostOnly || !isSplit() || values.hasParts() || isForTeam(placed, values, accesses)
+                ? placed
+                : Tiling.of(placed, values, options, kernels);
+        Map<Streams.Key, Integer> keys = new LinkedHashMap<>();
+        int[] stream = Streams.assign(tasks, keys);
+        boolean inOrder = hostOnly && (once || options.inOrder());
+        Dependencies dependencies = once && hostOnly
+                ? Dependencies.none(tasks.size())
+                : Dependencies.of(tasks, values, accesses.block(), options);
+        int[][] before = hostOnly ? dependencies.before() : Streams.chained(dependencies.before(), stream);
+        Lifetimes lifetimes = Lifetimes.of(tasks, values);
+        MemoryPlan memory = options.memoryPlan() && !once
+                ? MemoryPlan.of(tasks, values, lifetimes, before, inOrder, options.inPlace())
+                : MemoryPlan.none(tasks, values, lifetimes, before, inOrder);
+        Streams streams = Streams.of(keys, stream, memory.before());
+        List<Layouts.Packed> packed = layouts(tasks, values, once);
+        Preparation.load(tasks, packed);
+        return new CompiledPlan(accesses, values, tasks, dependencies, streams, memory,
+                Releases.of(tasks, values, lifetimes, memory, inOrder), packed, memory.before(),
+                Dependencies.after(memory.before()),
+                specs(externals), sharing, lowerer.storages());
+    }
+
+    private List<Layouts.Packed> layouts(List<Task> tasks, ValueTable values, boolean once) {
+        return once || options.nanCheck() || values.hasParts() || !options.passes().contains(PassName.LAYOUTS)
+                ? List.of()
+                : Layouts.of(tasks, values, kernels);
+    }
+
+    private boolean isForTeam(List<Task> tasks, ValueTable values, ValueNumbering accesses) {
+        return !options.eager()
+                && IntraOpChoice.suits(tasks, values, () -> Dependencies.of(tasks, values, accesses.block(), options).before(), options.threads());
+    }
+
+    /** Whether threads are there to do parts side by side. */
+    private boolean isSplit() {
+        return options.passes().contains(PassName.PARTITION) && options.threads() > 1 && options.memoryPlan() && !options.inOrder()
+                && !options.sequential() && options.engine() == null && !options.nanCheck();
+    }
+
+    private static @Nullable TensorSpec[] specs(@Nullable Object[] externals) {
+        @Nullable
+        TensorSpec[] specs = new TensorSpec[externals.length];
+        for (int i = 0; i < specs.length; i++) {
+            specs[i] = externals[i] instanceof Tensor tensor ? tensor.spec().rowMajor() : null;
+        }
+        return specs;
+    }
+}

@@ -1,0 +1,56 @@
+package io.seriatim.executor.ir;
+
+import io.seriatim.graph.Attribute;
+import io.seriatim.graph.OpDesc;
+import io.seriatim.tensor.TensorSpec;
+import java.util.List;
+import java.util.StringJoiner;
+import java.util.function.Function;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/** What is said of an operation that has failed: which, its inputs' shapes, where it was built, and why. */
+public final class Failures {
+    /** The folders of PaddlePaddle's own modules, and of those through which it calls users' code. */
+    private static final Pattern FRAMEWORK = Pattern.compile("[/\\\\](paddle|decorator)[/\\\\.]");
+    private static final String BUILT = "; built at ";
+
+    private Failures() {
+    }
+
+    public static RunFailure of(Access access, Function<Integer, @Nullable String> shapes, Throwable cause) {
+        OpDesc op = access.op();
+        StringJoiner inputs = new StringJoiner(", ");
+        op.inputs().forEach((slot, names) -> names.forEach(name -> {
+            int value = access.read(name);
+            String shape = value < 0 ? null : shapes.apply(value);
+            inputs.add(slot + "=" + name + (shape == null ? "" : " " + shape));
+        }));
+        List<String> stack = op.attribute("op_callstack") instanceof Attribute.Texts(List<String> lines) ? lines : List.of();
+        String reason = reason(cause);
+        String built = reason.contains(BUILT)
+                ? ""
+                : !stack.isEmpty()
+                        ? BUILT + builtAt(stack)
+                        : op.builtAt().isEmpty() ? "" : BUILT + String.join(", called at ", op.builtAt());
+        return new RunFailure(op.type(), "Operation " + access.index() + " (" + op.type() + ", inputs " + inputs + ", outputs "
+                + op.outputNames() + ") failed: " + reason + built, cause, stack);
+    }
+
+    /** The innermost line that is not the framework's own, in Python's format; in another format the first line. */
+    private static String builtAt(List<String> stack) {
+        List<String> frames = stack.stream().map(String::strip).filter(line -> line.startsWith("File \"")).toList();
+        List<String> users = frames.stream().filter(frame -> !FRAMEWORK.matcher(frame).find()).toList();
+        return users.isEmpty() ? frames.isEmpty() ? stack.getFirst().strip() : frames.getLast() : users.getLast();
+    }
+
+    private static String reason(Throwable cause) {
+        String message = cause.getMessage();
+        return message != null ? message : cause instanceof InterruptedException ? "its thread was interrupted" : cause.toString();
+    }
+
+    /** As a type is written: float32[2, 3]. */
+    public static String shape(TensorSpec spec) {
+        return spec.dtype() + "" + spec.shape();
+    }
+}

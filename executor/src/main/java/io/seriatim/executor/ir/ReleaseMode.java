@@ -1,0 +1,13 @@
+package io.seriatim.executor.ir;
+
+import io.seriatim.executor.Collector;
+
+/** When memory that is in no plan is released; the constants of {@link Collector} by what they do. */
+public enum ReleaseMode {
+    /** At the last use. */
+    AT_LAST_USE,
+    /** When the event after the last use has passed. */
+    AFTER_EVENT,
+    /** At the end of the run. */
+    AT_END
+}

@@ -1,0 +1,84 @@
+package io.seriatim.executor.ir;
+
+import io.seriatim.graph.op.Step;
+import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.kernel.Computation;
+import io.seriatim.tensor.kernel.Kernel;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.function.IntUnaryOperator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One kernel, or one Java function, of a task.
+ *
+ * @param access
+ *            the operation that it is part of
+ * @param work
+ *            what is done
+ * @param inputs
+ *            what it reads; null for what is left out
+ * @param outputs
+ *            what it writes; null for what is not wanted
+ * @param kernel
+ *            what does it; null before it is chosen, and for a function
+ */
+public record Stage(Access access, Step.Work work, List<@Nullable Arg> inputs, List<@Nullable Arg> outputs, @Nullable Kernel kernel) {
+    /** Copies the lists. */
+    public Stage {
+        inputs = Collections.unmodifiableList(new ArrayList<>(inputs));
+        outputs = Collections.unmodifiableList(new ArrayList<>(outputs));
+    }
+
+    public static Stage of(Access access, Computation computation, List<@Nullable Arg> inputs, Arg output) {
+        return new Stage(access, new Step.Work.Compute(computation), inputs, List.of(output), null);
+    }
+
+    /** What it computes; null for a Java function. */
+    @Nullable
+    public Computation computation() {
+        return work instanceof Step.Work.Compute(Computation computation) ? computation : null;
+    }
+
+    /** Inputs and outputs, as a kernel takes them. */
+    public List<@Nullable Arg> args() {
+        List<@Nullable Arg> all = new ArrayList<>(inputs);
+        all.addAll(outputs);
+        return all;
+    }
+
+    public TensorSpec[] specs() {
+        return args().stream().map(arg -> arg == null ? null : arg.spec()).toArray(TensorSpec[]::new);
+    }
+
+    public Stage with(Kernel chosen) {
+        return new Stage(access, work, inputs, outputs, chosen);
+    }
+
+    public Stage with(List<@Nullable Arg> in, List<@Nullable Arg> out) {
+        return new Stage(access, work, in, out, kernel);
+    }
+
+    Stage withTemporaries(IntUnaryOperator numbers) {
+        return with(renumbered(inputs, numbers), renumbered(outputs, numbers));
+    }
+
+    private static List<@Nullable Arg> renumbered(List<@Nullable Arg> args, IntUnaryOperator numbers) {
+        List<@Nullable Arg> all = new ArrayList<>(args.size());
+        for (Arg arg : args) {
+            all.add(arg != null && arg.source() instanceof Arg.Temporary(int number)
+                    ? new Arg(new Arg.Temporary(numbers.applyAsInt(number)), arg.offset(), arg.spec())
+                    : arg);
+        }
+        return all;
+    }
+
+    /** What messages and traces call it. */
+    public String name() {
+        return switch (work) {
+            case Step.Work.Compute(Computation computation) -> computation.operation();
+            case Step.Work.Call(String name, var _) -> name;
+        };
+    }
+}

@@ -1,0 +1,344 @@
+package io.seriatim.executor.ir;
+
+import io.seriatim.device.Place;
+import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.kernel.Computation;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.function.IntUnaryOperator;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** What is scheduled: an operation or several that have become one, or a transfer. */
+public sealed interface Task {
+    /** Of a task, so that passes over its stages stay cheap. */
+    int MOST_STAGES = 64;
+
+    /** The values that it reads. Not to be changed. */
+    int[] reads();
+
+    /** The values that it writes. Not to be changed. */
+    int[] writes();
+
+    /** Where it runs. */
+    Place place();
+
+    /** The operations that it carries out; none for a transfer. */
+    List<Access> operations();
+
+    /** What messages and traces call it. */
+    String name();
+
+    /** What kernels are to do, in order. */
+    static Stream<Stage> stages(List<Task> tasks) {
+        return tasks.stream().<Stage>mapMulti((task, stages) -> {
+            if (task instanceof Compute compute) {
+                compute.stages().forEach(stages);
+            }
+        });
+    }
+
+    /**
+     * Kernels.
+     *
+     * @param operations
+     *            what it carries out
+     * @param stages
+     *            in order
+     * @param temporaries
+     *            memory for the time of the task
+     */
+    @SuppressWarnings("ArrayRecordComponent") // Never compared.
+    record Compute(List<Access> operations, List<Stage> stages, List<TensorSpec> temporaries, Place place, int[] reads,
+            int[] writes) implements Task {
+        private static final int MOST_NAMED = 3;
+
+        /** Temporaries that no stage uses are left out. */
+        public static Compute of(List<Access> operations, List<Stage> all, List<TensorSpec> allTemporaries, Place place) {
+            Compute task = compact(operations, all, allTemporaries, place);
+            return operations.size() == 1 ? task.withUnwritten() : task;
+        }
+
+        /** Reads and writes what the stages do, whatever its operations' results are: for a pass that makes up tasks. */
+        public static Compute ofStages(List<Access> operations, List<Stage> stages, List<TensorSpec> temporaries, Place place) {
+            return of(operations, place, stages, temporaries);
+        }
+
+        private static Compute compact(List<Access> operations, List<Stage> all, List<TensorSpec> allTemporaries, Place place) {
+            int[] numbers = new int[allTemporaries.size()];
+            List<TensorSpec> temporaries = new ArrayList<>();
+            List<Stage> stages = all;
+            if (numbers.length > 0) {
+                all.stream().flatMap(stage -> stage.args().stream()).forEach(arg -> {
+                    if (arg != null && arg.source() instanceof Arg.Temporary(int number)) {
+                        numbers[number] = 1;
+                    }
+                });
+                for (int i = 0; i < numbers.length; i++) {
+                    if (numbers[i] == 1) {
+                        numbers[i] = temporaries.size();
+                        temporaries.add(allTemporaries.get(i));
+                    }
+                }
+                stages = all.stream().map(stage -> stage.withTemporaries(number -> numbers[number])).toList();
+            }
+            return of(operations, place, stages, temporaries);
+        }
+
+        /** With the results that no stage writes, since they have no elements. What an operation leaves as it is, such as the state of a normalisation in a test, is no result. */
+        private Compute withUnwritten() {
+            Access access = operations.getFirst();
+            int[] more = Arrays.stream(access.writes()).filter(value -> Arrays.stream(writes).noneMatch(each -> each == value)
+                    && Arrays.stream(access.reads()).noneMatch(each -> each == value)).toArray();
+            if (more.length == 0) {
+                return this;
+            }
+            int[] all = Arrays.copyOf(writes, writes.length + more.length);
+            System.arraycopy(more, 0, all, writes.length, more.length);
+            return new Compute(operations, stages, temporaries, place, reads, all);
+        }
+
+        /** Without some values among those that it writes. */
+        public Compute withoutWrites(java.util.function.IntPredicate which) {
+            return new Compute(operations, stages, temporaries, place, reads, Arrays.stream(writes).filter(which.negate()).toArray());
+        }
+
+        /** With other stages, which touch what they say; what no stage has written before, since it has no elements, stays the task's. */
+        public Compute with(List<Access> changed, List<Stage> others) {
+            Compute plain = of(changed, others, temporaries, place);
+            Set<Integer> before = written(stages);
+            Set<Integer> now = written(others);
+            int[] all = IntStream.concat(Arrays.stream(plain.writes).filter(now::contains),
+                    Arrays.stream(writes).filter(value -> !before.contains(value) && !now.contains(value))).toArray();
+            return new Compute(plain.operations, plain.stages, plain.temporaries, place, plain.reads, all);
+        }
+
+        /** The values that several stages touch: one may be written as a whole, and then a part of it once more. */
+        public Set<Integer> touchedAgain() {
+            Set<Integer> again = new HashSet<>();
+            Set<Integer> all = new HashSet<>();
+            for (Stage stage : stages) {
+                Set<Integer> touched = new HashSet<>();
+                stage.args().stream().filter(arg -> arg != null && arg.spec().shape().size() > 0).forEach(arg -> touched.add(arg.value()));
+                touched.stream().filter(value -> !all.add(value)).forEach(again::add);
+            }
+            return again;
+        }
+
+        private static Set<Integer> written(List<Stage> stages) {
+            Set<Integer> written = new HashSet<>();
+            for (Stage stage : stages) {
+                Computation computation = stage.computation();
+                for (int i = 0; i < stage.inputs().size(); i++) {
+                    Arg arg = stage.inputs().get(i);
+                    if (arg != null && computation != null && computation.mutates(i)) {
+                        written.add(arg.value());
+                    }
+                }
+                stage.outputs().stream().filter(Objects::nonNull).forEach(arg -> written.add(arg.value()));
+            }
+            return written;
+        }
+
+        /**
+         * The parts of it that have nothing to do with one another, such as the gradients of a product's two operands: they may run side by side.
+         *
+         * @param memory
+         *            for each value the one whose memory it is
+         */
+        public List<Compute> parts(IntUnaryOperator memory) {
+            if (operations.size() != 1 || stages.size() < 2 || stages.size() > MOST_STAGES) {
+                return List.of(this);
+            }
+            Set<Integer> changed = new HashSet<>();
+            Arrays.stream(writes).map(memory).forEach(changed::add);
+            int[] groups = new int[stages.size()];
+            Map<Object, Integer> touched = new HashMap<>();
+            for (int i = 0; i < groups.length; i++) {
+                groups[i] = i;
+                for (Arg arg : stages.get(i).args()) {
+                    Object shared = arg == null ? null : shared(arg, memory, changed);
+                    Integer other = shared == null ? null : touched.putIfAbsent(shared, i);
+                    if (other != null) {
+                        join(groups, i, other);
+                    }
+                }
+            }
+            Map<Integer, List<Stage>> grouped = new LinkedHashMap<>();
+            for (int i = 0; i < groups.length; i++) {
+                grouped.computeIfAbsent(first(groups, i), _ -> new ArrayList<>()).add(stages.get(i));
+            }
+            if (grouped.size() == 1) {
+                return List.of(this);
+            }
+            List<Compute> parts = new ArrayList<>();
+            Set<Integer> written = new HashSet<>();
+            for (List<Stage> own : grouped.values()) {
+                Compute part = compact(operations, own, temporaries, place);
+                Arrays.stream(part.writes).forEach(written::add);
+                parts.add(part);
+            }
+            int[] left = Arrays.stream(writes).filter(value -> !written.contains(value)).toArray();
+            if (left.length > 0) {
+                Compute first = parts.getFirst();
+                int[] all = Arrays.copyOf(first.writes, first.writes.length + left.length);
+                System.arraycopy(left, 0, all, first.writes.length, left.length);
+                parts.set(0, new Compute(operations, first.stages, first.temporaries, place, first.reads, all));
+            }
+            return parts;
+        }
+
+        /** What stages that touch it must share a part for; null if they need not. */
+        private static @Nullable Object shared(Arg arg, IntUnaryOperator memory, Set<Integer> changed) {
+            return switch (arg.source()) {
+                case Arg.Temporary temporary -> temporary;
+                case Arg.Value(int number) when changed.contains(memory.applyAsInt(number)) -> memory.applyAsInt(number);
+                default -> null;
+            };
+        }
+
+        /** The first stage of a group. */
+        private static int first(int[] groups, int stage) {
+            int at = stage;
+            while (groups[at] != at) {
+                groups[at] = groups[groups[at]];
+                at = groups[at];
+            }
+            return at;
+        }
+
+        private static void join(int[] groups, int stage, int other) {
+            int one = first(groups, stage);
+            int two = first(groups, other);
+            groups[Math.max(one, two)] = Math.min(one, two);
+        }
+
+        /** With its temporaries counted from another number than 0. */
+        public Compute withTemporariesFrom(int first) {
+            return new Compute(operations, stages.stream().map(stage -> stage.withTemporaries(number -> first + number)).toList(),
+                    temporaries, place,
+                    reads, writes);
+        }
+
+        private static Compute of(List<Access> operations, Place place, List<Stage> stages, List<TensorSpec> temporaries) {
+            Set<Integer> written = new HashSet<>();
+            Set<Integer> read = new HashSet<>();
+            List<Integer> reads = new ArrayList<>();
+            List<Integer> writes = new ArrayList<>();
+            for (Stage stage : stages) {
+                for (int i = 0; i < stage.inputs().size(); i++) {
+                    Arg arg = stage.inputs().get(i);
+                    if (arg != null && arg.value() >= 0) {
+                        if (read.add(arg.value())) {
+                            reads.add(arg.value());
+                        }
+                        var computation = stage.computation();
+                        if (computation != null && computation.mutates(i) && written.add(arg.value())) {
+                            writes.add(arg.value());
+                        }
+                    }
+                }
+                for (Arg arg : stage.outputs()) {
+                    if (arg != null && arg.value() >= 0 && written.add(arg.value())) {
+                        writes.add(arg.value());
+                    }
+                }
+            }
+            return new Compute(List.copyOf(operations), List.copyOf(stages), List.copyOf(temporaries), place,
+                    reads.stream().mapToInt(Integer::intValue).toArray(), writes.stream().mapToInt(Integer::intValue).toArray());
+        }
+
+        @Override
+        public String name() {
+            List<String> names = new ArrayList<>();
+            int from = 0;
+            for (int i = 1; i <= operations.size(); i++) {
+                String type = operations.get(from).op().type();
+                if (i == operations.size() || !operations.get(i).op().type().equals(type)) {
+                    // Of many steps that have become one, a name for each says nothing.
+                    names.addAll(i - from > MOST_NAMED ? List.of(type + "×" + (i - from)) : Collections.nCopies(i - from, type));
+                    from = i;
+                }
+            }
+            return String.join("+", names);
+        }
+    }
+
+    /**
+     * A copy of a value at another place.
+     *
+     * @param from
+     *            the value
+     * @param to
+     *            its copy
+     * @param source
+     *            where the value is
+     * @param target
+     *            where the copy is
+     */
+    record Transfer(int from, int to, Place source, Place target) implements Task {
+        @Override
+        public int[] reads() {
+            return new int[]{from};
+        }
+
+        @Override
+        public int[] writes() {
+            return new int[]{to};
+        }
+
+        @Override
+        public Place place() {
+            return target.isHost() ? source : target;
+        }
+
+        @Override
+        public List<Access> operations() {
+            return List.of();
+        }
+
+        @Override
+        public String name() {
+            return source.isHost() ? "memcpy_h2d" : target.isHost() ? "memcpy_d2h" : "memcpy_d2d";
+        }
+    }
+
+    /**
+     * What depends on values, runs blocks, or has effects: the interpreter does it, on the host.
+     *
+     * @param access
+     *            the operation
+     * @param because
+     *            why it has no kernels, for people
+     * @param reads
+     *            for each value that the operation reads, where its content is on the host
+     * @param writes
+     *            for each value that the operation writes, where its content goes on the host
+     */
+    @SuppressWarnings("ArrayRecordComponent") // Never compared.
+    record Interpreted(Access access, String because, int[] reads, int[] writes) implements Task {
+        @Override
+        public Place place() {
+            return Place.CPU;
+        }
+
+        @Override
+        public List<Access> operations() {
+            return List.of(access);
+        }
+
+        @Override
+        public String name() {
+            return access.op().type();
+        }
+    }
+}

@@ -1,0 +1,251 @@
+package io.seriatim.executor.ir;
+
+import io.seriatim.graph.Aliases;
+import io.seriatim.graph.Block;
+import io.seriatim.graph.OpDesc;
+import io.seriatim.graph.Program;
+import io.seriatim.graph.VarDesc;
+import io.seriatim.graph.op.GradientRule;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Predicate;
+import java.util.stream.IntStream;
+
+/**
+ * The first step of a plan: which values a block's operations read and write. A variable that is written again gets a new value, so that only true dependencies are left; persistable variables, and those
+ * that operations with blocks overwrite, keep theirs.
+ *
+ * @param block
+ *            whose operations
+ * @param values
+ *            by number
+ * @param operations
+ *            in order, without those that feed and fetch
+ * @param wanted
+ *            values that are wanted afterwards: those that are fetched or kept; of an inner block those that are known outside of it
+ * @param externals
+ *            values that a run is given: what is fed, and what is outside
+ * @param known
+ *            the first values of variables that are known outside of the run, and may share memory there
+ */
+@SuppressWarnings("ArrayRecordComponent") public // Never compared.
+record ValueNumbering(Block block, List<Value> values, List<Access> operations, List<Integer> wanted, int[] externals, int[] known) {
+    /** The type of the operation that takes batches from a reader. */
+    public static final String READ = "read";
+
+    /** What is done before and after a run. */
+    private static final Set<String> AROUND = Set.of("feed", "fetch", "fetch_v2", "create_py_reader", "create_double_buffer_reader");
+
+    /** Where a value comes from. */
+    public enum Origin {
+        /** From the caller of the run. */
+        FED,
+        /** From the scope, or from around the block. */
+        OUTSIDE,
+        /** From an operation. */
+        COMPUTED
+    }
+
+    /**
+     * A value.
+     *
+     * @param name
+     *            the variable's
+     * @param origin
+     *            where it comes from
+     * @param persistable
+     *            whether it outlives the run
+     */
+    public record Value(String name, Origin origin, boolean persistable) {
+    }
+
+    /** Of a program's first block. */
+    public static ValueNumbering of(Block block, List<String> feeds, List<String> wanted) {
+        return new Numbering(block, feeds).of(wanted);
+    }
+
+    /** Which variables each block of a program names, in operations or in their attributes. */
+    public static Map<String, Set<Integer>> mentions(Program program) {
+        Map<String, Set<Integer>> mentions = new HashMap<>();
+        for (Block block : program.blocks()) {
+            for (OpDesc op : block.ops()) {
+                op.inputNames().forEach(name -> mentions.computeIfAbsent(name, _ -> new HashSet<>(2)).add(block.index()));
+                op.outputNames().forEach(name -> mentions.computeIfAbsent(name, _ -> new HashSet<>(2)).add(block.index()));
+                op.attributes().forEach(each -> names(each.value())
+                        .forEach(name -> mentions.computeIfAbsent(name, _ -> new HashSet<>(2)).add(block.index())));
+            }
+        }
+        return mentions;
+    }
+
+    /** Of an inner block: what it writes of the variables around it is wanted, and what other blocks, such as that of its gradient, read. */
+    public static ValueNumbering inner(Block block, Map<String, Set<Integer>> mentions) {
+        Predicate<String> isKnownElsewhere = name -> {
+            Set<Integer> blocks = mentions.getOrDefault(name, Set.of());
+            return block.var(name) == null || blocks.size() > 1 || !blocks.contains(block.index());
+        };
+        // Some operations name variables of their block in attributes.
+        List<String> wanted = new ArrayList<>();
+        Set<String> seen = new HashSet<>();
+        for (OpDesc op : block.ops()) {
+            for (String name : op.outputNames()) {
+                if (isKnownElsewhere.test(name) && seen.add(name)) {
+                    wanted.add(name);
+                }
+            }
+            op.attributes().forEach(each -> each.value().blocks().forEach(index -> {
+                Set<String> written = new LinkedHashSet<>();
+                Numbering.outside(block, block.program().block(index), new HashSet<>(), written);
+                written.stream().filter(isKnownElsewhere).filter(seen::add).forEach(wanted::add);
+            }));
+        }
+        wanted.remove(GradientRule.EMPTY);
+        return new Numbering(block, List.of()).of(wanted);
+    }
+
+    private static List<String> names(io.seriatim.graph.Attribute attribute) {
+        return switch (attribute) {
+            case io.seriatim.graph.Attribute.Texts(List<String> texts) -> texts;
+            case io.seriatim.graph.Attribute.Text(String text) -> List.of(text);
+            default -> List.of();
+        };
+    }
+
+    private static final class Numbering {
+        private final Block block;
+        private final Set<String> fed;
+        private final List<Value> values = new ArrayList<>();
+        private final Map<String, Integer> current = new HashMap<>();
+        private final List<Access> operations = new ArrayList<>();
+        private final Set<Integer> renewed = new HashSet<>();
+
+        Numbering(Block block, List<String> feeds) {
+            this.block = block;
+            this.fed = new HashSet<>(feeds);
+        }
+
+        ValueNumbering of(List<String> wanted) {
+            for (int i = 0; i < block.ops().size(); i++) {
+                OpDesc op = block.ops().get(i);
+                if (op.type().equals(READ) && block.index() == 0) {
+                    op.outputNames().forEach(name -> add(name, Origin.FED));
+                } else if (!AROUND.contains(op.type())) {
+                    operations.add(access(i, op));
+                }
+            }
+            List<Integer> last = wanted.stream().map(this::read).toList();
+            int[] externals = IntStream.range(0, values.size()).filter(i -> values.get(i).origin() != Origin.COMPUTED).toArray();
+            return new ValueNumbering(block, List.copyOf(values), List.copyOf(operations), last, externals, known());
+        }
+
+        private int[] known() {
+            Set<String> seen = new HashSet<>();
+            return IntStream.range(0, values.size()).filter(i -> {
+                Value value = values.get(i);
+                boolean outside = value.origin() == Origin.OUTSIDE || (value.origin() == Origin.COMPUTED
+                        && (value.persistable() || (block.index() > 0 && block.var(value.name()) == null)));
+                return seen.add(value.name()) && outside && !renewed.contains(i);
+            }).toArray();
+        }
+
+        private Access access(int index, OpDesc op) {
+            Set<String> readNames = new LinkedHashSet<>(op.inputNames());
+            Set<String> writtenNames = new LinkedHashSet<>(op.outputNames());
+            boolean runsBlocks = false;
+            for (var each : op.attributes()) {
+                for (int inner : each.value().blocks()) {
+                    runsBlocks = true;
+                    outside(block, block.program().block(inner), readNames, writtenNames);
+                }
+            }
+            readNames.remove(GradientRule.EMPTY);
+            writtenNames.remove(GradientRule.EMPTY);
+            // A list of tensors is written element by element, and the gradient of writing takes elements out.
+            boolean changesList = op.type().equals("write_to_array") || (op.type().equals("read_from_array") && !op.input("X_W").isEmpty());
+            if (changesList) {
+                readNames.addAll(op.outputNames());
+                writtenNames.addAll(op.type().equals("read_from_array") ? op.input("X") : List.of());
+            }
+            if (runsBlocks || changesList) {
+                // A loop names what it is about to write among what it reads.
+                readNames.removeIf(name -> !isKnown(name) && writtenNames.contains(name));
+            }
+            String[] reading = readNames.toArray(String[]::new);
+            int[] reads = new int[reading.length];
+            for (int i = 0; i < reads.length; i++) {
+                reads[i] = read(reading[i]);
+            }
+            String[] writing = writtenNames.toArray(String[]::new);
+            int[] writes = new int[writing.length];
+            List<String> aliases = Aliases.made(op);
+            for (int i = 0; i < writes.length; i++) {
+                writes[i] = aliases.contains(writing[i]) ? renew(writing[i]) : write(writing[i], runsBlocks || changesList);
+            }
+            return new Access(index, op, reading, reads, writing, writes, runsBlocks);
+        }
+
+        /** What a block reads and writes of the variables outside of it. */
+        static void outside(Block around, Block inner, Set<String> reads, Set<String> writes) {
+            for (OpDesc op : inner.ops()) {
+                op.inputNames().stream().filter(name -> isOutside(around, inner, name)).forEach(reads::add);
+                op.outputNames().stream().filter(name -> isOutside(around, inner, name)).forEach(writes::add);
+                op.attributes().forEach(each -> each.value().blocks().forEach(index -> {
+                    Set<String> innerReads = new LinkedHashSet<>();
+                    Set<String> innerWrites = new LinkedHashSet<>();
+                    outside(around, inner.program().block(index), innerReads, innerWrites);
+                    innerReads.stream().filter(name -> isOutside(around, inner, name)).forEach(reads::add);
+                    innerWrites.stream().filter(name -> isOutside(around, inner, name)).forEach(writes::add);
+                }));
+            }
+        }
+
+        private static boolean isOutside(Block around, Block inner, String name) {
+            return inner.var(name) == null && around.find(name) != null;
+        }
+
+        private boolean isKnown(String name) {
+            return current.containsKey(name) || fed.contains(name) || isPersistable(name) || (block.index() > 0 && block.var(name) == null);
+        }
+
+        private boolean isPersistable(String name) {
+            VarDesc desc = block.var(name);
+            return desc != null && desc.isPersistable();
+        }
+
+        private int read(String name) {
+            Integer known = current.get(name);
+            return known != null ? known : add(name, fed.contains(name) ? Origin.FED : Origin.OUTSIDE);
+        }
+
+        private int write(String name, boolean keeps) {
+            Integer known = current.get(name);
+            if (known == null && keeps && isKnown(name)) {
+                return read(name);
+            }
+            return known != null && (keeps || values.get(known).persistable()) ? known : add(name, Origin.COMPUTED);
+        }
+
+        /** A variable becomes a name of memory that others share. What the run has computed for it before is not what outlives the run. */
+        private int renew(String name) {
+            Integer before = current.get(name);
+            if (before != null && values.get(before).origin() == Origin.COMPUTED && values.get(before).persistable()) {
+                values.set(before, new Value(name, Origin.COMPUTED, false));
+            }
+            int number = add(name, Origin.COMPUTED);
+            renewed.add(number);
+            return number;
+        }
+
+        private int add(String name, Origin origin) {
+            values.add(new Value(name, origin, isPersistable(name)));
+            int number = values.size() - 1;
+            current.put(name, number);
+            return number;
+        }
+    }
+}

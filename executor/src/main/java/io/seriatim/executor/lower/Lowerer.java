@@ -1,0 +1,561 @@
+package io.seriatim.executor.lower;
+
+import io.seriatim.device.Place;
+import io.seriatim.executor.ir.Access;
+import io.seriatim.executor.ir.ValueNumbering;
+import io.seriatim.executor.ir.Arg;
+import io.seriatim.executor.ir.Failures;
+import io.seriatim.executor.ir.Sharing;
+import io.seriatim.executor.ir.Stage;
+import io.seriatim.executor.ir.Task;
+import io.seriatim.executor.ir.ValueTable;
+import io.seriatim.graph.Aliases;
+import io.seriatim.graph.BlockSession;
+import io.seriatim.graph.Interpreter;
+import io.seriatim.graph.OpDesc;
+import io.seriatim.graph.VarDesc;
+import io.seriatim.graph.VarType;
+import io.seriatim.graph.op.ArgType;
+import io.seriatim.graph.op.GradientRule;
+import io.seriatim.graph.op.Inference;
+import io.seriatim.graph.op.Lowered;
+import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Operand;
+import io.seriatim.graph.op.Operation;
+import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.op.PaddleRandom;
+import io.seriatim.graph.op.Step;
+import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.kernel.Copy;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The second step of a plan: what each operation comes down to for given shapes. An operation whose shapes follow from the elements of a tensor is interpreted, unless these elements follow from shapes: such
+ * arithmetic, as it stands before a reshape, is done here and now.
+ */
+public final class Lowerer {
+    /** More elements than any shape has. */
+    private static final long MOST_FOLDED = 64;
+    private static final Set<String> OF_SHAPES = Set.of("shape", "size");
+    /** What computes shapes. Others might do more than they say. */
+    private static final Set<String> FOLDED = Set.of("shape", "size", "fill_constant", "assign_value", "assign", "cast", "slice",
+            "strided_slice", "concat", "stack",
+            "unstack", "split", "gather", "scale", "elementwise_add", "elementwise_sub", "elementwise_mul", "elementwise_div",
+            "elementwise_mod",
+            "elementwise_floordiv", "elementwise_max", "elementwise_min", "squeeze2", "unsqueeze2", "reshape2", "squeeze", "unsqueeze",
+            "reshape", "range",
+            "reduce_prod", "reduce_sum", "reduce_max", "reduce_min", "fill_any_like");
+
+    private final ValueNumbering accesses;
+    private final ValueTable values;
+    private final Interpreter interpreter;
+    private final @Nullable PaddleRandom random;
+    private final @Nullable ArgType[] types;
+    private final int[] writers;
+    /** Variables that share memory at this point of the program: where. */
+    private final Map<String, Shared> shared = new HashMap<>();
+    /** Variables that share memory at some point of the program. */
+    private final Set<String> everShared = new HashSet<>();
+    private final List<Integer> storages = new ArrayList<>();
+
+    /**
+     * A part of memory that several variables are names of.
+     *
+     * @param storage
+     *            the value that is all of it
+     * @param from
+     *            where the part begins, in bytes
+     * @param spec
+     *            what it holds
+     */
+    private record Shared(int storage, long from, TensorSpec spec) {
+    }
+
+    public Lowerer(ValueNumbering accesses, ValueTable values, Interpreter interpreter, @Nullable PaddleRandom random) {
+        this.accesses = accesses;
+        this.values = values;
+        this.interpreter = interpreter;
+        this.random = random;
+        this.types = new ArgType[values.size()];
+        this.writers = new int[values.size()];
+        for (Access access : accesses.operations()) {
+            for (int value : access.writes()) {
+                writers[value]++;
+            }
+            if (!Aliases.made(access.op()).isEmpty()) {
+                everShared.addAll(access.op().inputNames());
+                everShared.addAll(access.op().outputNames());
+            }
+        }
+    }
+
+    /** For each group of variables that share memory before the run, the value that is all of it. */
+    public List<Integer> storages() {
+        return storages;
+    }
+
+    private void given(Sharing sharing) {
+        for (Sharing.Group group : sharing.groups()) {
+            int storage = values.addGiven("memory of " + group.members().getFirst().name(), group.spec());
+            storages.add(storage);
+            for (Sharing.Member member : group.members()) {
+                values.part(member.value(), storage, member.from());
+                values.spec(member.value(), member.spec());
+                shared.put(member.name(), new Shared(storage, member.from(), member.spec()));
+                everShared.add(member.name());
+            }
+        }
+    }
+
+    /** The tasks, in the order of the program. Given is what is fed and what is outside. */
+    public List<Task> lower(@Nullable Object[] externals, Sharing sharing) {
+        for (int i = 0; i < externals.length; i++) {
+            if (externals[i] instanceof Tensor tensor) {
+                int value = accesses.externals()[i];
+                types[value] = ArgType.dense(tensor.dtype(), tensor.shape().dims());
+                values.spec(value, tensor.spec().rowMajor());
+            }
+        }
+        given(sharing);
+        List<Task> tasks = new ArrayList<>();
+        for (Access access : accesses.operations()) {
+            Task task;
+            try {
+                task = lower(access);
+            } catch (IllegalArgumentException e) {
+                throw Failures.of(access, this::shape, e);
+            }
+            if (task instanceof Task.Interpreted) {
+                interpreted(access);
+            }
+            if (task != null) {
+                tasks.add(task);
+            }
+        }
+        return tasks;
+    }
+
+    private @Nullable String shape(int value) {
+        ArgType type = types[value];
+        return type == null ? null : type.kind() == ArgType.Kind.DENSE ? Failures.shape(type.spec()) : type.toString();
+    }
+
+    private void interpreted(Access access) {
+        List<String> aliases = Aliases.made(access.op());
+        if (!aliases.isEmpty()) {
+            requireUnchanged(access, aliases);
+        }
+        for (int value : access.writes()) {
+            Shared where = shared.get(values.name(value));
+            if (where != null) {
+                // The run writes it there, or refuses to.
+                if (value != where.storage()) {
+                    values.part(value, where.storage(), where.from());
+                    values.spec(value, where.spec());
+                }
+                types[value] = ArgType.dense(where.spec().dtype(), where.spec().shape().dims());
+                continue;
+            }
+            TensorSpec declared = everShared.contains(values.name(value)) ? declared(value) : null;
+            if (declared != null) {
+                values.declared(value, declared);
+                types[value] = ArgType.dense(declared.dtype(), declared.shape().dims());
+                continue;
+            }
+            types[value] = null;
+            if (values.origin(value) == ValueNumbering.Origin.COMPUTED && writers[value] == 1) {
+                values.spec(value, null);
+            }
+        }
+        // The interpreter may change an input in place and call it the output.
+        for (String name : access.op().outputNames()) {
+            int read = access.read(name);
+            int written = access.written(name);
+            if (read >= 0 && written >= 0 && read != written && !values.isPart(written)) {
+                values.sameMemory(written, read);
+            }
+        }
+    }
+
+    /** What a variable is that shares memory sooner or later, if that can be known before the run. */
+    private @Nullable TensorSpec declared(int value) {
+        VarDesc desc = accesses.block().find(values.name(value));
+        TensorSpec known = values.spec(value);
+        if (known != null || desc == null || !(desc.type() instanceof VarType.Dense(VarType.TensorType type, Integer _))) {
+            return known;
+        }
+        return type.dims().stream().allMatch(dim -> dim >= 0) ? TensorSpec.of(type.dtype(), type.shape()) : null;
+    }
+
+    /** What has no known shape shares no memory: a copy is as good only if nothing is written any more. */
+    private void requireUnchanged(Access access, List<String> aliases) {
+        Set<String> names = new HashSet<>(aliases);
+        names.addAll(access.op().inputNames());
+        boolean outlives = Arrays.stream(access.writes()).anyMatch(values::isPersistable);
+        for (Access later : accesses.operations()) {
+            boolean writes = later.index() > access.index()
+                    && Arrays.stream(later.writes()).anyMatch(value -> names.contains(values.name(value)));
+            if (writes || outlives) {
+                throw new IllegalArgumentException("it makes " + names.stream().sorted().toList()
+                        + " share memory, but how large that is only the run knows" + (writes
+                                ? ", and operation " + later.index() + " (" + later.op().type() + ") writes one of them"
+                                : "")
+                        + ": copy with 'assign' instead, or give the variables fixed shapes");
+            }
+        }
+    }
+
+    private static Task interpreted(Access access, String because) {
+        return new Task.Interpreted(access, because, access.reads(), access.writes());
+    }
+
+    /** Null if nothing is left to do. */
+    private @Nullable Task lower(Access access) {
+        OpDesc op = access.op();
+        Operation schema = Operations.system().get(op.type());
+        if (!schema.isLowered()) {
+            return interpreted(access, "it is an instruction");
+        }
+        for (int value : access.reads()) {
+            if (types[value] == null) {
+                return interpreted(access, "what '" + values.name(value) + "' is, only the run knows");
+            }
+        }
+        for (String slot : schema.values()) {
+            for (String name : op.input(slot)) {
+                if (values.constant(access.read(name)) == null) {
+                    return interpreted(access, "it depends on the elements of '" + name + "'");
+                }
+            }
+        }
+        Inference.Source source = new Known(access);
+        Map<String, List<@Nullable ArgType>> results = schema.infer(op, source);
+        if (results.values().stream().flatMap(List::stream).anyMatch(type -> type != null && type.kind() != ArgType.Kind.DENSE)) {
+            return interpreted(access, "it computes no tensors");
+        }
+        if (isFoldable(access, schema, results)) {
+            fold(access, results);
+            return null;
+        }
+        return new Conversion(access, schema.lower(new Lowering(op, schema, source, results, random)), results).task();
+    }
+
+    private boolean isFoldable(Access access, Operation schema, Map<String, List<@Nullable ArgType>> results) {
+        boolean known = OF_SHAPES.contains(schema.type());
+        if (!known) {
+            known = true;
+            for (int value : access.reads()) {
+                known &= values.constant(value) != null;
+            }
+        }
+        if (!known || !schema.effects().isEmpty() || !FOLDED.contains(schema.type())) {
+            return false;
+        }
+        for (int value : access.writes()) {
+            if (everShared.contains(values.name(value)) || values.isPersistable(value) || values.isWanted(value) || writers[value] > 1
+                    || values.origin(value) != ValueNumbering.Origin.COMPUTED) {
+                return false;
+            }
+        }
+        return results.values().stream().flatMap(List::stream).allMatch(type -> type == null || type.spec().shape().size() <= MOST_FOLDED);
+    }
+
+    private void fold(Access access, Map<String, List<@Nullable ArgType>> results) {
+        OpDesc op = access.op();
+        BlockSession session = OF_SHAPES.contains(op.type()) ? null : interpreter.session(accesses.block(), Map.of(), 0, block -> {
+            throw new IllegalStateException("Constants need no block, but " + block.block() + " is run");
+        });
+        if (session != null) {
+            for (String name : op.inputNames()) {
+                Tensor constant = access.read(name) < 0 ? null : values.constant(access.read(name));
+                if (constant != null) {
+                    session.set(name, constant);
+                }
+            }
+            session.run(access.index());
+        }
+        results.forEach((slot, list) -> {
+            for (int i = 0; i < list.size(); i++) {
+                ArgType type = list.get(i);
+                String name = op.output(slot).get(i);
+                if (type != null && !name.equals(GradientRule.EMPTY)) {
+                    int value = access.written(name);
+                    Object found = session == null ? null : session.find(name);
+                    values.constant(value, found instanceof Tensor tensor ? tensor : shape(op, access, type));
+                    values.spec(value, type.spec());
+                    types[value] = type;
+                }
+            }
+        });
+    }
+
+    private Tensor shape(OpDesc op, Access access, ArgType type) {
+        ArgType of = types[access.read(op.input("Input").getFirst())];
+        if (of == null) {
+            throw new IllegalStateException("The shape of '" + op.input("Input") + "' is not known");
+        }
+        long[] elements = op.type().equals("size") ? new long[]{of.spec().shape().size()} : of.dims();
+        return Tensor.of(type.dtype(), elements, type.dims());
+    }
+
+    /** An operation's steps as stages on values. */
+    private final class Conversion {
+        private final Access access;
+        private final Lowered lowered;
+        private final Map<String, List<@Nullable ArgType>> results;
+        private final List<TensorSpec> temporaries;
+        private final Map<Operand.Source.Output, Integer> beside = new HashMap<>();
+        private final List<Stage> stages = new ArrayList<>();
+        /** The memory of outputs that others become names of. */
+        private final Map<Operand.Source.Output, Integer> made = new HashMap<>();
+
+        Conversion(Access access, Lowered lowered, Map<String, List<@Nullable ArgType>> results) {
+            this.access = access;
+            this.lowered = lowered;
+            this.results = results;
+            this.temporaries = new ArrayList<>(lowered.temporaries());
+        }
+
+        Task task() {
+            List<Stage> after = new ArrayList<>();
+            for (Map.Entry<String, List<@Nullable ArgType>> slot : results.entrySet()) {
+                for (int i = 0; i < slot.getValue().size(); i++) {
+                    ArgType type = slot.getValue().get(i);
+                    if (type != null && !access.op().output(slot.getKey()).get(i).equals(GradientRule.EMPTY)) {
+                        String refused = output(new Operand.Source.Output(slot.getKey(), i), type, after);
+                        if (refused != null) {
+                            return interpreted(access, refused);
+                        }
+                    }
+                }
+            }
+            for (Step step : lowered.steps()) {
+                stages.add(new Stage(access, step.work(), args(step.inputs()), args(step.outputs()), null));
+            }
+            stages.addAll(after);
+            Task.Compute task = Task.Compute.of(List.of(access), stages, temporaries, Place.CPU);
+            // Which part of shared memory a task writes is said by its operands. What makes variables share memory has to wait for all of it.
+            return lowered.aliases().isEmpty() && values.hasParts() ? task.withoutWrites(values::isPart) : task;
+        }
+
+        /** Notes what an output is. Returns why that is not possible, else null. */
+        private @Nullable String output(Operand.Source.Output output, ArgType type, List<Stage> after) {
+            String name = access.op().output(output.slot()).get(output.index());
+            int written = access.written(name);
+            TensorSpec spec = type.spec();
+            if (isAlias(output)) {
+                return alias(output, name, written, type);
+            }
+            Shared where = shared.get(name);
+            if (where != null && fits(name, written, where, spec)) {
+                return overwrite(output, name, written, type, where, after);
+            }
+            TensorSpec before = values.spec(written);
+            if (before != null && !before.equals(spec)) {
+                return "'" + name + "' is " + before + " and becomes " + spec;
+            }
+            values.spec(written, spec);
+            types[written] = type;
+            Operand.Source.Input shared = lowered.shared().get(output);
+            if (shared != null) {
+                return share(written, access.read(access.op().input(shared.slot()).get(shared.index())), spec);
+            }
+            if (access.read(name) == written) {
+                beside.put(output, temporaries.size());
+                Arg from = new Arg(new Arg.Temporary(temporaries.size()), 0, spec);
+                temporaries.add(spec);
+                after.add(Stage.of(access, Copy.PLAIN, List.of(from), new Arg(new Arg.Value(written), 0, spec)));
+            }
+            return null;
+        }
+
+        private boolean isAlias(Operand.Source.Output output) {
+            return lowered.aliases().containsKey(output) || lowered.aliases().values().stream().anyMatch(of -> of.source().equals(output));
+        }
+
+        /** Notes that an output is a name of memory that others share from here on. */
+        private @Nullable String alias(Operand.Source.Output output, String name, int written, ArgType type) {
+            Operand of = lowered.aliases().get(output);
+            int storage;
+            long from = 0;
+            if (of == null) {
+                storage = made.computeIfAbsent(output, _ -> values.add("memory of " + name, type.spec()));
+            } else if (of.source() instanceof Operand.Source.Input(String slot, int index)) {
+                String source = access.op().input(slot).get(index);
+                int read = access.read(source);
+                storage = values.memory(read);
+                from = values.from(read) + of.offset();
+                if (values.origin(storage) == ValueNumbering.Origin.FED && values.isPersistable(written)) {
+                    throw new IllegalArgumentException("it makes '" + name + "', which outlives the run, share memory with '" + source
+                            + "', which is fed and the caller's: copy it with 'assign' first");
+                }
+                shared.putIfAbsent(source, new Shared(storage, values.from(read), of.spec()));
+            } else {
+                Operand.Source.Output whole = (Operand.Source.Output) of.source();
+                String wholeName = access.op().output(whole.slot()).get(whole.index());
+                TensorSpec spec = java.util.Objects.requireNonNull(
+                        java.util.Objects.requireNonNull(results.get(whole.slot())).get(whole.index())).spec();
+                storage = made.computeIfAbsent(whole, _ -> values.add("memory of " + wholeName, spec));
+                from = of.offset();
+            }
+            if (written == storage) {
+                return null;
+            }
+            values.part(written, storage, from);
+            values.spec(written, type.spec());
+            types[written] = type;
+            shared.put(name, new Shared(storage, from, type.spec()));
+            return null;
+        }
+
+        /** Whether a result goes where its variable is that shares memory with others. One that needs more goes elsewhere, and the variable shares no longer. */
+        private boolean fits(String name, int written, Shared where, TensorSpec spec) {
+            boolean stays = values.isPart(written) || written == where.storage();
+            if (stays ? spec.equals(values.spec(written)) : spec.bytes() <= where.spec().bytes()) {
+                return true;
+            }
+            if (stays || values.isPersistable(written) || values.origin(written) != ValueNumbering.Origin.COMPUTED) {
+                throw new IllegalArgumentException("'" + name + "' shares memory with other variables as " + where.spec()
+                        + ", and cannot become " + spec + ": give the new value another name");
+            }
+            shared.remove(name);
+            return false;
+        }
+
+        private @Nullable String overwrite(Operand.Source.Output output, String name, int written, ArgType type, Shared where,
+                List<Stage> after) {
+            TensorSpec spec = type.spec();
+            if (written != where.storage() && !values.isPart(written)) {
+                values.part(written, where.storage(), where.from());
+            }
+            values.spec(written, spec);
+            types[written] = type;
+            shared.put(name, new Shared(where.storage(), where.from(), spec));
+            boolean inPlace = lowered.shared().containsKey(output);
+            boolean reads = Arrays.stream(access.reads()).anyMatch(read -> values.memory(read) == where.storage());
+            if (!inPlace && reads) {
+                // A kernel may write before it has read all.
+                beside.put(output, temporaries.size());
+                Arg from = new Arg(new Arg.Temporary(temporaries.size()), 0, spec);
+                temporaries.add(spec);
+                after.add(Stage.of(access, Copy.PLAIN, List.of(from), new Arg(new Arg.Value(where.storage()), where.from(), spec)));
+            }
+            return null;
+        }
+
+        private @Nullable String share(int written, int read, TensorSpec spec) {
+            Tensor constant = values.constant(read);
+            if (constant != null) {
+                stages.add(Stage.of(access, Copy.PLAIN, List.of(new Arg(new Arg.Constant(constant), 0, spec)),
+                        new Arg(new Arg.Value(written), 0, spec)));
+                return null;
+            }
+            if (!spec.equals(values.spec(read))) {
+                return "it changes '" + values.name(read) + "' in place into another shape";
+            }
+            if (written != read && (values.isPersistable(read) || values.isPersistable(written))) {
+                return "it gives '" + values.name(read) + "' another name";
+            }
+            if (written != read) {
+                values.sameMemory(written, read);
+            }
+            return null;
+        }
+
+        private List<@Nullable Arg> args(List<@Nullable Operand> operands) {
+            List<@Nullable Arg> args = new ArrayList<>(operands.size());
+            for (Operand operand : operands) {
+                args.add(arg(operand));
+            }
+            return args;
+        }
+
+        private @Nullable Arg arg(@Nullable Operand operand) {
+            return operand == null ? null : new Arg(source(operand.source()), from(operand.source()) + operand.offset(), operand.spec());
+        }
+
+        /** Where a value begins in memory that it shares with others. */
+        private long from(Operand.Source source) {
+            return switch (source) {
+                case Operand.Source.Input(String slot, int index) -> values.from(access.read(access.op().input(slot).get(index)));
+                case Operand.Source.Output output ->
+                    beside.containsKey(output) ? 0 : values.from(access.written(access.op().output(output.slot()).get(output.index())));
+                default -> 0;
+            };
+        }
+
+        private int storage(int value) {
+            return values.isPart(value) ? values.memory(value) : value;
+        }
+
+        private Arg.Source source(Operand.Source source) {
+            return switch (source) {
+                case Operand.Source.Input(String slot, int index) -> input(access.read(access.op().input(slot).get(index)));
+                case Operand.Source.Output output -> {
+                    Integer temporary = beside.get(output);
+                    yield temporary != null
+                            ? new Arg.Temporary(temporary)
+                            : new Arg.Value(storage(access.written(access.op().output(output.slot()).get(output.index()))));
+                }
+                case Operand.Source.Temporary(int number) -> new Arg.Temporary(number);
+                case Operand.Source.Constant(Tensor tensor) -> new Arg.Constant(tensor);
+                case Operand.Source.RandomKey _ -> new Arg.Key(access);
+                case Operand.Source.RowIndexes _,Operand.Source.OutputRowIndexes _ ->
+                    throw new IllegalStateException("Operation '" + access.op().type() + "' works on rows, which are interpreted");
+            };
+        }
+
+        private Arg.Source input(int value) {
+            Tensor constant = values.constant(value);
+            return constant == null ? new Arg.Value(storage(value)) : new Arg.Constant(constant);
+        }
+    }
+
+    /** What is known of an operation's inputs. */
+    private final class Known implements Inference.Source {
+        private final Access access;
+
+        Known(Access access) {
+            this.access = access;
+        }
+
+        @Override
+        public @Nullable ArgType type(String slot, int index) {
+            int value = access.read(access.op().input(slot).get(index));
+            return value < 0 ? null : types[value];
+        }
+
+        @Override
+        public long @Nullable [] values(String slot, int index) {
+            Tensor constant = constant(slot, index);
+            return constant == null ? null : constant.dtype().isFloating() ? whole(constant.toDoubleArray()) : constant.toLongArray();
+        }
+
+        @Override
+        public double @Nullable [] numbers(String slot, int index) {
+            Tensor constant = constant(slot, index);
+            return constant == null ? null : constant.toDoubleArray();
+        }
+
+        private @Nullable Tensor constant(String slot, int index) {
+            int value = access.read(access.op().input(slot).get(index));
+            return value < 0 ? null : values.constant(value);
+        }
+
+        private static long[] whole(double[] numbers) {
+            long[] whole = new long[numbers.length];
+            for (int i = 0; i < whole.length; i++) {
+                whole[i] = (long) numbers[i];
+            }
+            return whole;
+        }
+    }
+}

@@ -1,0 +1,387 @@
+package io.seriatim.executor.pass;
+
+import io.seriatim.executor.ir.Access;
+import io.seriatim.executor.ir.Arg;
+import io.seriatim.executor.ir.PassName;
+import io.seriatim.executor.ir.Stage;
+import io.seriatim.executor.ir.Task;
+import io.seriatim.executor.ir.Touches;
+import io.seriatim.executor.ir.ValueTable;
+import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.kernel.Computation;
+import io.seriatim.tensor.kernel.MatMul;
+import io.seriatim.tensor.kernel.Reduction;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Makes one product of the small ones of many steps, as recurrent networks have them.
+ *
+ * <p>
+ * The gradient of a weight that every step uses is a sum of products, xᵀ₁g₁ + xᵀ₂g₂ + …: that is one product of all x, one below the other, with all g. The sum of the gradients of a bias likewise is one sum of
+ * all rows. And the products of steps with the same weights, where no step needs what comes of the one before, are one product of all rows, whose parts are the results. No element is copied for this: what lies
+ * one after the other already, such as the steps of a sequence, stays; temporary values become parts of a larger one ({@link TimeStepGroups}).
+ *
+ * <p>
+ * One product takes the place of others only if it may run where the sum stands, or where the first or the last of the products stands: nothing that these read is written in between, and nothing reads their
+ * results. The sums are taken in another order than the program's, mostly a more exact one.
+ */
+final class BatchTimeSteps {
+    /** This pass, as {@link PassPipeline} runs it. */
+    static final RewritePass PASS = RewritePass.onHost(PassName.STACKING, (tasks, context) -> of(tasks, context.values()));
+
+    private static final int FEWEST = 4;
+    /** A product of more rows keeps the processor busy by itself, and need not wait for those of the other steps. */
+    private static final long MOST_ROWS = 256;
+
+    private final @Nullable Task[] tasks;
+    private final ValueTable values;
+    private final Touches touches;
+    private final TimeStepGroups stacks;
+    private final List<Group> groups = new ArrayList<>();
+    private final List<Stacked> found = new ArrayList<>();
+    private final Map<Integer, AddPattern> sums = new LinkedHashMap<>();
+    private final Map<Integer, List<Task>> made = new HashMap<>();
+
+    /**
+     * One of the products, or sums of rows.
+     *
+     * @param task
+     *            which
+     * @param columns
+     *            the operands that are to lie behind those of the others
+     */
+    private record Leaf(int task, List<Arg> columns) {
+    }
+
+    /** What may become one. Sum: the task that adds up the results, or −1. */
+    private record Group(int sum, List<Leaf> leaves) {
+    }
+
+    /** What has become one, and where it stands. */
+    private record Stacked(int sum, List<Leaf> leaves, int position) {
+    }
+
+    /** What leaves must have in common to become one. */
+    private record Kind(int sum, List<Object> same) {
+    }
+
+    private BatchTimeSteps(List<Task> tasks, ValueTable values) {
+        Task[] all = tasks.toArray(Task[]::new);
+        this.tasks = all;
+        this.values = values;
+        this.touches = new Touches(all, values);
+        this.stacks = new TimeStepGroups(all, values, touches);
+    }
+
+    static List<Task> of(List<Task> tasks, ValueTable values) {
+        BatchTimeSteps stacking = new BatchTimeSteps(tasks, values);
+        stacking.find();
+        if (stacking.groups.isEmpty()) {
+            return tasks;
+        }
+        stacking.stack();
+        return stacking.found.isEmpty() ? tasks : stacking.rewritten();
+    }
+
+    private void find() {
+        Map<Kind, List<Group>> kinds = new LinkedHashMap<>();
+        for (int i = 0; i < tasks.length; i++) {
+            if (tasks[i] instanceof Task.Compute task && !task.stages().isEmpty() && Fusion.isPure(task)) {
+                AddPattern addition = task.stages().size() < FEWEST - 1 ? null : AddPattern.of(task);
+                if (addition != null) {
+                    sums.put(i, addition);
+                    for (Arg addend : addition.addends()) {
+                        gradient(i, addition, addend, kinds);
+                    }
+                }
+                product(i, task, kinds);
+            }
+        }
+        kinds.values().forEach(each -> each.stream().filter(group -> group.leaves().size() >= FEWEST).forEach(groups::add));
+    }
+
+    /** An addend that is the gradient of a weight or a bias in one step. */
+    private void gradient(int sum, AddPattern addition, Arg addend, Map<Kind, List<Group>> kinds) {
+        int value = addend.value();
+        if (value < 0 || !touches.isTemporary(value) || touches.writers(value).length != 1 || touches.readers(value).length != 1
+                || addition.addends().stream().filter(other -> other.value() == value).count() != 1) {
+            return;
+        }
+        int index = touches.writers(value)[0];
+        if (!(tasks[index] instanceof Task.Compute task) || task.stages().size() != 1 || !Fusion.isPure(task)
+                || !Fusion.place(task).equals(Fusion.place((Task.Compute) Objects.requireNonNull(tasks[sum])))) {
+            return;
+        }
+        Stage stage = task.stages().getFirst();
+        List<Arg> columns = switch (stage.computation()) {
+            case MatMul product when product.transposeX() && !product.transposeY() && isPlain(product) -> given(stage);
+            case Reduction rows when rows.function() == Reduction.Function.SUM && rows.axes().equals(List.of(0)) -> given(stage);
+            case null, default -> List.of();
+        };
+        Arg out = stage.outputs().size() == 1 ? stage.outputs().getFirst() : null;
+        if (!columns.isEmpty() && out != null && out.value() == value && out.spec().isRowMajor() && isAll(out) && isAll(addend)) {
+            add(new Leaf(index, columns), sum, List.of(Objects.requireNonNull(stage.computation())), kinds);
+        }
+    }
+
+    /** A product of a few rows with what others may multiply their rows with too. */
+    private void product(int index, Task.Compute task, Map<Kind, List<Group>> kinds) {
+        if (task.stages().size() != 1 || !(task.stages().getFirst().computation() instanceof MatMul product) || product.transposeX()
+                || !isPlain(product)) {
+            return;
+        }
+        Stage stage = task.stages().getFirst();
+        Arg out = stage.outputs().size() == 1 ? stage.outputs().getFirst() : null;
+        List<Arg> in = given(stage);
+        if (in.size() == 2 && out != null && out.value() >= 0 && touches.writers(out.value()).length == 1) {
+            add(new Leaf(index, List.of(in.getFirst(), out)), -1, List.of(product, in.getLast(), Fusion.place(task)), kinds);
+        }
+    }
+
+    private static boolean isPlain(MatMul product) {
+        return !product.bias() && product.postOps().isEmpty();
+    }
+
+    private boolean isAll(Arg arg) {
+        TensorSpec spec = values.spec(arg.value());
+        return spec != null && spec.bytes() == arg.spec().bytes();
+    }
+
+    /** The inputs, if all are values. */
+    private static List<Arg> given(Stage stage) {
+        List<Arg> given = new ArrayList<>(2);
+        for (Arg arg : stage.inputs()) {
+            if (arg == null || arg.value() < 0) {
+                return List.of();
+            }
+            given.add(arg);
+        }
+        return given;
+    }
+
+    private void add(Leaf leaf, int sum, List<Object> more, Map<Kind, List<Group>> kinds) {
+        List<Object> same = new ArrayList<>(more);
+        for (Arg arg : leaf.columns()) {
+            TimeStepGroups.Where where = arg.spec().shape().rank() == 2 && arg.spec().dtype().isFloating() ? stacks.where(arg) : null;
+            if (where == null || arg.spec().shape().dim(0) > MOST_ROWS || arg.spec().bytes() == 0) {
+                return;
+            }
+            same.add(arg.spec());
+            same.add(where.base() == null ? "anywhere" : where.base());
+        }
+        List<Group> alike = kinds.computeIfAbsent(new Kind(sum, same), _ -> new ArrayList<>(1));
+        // An operand is in a group once: the second use of a step's input goes with the second uses of the others.
+        int nth = (int) alike.stream().takeWhile(group -> group.leaves().reversed().stream().anyMatch(other -> isShared(leaf, other)))
+                .count();
+        if (nth == alike.size()) {
+            alike.add(new Group(sum, new ArrayList<>()));
+        }
+        alike.get(nth).leaves().add(leaf);
+    }
+
+    private static boolean isShared(Leaf leaf, Leaf other) {
+        for (int i = 0; i < leaf.columns().size(); i++) {
+            if (leaf.columns().get(i).equals(other.columns().get(i))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** First where an order is given, since that orders what others share with it. */
+    private void stack() {
+        List<Group> left = new ArrayList<>(groups);
+        while (!left.isEmpty()) {
+            Group next = left.stream().min(Comparator.comparingInt(this::freedom)).orElseThrow();
+            left.remove(next);
+            // Moving values for the sake of sums of rows alone does not pay.
+            if (next.leaves().getFirst().columns().size() > 1 || freedom(next) == 0) {
+                stack(next);
+            }
+        }
+    }
+
+    private int freedom(Group group) {
+        int least = 2;
+        for (int column = 0; column < group.leaves().getFirst().columns().size(); column++) {
+            long known = operands(group.leaves(), column).stream().filter(arg -> where(arg).base() != null).count();
+            least = Math.min(least, known == group.leaves().size() ? 0 : known > 0 ? 1 : 2);
+        }
+        return least;
+    }
+
+    private TimeStepGroups.Where where(Arg arg) {
+        return Objects.requireNonNull(stacks.where(arg));
+    }
+
+    private static List<Arg> operands(List<Leaf> leaves, int column) {
+        return leaves.stream().map(leaf -> leaf.columns().get(column)).toList();
+    }
+
+    private static List<List<Arg>> columns(List<Leaf> leaves) {
+        List<List<Arg>> columns = new ArrayList<>();
+        for (int i = 0; i < leaves.getFirst().columns().size(); i++) {
+            columns.add(operands(leaves, i));
+        }
+        return columns;
+    }
+
+    private void stack(Group group) {
+        List<Leaf> leaves = group.sum() < 0
+                ? group.leaves()
+                : group.leaves().stream().filter(leaf -> isReadable(leaf, group.sum())).toList();
+        if (leaves.size() < FEWEST) {
+            return;
+        }
+        for (List<Leaf> run : runs(ordered(leaves))) {
+            List<Leaf> order = stacks.fit(columns(run)) ? run : run.reversed();
+            if (run.size() >= FEWEST && stacks.fit(columns(order))) {
+                int position = group.sum() < 0 ? position(run) : group.sum();
+                if (position >= 0) {
+                    columns(order).forEach(stacks::put);
+                    order.forEach(leaf -> touches.move(leaf.task(), position));
+                    found.add(new Stacked(group.sum(), order, position));
+                }
+            }
+        }
+    }
+
+    private boolean isReadable(Leaf leaf, int position) {
+        return Arrays.stream(task(leaf).reads()).allMatch(value -> touches.isUnwrittenBetween(value, leaf.task(), position));
+    }
+
+    /** Where all products may be computed: where the first or where the last of them stands; −1 if neither is possible. */
+    private int position(List<Leaf> leaves) {
+        int[] positions = leaves.stream().mapToInt(leaf -> touches.position(leaf.task())).sorted().toArray();
+        for (int position : new int[]{positions[0], positions[positions.length - 1]}) {
+            if (leaves.stream().allMatch(leaf -> isReadable(leaf, position)
+                    && touches.isUntouchedBetween(leaf.columns().getLast().value(), leaf.task(), position))) {
+                return position;
+            }
+        }
+        return -1;
+    }
+
+    /** As they lie in memory if one of the operands of all does already; else as the program computes them. */
+    private List<Leaf> ordered(List<Leaf> leaves) {
+        for (int i = 0; i < leaves.getFirst().columns().size(); i++) {
+            int column = i;
+            if (operands(leaves, column).stream().map(arg -> Objects.requireNonNullElse(where(arg).base(), arg)).distinct().count() == 1) {
+                return leaves.stream().sorted(Comparator.comparingLong(leaf -> where(leaf.columns().get(column)).offset())).toList();
+            }
+        }
+        return leaves.stream().sorted(Comparator.comparingInt(this::computed)).toList();
+    }
+
+    /** When the first operand is computed. */
+    private int computed(Leaf leaf) {
+        int[] writers = touches.writers(leaf.columns().getFirst().value());
+        return writers.length == 0 ? -1 : touches.position(writers[0]);
+    }
+
+    /** Parts of what is ordered in which no known operand is missing. */
+    private List<List<Leaf>> runs(List<Leaf> leaves) {
+        List<List<Leaf>> runs = new ArrayList<>();
+        int from = 0;
+        for (int i = 1; i <= leaves.size(); i++) {
+            if (i == leaves.size() || isGap(leaves.get(i - 1), leaves.get(i))) {
+                runs.add(leaves.subList(from, i));
+                from = i;
+            }
+        }
+        return runs;
+    }
+
+    private boolean isGap(Leaf one, Leaf next) {
+        for (int i = 0; i < one.columns().size(); i++) {
+            TimeStepGroups.Where before = where(one.columns().get(i));
+            TimeStepGroups.Where behind = where(next.columns().get(i));
+            boolean known = before.base() != null && behind.base() != null;
+            if (known && (!Objects.equals(before.base(), behind.base())
+                    || Math.abs(behind.offset() - before.offset()) != one.columns().get(i).spec().bytes())) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private Task.Compute task(Leaf leaf) {
+        return (Task.Compute) Objects.requireNonNull(tasks[leaf.task()]);
+    }
+
+    private List<Task> rewritten() {
+        stacks.finish();
+        Map<Integer, List<Stacked>> added = new LinkedHashMap<>();
+        for (Stacked each : found) {
+            if (each.sum() < 0) {
+                make(each.position(), task(each, List.of(), stacks.whole(operands(each.leaves(), 1))));
+            } else {
+                added.computeIfAbsent(each.sum(), _ -> new ArrayList<>()).add(each);
+            }
+        }
+        added.forEach(this::add);
+        found.forEach(each -> each.leaves().forEach(leaf -> tasks[leaf.task()] = null));
+        List<Task> all = new ArrayList<>(tasks.length);
+        for (int i = 0; i < tasks.length; i++) {
+            all.addAll(made.getOrDefault(i, List.of()));
+            Task task = tasks[i];
+            if (task != null) {
+                all.add(stacks.moved(task));
+            }
+        }
+        return all;
+    }
+
+    private void make(int position, Task task) {
+        made.computeIfAbsent(position, _ -> new ArrayList<>(1)).add(task);
+    }
+
+    /** What is left to add up, and what has become one. */
+    private void add(int index, List<Stacked> parts) {
+        AddPattern addition = Objects.requireNonNull(sums.get(index));
+        Task.Compute task = (Task.Compute) Objects.requireNonNull(tasks[index]);
+        Set<Integer> gone = new HashSet<>();
+        parts.forEach(part -> part.leaves().forEach(leaf -> Arrays.stream(task(leaf).writes()).forEach(gone::add)));
+        List<Arg> addends = new ArrayList<>(addition.addends().stream().filter(arg -> !gone.contains(arg.value())).toList());
+        Arg sum = addition.sum();
+        if (addends.isEmpty() && parts.size() == 1) {
+            make(index, task(parts.getFirst(), task.operations(), stacks.moved(sum)));
+            tasks[index] = null;
+            return;
+        }
+        for (Stacked part : parts) {
+            int value = values.add(values.name(sum.value()) + "_stacked", sum.spec());
+            addends.add(new Arg(new Arg.Value(value), 0, sum.spec()));
+            make(index, task(part, List.of(), addends.getLast()));
+        }
+        tasks[index] = addition.of(task, addends);
+    }
+
+    private Task.Compute task(Stacked stacked, List<Access> last, Arg target) {
+        List<Access> operations = new ArrayList<>();
+        stacked.leaves().stream().sorted(Comparator.comparingInt(Leaf::task)).forEach(leaf -> operations.addAll(task(leaf).operations()));
+        operations.addAll(last);
+        Stage one = task(stacked.leaves().getFirst()).stages().getFirst();
+        List<@Nullable Arg> inputs = new ArrayList<>();
+        inputs.add(stacks.whole(operands(stacked.leaves(), 0)));
+        if (one.inputs().size() == 2) {
+            Arg second = Objects.requireNonNull(one.inputs().getLast());
+            inputs.add(stacked.sum() < 0 ? stacks.moved(second) : stacks.whole(operands(stacked.leaves(), 1)));
+        }
+        Arg result = Objects.requireNonNull(one.outputs().getFirst());
+        Arg out = stacked.sum() < 0 ? target : new Arg(target.source(), target.offset(), result.spec());
+        Computation computation = Objects.requireNonNull(one.computation());
+        return Task.Compute.of(operations, List.of(Stage.of(operations.getLast(), computation, inputs, out)), List.of(),
+                task(stacked.leaves().getFirst()).place());
+    }
+}

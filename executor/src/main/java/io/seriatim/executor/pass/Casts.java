@@ -1,0 +1,258 @@
+package io.seriatim.executor.pass;
+
+import io.seriatim.device.Place;
+import io.seriatim.executor.ir.Access;
+import io.seriatim.executor.ir.Arg;
+import io.seriatim.executor.ir.PassName;
+import io.seriatim.executor.ir.Stage;
+import io.seriatim.executor.ir.Task;
+import io.seriatim.executor.ir.TaskTable;
+import io.seriatim.executor.ir.ValueTable;
+import io.seriatim.tensor.DType;
+import io.seriatim.tensor.kernel.Binary;
+import io.seriatim.tensor.kernel.Computation;
+import io.seriatim.tensor.kernel.Copy;
+import io.seriatim.tensor.kernel.MatMul;
+import io.seriatim.tensor.kernel.NoKernelException;
+import io.seriatim.tensor.kernel.PreparedKernels;
+import io.seriatim.tensor.kernel.Unary;
+import io.seriatim.tensor.kernel.UnaryGrad;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Takes out casts between float32 and types of 16 bits, which mixed precision puts around operations: kernels compute in float32 anyway, read 16 bits as well, and round once when they write.
+ *
+ * <p>
+ * An elementwise operation whose operands have all been widened, and whose result is narrowed, works on the narrow ones. Other operations that can ({@link Computation#mixes}) read what has not been widened yet, and write
+ * narrow what no one wants otherwise. All of these give the same bits, as far as the kernels compute the same in float32. A product, at last, writes its sums as float32 where they would be widened: they are not rounded to 16 bits
+ * before.
+ */
+final class Casts {
+    /** This pass, as {@link PassPipeline} runs it. */
+    static final RewritePass PASS = RewritePass.onHost(PassName.CASTS,
+            (tasks, context) -> of(tasks, context.values(), context.kernels()));
+
+    /** A product does not round what is read as float32. */
+    static final Fusion.Rule WIDE_PRODUCTS = Casts::wide;
+
+    private static final String PORTABLE = "portable";
+
+    private final ValueTable values;
+    private final PreparedKernels kernels;
+    private final TaskTable tasks;
+
+    /** A task that does nothing but cast all of a value. */
+    private record Cast(int index, Arg from, Arg to) {
+        /** Whether nothing is lost. */
+        boolean isWidening() {
+            return from.spec().dtype().bytes() < to.spec().dtype().bytes();
+        }
+    }
+
+    private Casts(List<Task> tasks, ValueTable values, PreparedKernels kernels) {
+        this.values = values;
+        this.kernels = kernels;
+        this.tasks = new TaskTable(tasks, values);
+    }
+
+    static List<Task> of(List<Task> tasks, ValueTable values, PreparedKernels kernels) {
+        Casts casts = new Casts(tasks, values, kernels);
+        for (int i = 0; i < casts.tasks.size(); i++) {
+            if (casts.tasks.get(i) instanceof Task.Compute task && task.stages().size() == 1) {
+                casts.work(i, task);
+            }
+        }
+        for (int i = 0; i < casts.tasks.size(); i++) {
+            Cast cast = casts.cast(i);
+            if (cast != null && cast.isWidening()) {
+                casts.read(cast);
+            }
+        }
+        for (int i = 0; i < casts.tasks.size(); i++) {
+            Cast cast = casts.cast(i);
+            if (cast != null && !cast.isWidening()) {
+                casts.write(cast);
+            }
+        }
+        return casts.tasks.left();
+    }
+
+    /** The cast that a task is; null if it is something else, or others know what it writes. */
+    private @Nullable Cast cast(int index) {
+        if (!(tasks.get(index) instanceof Task.Compute task) || task.stages().size() != 1
+                || !(task.stages().getFirst().computation() instanceof Copy)) {
+            return null;
+        }
+        Arg from = task.stages().getFirst().inputs().getFirst();
+        Arg to = task.stages().getFirst().outputs().getFirst();
+        if (from == null || to == null || !from.isWhole(values) || !to.isWhole(values) || !from.isDense() || !to.isDense()
+                || !from.spec().shape().equals(to.spec().shape()) || !isOwn(to.value(), index)) {
+            return null;
+        }
+        return isMixed(from.spec().dtype(), to.spec().dtype()) || isMixed(to.spec().dtype(), from.spec().dtype())
+                ? new Cast(index, from, to)
+                : null;
+    }
+
+    private static boolean isMixed(DType narrow, DType wide) {
+        return narrow.isHalf() && wide == DType.FLOAT32;
+    }
+
+    /** Whether a value is a task's alone to write, and no one but tasks knows it. */
+    private boolean isOwn(int value, int writer) {
+        return tasks.isTemporary(value) && tasks.writers(value).equals(Set.of(writer));
+    }
+
+    /** Has an elementwise operation between casts work on narrow values. */
+    private void work(int index, Task.Compute task) {
+        Stage stage = task.stages().getFirst();
+        Arg out = stage.outputs().size() == 1 ? stage.outputs().getFirst() : null;
+        boolean elementwise = switch (stage.computation()) {
+            case Unary _,UnaryGrad _ -> true;
+            case Binary binary -> binary.postOps().isEmpty();
+            case null, default -> false;
+        };
+        Cast narrowing = elementwise && out != null && out.isWhole(values)
+                ? narrowing(out.value(), index)
+                : null;
+        if (narrowing == null) {
+            return;
+        }
+        DType dtype = narrowing.to().spec().dtype();
+        List<@Nullable Arg> inputs = new ArrayList<>(stage.inputs().size());
+        for (Arg arg : stage.inputs()) {
+            Cast widening = arg == null || !arg.isWhole(values) ? null : widening(arg.value(), index);
+            if (arg != null && (widening == null || widening.from().spec().dtype() != dtype)) {
+                return;
+            }
+            inputs.add(widening == null ? null : widening.from());
+        }
+        Stage narrow = stage.with(inputs, List.of(narrowing.to()));
+        if (isGood(stage, narrow)) {
+            List<Access> operations = new ArrayList<>(task.operations());
+            operations.addAll(tasks.compute(narrowing.index()).operations());
+            tasks.put(narrowing.index(), null);
+            tasks.put(index, task.with(operations, List.of(narrow)));
+            stage.inputs().stream().filter(Objects::nonNull).forEach(arg -> leaveOut(arg.value()));
+        }
+    }
+
+    /** A cast whose result no one reads any more goes. */
+    private void leaveOut(int value) {
+        if (tasks.readers(value).isEmpty() && tasks.isTemporary(value)) {
+            tasks.writers(value).stream().toList().forEach(writer -> tasks.put(writer, null));
+        }
+    }
+
+    /** The cast that is all that reads what a task writes. */
+    private @Nullable Cast narrowing(int value, int writer) {
+        Cast cast = isOwn(value, writer) && tasks.readers(value).size() == 1 ? cast(tasks.readers(value).first()) : null;
+        return cast != null && !cast.isWidening() ? cast : null;
+    }
+
+    /** The cast that wrote what a task reads, if what it read is still there. */
+    private @Nullable Cast widening(int value, int reader) {
+        Cast cast = tasks.writers(value).size() == 1 ? cast(tasks.writers(value).first()) : null;
+        return cast != null && cast.isWidening() && isKept(cast, reader) ? cast : null;
+    }
+
+    private boolean isKept(Cast cast, int reader) {
+        Integer written = tasks.writers(cast.from().value()).ceiling(cast.index());
+        return cast.index() < reader && (written == null || written > reader);
+    }
+
+    /** Has readers of a widened value read the narrow one, as far as they can. */
+    private void read(Cast cast) {
+        for (int reader : List.copyOf(tasks.readers(cast.to().value()))) {
+            if (tasks.get(reader) instanceof Task.Compute task && task.stages().size() <= Task.MOST_STAGES && isKept(cast, reader)) {
+                List<Stage> stages = task.stages().stream().map(stage -> reading(stage, cast)).toList();
+                if (!stages.equals(task.stages())) {
+                    tasks.put(reader, task.with(task.operations(), stages));
+                }
+            }
+        }
+        leaveOut(cast.to().value());
+    }
+
+    private Stage reading(Stage stage, Cast cast) {
+        Stage changed = stage;
+        Computation computation = stage.computation();
+        for (int i = 0; i < stage.inputs().size(); i++) {
+            Arg arg = stage.inputs().get(i);
+            if (computation != null && computation.mixes(i) && arg != null && arg.equals(cast.to())) {
+                List<@Nullable Arg> inputs = new ArrayList<>(changed.inputs());
+                inputs.set(i, cast.from());
+                Stage narrow = changed.with(inputs, stage.outputs());
+                changed = isGood(stage, narrow) ? narrow : changed;
+            }
+        }
+        return changed;
+    }
+
+    /** Has the task that writes what is only narrowed write it narrow. */
+    private void write(Cast cast) {
+        int value = cast.from().value();
+        int writer = tasks.writers(value).isEmpty() ? -1 : tasks.writers(value).first();
+        if (writer < 0 || writer >= cast.index() || !isOwn(value, writer) || !tasks.readers(value).equals(Set.of(cast.index()))
+                || !(tasks.get(writer) instanceof Task.Compute task)) {
+            return;
+        }
+        List<Stage> stages = new ArrayList<>(task.stages());
+        int touching = 0;
+        for (int i = 0; i < stages.size(); i++) {
+            Stage stage = stages.get(i);
+            if (stage.args().stream().anyMatch(arg -> arg != null && arg.value() == value)) {
+                touching++;
+                stages.set(i, writing(stage, cast));
+            }
+        }
+        if (touching == 1 && !stages.equals(task.stages())) {
+            List<Access> operations = new ArrayList<>(task.operations());
+            operations.addAll(tasks.compute(cast.index()).operations());
+            tasks.put(cast.index(), null);
+            tasks.put(writer, task.with(operations, stages));
+        }
+    }
+
+    private Stage writing(Stage stage, Cast cast) {
+        int at = stage.outputs().indexOf(cast.from());
+        Computation computation = stage.computation();
+        if (at < 0 || computation == null || computation instanceof MatMul || !computation.mixes(stage.inputs().size() + at)) {
+            return stage;
+        }
+        List<@Nullable Arg> outputs = new ArrayList<>(stage.outputs());
+        outputs.set(at, cast.to());
+        Stage narrow = stage.with(stage.inputs(), outputs);
+        return isGood(stage, narrow) ? narrow : stage;
+    }
+
+    /** Whether a kernel that is as good works on narrow values. */
+    private boolean isGood(Stage wide, Stage narrow) {
+        try {
+            return !provider(narrow).equals(PORTABLE) || provider(wide).equals(PORTABLE);
+        } catch (NoKernelException e) {
+            return false;
+        }
+    }
+
+    private String provider(Stage stage) {
+        return kernels.get(Objects.requireNonNull(stage.computation()), Place.CPU, stage.specs()).provider();
+    }
+
+    private static @Nullable Stage wide(Stage product, Stage cast, int input) {
+        if (!(product.computation() instanceof MatMul) || !(cast.computation() instanceof Copy)) {
+            return null;
+        }
+        Arg sums = product.outputs().getFirst();
+        Arg out = cast.outputs().getFirst();
+        if (sums == null || out == null || !isMixed(sums.spec().dtype(), out.spec().dtype()) || !out.isDense()
+                || !sums.spec().equals(out.spec().with(sums.spec().dtype()))) {
+            return null;
+        }
+        return Stage.of(cast.access(), Objects.requireNonNull(product.computation()), product.inputs(), out);
+    }
+}

@@ -1,0 +1,301 @@
+package io.seriatim.executor.pass;
+
+import io.seriatim.device.Place;
+import io.seriatim.executor.ir.Arg;
+import io.seriatim.executor.ir.PassName;
+import io.seriatim.executor.ir.Stage;
+import io.seriatim.executor.ir.Task;
+import io.seriatim.executor.ir.TaskTable;
+import io.seriatim.executor.ir.ValueTable;
+import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Layout;
+import io.seriatim.tensor.Shape;
+import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.kernel.BatchNorm;
+import io.seriatim.tensor.kernel.Binary;
+import io.seriatim.tensor.kernel.Chain;
+import io.seriatim.tensor.kernel.Computation;
+import io.seriatim.tensor.kernel.Convolution;
+import io.seriatim.tensor.kernel.NoKernelException;
+import io.seriatim.tensor.kernel.Pooling;
+import io.seriatim.tensor.kernel.PreparedKernels;
+import io.seriatim.tensor.kernel.Unary;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.function.IntPredicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Images with their channels innermost, [n, spatial..., c] in memory: the layout in which the library's convolutions read and write without copying. Values that lie so are seen by convolutions, poolings and
+ * normalisations as [n, c, spatial...] with strides, and by elementwise functions as dense tensors of the shape that they have in memory.
+ *
+ * <p>
+ * Which values do is the largest set such that no one needs a copy: only tasks on the host know the value, one writes all of it, and each that touches it either takes each image in a layout of its own, as a
+ * convolution does, or has all its images in the set. Of what hangs together so, that is left out which no convolution writes or none reads, since nothing would be gained; and what the library has no kernel for. Gradients know no such images, so that trainings stay as they are.
+ */
+final class ChannelsLast {
+    /** This pass, as {@link PassPipeline} runs it. */
+    static final RewritePass PASS = RewritePass.onHost(PassName.CHANNELS_LAST,
+            (tasks, context) -> of(tasks, context.values(), context.kernels()));
+
+    private static final int CHANNELS = 1;
+    private static final String LIBRARY = "onednn";
+
+    private final List<Task> tasks;
+    private final ValueTable values;
+    private final PreparedKernels kernels;
+    private final boolean[] isLast;
+
+    private ChannelsLast(List<Task> tasks, ValueTable values, PreparedKernels kernels) {
+        this.tasks = tasks;
+        this.values = values;
+        this.kernels = kernels;
+        this.isLast = new boolean[values.size()];
+    }
+
+    static List<Task> of(List<Task> tasks, ValueTable values, PreparedKernels kernels) {
+        if (tasks.stream().flatMap(task -> task.operations().stream()).anyMatch(Views::isElsewhere)) {
+            return tasks;
+        }
+        ChannelsLast images = new ChannelsLast(tasks, values, kernels);
+        return images.isAny() ? images.turned() : tasks;
+    }
+
+    /** Whether there are such values. */
+    private boolean isAny() {
+        TaskTable users = new TaskTable(tasks, values);
+        boolean any = false;
+        for (int value = 0; value < isLast.length; value++) {
+            isLast[value] = users.isTemporary(value) && users.writers(value).size() == 1
+                    && isImage(Objects.requireNonNull(values.spec(value)));
+            any |= isLast[value];
+        }
+        if (!any || Task.stages(tasks).noneMatch(stage -> stage.computation() instanceof Convolution)) {
+            return false;
+        }
+        do {
+            settle();
+            leaveOut(withoutGain());
+        } while (leaveOut(withoutKernel()));
+        for (boolean last : isLast) {
+            if (last) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static boolean isImage(TensorSpec spec) {
+        return spec.dtype() == DType.FLOAT32 && spec.shape().size() > 0 && hasOrders(spec.shape());
+    }
+
+    /** Whether it matters where the channels are. */
+    private static boolean hasOrders(Shape shape) {
+        return shape.rank() >= 3 && shape.dim(CHANNELS) > 1 && shape.slice(2, shape.rank()).size() > 1;
+    }
+
+    private boolean isLast(@Nullable Arg arg) {
+        return arg != null && arg.value() >= 0 && isLast[arg.value()];
+    }
+
+    private boolean leaveOut(Set<Integer> left) {
+        boolean any = false;
+        for (int value : left) {
+            any |= isLast[value];
+            isLast[value] = false;
+        }
+        return any;
+    }
+
+    /** Leaves out until all who touch the rest agree. */
+    private void settle() {
+        boolean changed = true;
+        while (changed) {
+            changed = false;
+            for (Task task : tasks) {
+                if (task instanceof Task.Compute compute) {
+                    for (Stage stage : compute.stages()) {
+                        changed |= leaveOut(unfit(stage));
+                    }
+                } else {
+                    changed |= leaveOut(numbers(task.reads()));
+                    changed |= leaveOut(numbers(task.writes()));
+                }
+            }
+        }
+    }
+
+    private static Set<Integer> numbers(int[] all) {
+        Set<Integer> numbers = new HashSet<>();
+        Arrays.stream(all).forEach(numbers::add);
+        return numbers;
+    }
+
+    /** The values of the set that cannot be in it because of a stage. */
+    private Set<Integer> unfit(Stage stage) {
+        List<@Nullable Arg> args = stage.args();
+        Roles roles = Roles.of(stage);
+        Set<Integer> unfit = new HashSet<>();
+        boolean together = true;
+        for (int i = 0; i < args.size(); i++) {
+            Arg arg = args.get(i);
+            together &= !roles.together().test(i) || isLast(arg) || (arg != null && !hasOrders(arg.spec().shape()));
+        }
+        for (int i = 0; i < args.size(); i++) {
+            Arg arg = args.get(i);
+            boolean fits = (roles.together().test(i) && together) || roles.alone().test(i);
+            if (isLast(arg) && (!fits || !Objects.requireNonNull(arg).isWhole(values))) {
+                unfit.add(Objects.requireNonNull(arg).value());
+            }
+        }
+        return unfit;
+    }
+
+    /**
+     * What a stage does with its arguments.
+     *
+     * @param together
+     *            which are images of one layout
+     * @param alone
+     *            which are images of a layout of their own
+     * @param elementwise
+     *            whether it does not know what a channel is
+     */
+    private record Roles(IntPredicate together, IntPredicate alone, boolean elementwise) {
+        static Roles of(Stage stage) {
+            List<@Nullable Arg> args = stage.args();
+            int last = args.size() - 1;
+            Shape out = shape(args.get(last));
+            IntPredicate like = i -> Objects.equals(out, shape(args.get(i)));
+            return switch (stage.computation()) {
+                case Convolution _ -> new Roles(i -> i > 1 && like.test(i), i -> i == 0, false);
+                case Pooling _ -> new Roles(i -> true, i -> false, false);
+                case BatchNorm norm when !norm.training() -> new Roles(i -> i == 0 || i == last, i -> false, false);
+                case Unary _ -> new Roles(i -> true, i -> false, true);
+                case Binary _,Chain _ when args.stream().allMatch(arg -> isAlike(arg, out)) -> new Roles(like, i -> false, true);
+                case null, default -> new Roles(i -> false, i -> false, false);
+            };
+        }
+
+        private static @Nullable Shape shape(@Nullable Arg arg) {
+            return arg == null ? null : arg.spec().shape();
+        }
+
+        private static boolean isAlike(@Nullable Arg arg, @Nullable Shape out) {
+            return arg != null && (Objects.equals(out, arg.spec().shape()) || arg.spec().shape().size() == 1);
+        }
+    }
+
+    /** The values that only hang together with others that no convolution writes, or none reads. */
+    private Set<Integer> withoutGain() {
+        int[] group = new int[isLast.length];
+        Arrays.setAll(group, i -> i);
+        Task.stages(tasks).forEach(stage -> {
+            IntPredicate together = Roles.of(stage).together();
+            int first = -1;
+            List<@Nullable Arg> args = stage.args();
+            for (int i = 0; i < args.size(); i++) {
+                if (together.test(i) && isLast(args.get(i))) {
+                    int value = root(group, Objects.requireNonNull(args.get(i)).value());
+                    group[value] = first < 0 ? value : first;
+                    first = group[value];
+                }
+            }
+        });
+        Map<Integer, Integer> uses = new HashMap<>();
+        Task.stages(tasks).filter(stage -> stage.computation() instanceof Convolution).forEach(stage -> {
+            if (isLast(stage.inputs().getFirst())) {
+                uses.merge(root(group, Objects.requireNonNull(stage.inputs().getFirst()).value()), 1, (a, b) -> a | b);
+            }
+            if (isLast(stage.outputs().getFirst())) {
+                uses.merge(root(group, Objects.requireNonNull(stage.outputs().getFirst()).value()), 2, (a, b) -> a | b);
+            }
+        });
+        Set<Integer> without = new HashSet<>();
+        for (int value = 0; value < isLast.length; value++) {
+            if (isLast[value] && uses.getOrDefault(root(group, value), 0) != 3) {
+                without.add(value);
+            }
+        }
+        return without;
+    }
+
+    private static int root(int[] group, int value) {
+        int at = value;
+        while (group[at] != at) {
+            at = group[at];
+        }
+        return at;
+    }
+
+    /** The values of stages that the library has no kernel for; elementwise functions may come from elsewhere, if they did so before. */
+    private Set<Integer> withoutKernel() {
+        Set<Integer> without = new HashSet<>();
+        Task.stages(tasks).filter(stage -> stage.args().stream().anyMatch(this::isLast)).forEach(stage -> {
+            Stage other = turned(stage);
+            Computation computation = Objects.requireNonNull(stage.computation());
+            try {
+                String provider = kernels.get(computation, Place.CPU, other.specs()).provider();
+                if (provider.equals(LIBRARY)
+                        || (Roles.of(stage).elementwise()
+                                && provider.equals(kernels.get(computation, Place.CPU, stage.specs()).provider()))) {
+                    return;
+                }
+            } catch (NoKernelException _) {
+                // As if it came from elsewhere.
+            }
+            stage.args().stream().filter(this::isLast).forEach(arg -> without.add(Objects.requireNonNull(arg).value()));
+        });
+        return without;
+    }
+
+    private List<Task> turned() {
+        List<Task> all = new ArrayList<>(tasks.size());
+        for (Task task : tasks) {
+            all.add(task instanceof Task.Compute compute
+                    && compute.stages().stream().flatMap(stage -> stage.args().stream()).anyMatch(this::isLast)
+                            ? new Task.Compute(compute.operations(), compute.stages().stream().map(this::turned).toList(),
+                                    compute.temporaries(),
+                                    compute.place(), compute.reads(), compute.writes())
+                            : task);
+        }
+        return all;
+    }
+
+    private Stage turned(Stage stage) {
+        boolean elementwise = Roles.of(stage).elementwise();
+        return stage.with(turned(stage.inputs(), elementwise), turned(stage.outputs(), elementwise));
+    }
+
+    private List<@Nullable Arg> turned(List<@Nullable Arg> args, boolean elementwise) {
+        List<@Nullable Arg> turned = new ArrayList<>(args.size());
+        for (Arg arg : args) {
+            turned.add(arg != null && isLast(arg) ? new Arg(arg.source(), 0, turned(arg.spec(), elementwise)) : arg);
+        }
+        return turned;
+    }
+
+    private static TensorSpec turned(TensorSpec spec, boolean elementwise) {
+        long[] dims = spec.shape().dims();
+        int rank = dims.length;
+        long[] inMemory = new long[rank];
+        inMemory[0] = dims[0];
+        System.arraycopy(dims, 2, inMemory, 1, rank - 2);
+        inMemory[rank - 1] = dims[CHANNELS];
+        if (elementwise) {
+            return TensorSpec.of(spec.dtype(), inMemory);
+        }
+        long[] steps = Shape.of(inMemory).strides();
+        long[] strides = new long[rank];
+        strides[0] = steps[0];
+        strides[CHANNELS] = 1;
+        System.arraycopy(steps, 1, strides, 2, rank - 2);
+        return new TensorSpec(spec.dtype(), spec.shape(), Layout.strided(strides));
+    }
+}

@@ -1,0 +1,199 @@
+package io.seriatim.executor.pass;
+
+import io.seriatim.executor.ir.Access;
+import io.seriatim.executor.ir.Arg;
+import io.seriatim.executor.ir.Stage;
+import io.seriatim.graph.op.Step;
+import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Layout;
+import io.seriatim.tensor.Shape;
+import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.kernel.Binary;
+import io.seriatim.tensor.kernel.Chain;
+import io.seriatim.tensor.kernel.Computation;
+import io.seriatim.tensor.kernel.Copy;
+import io.seriatim.tensor.kernel.Unary;
+import io.seriatim.tensor.kernel.UnaryGrad;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.IntUnaryOperator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Elementwise functions of operands, to be joined with others: a chain that knows what its inputs and outputs are.
+ *
+ * @param inputs
+ *            each once
+ * @param steps
+ *            numbered as in a {@link Chain}
+ * @param outputs
+ *            what goes out
+ * @param results
+ *            for each output the step that gives it
+ */
+record ElementwiseChain(List<Arg> inputs, List<Chain.Step> steps, List<Arg> outputs, List<Integer> results) {
+    /** To begin a row costs as much as some elements. */
+    private static final int LEAST_ROW = 16;
+
+    /** Null for what is no chain, or for steps that are not {@link Chain#isCheap cheap} or not {@link Chain#isExact exact}. */
+    static @Nullable ElementwiseChain of(Stage stage) {
+        Arg first = stage.outputs().isEmpty() ? null : stage.outputs().getFirst();
+        if (first == null || !isFloating(first)) {
+            return null;
+        }
+        Shape shape = first.spec().shape();
+        List<Arg> inputs = new ArrayList<>();
+        int[] numbers = new int[stage.inputs().size()];
+        for (int i = 0; i < numbers.length; i++) {
+            Arg arg = stage.inputs().get(i);
+            numbers[i] = Chain.ABSENT;
+            if (arg != null) {
+                if (!fits(arg, first.spec().dtype())) {
+                    return null;
+                }
+                int known = inputs.indexOf(arg);
+                numbers[i] = known < 0 ? inputs.size() : known;
+                if (known < 0) {
+                    inputs.add(arg);
+                }
+            }
+        }
+        List<Arg> outputs = new ArrayList<>();
+        for (Arg out : stage.outputs()) {
+            if (out == null || !fits(out, first.spec().dtype()) || !out.spec().shape().equals(shape)) {
+                return null;
+            }
+            outputs.add(out);
+        }
+        if (inputs.isEmpty()) {
+            return null;
+        }
+        ElementwiseChain links = links(stage.computation(), inputs, numbers, outputs);
+        return links != null && links.isWorthIt() ? links : null;
+    }
+
+    private static @Nullable ElementwiseChain links(@Nullable Computation computation, List<Arg> inputs, int[] numbers, List<Arg> outputs) {
+        if (computation instanceof Chain chain) {
+            IntUnaryOperator moved = number -> number < chain.inputs() ? numbers[number] : number - chain.inputs() + inputs.size();
+            return new ElementwiseChain(inputs, chain.steps().stream().map(step -> renumbered(step, moved)).toList(), outputs,
+                    chain.outputs().stream().map(value -> value - chain.inputs()).toList());
+        }
+        Chain.Step step = step(computation, numbers, outputs.getFirst().spec().dtype());
+        return step == null ? null : new ElementwiseChain(inputs, List.of(step), outputs, List.of(0));
+    }
+
+    private static Chain.@Nullable Step step(@Nullable Computation computation, int[] operands, DType to) {
+        return switch (computation) {
+            case Unary unary -> new Chain.Apply(unary, operands[0]);
+            case UnaryGrad grad -> new Chain.Grad(grad, operands[0], operands[1], operands[2]);
+            case Binary binary when binary.postOps().isEmpty() -> new Chain.Combine(binary.function(), operands[0], operands[1]);
+            case Copy _ -> new Chain.Cast(to, operands[0]);
+            case null, default -> null;
+        };
+    }
+
+    private static boolean isFloating(Arg arg) {
+        return arg.spec().dtype() == DType.FLOAT32 || arg.spec().dtype() == DType.FLOAT64;
+    }
+
+    /** Of the type and in rows that a processor can read as they are; whether the shape broadcasts the operation has seen to. */
+    private static boolean fits(Arg arg, DType dtype) {
+        TensorSpec spec = arg.spec();
+        return spec.dtype() == dtype && switch (spec.layout()) {
+            case Layout.RowMajor _ -> true;
+            case Layout.Opaque _ -> false;
+            case Layout.Strided strided -> {
+                int last = spec.shape().rank() - 1;
+                yield spec.isRowMajor() || (last >= 0 && strided.strides()[last] == 1 && spec.shape().dim(last) >= LEAST_ROW);
+            }
+        };
+    }
+
+    /** What all outputs look like. */
+    Shape shape() {
+        return outputs.getFirst().spec().shape();
+    }
+
+    /** Whether it does more than copy. */
+    boolean computes() {
+        return !steps.stream().allMatch(Chain.Cast.class::isInstance);
+    }
+
+    private boolean isWorthIt() {
+        if (inputs.size() + steps.size() > Chain.MOST_VALUES) {
+            return false;
+        }
+        TensorSpec[] specs = inputs.stream().map(Arg::spec).toArray(TensorSpec[]::new);
+        return steps.stream().allMatch(Chain::isCheap) && chain().isExact(specs);
+    }
+
+    /** One after the other. What the first gives the second takes from where it is; all outputs stay. Null if there are too many values. */
+    @Nullable
+    ElementwiseChain then(ElementwiseChain second) {
+        List<Arg> all = new ArrayList<>(inputs);
+        // By number of the second's inputs: an input of both together, or a step of the first, counted from −1 down.
+        int[] from = new int[second.inputs.size()];
+        for (int i = 0; i < from.length; i++) {
+            Arg arg = second.inputs.get(i);
+            int given = outputs.indexOf(arg);
+            int known = all.indexOf(arg);
+            from[i] = given >= 0 ? -1 - results.get(given) : known < 0 ? all.size() : known;
+            if (given < 0 && known < 0) {
+                all.add(arg);
+            }
+        }
+        if (all.size() + steps.size() + second.steps.size() > Chain.MOST_VALUES) {
+            return null;
+        }
+        int own = all.size();
+        List<Chain.Step> both = new ArrayList<>();
+        steps.forEach(step -> both.add(renumbered(step, number -> number < inputs.size() ? number : number - inputs.size() + own)));
+        second.steps.forEach(step -> both.add(renumbered(step, number -> {
+            if (number >= from.length) {
+                return number - from.length + own + steps.size();
+            }
+            return from[number] < 0 ? own - 1 - from[number] : from[number];
+        })));
+        List<Arg> out = new ArrayList<>(outputs);
+        out.addAll(second.outputs);
+        List<Integer> where = new ArrayList<>(results);
+        second.results.forEach(result -> where.add(result + steps.size()));
+        return new ElementwiseChain(all, both, out, where);
+    }
+
+    /** Without an output, which no one else reads. */
+    ElementwiseChain without(Arg output) {
+        int at = outputs.indexOf(output);
+        List<Arg> out = new ArrayList<>(outputs);
+        List<Integer> where = new ArrayList<>(results);
+        out.remove(at);
+        where.subList(at, at + 1).clear();
+        return new ElementwiseChain(inputs, steps, out, where);
+    }
+
+    private Chain chain() {
+        return new Chain(inputs.size(), steps, results.stream().map(result -> result + inputs.size()).toList());
+    }
+
+    /** As a kernel's work. */
+    Stage stage(Access access) {
+        return new Stage(access, new Step.Work.Compute(chain()), new ArrayList<>(inputs), new ArrayList<>(outputs), null);
+    }
+
+    private static Chain.Step renumbered(Chain.Step step, IntUnaryOperator numbers) {
+        return switch (step) {
+            case Chain.Apply(Unary function, int x) -> new Chain.Apply(function, numbers.applyAsInt(x));
+            case Chain.Combine(Binary.Function function, int x, int y) ->
+                new Chain.Combine(function, numbers.applyAsInt(x), numbers.applyAsInt(y));
+            case Chain.Cast(DType to, int x) -> new Chain.Cast(to, numbers.applyAsInt(x));
+            case Chain.Grad(UnaryGrad gradient, int x, int y, int dy) ->
+                new Chain.Grad(gradient, absent(x, numbers), absent(y, numbers), numbers.applyAsInt(dy));
+            case Chain.Select(int condition, int x, int y) ->
+                new Chain.Select(numbers.applyAsInt(condition), numbers.applyAsInt(x), numbers.applyAsInt(y));
+        };
+    }
+
+    private static int absent(int number, IntUnaryOperator numbers) {
+        return number == Chain.ABSENT ? number : numbers.applyAsInt(number);
+    }
+}

@@ -1,0 +1,286 @@
+package io.seriatim.executor.pass;
+
+import io.seriatim.executor.ir.Access;
+import io.seriatim.executor.ir.ValueNumbering;
+import io.seriatim.executor.ir.Arg;
+import io.seriatim.executor.ir.PassName;
+import io.seriatim.executor.ir.Region;
+import io.seriatim.executor.ir.Stage;
+import io.seriatim.executor.ir.Task;
+import io.seriatim.executor.ir.ValueTable;
+import io.seriatim.tensor.kernel.Chain;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Elementwise tasks over one shape that have a value in common become one kernel with several outputs: what one gives another, and what both read, is loaded once. What others read too, such as a function's
+ * result that a gradient needs later, is written as well; the rest never leaves the cache.
+ *
+ * <p>
+ * Two tasks may become one at the place of the later one if nothing between them touches what the earlier one writes or writes what it reads; or at the place of the earlier one if the same holds of the later
+ * one. The order of the program stays an order of the tasks, so there can be no circle. Each result has the same bits as before: see {@link ElementwiseChain}.
+ */
+final class ElementwiseGroups {
+    /** This pass, as {@link PassPipeline} runs it. */
+    static final RewritePass PASS = RewritePass.onHost(PassName.CHAINS, (tasks, context) -> of(tasks, context.values()));
+
+    /** How far apart tasks are looked at. */
+    private static final int WINDOW = 64;
+    /** Tasks of which none reads the other are joined up to this size: to run side by side is worth more to larger ones. */
+    private static final long SMALL = 1 << 15;
+
+    private final @Nullable Task[] tasks;
+    private final ValueTable values;
+    private final @Nullable ElementwiseChain[] links;
+    private final int[] readers;
+    private final int[] writers;
+    private final int[] names;
+    private final int[] lastReader;
+    private final int[] lastWriter;
+
+    private ElementwiseGroups(List<Task> all, ValueTable values) {
+        this.tasks = all.toArray(Task[]::new);
+        this.values = values;
+        this.links = new ElementwiseChain[tasks.length];
+        int n = values.size();
+        this.readers = new int[n];
+        this.writers = new int[n];
+        this.names = new int[n];
+        this.lastReader = new int[n];
+        this.lastWriter = new int[n];
+        Arrays.fill(lastReader, -1);
+        Arrays.fill(lastWriter, -1);
+        for (int i = 0; i < n; i++) {
+            names[values.memory(i)]++;
+        }
+        for (int i = 0; i < tasks.length; i++) {
+            Task task = all.get(i);
+            memories(task.reads()).forEach(memory -> readers[memory]++);
+            memories(task.writes()).forEach(memory -> writers[memory]++);
+            links[i] = task instanceof Task.Compute compute ? links(compute) : null;
+        }
+    }
+
+    static List<Task> of(List<Task> tasks, ValueTable values) {
+        ElementwiseGroups groups = new ElementwiseGroups(tasks, values);
+        for (int i = 0; i < groups.tasks.length; i++) {
+            groups.note(groups.grown(i));
+        }
+        return Arrays.stream(groups.tasks).filter(Objects::nonNull).map(Objects::requireNonNull).toList();
+    }
+
+    private Set<Integer> memories(int[] numbers) {
+        Set<Integer> memories = new LinkedHashSet<>();
+        for (int value : numbers) {
+            memories.add(values.memory(value));
+        }
+        return memories;
+    }
+
+    /** All stages of a task as one; null if that cannot be. */
+    private @Nullable ElementwiseChain links(Task.Compute task) {
+        if (!Fusion.isPure(task) || task.stages().isEmpty() || task.stages().size() > Chain.MOST_VALUES) {
+            return null;
+        }
+        ElementwiseChain all = null;
+        for (Stage stage : task.stages()) {
+            ElementwiseChain next = ElementwiseChain.of(stage);
+            if (next == null || touches(next.inputs(), next.outputs())) {
+                return null;
+            }
+            all = all == null ? next : joined(all, next);
+            if (all == null) {
+                return null;
+            }
+        }
+        ElementwiseChain whole = Objects.requireNonNull(all);
+        for (Arg out : List.copyOf(whole.outputs())) {
+            if (out.source() instanceof Arg.Temporary) {
+                whole = whole.without(out);
+            }
+        }
+        boolean hasTemporaries = whole.inputs().stream().anyMatch(arg -> arg.source() instanceof Arg.Temporary);
+        Set<Integer> written = new HashSet<>();
+        whole.outputs().forEach(arg -> written.add(arg.value()));
+        return hasTemporaries || whole.outputs().isEmpty() || written.size() != task.writes().length ? null : whole;
+    }
+
+    /** Null if one does not fit behind the other. */
+    private @Nullable ElementwiseChain joined(ElementwiseChain first, ElementwiseChain second) {
+        return first.shape().equals(second.shape()) && !conflict(first, second) ? first.then(second) : null;
+    }
+
+    /** Whether the second may not be done tile by tile together with the first. */
+    private boolean conflict(ElementwiseChain first, ElementwiseChain second) {
+        for (Arg in : second.inputs()) {
+            for (Arg out : first.outputs()) {
+                if (!in.equals(out) && overlaps(in, out)) {
+                    return true;
+                }
+            }
+        }
+        return touches(first.inputs(), second.outputs()) || touches(first.outputs(), second.outputs());
+    }
+
+    private boolean touches(List<Arg> some, List<Arg> others) {
+        return some.stream().anyMatch(one -> others.stream().anyMatch(other -> overlaps(one, other)));
+    }
+
+    private boolean overlaps(Arg one, Arg other) {
+        boolean same = (one.value() >= 0 && other.value() >= 0)
+                ? values.memory(one.value()) == values.memory(other.value())
+                : one.source().equals(other.source());
+        return same && !(one.value() == other.value() && Region.areApart(one, other));
+    }
+
+    private void note(int at) {
+        Task task = Objects.requireNonNull(tasks[at]);
+        memories(task.reads()).forEach(memory -> lastReader[memory] = Math.max(lastReader[memory], at));
+        memories(task.writes()).forEach(memory -> lastWriter[memory] = Math.max(lastWriter[memory], at));
+    }
+
+    /** Joins a task with earlier ones as long as there are any to join with; gives its place. */
+    private int grown(int index) {
+        int at = index;
+        boolean more = links[at] != null;
+        while (more) {
+            more = false;
+            for (int other : neighbours(Objects.requireNonNull(links[at]), index)) {
+                int joined = other == at ? -1 : joined(Math.min(at, other), Math.max(at, other));
+                if (joined >= 0) {
+                    at = joined;
+                    more = true;
+                    break;
+                }
+            }
+        }
+        return at;
+    }
+
+    /** Earlier tasks that give what is read, and then, of small ones that do more than copy, those that read the same. */
+    private Collection<Integer> neighbours(ElementwiseChain own, int index) {
+        Set<Integer> found = new LinkedHashSet<>();
+        for (Arg arg : own.inputs()) {
+            if (arg.value() >= 0) {
+                add(found, lastWriter[values.memory(arg.value())], index);
+            }
+        }
+        if (own.shape().size() <= SMALL && own.computes()) {
+            for (Arg arg : own.inputs()) {
+                if (arg.value() >= 0 && arg.spec().shape().equals(own.shape())) {
+                    int other = lastReader[values.memory(arg.value())];
+                    ElementwiseChain near = other < 0 ? null : links[other];
+                    if (near != null && near.computes() && near.inputs().contains(arg)) {
+                        add(found, other, index);
+                    }
+                }
+            }
+        }
+        return found;
+    }
+
+    private void add(Set<Integer> found, int place, int index) {
+        if (place >= 0 && place >= index - WINDOW && links[place] != null) {
+            found.add(place);
+        }
+    }
+
+    /** The place at which two tasks have become one; −1 if they have not. */
+    private int joined(int early, int late) {
+        Task.Compute first = (Task.Compute) Objects.requireNonNull(tasks[early]);
+        Task.Compute second = (Task.Compute) Objects.requireNonNull(tasks[late]);
+        ElementwiseChain before = Objects.requireNonNull(links[early]);
+        ElementwiseChain after = Objects.requireNonNull(links[late]);
+        if (!Fusion.place(first).equals(Fusion.place(second)) || writeOneVariable(first, second)) {
+            return -1;
+        }
+        int place = isFree(first, early, late) ? late : isFree(second, early, late) ? early : -1;
+        ElementwiseChain both = place < 0 ? null : joined(before, after);
+        if (both == null) {
+            return -1;
+        }
+        Set<Integer> read = memories(first.reads());
+        Set<Integer> given = memories(first.writes());
+        for (int memory : memories(second.reads())) {
+            if (read.contains(memory) || given.contains(memory)) {
+                readers[memory]--;
+            }
+        }
+        for (int memory : memories(second.writes())) {
+            if (given.contains(memory)) {
+                writers[memory]--;
+            }
+        }
+        for (Arg out : before.outputs()) {
+            if (after.inputs().contains(out) && isNeeded(out)) {
+                continue;
+            }
+            both = after.inputs().contains(out) ? both.without(out) : both;
+        }
+        List<Access> operations = new ArrayList<>(first.operations());
+        operations.addAll(second.operations());
+        Stage last = second.stages().getLast();
+        tasks[early] = null;
+        tasks[late] = null;
+        links[early] = null;
+        links[late] = null;
+        tasks[place] = Task.Compute.of(operations, List.of(both.stage(last.access())), List.of(), second.place());
+        links[place] = both;
+        note(place);
+        return place;
+    }
+
+    /** Whether two operations give one variable a content: then it would not be told which of them a task that carries out both leaves. */
+    private boolean writeOneVariable(Task.Compute first, Task.Compute second) {
+        Set<String> written = new HashSet<>();
+        for (Access access : first.operations()) {
+            if (!second.operations().contains(access)) {
+                Arrays.stream(access.writes()).forEach(value -> written.add(values.name(value)));
+            }
+        }
+        for (Access access : second.operations()) {
+            boolean other = !first.operations().contains(access);
+            if (other && Arrays.stream(access.writes()).anyMatch(value -> written.contains(values.name(value)))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Whether anyone but its own task reads a value. */
+    private boolean isNeeded(Arg out) {
+        int value = out.value();
+        return !out.isWhole(values) || values.memory(value) != value || names[value] != 1 || readers[value] > 0 || writers[value] != 1
+                || values.isWanted(value) || values.isPersistable(value) || values.origin(value) != ValueNumbering.Origin.COMPUTED;
+    }
+
+    /** Whether a task may be done at any place from one to another: no task between them touches what it writes or writes what it reads. */
+    private boolean isFree(Task.Compute moved, int early, int late) {
+        Set<Integer> reads = memories(moved.reads());
+        Set<Integer> writes = memories(moved.writes());
+        for (int i = early + 1; i < late; i++) {
+            Task between = tasks[i];
+            if (between != null && (touches(between.reads(), writes) || touches(between.writes(), writes)
+                    || touches(between.writes(), reads))) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private boolean touches(int[] numbers, Set<Integer> memories) {
+        for (int value : numbers) {
+            if (memories.contains(values.memory(value))) {
+                return true;
+            }
+        }
+        return false;
+    }
+}

@@ -1,0 +1,95 @@
+package io.seriatim.executor.pass;
+
+import io.seriatim.device.Place;
+import io.seriatim.executor.ir.Arg;
+import io.seriatim.executor.ir.Stage;
+import io.seriatim.tensor.kernel.Binary;
+import io.seriatim.tensor.kernel.Computation;
+import io.seriatim.tensor.kernel.Convolution;
+import io.seriatim.tensor.kernel.MatMul;
+import io.seriatim.tensor.kernel.NoKernelException;
+import io.seriatim.tensor.kernel.PostOp;
+import io.seriatim.tensor.kernel.PreparedKernels;
+import io.seriatim.tensor.kernel.Unary;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** What comes after a matrix product or a convolution becomes part of it, if the kernel that does the whole comes from where the one that did the product came from: then the sums are the same. */
+final class Epilogue implements Fusion.Rule {
+    static final int MOST_POST_OPS = 4;
+    private static final Set<Binary.Function> COMBINED = EnumSet.of(Binary.Function.ADD, Binary.Function.MULTIPLY);
+
+    private final PreparedKernels kernels;
+    private final boolean relaxedNan;
+
+    Epilogue(PreparedKernels kernels, boolean relaxedNan) {
+        this.kernels = kernels;
+        this.relaxedNan = relaxedNan;
+    }
+
+    @Override
+    public @Nullable Stage joined(Stage first, Stage second, int input) {
+        List<PostOp> done = postOps(first.computation());
+        Arg out = second.outputs().size() == 1 ? second.outputs().getFirst() : null;
+        Arg result = first.outputs().getFirst();
+        if (done == null || out == null || result == null || done.size() == MOST_POST_OPS || !out.isDense()
+                || !out.spec().equals(result.spec())) {
+            return null;
+        }
+        List<@Nullable Arg> inputs = new ArrayList<>(first.inputs());
+        List<PostOp> postOps = new ArrayList<>(done);
+        switch (second.computation()) {
+            case Unary unary when isApplied(unary) ->
+                postOps.add(new PostOp.Apply(unary.function(), unary.alpha(), unary.beta()));
+            case Binary binary when binary.postOps().isEmpty() && COMBINED.contains(binary.function()) -> {
+                Arg other = second.inputs().get(1 - input);
+                if (other == null || !other.spec().isRowMajor() || other.spec().dtype() != out.spec().dtype()) {
+                    return null;
+                }
+                postOps.add(new PostOp.Combine(binary.function()));
+                inputs.add(other);
+            }
+            case null, default -> {
+                return null;
+            }
+        }
+        Computation whole = with(first.computation(), postOps);
+        Stage stage = Stage.of(second.access(), whole, inputs, out);
+        return isAsGood(first, stage) ? stage : null;
+    }
+
+    /** In a product's kernel some functions make a number of NaN. */
+    private boolean isApplied(Unary unary) {
+        return relaxedNan || new PostOp.Apply(unary.function(), unary.alpha(), unary.beta()).keepsNaN();
+    }
+
+    private static @Nullable List<PostOp> postOps(@Nullable Computation computation) {
+        return switch (computation) {
+            case MatMul product -> product.postOps();
+            case Convolution convolution -> convolution.postOps();
+            case null, default -> null;
+        };
+    }
+
+    private static Computation with(@Nullable Computation computation, List<PostOp> postOps) {
+        return switch (computation) {
+            case MatMul product -> new MatMul(product.transposeX(), product.transposeY(), product.bias(), postOps);
+            case Convolution convolution -> new Convolution(convolution.window(), convolution.groups(), convolution.bias(), postOps);
+            case null, default -> throw new IllegalArgumentException(computation + " takes no post-ops");
+        };
+    }
+
+    private boolean isAsGood(Stage first, Stage whole) {
+        Computation alone = first.computation();
+        Computation together = whole.computation();
+        try {
+            return alone != null && together != null && kernels.get(alone, Place.CPU, first.specs()).provider()
+                    .equals(kernels.get(together, Place.CPU, whole.specs()).provider());
+        } catch (NoKernelException e) {
+            return false;
+        }
+    }
+}

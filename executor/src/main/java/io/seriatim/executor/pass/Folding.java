@@ -1,0 +1,121 @@
+package io.seriatim.executor.pass;
+
+import io.seriatim.executor.ir.Arg;
+import io.seriatim.executor.ir.Stage;
+import io.seriatim.executor.ir.Task;
+import io.seriatim.executor.ir.ValueTable;
+import io.seriatim.graph.op.Step;
+import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Shape;
+import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.kernel.BatchNorm;
+import io.seriatim.tensor.kernel.BatchNormFactors;
+import io.seriatim.tensor.kernel.Binary;
+import io.seriatim.tensor.kernel.Convolution;
+import io.seriatim.tensor.kernel.PostOp;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Normalisations with given statistics become part of the convolution before them: of each channel they are a factor and a shift, which the convolution's kernel applies before it writes its result. A task where the
+ * normalisation stood makes the two of scale, bias, mean and variance in each run, some hundred numbers, so that nothing has to be known of who changes these when.
+ *
+ * <p>
+ * {@link Fusion} decides whether the two tasks may be one; factors that are not used in the end are not computed. (x − mean) · factor + bias and x · factor + (bias − mean · factor) differ by rounding.
+ */
+final class Folding implements Fusion.Rule {
+    private final ValueTable values;
+    private final Map<Integer, Factors> factors = new HashMap<>();
+
+    /** Of the normalisation of a value. */
+    private record Factors(int factor, int shift) {
+    }
+
+    Folding(ValueTable values) {
+        this.values = values;
+    }
+
+    /** With a task before each such normalisation that makes its factors. */
+    List<Task> withFactors(List<Task> tasks) {
+        if (Task.stages(tasks).noneMatch(stage -> stage.computation() instanceof Convolution)) {
+            return tasks;
+        }
+        List<Task> all = new ArrayList<>(tasks.size());
+        for (Task task : tasks) {
+            if (task instanceof Task.Compute compute && !compute.stages().isEmpty()) {
+                Stage first = compute.stages().getFirst();
+                if (first.computation() instanceof BatchNorm norm && !norm.training() && isNormalised(first)) {
+                    all.add(factors(norm, first, compute));
+                }
+            }
+            all.add(task);
+        }
+        return all;
+    }
+
+    private boolean isNormalised(Stage stage) {
+        Arg x = stage.inputs().getFirst();
+        return x != null && x.value() >= 0 && x.isWhole(values) && x.spec().dtype() == DType.FLOAT32
+                && stage.inputs().stream().skip(1).allMatch(arg -> arg != null && arg.value() >= 0 && arg.spec().isRowMajor());
+    }
+
+    private Task factors(BatchNorm norm, Stage stage, Task.Compute task) {
+        List<@Nullable Arg> inputs = stage.inputs().subList(1, 5);
+        Arg x = Objects.requireNonNull(stage.inputs().getFirst());
+        TensorSpec channels = TensorSpec.of(DType.FLOAT32, x.spec().shape().dim(1));
+        String name = values.name(x.value());
+        Factors made = new Factors(values.add(name + "_factor", channels), values.add(name + "_shift", channels));
+        factors.put(x.value(), made);
+        Stage making = new Stage(stage.access(), new Step.Work.Compute(new BatchNormFactors(norm.epsilon())), inputs,
+                List.of(new Arg(new Arg.Value(made.factor()), 0, channels), new Arg(new Arg.Value(made.shift()), 0, channels)), null);
+        return Task.Compute.ofStages(task.operations(), List.of(making), List.of(), task.place());
+    }
+
+    @Override
+    public @Nullable Stage joined(Stage first, Stage second, int input) {
+        if (input != 0 || !(second.computation() instanceof BatchNorm) || !(first.computation() instanceof Convolution convolution)
+                || convolution.postOps().size() + 2 > Epilogue.MOST_POST_OPS
+                || !convolution.postOps().stream().allMatch(PostOp.Combine.class::isInstance)) {
+            return null;
+        }
+        Arg result = first.outputs().getFirst();
+        Arg out = second.outputs().getFirst();
+        Factors made = result == null ? null : factors.get(result.value());
+        if (made == null || out == null || !out.isDense() || !out.spec().equals(result.spec())) {
+            return null;
+        }
+        List<@Nullable Arg> inputs = new ArrayList<>(first.inputs());
+        inputs.add(perChannel(made.factor(), out.spec().shape()));
+        inputs.add(perChannel(made.shift(), out.spec().shape()));
+        List<PostOp> postOps = new ArrayList<>(convolution.postOps());
+        postOps.add(new PostOp.Combine(Binary.Function.MULTIPLY));
+        postOps.add(new PostOp.Combine(Binary.Function.ADD));
+        return Stage.of(second.access(), new Convolution(convolution.window(), convolution.groups(), convolution.bias(), postOps), inputs,
+                out);
+    }
+
+    private static Arg perChannel(int value, Shape images) {
+        long[] dims = new long[images.rank() - 1];
+        Arrays.fill(dims, 1);
+        dims[0] = images.dim(1);
+        return new Arg(new Arg.Value(value), 0, TensorSpec.of(DType.FLOAT32, dims));
+    }
+
+    /** Without tasks whose factors no one wants. */
+    List<Task> used(List<Task> tasks) {
+        Set<Integer> read = new HashSet<>();
+        tasks.forEach(task -> Arrays.stream(task.reads()).forEach(read::add));
+        Set<Integer> unused = new HashSet<>();
+        factors.values().stream().map(Factors::factor).filter(value -> !read.contains(value)).forEach(unused::add);
+        return unused.isEmpty()
+                ? tasks
+                : tasks.stream().filter(task -> Arrays.stream(task.writes()).noneMatch(unused::contains)).toList();
+    }
+}

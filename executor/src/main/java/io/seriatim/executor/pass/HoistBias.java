@@ -1,0 +1,177 @@
+package io.seriatim.executor.pass;
+
+import io.seriatim.executor.ir.Access;
+import io.seriatim.executor.ir.Arg;
+import io.seriatim.executor.ir.PassName;
+import io.seriatim.executor.ir.Stage;
+import io.seriatim.executor.ir.Task;
+import io.seriatim.executor.ir.TaskTable;
+import io.seriatim.executor.ir.ValueTable;
+import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Shape;
+import io.seriatim.tensor.kernel.Binary;
+import io.seriatim.tensor.kernel.MatMul;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.NavigableSet;
+import java.util.Objects;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Adds the bias of a recurrent cell once for all steps. Where {@link BatchTimeSteps} has made one product of the steps' inputs, each step adds its part of it to the product of the state, and then a bias that is the same for
+ * all: (xₜ·W + hₜ·U) + b. This becomes (xₜ·W + b) + hₜ·U, in which the bias is part of the one product. Sums are added in another order.
+ *
+ * <p>
+ * It is right if only such steps read the product, and if neither the bias nor what a step adds is written before the step's sum stands.
+ */
+final class HoistBias {
+    /** This pass, as {@link PassPipeline} runs it. */
+    static final RewritePass PASS = RewritePass.onHost(PassName.STACKING, (tasks, context) -> of(tasks, context.values()));
+
+    private static final int FEWEST = 4;
+    private static final Binary ADD = Binary.of(Binary.Function.ADD);
+
+    private final ValueTable values;
+    private final TaskTable tasks;
+
+    /**
+     * Two additions of a step.
+     *
+     * @param first
+     *            the task that adds a part of the product and something else
+     * @param second
+     *            the task that adds the bias to this
+     */
+    private record Sum(int first, int second, Arg bias) {
+    }
+
+    private HoistBias(List<Task> tasks, ValueTable values) {
+        this.values = values;
+        this.tasks = new TaskTable(tasks, values);
+    }
+
+    static List<Task> of(List<Task> tasks, ValueTable values) {
+        HoistBias bias = new HoistBias(tasks, values);
+        for (int i = 0; i < bias.tasks.size(); i++) {
+            bias.add(i);
+        }
+        return bias.tasks.left();
+    }
+
+    /** To a product of all steps. */
+    private void add(int index) {
+        Stage product = stage(index);
+        Arg out = product == null || !(product.computation() instanceof MatMul plain) || plain.bias() || !plain.postOps().isEmpty()
+                ? null
+                : product.outputs().getFirst();
+        if (out == null || out.spec().shape().rank() != 2 || out.spec().dtype() != DType.FLOAT32 || !out.isWhole(values)
+                || !tasks.isTemporary(out.value()) || tasks.writers(out.value()).size() != 1) {
+            return;
+        }
+        Set<Integer> readers = tasks.readers(out.value());
+        List<Sum> sums = new ArrayList<>();
+        for (int reader : readers) {
+            Sum sum = sum(reader, out);
+            if (sum == null || !isOfPlace(reader, index) || !isOfPlace(sum.second(), index)) {
+                return;
+            }
+            sums.add(sum);
+        }
+        if (sums.size() < FEWEST || sums.stream().map(Sum::bias).distinct().count() > 1
+                || sums.stream().anyMatch(sum -> isWritten(sum.bias(), index, sum.second()))) {
+            return;
+        }
+        tasks.put(index, biased(index, sums));
+        sums.forEach(this::join);
+    }
+
+    /** What a task does, if that is one thing. */
+    private @Nullable Stage stage(int index) {
+        return tasks.get(index) instanceof Task.Compute task && task.stages().size() == 1 && task.writes().length == 1
+                && Fusion.isPure(task)
+                        ? task.stages().getFirst()
+                        : null;
+    }
+
+    private boolean isOfPlace(int task, int other) {
+        return Fusion.place(tasks.compute(task))
+                .equals(Fusion.place(tasks.compute(other)));
+    }
+
+    private @Nullable Sum sum(int reader, Arg product) {
+        Stage first = stage(reader);
+        Arg out = first == null || !ADD.equals(first.computation()) ? null : first.outputs().getFirst();
+        if (first == null || out == null || !out.isWhole(values) || !tasks.isTemporary(out.value())
+                || tasks.writers(out.value()).size() != 1 || tasks.readers(out.value()).size() != 1) {
+            return null;
+        }
+        Arg other = other(first, product.value());
+        int second = tasks.readers(out.value()).first();
+        Stage last = second < reader ? null : stage(second);
+        Arg bias = last == null || !ADD.equals(last.computation()) ? null : other(last, out.value());
+        if (other == null || bias == null || last == null || !isRow(bias, out) || isWritten(other, reader, second)
+                || !first.inputs().stream().allMatch(in -> in != null && in.spec().equals(out.spec()))
+                || !out.spec().equals(Objects.requireNonNull(last.outputs().getFirst()).spec())
+                || !areRows(first, product)) {
+            return null;
+        }
+        return new Sum(reader, second, bias);
+    }
+
+    /** Whether it reads whole rows of a product. */
+    private static boolean areRows(Stage addition, Arg product) {
+        long columns = product.spec().shape().dim(1);
+        return addition.inputs().stream().filter(in -> in != null && in.value() == product.value())
+                .allMatch(in -> in.spec().shape().dim(-1) == columns && in.offset() % (columns * product.spec().dtype().bytes()) == 0);
+    }
+
+    /** What an addition adds to a value; null if that is no value, or the same one. */
+    private @Nullable Arg other(Stage addition, int value) {
+        Arg x = addition.inputs().getFirst();
+        Arg y = addition.inputs().getLast();
+        if (x == null || y == null || x.value() < 0 || y.value() < 0 || (x.value() == value) == (y.value() == value)) {
+            return null;
+        }
+        return x.value() == value ? y : x;
+    }
+
+    private static boolean isRow(Arg bias, Arg sum) {
+        Shape shape = bias.spec().shape();
+        return shape.rank() > 0 && shape.rank() <= 2 && shape.size() == shape.dim(-1) && sum.spec().shape().rank() == 2
+                && shape.dim(-1) == sum.spec().shape().dim(1) && bias.spec().isRowMajor() && bias.spec().dtype() == sum.spec().dtype();
+    }
+
+    /** Whether a task writes a value behind one task, up to another. */
+    private boolean isWritten(Arg arg, int from, int to) {
+        NavigableSet<Integer> writers = tasks.writers(arg.value());
+        Integer next = writers.higher(from);
+        return next != null && next <= to;
+    }
+
+    private Task.Compute biased(int index, List<Sum> sums) {
+        Task.Compute task = tasks.compute(index);
+        List<Access> operations = new ArrayList<>(task.operations());
+        sums.forEach(sum -> operations.addAll(tasks.compute(sum.second()).operations()));
+        Stage stage = task.stages().getFirst();
+        MatMul plain = (MatMul) Objects.requireNonNull(stage.computation());
+        List<@Nullable Arg> inputs = new ArrayList<>(stage.inputs());
+        inputs.add(sums.getFirst().bias());
+        MatMul whole = new MatMul(plain.transposeX(), plain.transposeY(), true, List.of());
+        return Task.Compute.ofStages(operations,
+                List.of(Stage.of(stage.access(), whole, inputs, Objects.requireNonNull(stage.outputs().getFirst()))), List.of(),
+                task.place());
+    }
+
+    /** One addition in place of two, where the second stands. */
+    private void join(Sum sum) {
+        Task.Compute first = tasks.compute(sum.first());
+        Task.Compute second = tasks.compute(sum.second());
+        Stage last = second.stages().getFirst();
+        List<Access> operations = new ArrayList<>(first.operations());
+        operations.addAll(second.operations());
+        Stage one = Stage.of(last.access(), ADD, first.stages().getFirst().inputs(), Objects.requireNonNull(last.outputs().getFirst()));
+        tasks.put(sum.first(), null);
+        tasks.put(sum.second(), Task.Compute.ofStages(operations, List.of(one), List.of(), second.place()));
+    }
+}

@@ -1,0 +1,118 @@
+package io.seriatim.executor.pass;
+
+import io.seriatim.executor.ir.ValueNumbering;
+import io.seriatim.executor.ir.Arg;
+import io.seriatim.executor.ir.Stage;
+import io.seriatim.executor.ir.Task;
+import io.seriatim.executor.ir.ValueTable;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+
+/**
+ * Checks after each pass that the tasks still compute what they did: that no task reads what has not been written before it, that everything wanted is written, and that temporaries of a
+ * task are written before they are read. It costs time, so that it is switched on by the system property {@value #PROPERTY}, as the tests do.
+ */
+abstract sealed class PassCheck {
+    /** Set to {@code true} before the class is loaded to check every plan. */
+    static final String PROPERTY = "seriatim.checkPasses";
+    private static final boolean ON = Boolean.getBoolean(PROPERTY);
+
+    private PassCheck() {
+    }
+
+    static PassCheck of(List<Task> lowered, ValueTable values) {
+        return ON ? new On(lowered, values) : new Off();
+    }
+
+    /** @throws IllegalStateException if a pass has broken something; the message names the pass, the task and the values */
+    abstract void after(RewritePass pass, List<Task> tasks);
+
+    /** Checks nothing. */
+    private static final class Off extends PassCheck {
+        @Override
+        void after(RewritePass pass, List<Task> tasks) {
+            // Switched off.
+        }
+    }
+
+    /** Checks all; tests make one whatever the property says. */
+    static final class On extends PassCheck {
+        private final ValueTable values;
+        /** What the program itself leaves unwritten is no pass's fault. */
+        private final Set<Integer> unwritten;
+        private final Set<Integer> wanted;
+
+        On(List<Task> lowered, ValueTable values) {
+            this.values = values;
+            unwritten = unwritten(lowered);
+            wanted = wanted(lowered);
+        }
+
+        @Override
+        void after(RewritePass pass, List<Task> tasks) {
+            Set<Integer> now = unwritten(tasks);
+            now.removeAll(unwritten);
+            require(now, pass, "are read before they are written");
+            Set<Integer> lost = new TreeSet<>(wanted);
+            lost.removeAll(wanted(tasks));
+            require(lost, pass, "are wanted after the run and no longer written");
+            for (Task task : tasks) {
+                if (task instanceof Task.Compute compute) {
+                    temporaries(pass, compute);
+                }
+            }
+        }
+
+        private void require(Set<Integer> broken, RewritePass pass, String how) {
+            if (!broken.isEmpty()) {
+                throw new IllegalStateException("After pass " + pass.name() + " the values " + broken.stream().map(values::name).toList() + " " + how
+                        + ": the pass has left out or moved a task; run without it, and report the program");
+            }
+        }
+
+        /** Values that kernels read although nothing before has computed them. */
+        private Set<Integer> unwritten(List<Task> tasks) {
+            Set<Integer> written = new HashSet<>();
+            Set<Integer> missing = new TreeSet<>();
+            for (Task task : tasks) {
+                if (task instanceof Task.Compute) {
+                    Arrays.stream(task.reads()).filter(value -> values.origin(values.memory(value)) == ValueNumbering.Origin.COMPUTED
+                            && values.constant(value) == null && !written.contains(values.memory(value))).forEach(missing::add);
+                }
+                Arrays.stream(task.writes()).map(values::memory).forEach(written::add);
+            }
+            return missing;
+        }
+
+        private Set<Integer> wanted(List<Task> tasks) {
+            Set<Integer> written = new TreeSet<>();
+            tasks.forEach(task -> Arrays.stream(task.writes()).forEach(value -> {
+                if (values.isWanted(value) || values.isPersistable(value)) {
+                    written.add(value);
+                }
+            }));
+            return written;
+        }
+
+        private static void temporaries(RewritePass pass, Task.Compute task) {
+            Set<Integer> written = new HashSet<>();
+            for (Stage stage : task.stages()) {
+                for (Arg arg : stage.inputs()) {
+                    if (arg != null && arg.source() instanceof Arg.Temporary(int number) && (number >= task.temporaries().size()
+                            || !written.contains(number))) {
+                        throw new IllegalStateException("After pass " + pass.name() + " task " + task.name() + " reads its temporary " + number
+                                + ", of " + task.temporaries().size() + ", before a stage writes it; run without the pass, and report the program");
+                    }
+                }
+                for (Arg arg : stage.outputs()) {
+                    if (arg != null && arg.source() instanceof Arg.Temporary(int number)) {
+                        written.add(number);
+                    }
+                }
+            }
+        }
+    }
+}

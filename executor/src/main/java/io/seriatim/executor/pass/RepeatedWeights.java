@@ -1,0 +1,215 @@
+package io.seriatim.executor.pass;
+
+import io.seriatim.device.Place;
+import io.seriatim.executor.ir.Arg;
+import io.seriatim.executor.ir.PassName;
+import io.seriatim.executor.ir.Stage;
+import io.seriatim.executor.ir.Task;
+import io.seriatim.executor.ir.ValueTable;
+import io.seriatim.graph.Attribute;
+import io.seriatim.graph.op.Step;
+import io.seriatim.tensor.Layout;
+import io.seriatim.tensor.Shape;
+import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.kernel.Copy;
+import io.seriatim.tensor.kernel.Kernel;
+import io.seriatim.tensor.kernel.MatMul;
+import io.seriatim.tensor.kernel.NoKernelException;
+import io.seriatim.tensor.kernel.PreparedKernels;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Matrices that many products of one run read, as those of recurrent networks do in every time step, are brought into the layout that the products want by a task of its own before the first of them; in each
+ * direction of time once, since gradients read them transposed. It costs about what eight products gain.
+ *
+ * <p>
+ * It is right if no task writes the matrix between the first product and the last one. The packed matrix is a temporary like any other. Kernels of other layouts may add in another order.
+ */
+final class RepeatedWeights {
+    /** This pass, as {@link PassPipeline} runs it. */
+    static final RewritePass PASS = RewritePass.onHost(PassName.LAYOUTS,
+            (tasks, context) -> of(tasks, context.values(), context.kernels()));
+
+    private static final int LEAST_USES = 8;
+    private static final int WEIGHTS = 1;
+
+    private final ValueTable values;
+    private final PreparedKernels kernels;
+    private final Map<Question, Optional<TensorSpec>> answers = new LinkedHashMap<>();
+
+    /** Whose layout is asked for. */
+    private record Question(MatMul product, List<@Nullable TensorSpec> specs) {
+    }
+
+    /** A matrix, or some columns of one, and whether its transpose is wanted. */
+    private record Source(Arg matrix, boolean transposed) {
+    }
+
+    private record Use(int task, int stage) {
+    }
+
+    /** What packs a matrix, and who then reads it where. */
+    private record Group(Source source, int packed, TensorSpec wanted, List<Use> uses) {
+    }
+
+    private RepeatedWeights(ValueTable values, PreparedKernels kernels) {
+        this.values = values;
+        this.kernels = kernels;
+    }
+
+    static List<Task> of(List<Task> tasks, ValueTable values, PreparedKernels kernels) {
+        return new RepeatedWeights(values, kernels).packed(tasks);
+    }
+
+    private List<Task> packed(List<Task> tasks) {
+        Map<Source, List<Use>> uses = uses(tasks);
+        Map<Integer, List<Group>> before = new LinkedHashMap<>();
+        Map<Use, Group> of = new LinkedHashMap<>();
+        uses.forEach((source, all) -> {
+            for (Group group : groups(tasks, source, all)) {
+                before.computeIfAbsent(group.uses().getFirst().task(), _ -> new ArrayList<>()).add(group);
+                group.uses().forEach(use -> of.put(use, group));
+            }
+        });
+        if (of.isEmpty()) {
+            return tasks;
+        }
+        List<Task> result = new ArrayList<>(tasks.size() + before.size());
+        for (int i = 0; i < tasks.size(); i++) {
+            for (Group group : before.getOrDefault(i, List.of())) {
+                result.add(packing((Task.Compute) tasks.get(i), group));
+            }
+            result.add(tasks.get(i) instanceof Task.Compute task ? reading(i, task, of) : tasks.get(i));
+        }
+        return result;
+    }
+
+    private Map<Source, List<Use>> uses(List<Task> tasks) {
+        Map<Source, List<Use>> uses = new LinkedHashMap<>();
+        Layouts kept = new Layouts(tasks, values, kernels);
+        for (int i = 0; i < tasks.size(); i++) {
+            if (tasks.get(i) instanceof Task.Compute task && task.place().isHost() && !isPlaced(task)) {
+                for (int j = 0; j < task.stages().size(); j++) {
+                    Stage stage = task.stages().get(j);
+                    if (stage.computation() instanceof MatMul product && isMatrix(stage.inputs().get(WEIGHTS))) {
+                        Arg matrix = Objects.requireNonNull(stage.inputs().get(WEIGHTS));
+                        uses.computeIfAbsent(new Source(matrix, product.transposeY()), _ -> new ArrayList<>()).add(new Use(i, j));
+                    }
+                }
+            }
+        }
+        // What outlives runs unchanged is packed once for all of them.
+        uses.entrySet().removeIf(entry -> entry.getValue().size() < LEAST_USES
+                || (!entry.getKey().transposed() && kept.isKept(entry.getKey().matrix().value())));
+        return uses;
+    }
+
+    private static boolean isPlaced(Task.Compute task) {
+        return task.operations().stream()
+                .anyMatch(access -> access.op().attribute("op_device") instanceof Attribute.Text(String text) && !text.isBlank());
+    }
+
+    private boolean isMatrix(@Nullable Arg arg) {
+        return arg != null && arg.value() >= 0 && arg.spec().shape().rank() == 2 && !(arg.spec().layout() instanceof Layout.Opaque)
+                && arg.spec().strides()[1] == 1 && arg.spec().strides()[0] >= arg.spec().shape().dim(1)
+                && arg.spec().shape().size() >= Layouts.LEAST_MATRIX && values.spec(arg.value()) != null
+                && values.constant(arg.value()) == null;
+    }
+
+    /** By the layouts that are wanted; those that are worth it, and during whose uses no one writes the matrix. */
+    private List<Group> groups(List<Task> tasks, Source source, List<Use> uses) {
+        Map<TensorSpec, List<Use>> byLayout = new LinkedHashMap<>();
+        for (Use use : uses) {
+            Stage stage = ((Task.Compute) tasks.get(use.task())).stages().get(use.stage());
+            wanted(stage).ifPresent(wanted -> byLayout.computeIfAbsent(wanted, _ -> new ArrayList<>()).add(use));
+        }
+        List<Group> groups = new ArrayList<>();
+        byLayout.forEach((wanted, own) -> {
+            if (own.size() >= LEAST_USES && isUnchanged(tasks, source.matrix().value(), own.getFirst().task(), own.getLast().task())) {
+                String name = values.name(source.matrix().value()) + (source.transposed() ? "_packed_transposed" : "_packed");
+                groups.add(new Group(source, values.add(name, wanted), wanted, own));
+            }
+        });
+        return groups;
+    }
+
+    private boolean isUnchanged(List<Task> tasks, int value, int first, int last) {
+        for (Task task : tasks.subList(first, last + 1)) {
+            if (Arrays.stream(task.writes()).anyMatch(written -> values.memory(written) == values.memory(value))) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private Optional<TensorSpec> wanted(Stage stage) {
+        MatMul product = plain((MatMul) Objects.requireNonNull(stage.computation()));
+        TensorSpec[] specs = stage.specs();
+        specs[WEIGHTS] = source(stage);
+        return answers.computeIfAbsent(new Question(product, Arrays.asList(specs.clone())), _ -> {
+            try {
+                Kernel given = kernels.get(product, Place.CPU, specs);
+                TensorSpec wanted = given.preferred(WEIGHTS, specs[WEIGHTS]);
+                if (wanted.layout() instanceof Layout.Opaque) {
+                    specs[WEIGHTS] = wanted;
+                    return Optional.of(wanted)
+                            .filter(_ -> kernels.get(product, Place.CPU, specs).provider().equals(given.provider()));
+                }
+            } catch (NoKernelException _) {
+                // Then the products stay as they are.
+            }
+            return Optional.empty();
+        });
+    }
+
+    /** The product of the matrix as it is read. */
+    private static MatMul plain(MatMul product) {
+        return new MatMul(product.transposeX(), false, product.bias(), product.postOps());
+    }
+
+    /** The matrix as the product reads it. */
+    private static TensorSpec source(Stage stage) {
+        TensorSpec spec = Objects.requireNonNull(stage.inputs().get(WEIGHTS)).spec();
+        boolean transposed = Objects.requireNonNull((MatMul) stage.computation()).transposeY();
+        Shape shape = spec.shape();
+        return transposed
+                ? new TensorSpec(spec.dtype(), Shape.of(shape.dim(1), shape.dim(0)), Layout.strided(1, spec.strides()[0]))
+                : spec;
+    }
+
+    private static Task.Compute packing(Task.Compute first, Group group) {
+        Stage reader = first.stages().get(group.uses().getFirst().stage());
+        Arg matrix = group.source().matrix();
+        Stage copy = Stage.of(reader.access(), Copy.PLAIN, List.of(new Arg(matrix.source(), matrix.offset(), source(reader))),
+                new Arg(new Arg.Value(group.packed()), 0, group.wanted()));
+        return Task.Compute.ofStages(List.of(reader.access()), List.of(copy), List.of(), first.place());
+    }
+
+    private static Task reading(int index, Task.Compute task, Map<Use, Group> groups) {
+        List<Stage> stages = new ArrayList<>(task.stages());
+        boolean changed = false;
+        for (int j = 0; j < stages.size(); j++) {
+            Group group = groups.get(new Use(index, j));
+            if (group != null) {
+                Stage stage = stages.get(j);
+                List<@Nullable Arg> inputs = new ArrayList<>(stage.inputs());
+                inputs.set(WEIGHTS, new Arg(new Arg.Value(group.packed()), 0, group.wanted()));
+                MatMul product = (MatMul) Objects.requireNonNull(stage.computation());
+                stages.set(j, new Stage(stage.access(), new Step.Work.Compute(plain(product)), inputs, stage.outputs(), null));
+                changed = true;
+            }
+        }
+        if (!changed) {
+            return task;
+        }
+        Task.Compute read = Task.Compute.ofStages(task.operations(), stages, task.temporaries(), task.place());
+        return new Task.Compute(task.operations(), stages, task.temporaries(), task.place(), read.reads(), task.writes());
+    }
+}

@@ -1,0 +1,129 @@
+package io.seriatim.executor.pass;
+
+import io.seriatim.executor.ir.Arg;
+import io.seriatim.executor.ir.PassName;
+import io.seriatim.executor.ir.Stage;
+import io.seriatim.executor.ir.Task;
+import io.seriatim.executor.ir.ValueTable;
+import io.seriatim.tensor.Shape;
+import io.seriatim.tensor.kernel.AdaptivePooling;
+import io.seriatim.tensor.kernel.Computation;
+import io.seriatim.tensor.kernel.Pooling;
+import io.seriatim.tensor.kernel.PoolingGrad;
+import io.seriatim.tensor.kernel.Reduction;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Takes sums from where there is less to add. The gradient of a maximum goes to one element of its window, and that of a mean is shared out among them; each window has at least one element. So the sum over an image of a pooling's
+ * gradient is the sum of the gradients that came in, which are fewer. That sum over all images is the gradient of the bias of the convolution before the pooling.
+ *
+ * <p>
+ * A sum that a task takes of a value that only a pooling's gradient has written is taken of what that gradient read, if that is the same where the sum is taken.
+ */
+final class ReuseKernelOutputs {
+    /** This pass, as {@link PassPipeline} runs it. */
+    static final RewritePass PASS = RewritePass.of(PassName.BY_PRODUCTS, (tasks, context) -> of(tasks, context.values()));
+
+    private final List<Task> tasks;
+    private final ValueTable values;
+    private final List<List<Integer>> writers = new ArrayList<>();
+
+    private ReuseKernelOutputs(List<Task> tasks, ValueTable values) {
+        this.tasks = tasks;
+        this.values = values;
+        for (int i = 0; i < values.size(); i++) {
+            writers.add(new ArrayList<>(1));
+        }
+        for (int i = 0; i < tasks.size(); i++) {
+            for (int value : tasks.get(i).writes()) {
+                writers.get(values.memory(value)).add(i);
+            }
+        }
+    }
+
+    static List<Task> of(List<Task> tasks, ValueTable values) {
+        ReuseKernelOutputs products = new ReuseKernelOutputs(tasks, values);
+        List<Task> taken = new ArrayList<>(tasks.size());
+        for (int i = 0; i < tasks.size(); i++) {
+            taken.add(tasks.get(i) instanceof Task.Compute task ? products.taken(i, task) : tasks.get(i));
+        }
+        return taken;
+    }
+
+    private Task.Compute taken(int index, Task.Compute task) {
+        List<Stage> stages = new ArrayList<>(task.stages());
+        for (int i = 0; i < stages.size(); i++) {
+            Arg less = source(index, stages.get(i));
+            if (less != null) {
+                stages.set(i, stages.get(i).with(Arrays.asList(less), stages.get(i).outputs()));
+            }
+        }
+        if (stages.equals(task.stages())) {
+            return task;
+        }
+        int[] reads = stages.stream().flatMap(stage -> stage.inputs().stream()).filter(Objects::nonNull).mapToInt(Arg::value)
+                .filter(value -> value >= 0).distinct().toArray();
+        return new Task.Compute(task.operations(), stages, task.temporaries(), task.place(), reads, task.writes());
+    }
+
+    /** What a stage may sum in place of its input; null if there is nothing less. */
+    private @Nullable Arg source(int index, Stage stage) {
+        Arg summed = stage.inputs().isEmpty() ? null : stage.inputs().getFirst();
+        if (!(stage.computation() instanceof Reduction reduction) || summed == null || !summed.isWhole(values)
+                || !isOverImages(reduction, summed.spec().shape())) {
+            return null;
+        }
+        List<Integer> all = writers.get(values.memory(summed.value()));
+        int writer = all.size() == 1 ? all.getFirst() : index;
+        Arg incoming = writer < index ? incoming(tasks.get(writer), summed.value()) : null;
+        boolean fewer = incoming != null && incoming.value() >= 0 && incoming.spec().shape().size() < summed.spec().shape().size()
+                && incoming.spec().dtype() == summed.spec().dtype();
+        return fewer && isKept(Objects.requireNonNull(incoming), writer, index) ? incoming : null;
+    }
+
+    /** Whether images, which begin at the third dimension, are added up as wholes. */
+    private static boolean isOverImages(Reduction reduction, Shape shape) {
+        boolean[] reduced = reduction.reduced(shape);
+        boolean whole = reduction.function() == Reduction.Function.SUM && reduced.length > 2;
+        for (int i = 2; i < reduced.length; i++) {
+            whole &= reduced[i];
+        }
+        return whole;
+    }
+
+    /** The gradients that a task shares out to a value. */
+    private static @Nullable Arg incoming(Task task, int value) {
+        if (!(task instanceof Task.Compute compute)) {
+            return null;
+        }
+        Arg incoming = null;
+        int writing = 0;
+        for (Stage stage : compute.stages()) {
+            Arg out = stage.outputs().getFirst();
+            if (stage.outputs().stream().anyMatch(arg -> arg != null && arg.value() == value)) {
+                writing++;
+                boolean whole = out != null && stage.computation() instanceof PoolingGrad grad && keepsSums(grad.forward())
+                        && grad.infer(stage.specs()[0], stage.specs()[1], stage.specs()[2])[0].equals(out.spec());
+                incoming = whole ? stage.inputs().get(2) : null;
+            }
+        }
+        return writing == 1 ? incoming : null;
+    }
+
+    private static boolean keepsSums(Computation pooling) {
+        return switch (pooling) {
+            case Pooling windows -> windows.kind() != Pooling.Kind.AVERAGE_WITH_PADDING;
+            case AdaptivePooling windows -> windows.kind() != Pooling.Kind.AVERAGE_WITH_PADDING;
+            default -> false;
+        };
+    }
+
+    /** Whether what a task read is not written by it, nor by a later one up to another. */
+    private boolean isKept(Arg arg, int from, int to) {
+        return writers.get(values.memory(arg.value())).stream().noneMatch(writer -> writer >= from && writer <= to);
+    }
+}

@@ -1,0 +1,124 @@
+package io.seriatim.executor.pass;
+
+import io.seriatim.device.Place;
+import io.seriatim.executor.ir.Arg;
+import io.seriatim.executor.ir.PassName;
+import io.seriatim.executor.ir.Stage;
+import io.seriatim.executor.ir.Task;
+import io.seriatim.executor.ir.TaskTable;
+import io.seriatim.executor.ir.ValueTable;
+import io.seriatim.tensor.kernel.Computation;
+import io.seriatim.tensor.kernel.MatMul;
+import io.seriatim.tensor.kernel.NoKernelException;
+import io.seriatim.tensor.kernel.PostOp;
+import io.seriatim.tensor.kernel.PreparedKernels;
+import io.seriatim.tensor.kernel.Unary;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A factor of an operand of matrix products becomes a factor of the products, as that of attention's queries: then the operand is read where it lies, instead of being written once more.
+ *
+ * <p>
+ * That is so if only products read what is scaled, each once, and nothing overwrites the original before the last of them. Where the factor is a power of two the results are the same to the bit, else they
+ * differ by rounding: α · Σ x · y in place of Σ (α · x) · y.
+ */
+final class ScaledProducts {
+    /** This pass, as {@link PassPipeline} runs it. */
+    static final RewritePass PASS = RewritePass.of(PassName.EPILOGUES,
+            (tasks, context) -> of(tasks, context.values(), context.kernels()));
+
+    private final ValueTable values;
+    private final PreparedKernels kernels;
+    private final TaskTable tasks;
+
+    private ScaledProducts(List<Task> tasks, ValueTable values, PreparedKernels kernels) {
+        this.values = values;
+        this.kernels = kernels;
+        this.tasks = new TaskTable(tasks, values);
+    }
+
+    static List<Task> of(List<Task> tasks, ValueTable values, PreparedKernels kernels) {
+        ScaledProducts products = new ScaledProducts(tasks, values, kernels);
+        for (int i = 0; i < products.tasks.size(); i++) {
+            if (tasks.get(i) instanceof Task.Compute compute && compute.stages().size() == 1) {
+                products.scale(i, compute.stages().getFirst());
+            }
+        }
+        return products.tasks.left();
+    }
+
+    private void scale(int index, Stage stage) {
+        Arg in = stage.inputs().isEmpty() ? null : stage.inputs().getFirst();
+        Arg out = stage.outputs().size() == 1 ? stage.outputs().getFirst() : null;
+        if (!(stage.computation() instanceof Unary(Unary.Function function, float alpha, float beta)) || function != Unary.Function.LINEAR
+                || beta != 0 || in == null
+                || in.value() < 0
+                || out == null || !out.isWhole(values) || !in.spec().equals(out.spec()) || !in.spec().dtype().isFloating()
+                || !tasks.isTemporary(out.value()) || tasks.writers(out.value()).size() != 1 || tasks.readers(out.value()).isEmpty()) {
+            return;
+        }
+        PostOp factor = new PostOp.Apply(function, alpha, beta);
+        Integer written = tasks.writers(in.value()).ceiling(index);
+        List<Task.Compute> changed = new ArrayList<>();
+        for (int reader : tasks.readers(out.value())) {
+            Task.Compute product = written == null || written > reader ? scaled(tasks.get(reader), out.value(), in, factor) : null;
+            if (product == null) {
+                return;
+            }
+            changed.add(product);
+        }
+        int next = 0;
+        for (int reader : List.copyOf(tasks.readers(out.value()))) {
+            tasks.put(reader, changed.get(next++));
+        }
+        tasks.put(index, null);
+    }
+
+    /** The task with the original in place of what is scaled; null if not only products read that. */
+    private Task.@Nullable Compute scaled(@Nullable Task task, int value, Arg original, PostOp factor) {
+        if (!(task instanceof Task.Compute compute) || compute.stages().size() > Task.MOST_STAGES) {
+            return null;
+        }
+        List<Stage> stages = new ArrayList<>(compute.stages().size());
+        for (Stage stage : compute.stages()) {
+            long reads = stage.inputs().stream().filter(arg -> arg != null && arg.value() == value).count();
+            Stage scaled = reads == 0 ? stage : reads == 1 ? scaled(stage, value, original, factor) : null;
+            if (scaled == null) {
+                return null;
+            }
+            stages.add(scaled);
+        }
+        return compute.with(compute.operations(), stages);
+    }
+
+    private @Nullable Stage scaled(Stage stage, int value, Arg original, PostOp factor) {
+        if (!(stage.computation() instanceof MatMul product) || product.bias() || product.postOps().size() >= Epilogue.MOST_POST_OPS) {
+            return null;
+        }
+        List<@Nullable Arg> inputs = new ArrayList<>(stage.inputs());
+        for (int i = 0; i < inputs.size(); i++) {
+            Arg arg = inputs.get(i);
+            if (arg != null && arg.value() == value) {
+                if (i > 1) {
+                    return null;
+                }
+                inputs.set(i, new Arg(original.source(), original.offset() + arg.offset(), arg.spec()));
+            }
+        }
+        List<PostOp> postOps = new ArrayList<>(product.postOps());
+        postOps.addFirst(factor);
+        Computation whole = new MatMul(product.transposeX(), product.transposeY(), false, postOps);
+        Stage scaled = Stage.of(stage.access(), whole, inputs, Objects.requireNonNull(stage.outputs().getFirst()));
+        try {
+            return kernels.get(product, Place.CPU, stage.specs()).provider()
+                    .equals(kernels.get(whole, Place.CPU, scaled.specs()).provider())
+                            ? scaled
+                            : null;
+        } catch (NoKernelException e) {
+            return null;
+        }
+    }
+}

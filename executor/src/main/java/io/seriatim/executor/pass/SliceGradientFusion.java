@@ -1,0 +1,150 @@
+package io.seriatim.executor.pass;
+
+import io.seriatim.executor.ir.Access;
+import io.seriatim.executor.ir.Arg;
+import io.seriatim.executor.ir.PassName;
+import io.seriatim.executor.ir.Region;
+import io.seriatim.executor.ir.Stage;
+import io.seriatim.executor.ir.Task;
+import io.seriatim.executor.ir.TaskTable;
+import io.seriatim.executor.ir.ValueTable;
+import io.seriatim.tensor.kernel.Binary;
+import io.seriatim.tensor.kernel.Copy;
+import io.seriatim.tensor.kernel.Fill;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.NavigableSet;
+import java.util.Objects;
+import java.util.Set;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Gradients of slices of one value: each is a value of zeros but for a part, and all are added. If the parts lie apart, each is written into the sum at once, and the sum is filled with zeros before only if the parts leave
+ * something out. {@link Views} may then let whoever computes a part write it there.
+ *
+ * <p>
+ * It is right because a number plus zeros is that number; only −0 stays −0, which an addition makes 0. A value of zeros is left out if nothing but the sum reads it, and the sum is written where the first of them was, since nothing
+ * touches it before it is added up.
+ */
+final class SliceGradientFusion {
+    /** This pass, as {@link PassPipeline} runs it. */
+    static final RewritePass PASS = RewritePass.of(PassName.VIEWS, (tasks, context) -> of(tasks, context.values()));
+
+    private final ValueTable values;
+    private final TaskTable tasks;
+
+    /** A task that fills a value with zeros and then copies something into a part of it. */
+    private record Padded(int index, Task.Compute task, Stage fill, Stage copy) {
+    }
+
+    private SliceGradientFusion(List<Task> tasks, ValueTable values) {
+        this.values = values;
+        this.tasks = new TaskTable(tasks, values);
+    }
+
+    static List<Task> of(List<Task> tasks, ValueTable values) {
+        SliceGradientFusion sums = new SliceGradientFusion(tasks, values);
+        for (int i = 0; i < sums.tasks.size(); i++) {
+            if (sums.tasks.get(i) instanceof Task.Compute task) {
+                sums.join(i, task);
+            }
+        }
+        return sums.tasks.left();
+    }
+
+    private void join(int index, Task.Compute sum) {
+        Arg out = sum.stages().isEmpty() || sum.stages().getLast().outputs().isEmpty() ? null : sum.stages().getLast().outputs().getFirst();
+        List<Arg> added = out == null ? List.of() : added(sum, out);
+        if (out == null || added.size() < 2 || !out.isWhole(values) || !tasks.isTemporary(out.value())
+                || !tasks.writers(out.value()).equals(Set.of(index)) || tasks.readers(out.value()).lower(index) != null
+                || !keepsToItself(sum, index, out)) {
+            return;
+        }
+        List<Padded> all = new ArrayList<>(added.size());
+        for (Arg arg : added) {
+            Padded padded = padded(arg, index);
+            if (padded == null || all.stream().anyMatch(other -> !Region.areApart(part(other), part(padded)))) {
+                return;
+            }
+            all.add(padded);
+        }
+        boolean covered = all.stream().mapToLong(padded -> part(padded).spec().shape().size()).sum() == out.spec().shape().size();
+        int first = all.stream().mapToInt(Padded::index).min().orElse(index);
+        for (Padded padded : all) {
+            List<Stage> stages = new ArrayList<>(2);
+            if (padded.index() == first && !covered) {
+                stages.add(padded.fill().with(padded.fill().inputs(), List.of(out)));
+            }
+            stages.add(padded.copy().with(padded.copy().inputs(), List.of(part(padded).of(out.value()))));
+            List<Access> operations = new ArrayList<>(padded.task().operations());
+            sum.operations().stream().filter(access -> !operations.contains(access)).forEach(operations::add);
+            tasks.put(padded.index(), padded.task().with(operations, stages));
+        }
+        tasks.put(index, null);
+    }
+
+    /** Whether no one else reads what is added up on the way. */
+    private boolean keepsToItself(Task.Compute sum, int index, Arg out) {
+        return IntStream.of(sum.writes()).allMatch(value -> value == out.value()
+                || (value >= 0 && tasks.isTemporary(value) && Set.of(index).containsAll(tasks.readers(value))));
+    }
+
+    /** What is added up to a result, by additions of two that all are of its shape; empty if the task does anything else. */
+    private static List<Arg> added(Task.Compute sum, Arg out) {
+        List<Arg> added = new ArrayList<>();
+        for (int i = 0; i < sum.stages().size(); i++) {
+            Stage stage = sum.stages().get(i);
+            if (!(stage.computation() instanceof Binary binary) || binary.function() != Binary.Function.ADD
+                    || !binary.postOps().isEmpty()) {
+                return List.of();
+            }
+            Arg before = i == 0 ? null : sum.stages().get(i - 1).outputs().getFirst();
+            int more = 0;
+            for (Arg arg : stage.inputs()) {
+                if (arg == null || !arg.spec().equals(out.spec())) {
+                    return List.of();
+                }
+                if (!arg.equals(before)) {
+                    added.add(arg);
+                    more++;
+                }
+            }
+            if (more != (i == 0 ? 2 : 1)) {
+                return List.of();
+            }
+        }
+        return added;
+    }
+
+    /** The task that has written a value of zeros but for a part, which only the sum reads. */
+    private @Nullable Padded padded(Arg arg, int sum) {
+        if (arg.value() < 0 || !arg.isWhole(values) || !tasks.isTemporary(arg.value())
+                || !tasks.readers(arg.value()).equals(Set.of(sum))) {
+            return null;
+        }
+        NavigableSet<Integer> writers = tasks.writers(arg.value());
+        int index = writers.size() == 1 ? writers.first() : sum;
+        if (index >= sum || !(tasks.get(index) instanceof Task.Compute task) || task.stages().size() != 2) {
+            return null;
+        }
+        Stage fill = task.stages().getFirst();
+        Stage copy = task.stages().getLast();
+        if (fill.outputs().size() != 1 || copy.outputs().size() != 1) {
+            return null;
+        }
+        boolean zero = fill.computation() instanceof Fill(double value) && value == 0 && fill.outputs().equals(Arrays.asList(arg));
+        Arg part = copy.outputs().getFirst();
+        Arg source = copy.inputs().getFirst();
+        boolean copied = copy.computation() instanceof Copy && part != null && part.value() == arg.value() && source != null
+                && source.value() != arg.value();
+        return zero && copied && IntStream.of(task.writes()).allMatch(value -> value == arg.value())
+                ? new Padded(index, task, fill, copy)
+                : null;
+    }
+
+    private static Arg part(Padded padded) {
+        return Objects.requireNonNull(padded.copy().outputs().getFirst());
+    }
+}

@@ -1,0 +1,231 @@
+package io.seriatim.executor.pass;
+
+import io.seriatim.executor.ir.Access;
+import io.seriatim.executor.ir.Arg;
+import io.seriatim.executor.ir.PassName;
+import io.seriatim.executor.ir.Stage;
+import io.seriatim.executor.ir.Task;
+import io.seriatim.executor.ir.TaskTable;
+import io.seriatim.executor.ir.ValueTable;
+import io.seriatim.tensor.Layout;
+import io.seriatim.tensor.Shape;
+import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.kernel.Binary;
+import io.seriatim.tensor.kernel.Copy;
+import io.seriatim.tensor.kernel.MatMul;
+import io.seriatim.tensor.kernel.PostOp;
+import io.seriatim.tensor.kernel.Unary;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Computes the gates of a recurrent cell one by one, where a program has one product for all of them, splits the result by columns, and applies a function to each part: f(x·W + h·U + b)[:, i…j] is
+ * f(x·W[:, i…j] + h·U[:, i…j] + b[i…j]). Then the function becomes part of the product, and neither the whole nor a copy of its part is written.
+ *
+ * <p>
+ * That is right where only the split reads the sum, and only the sum what it adds up. Each element is the sum that it was; kernels of fewer columns may add in another order. It is done where rows are few, so that a product
+ * takes not much longer in parts.
+ */
+final class SplitGateMatMul {
+    /** This pass, as {@link PassPipeline} runs it. */
+    static final RewritePass PASS = new RewritePass(PassName.GATES.name(),
+            context -> context.isOnForHost(PassName.GATES) && context.isOn(PassName.EPILOGUES),
+            (tasks, context) -> of(tasks, context.values(), context.options().relaxedNan()));
+
+    /** The product of more rows takes so long that copies do not count. */
+    private static final long MOST_ROWS = 256;
+    private static final long LEAST_COLUMNS = 32;
+    private static final Binary ADD = Binary.of(Binary.Function.ADD);
+
+    private final ValueTable values;
+    private final boolean relaxedNan;
+    private final TaskTable tasks;
+    private final Map<Integer, List<Task>> parts = new HashMap<>();
+
+    /** Some columns of a sum. */
+    private record Gate(int split, long from, long columns, Arg out) {
+    }
+
+    private SplitGateMatMul(List<Task> tasks, ValueTable values, boolean relaxedNan) {
+        this.values = values;
+        this.relaxedNan = relaxedNan;
+        this.tasks = new TaskTable(tasks, values);
+    }
+
+    static List<Task> of(List<Task> tasks, ValueTable values, boolean relaxedNan) {
+        SplitGateMatMul gates = new SplitGateMatMul(tasks, values, relaxedNan);
+        for (int i = 0; i < tasks.size(); i++) {
+            gates.divide(i);
+        }
+        if (gates.parts.isEmpty()) {
+            return tasks;
+        }
+        List<Task> all = new ArrayList<>();
+        for (int i = 0; i < tasks.size(); i++) {
+            all.addAll(gates.parts.getOrDefault(i, List.of(tasks.get(i))));
+        }
+        return all;
+    }
+
+    /** Divides the sum that a task completes, if all that reads it are copies of columns. */
+    private void divide(int last) {
+        int[] written = Objects.requireNonNull(tasks.get(last)).writes();
+        int whole = written.length == 1 ? written[0] : -1;
+        List<Gate> gates = whole < 0 ? List.of() : gates(whole);
+        List<Integer> sum = new ArrayList<>();
+        if (gates.size() < 2 || !isSum(whole, last, sum)
+                || gates.stream().anyMatch(gate -> !Fusion.place(tasks.compute(gate.split())).equals(Fusion.place(tasks.compute(last))))) {
+            return;
+        }
+        sum.forEach(task -> parts.put(task, new ArrayList<>()));
+        for (Gate gate : gates) {
+            parts.put(gate.split(), List.of());
+            Map<Integer, Arg> own = new HashMap<>();
+            own.put(whole, gate.out());
+            sum.forEach(task -> own.computeIfAbsent(tasks.compute(task).writes()[0], value -> added(value, gate)));
+            sum.forEach(task -> Objects.requireNonNull(parts.get(task)).add(part(task, gate, own)));
+        }
+    }
+
+    /** The columns that a value is split into; none if it is used for something else too, or if what reads them is no function of each element. */
+    private List<Gate> gates(int value) {
+        TensorSpec whole = values.spec(value);
+        if (whole == null || !tasks.isTemporary(value) || whole.shape().rank() != 2 || !whole.dtype().isFloating()
+                || whole.shape().dim(0) > MOST_ROWS) {
+            return List.of();
+        }
+        List<Gate> gates = new ArrayList<>();
+        for (int split : tasks.readers(value)) {
+            // What a task writes without a stage has no elements, but is written nevertheless.
+            if (!(tasks.get(split) instanceof Task.Compute task) || task.writes().length != task.stages().size()) {
+                return List.of();
+            }
+            for (Stage stage : task.stages()) {
+                Gate gate = gate(split, stage, value, whole);
+                if (gate == null) {
+                    return List.of();
+                }
+                gates.add(gate);
+            }
+        }
+        return gates.stream().mapToLong(Gate::columns).sum() <= whole.shape().dim(1) ? gates : List.of();
+    }
+
+    private @Nullable Gate gate(int split, Stage stage, int value, TensorSpec whole) {
+        Arg in = stage.inputs().size() == 1 ? stage.inputs().getFirst() : null;
+        Arg out = stage.outputs().size() == 1 ? stage.outputs().getFirst() : null;
+        if (!(stage.computation() instanceof Copy) || in == null || in.value() != value || out == null || !out.isWhole(values)
+                || !tasks.isTemporary(out.value())
+                || tasks.writers(out.value()).size() != 1 || !out.spec().shape().equals(in.spec().shape())
+                || out.spec().dtype() != whole.dtype() || !isApplied(out, split)) {
+            return null;
+        }
+        long columns = out.spec().shape().dim(1);
+        long from = in.offset() / whole.dtype().bytes();
+        boolean cut = in.spec().equals(columns(whole, 1, columns)) && from + columns <= whole.shape().dim(1);
+        return cut && columns >= LEAST_COLUMNS && out.spec().isRowMajor() ? new Gate(split, from, columns, out) : null;
+    }
+
+    /** Whether all that is done with it is to apply a function that may become part of a product. */
+    private boolean isApplied(Arg part, int from) {
+        Set<Integer> readers = tasks.readers(part.value());
+        return readers.size() == 1 && tasks.get(readers.iterator().next()) instanceof Task.Compute reader && reader.stages().size() == 1
+                && reader.stages().getFirst().computation() instanceof Unary unary
+                && (relaxedNan || new PostOp.Apply(unary.function(), unary.alpha(), unary.beta()).keepsNaN())
+                && part.equals(reader.stages().getFirst().inputs().getFirst())
+                && Fusion.place(reader).equals(Fusion.place(tasks.compute(from)));
+    }
+
+    /**
+     * Whether what a task writes is a product, or a sum of such values, each for this sum only, and of rows that are the same for all of the value's rows.
+     *
+     * @param found
+     *            the tasks that compute it are added
+     */
+    private boolean isSum(int value, int writer, List<Integer> found) {
+        if (tasks.writers(value).size() != 1 || found.contains(writer) || !(tasks.get(writer) instanceof Task.Compute task)
+                || task.stages().size() != 1 || task.writes().length != 1 || !Fusion.isPure(task)) {
+            return false;
+        }
+        Stage stage = task.stages().getFirst();
+        Arg out = stage.outputs().getFirst();
+        if (out == null || !out.isWhole(values) || !out.spec().isRowMajor()) {
+            return false;
+        }
+        found.add(writer);
+        return switch (stage.computation()) {
+            case MatMul product -> isDivisible(product, stage);
+            case Binary add when add.equals(ADD) -> stage.inputs().stream()
+                    .allMatch(in -> in != null && (isAddend(in, out) ? isPartSum(in.value(), writer, found) : isRow(in, out)));
+            case null, default -> false;
+        };
+    }
+
+    private boolean isPartSum(int value, int reader, List<Integer> found) {
+        Integer writer = tasks.writers(value).lower(reader);
+        return writer != null && tasks.readers(value).equals(Set.of(reader)) && isSum(value, writer, found)
+                && Fusion.place(tasks.compute(writer)).equals(Fusion.place(tasks.compute(reader)));
+    }
+
+    private static boolean isDivisible(MatMul product, Stage stage) {
+        Arg x = stage.inputs().getFirst();
+        Arg y = stage.inputs().get(1);
+        return !product.bias() && product.postOps().isEmpty() && x != null && y != null && x.spec().shape().rank() == 2
+                && y.spec().shape().rank() == 2 && !(y.spec().layout() instanceof Layout.Opaque);
+    }
+
+    private static boolean isRow(Arg in, Arg out) {
+        Shape shape = in.spec().shape();
+        return in.value() >= 0 && shape.rank() > 0 && shape.rank() <= 2 && shape.dim(-1) == out.spec().shape().dim(1)
+                && shape.size() == shape.dim(-1) && in.spec().isRowMajor() && in.spec().dtype() == out.spec().dtype();
+    }
+
+    private boolean isAddend(Arg in, Arg out) {
+        return in.isWhole(values) && in.spec().equals(out.spec()) && tasks.isTemporary(in.value());
+    }
+
+    /** The part of a value that is added up. */
+    private Arg added(int value, Gate gate) {
+        TensorSpec spec = gate.out().spec();
+        return new Arg(new Arg.Value(values.add(values.name(value) + "_columns_" + gate.from(), spec)), 0, spec);
+    }
+
+    /** A task of a sum for some of its columns. */
+    private Task.Compute part(int index, Gate gate, Map<Integer, Arg> own) {
+        Task.Compute task = tasks.compute(index);
+        Stage stage = task.stages().getFirst();
+        List<@Nullable Arg> inputs = new ArrayList<>();
+        for (Arg in : stage.inputs()) {
+            Arg whole = Objects.requireNonNull(in);
+            Arg part = own.get(whole.value());
+            if (stage.computation() instanceof MatMul product) {
+                inputs.add(inputs.isEmpty() ? whole : columns(whole, product.transposeY() ? 0 : 1, gate));
+            } else {
+                inputs.add(part != null ? part : columns(whole, whole.spec().shape().rank() - 1, gate));
+            }
+        }
+        List<Access> operations = new ArrayList<>(task.operations());
+        Arg out = Objects.requireNonNull(own.get(task.writes()[0]));
+        if (out.equals(gate.out())) {
+            operations.addAll(tasks.compute(gate.split()).operations());
+        }
+        return Task.Compute.ofStages(operations, List.of(new Stage(stage.access(), stage.work(), inputs, List.of(out), null)), List.of(),
+                task.place());
+    }
+
+    private static Arg columns(Arg arg, int axis, Gate gate) {
+        return new Arg(arg.source(), arg.offset() + gate.from() * arg.spec().strides()[axis] * arg.spec().dtype().bytes(),
+                columns(arg.spec(), axis, gate.columns()));
+    }
+
+    private static TensorSpec columns(TensorSpec spec, int axis, long columns) {
+        long[] dims = spec.shape().dims();
+        dims[axis] = columns;
+        return new TensorSpec(spec.dtype(), Shape.of(dims), Layout.strided(spec.strides()));
+    }
+}

@@ -1,0 +1,169 @@
+package io.seriatim.executor.pass;
+
+import io.seriatim.executor.ir.Access;
+import io.seriatim.executor.ir.Arg;
+import io.seriatim.executor.ir.PassName;
+import io.seriatim.executor.ir.Stage;
+import io.seriatim.executor.ir.Task;
+import io.seriatim.executor.ir.ValueTable;
+import io.seriatim.tensor.kernel.Update;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.stream.IntStream;
+
+/**
+ * When parameters are updated. A program updates all of them at its end, when the gradients have long left the caches and have all been kept in memory until then. Here a large parameter is updated as soon as its
+ * gradient is there and no one needs the old parameter any more, and small ones, which cost more to schedule than to compute, become one task for all of a kind that the same learning rate drives.
+ *
+ * <p>
+ * It is right because a task is moved up only past tasks with which it shares no memory that either of them writes, and never past one that the interpreter carries out, whose effects may be others than its results. Small
+ * updates are joined where the last of them stands, if none has moved past another one's memory by that. Each update computes what it did, to the bit.
+ */
+final class Updates {
+    /** This pass, as {@link PassPipeline} runs it. */
+    static final RewritePass PASS = new RewritePass(PassName.UPDATES.name(),
+            context -> context.isOnForHost(PassName.UPDATES) && !context.options().sequential(), (tasks, context) -> of(tasks, context.values()));
+
+    /** What an update of so many elements takes is about what it takes to hand a task to a thread. */
+    private static final long SMALL = 4096;
+    private static final int MOST_JOINED = 64;
+
+    private final ValueTable values;
+    /** For each memory the place behind the last task that has read it, or written it. */
+    private final Map<Integer, Position> read = new HashMap<>();
+    private final Map<Integer, Position> written = new HashMap<>();
+
+    /** Behind a task that keeps its place, updates come in their own order. */
+    private record Position(int after, int order) implements Comparable<Position> {
+        static final Position FIRST = new Position(-1, -1);
+
+        @Override
+        public int compareTo(Position other) {
+            return Comparator.comparingInt(Position::after).thenComparingInt(Position::order).compare(this, other);
+        }
+
+        Position later(Position other) {
+            return compareTo(other) < 0 ? other : this;
+        }
+    }
+
+    private record Placed(Task task, Position position) {
+    }
+
+    /** Of small updates that may become one task. */
+    private record Kind(Update update, int rate) {
+    }
+
+    private Updates(ValueTable values) {
+        this.values = values;
+    }
+
+    static List<Task> of(List<Task> tasks, ValueTable values) {
+        return tasks.stream().anyMatch(Updates::isUpdate) ? new Updates(values).ordered(tasks) : tasks;
+    }
+
+    private static boolean isUpdate(Task task) {
+        return task instanceof Task.Compute compute && compute.operations().size() == 1 && compute.stages().size() == 1
+                && compute.stages().getFirst().computation() instanceof Update && compute.temporaries().isEmpty();
+    }
+
+    private List<Task> ordered(List<Task> tasks) {
+        List<Placed> placed = new ArrayList<>(tasks.size());
+        Position barrier = Position.FIRST;
+        for (int i = 0; i < tasks.size(); i++) {
+            Task task = tasks.get(i);
+            Position position = isUpdate(task) ? new Position(barrier.later(ready(task)).after(), i) : new Position(i, -1);
+            note(task, position);
+            placed.add(new Placed(task, position));
+            barrier = task instanceof Task.Interpreted ? position : barrier;
+        }
+        placed.sort(Comparator.comparing(Placed::position));
+        return joined(placed.stream().map(Placed::task).toList());
+    }
+
+    /** Behind the last task that it must not be moved past. */
+    private Position ready(Task task) {
+        Position ready = Position.FIRST;
+        for (int value : task.reads()) {
+            ready = ready.later(written.getOrDefault(values.memory(value), Position.FIRST));
+        }
+        for (int value : task.writes()) {
+            ready = ready.later(written.getOrDefault(values.memory(value), Position.FIRST));
+            ready = ready.later(read.getOrDefault(values.memory(value), Position.FIRST));
+        }
+        return ready;
+    }
+
+    private void note(Task task, Position position) {
+        for (int value : task.reads()) {
+            read.merge(values.memory(value), position, Position::later);
+        }
+        for (int value : task.writes()) {
+            written.merge(values.memory(value), position, Position::later);
+        }
+    }
+
+    private List<Task> joined(List<Task> tasks) {
+        List<Task> result = new ArrayList<>(tasks);
+        Map<Kind, List<Integer>> open = new LinkedHashMap<>();
+        for (int i = 0; i < tasks.size(); i++) {
+            Task task = tasks.get(i);
+            Kind kind = isSmall(task) ? kind((Task.Compute) task) : null;
+            open.values().removeIf(waiting -> waiting.stream().anyMatch(each -> touches(tasks.get(each), task)));
+            if (kind == null) {
+                continue;
+            }
+            List<Integer> waiting = open.computeIfAbsent(kind, _ -> new ArrayList<>());
+            if (!waiting.isEmpty()) {
+                int last = waiting.getLast();
+                result.set(i, join((Task.Compute) result.get(last), (Task.Compute) task));
+                result.set(last, null);
+            }
+            waiting.add(i);
+            if (waiting.size() == MOST_JOINED) {
+                open.remove(kind);
+            }
+        }
+        result.removeIf(Objects::isNull);
+        return result;
+    }
+
+    private static boolean isSmall(Task task) {
+        return isUpdate(task) && task instanceof Task.Compute compute
+                && Objects.requireNonNull(compute.stages().getFirst().inputs().getFirst()).spec().shape().size() <= SMALL;
+    }
+
+    private static Kind kind(Task.Compute task) {
+        Stage stage = task.stages().getFirst();
+        Arg rate = stage.inputs().get(2);
+        return new Kind((Update) Objects.requireNonNull(stage.computation()), rate == null ? -1 : rate.value());
+    }
+
+    /** Whether two tasks must keep their order. */
+    private boolean touches(Task first, Task second) {
+        return meet(first.writes(), second.writes()) || meet(first.writes(), second.reads()) || meet(first.reads(), second.writes());
+    }
+
+    private boolean meet(int[] some, int[] others) {
+        return Arrays.stream(some).anyMatch(one -> Arrays.stream(others).anyMatch(other -> values.memory(one) == values.memory(other)));
+    }
+
+    private static Task.Compute join(Task.Compute first, Task.Compute second) {
+        List<Access> operations = new ArrayList<>(first.operations());
+        operations.addAll(second.operations());
+        List<Stage> stages = new ArrayList<>(first.stages());
+        stages.addAll(second.stages());
+        return new Task.Compute(operations, stages, List.of(), first.place(), union(first.reads(), second.reads()),
+                union(first.writes(), second.writes()));
+    }
+
+    private static int[] union(int[] some, int[] others) {
+        return IntStream.concat(Arrays.stream(some), Arrays.stream(others)).distinct().toArray();
+    }
+}

@@ -1,0 +1,296 @@
+package io.seriatim.executor.pass;
+
+import io.seriatim.device.Place;
+import io.seriatim.executor.ir.Access;
+import io.seriatim.executor.ir.Arg;
+import io.seriatim.executor.ir.Options;
+import io.seriatim.executor.ir.PassName;
+import io.seriatim.executor.ir.Region;
+import io.seriatim.executor.ir.Stage;
+import io.seriatim.executor.ir.Task;
+import io.seriatim.executor.ir.TaskTable;
+import io.seriatim.executor.ir.ValueTable;
+import io.seriatim.graph.Attribute;
+import io.seriatim.graph.OpDesc;
+import io.seriatim.tensor.Layout;
+import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.kernel.Binary;
+import io.seriatim.tensor.kernel.Chain;
+import io.seriatim.tensor.kernel.Computation;
+import io.seriatim.tensor.kernel.Copy;
+import io.seriatim.tensor.kernel.MatMul;
+import io.seriatim.tensor.kernel.NoKernelException;
+import io.seriatim.tensor.kernel.PreparedKernels;
+import io.seriatim.tensor.kernel.Unary;
+import io.seriatim.tensor.kernel.UnaryGrad;
+import io.seriatim.tensor.kernel.Where;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.NavigableSet;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Does without copies that only bring elements into another order or to another place: transposes, splits, slices, stacks, concatenations, and their gradients.
+ *
+ * <p>
+ * Forwards, the readers of a copy read the original with strides of its own. That is right if all of the copy's readers can say so with strides, and if nothing writes the original before the last of them has
+ * read it. Backwards, what computes a value that is only copied elsewhere writes it there: then no one else may read the value, and between its first writer and the copy no one may read what the copy goes
+ * into, or write but other parts of it. Each kernel that gets another view must be from where the old one was, since then it computes the same, and one that is as fast with strides.
+ *
+ * <p>
+ * Only where all runs on the host: between places whole values are moved. It comes last, since what makes several operations one looks for values as they lie in memory.
+ */
+final class Views {
+    /** This pass, as {@link PassPipeline} runs it. */
+    static final RewritePass PASS = RewritePass.of(PassName.VIEWS,
+            (tasks, context) -> of(tasks, context.values(), context.options(), context.kernels()));
+
+    /** Elements in a row below which plain Java takes longer to begin rows than to copy. */
+    private static final long SHORTEST_ROW = 64;
+
+    private final ValueTable values;
+    private final PreparedKernels kernels;
+    private final TaskTable tasks;
+
+    private Views(List<Task> tasks, ValueTable values, PreparedKernels kernels) {
+        this.values = values;
+        this.kernels = kernels;
+        this.tasks = new TaskTable(tasks, values);
+    }
+
+    static List<Task> of(List<Task> tasks, ValueTable values, Options options, PreparedKernels kernels) {
+        if (!options.place().isHost() || tasks.stream().flatMap(task -> task.operations().stream()).anyMatch(Views::isElsewhere)) {
+            return tasks;
+        }
+        Views views = new Views(tasks, values, kernels);
+        for (int i = 0; i < views.tasks.size(); i++) {
+            views.view(i);
+        }
+        return views.tasks.left();
+    }
+
+    /** Whether it says that it runs elsewhere than on the host. */
+    static boolean isElsewhere(Access access) {
+        OpDesc op = access.op();
+        return op.attribute("op_device") instanceof Attribute.Text(String device) && !device.isBlank() && !device.equals("cpu");
+    }
+
+    private void view(int index) {
+        if (!(tasks.get(index) instanceof Task.Compute first) || first.stages().size() > Task.MOST_STAGES) {
+            return;
+        }
+        for (Stage stage : first.stages()) {
+            Arg in = stage.inputs().isEmpty() ? null : stage.inputs().getFirst();
+            Arg out = stage.outputs().size() == 1 ? stage.outputs().getFirst() : null;
+            if (in == null || out == null || !(stage.computation() instanceof Copy) || !isMove(in, out)) {
+                continue;
+            }
+            if ((isReadWhereItIs(index, in, out) || isWrittenWhereItGoes(index, stage, in, out))
+                    && tasks.get(index) instanceof Task.Compute compute) {
+                List<Stage> left = new ArrayList<>(compute.stages());
+                left.remove(stage);
+                Task.Compute rest = compute.with(compute.operations(), left);
+                tasks.put(index, left.isEmpty() && rest.writes().length == 0 ? null : rest);
+            }
+        }
+    }
+
+    private boolean isMove(Arg in, Arg out) {
+        return in.value() >= 0 && out.value() >= 0 && in.spec().dtype() == out.spec().dtype()
+                && in.spec().shape().equals(out.spec().shape()) && values.memory(in.value()) != values.memory(out.value());
+    }
+
+    /** Lets the readers of a copy read what it is a copy of, if they can. */
+    private boolean isReadWhereItIs(int index, Arg in, Arg out) {
+        int copy = out.value();
+        Task.Compute task = compute(index);
+        Region original = Region.of(in);
+        if (original == null || !isAll(out) || !tasks.isTemporary(copy) || tasks.writers(copy).size() != 1
+                || tasks.readers(copy).isEmpty() || task == null || task.touchedAgain().contains(copy)) {
+            return false;
+        }
+        Integer written = tasks.writers(in.value()).ceiling(index);
+        List<Task.Compute> changed = new ArrayList<>();
+        for (int reader : tasks.readers(copy)) {
+            Task.Compute other = reader == index || (written != null && written <= reader) ? null : compute(reader);
+            Task.Compute reading = other == null ? null : replaced(other, copy, original, List.of());
+            if (reading == null) {
+                return false;
+            }
+            changed.add(reading);
+        }
+        int next = 0;
+        for (int reader : List.copyOf(tasks.readers(copy))) {
+            tasks.put(reader, changed.get(next++));
+        }
+        return true;
+    }
+
+    /** Whether it is all of a value, in order, be it in another shape. */
+    private boolean isAll(Arg arg) {
+        TensorSpec spec = values.spec(arg.value());
+        return spec != null && arg.offset() == 0 && arg.spec().isRowMajor() && arg.spec().dtype() == spec.dtype()
+                && arg.spec().shape().size() == spec.shape().size();
+    }
+
+    /** Lets those who write what is only copied write the copy, if they can. */
+    private boolean isWrittenWhereItGoes(int index, Stage stage, Arg in, Arg out) {
+        int value = in.value();
+        TensorSpec spec = values.spec(value);
+        NavigableSet<Integer> sources = tasks.writers(value);
+        if (!tasks.isTemporary(value) || !tasks.isTemporary(out.value()) || spec == null || sources.isEmpty() || sources.last() >= index
+                || !tasks.readers(value).equals(Set.of(index)) || !isReadOnceIn(index, value)) {
+            return false;
+        }
+        Region there = Region.of(in, out, spec);
+        if (there == null || !isFree(sources.first(), index, stage, out)) {
+            return false;
+        }
+        List<Task.Compute> changed = new ArrayList<>();
+        for (int writer : sources) {
+            Task.Compute other = compute(writer);
+            if (other == null || !Fusion.place(other).equals(Fusion.place(tasks.compute(index)))) {
+                return false;
+            }
+            Task.Compute writing = replaced(other, value, there, List.of(stage.access()));
+            if (writing == null || Arrays.stream(writing.writes()).anyMatch(each -> each == value)) {
+                return false;
+            }
+            changed.add(writing);
+        }
+        int next = 0;
+        for (int writer : List.copyOf(sources)) {
+            tasks.put(writer, changed.get(next++));
+        }
+        return true;
+    }
+
+    private Task.@Nullable Compute compute(int index) {
+        return tasks.get(index) instanceof Task.Compute compute && compute.stages().size() <= Task.MOST_STAGES ? compute : null;
+    }
+
+    private boolean isReadOnceIn(int index, int value) {
+        Task.Compute task = compute(index);
+        return task != null
+                && task.stages().stream().flatMap(stage -> stage.inputs().stream()).filter(arg -> arg != null && arg.value() == value)
+                        .count() == 1;
+    }
+
+    /** Whether, from a task on to the one of the copy, no one but the copy touches a part of a value. */
+    private boolean isFree(int from, int index, Stage copy, Arg part) {
+        Integer reader = tasks.readers(part.value()).ceiling(from);
+        if (reader != null && reader <= index) {
+            return false;
+        }
+        for (int writer : tasks.writers(part.value()).subSet(from, true, index, true)) {
+            if (!(tasks.get(writer) instanceof Task.Compute compute)) {
+                return false;
+            }
+            int found = 0;
+            for (Stage stage : compute.stages()) {
+                for (Arg out : stage.outputs()) {
+                    if (out != null && out.value() == part.value()) {
+                        found++;
+                        if (!stage.equals(copy) && !Region.areApart(out, part)) {
+                            return false;
+                        }
+                    }
+                }
+            }
+            if (found == 0) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** The task with views in place of a value; null if that cannot be, or would take longer. */
+    private Task.@Nullable Compute replaced(Task.Compute task, int value, Region there, List<Access> more) {
+        List<Stage> stages = new ArrayList<>(task.stages().size());
+        for (Stage stage : task.stages()) {
+            List<@Nullable Arg> inputs = replaced(stage.inputs(), value, there);
+            List<@Nullable Arg> outputs = replaced(stage.outputs(), value, there);
+            if (inputs == null || outputs == null) {
+                return null;
+            }
+            if (inputs.equals(stage.inputs()) && outputs.equals(stage.outputs())) {
+                stages.add(stage);
+                continue;
+            }
+            Stage replaced = stage.with(inputs, outputs);
+            if (!isAsGood(stage, replaced)) {
+                return null;
+            }
+            stages.add(replaced);
+        }
+        List<Access> operations = new ArrayList<>(task.operations());
+        more.stream().filter(access -> !operations.contains(access)).forEach(operations::add);
+        return task.with(operations, stages);
+    }
+
+    private static @Nullable List<@Nullable Arg> replaced(List<@Nullable Arg> args, int value, Region there) {
+        List<@Nullable Arg> replaced = new ArrayList<>(args.size());
+        for (Arg arg : args) {
+            Arg view = arg != null && arg.value() == value ? there.part(arg) : arg;
+            if (arg != null && view == null) {
+                return null;
+            }
+            replaced.add(view);
+        }
+        return replaced;
+    }
+
+    /** Whether a kernel works on other views as on those before. */
+    private boolean isAsGood(Stage before, Stage after) {
+        Computation computation = after.computation();
+        List<@Nullable Arg> old = before.args();
+        List<@Nullable Arg> args = after.args();
+        for (int i = 0; i < args.size(); i++) {
+            Arg arg = args.get(i);
+            if (arg == null || computation == null || arg.equals(old.get(i)) || arg.spec().isRowMajor()) {
+                continue;
+            }
+            boolean taken = switch (computation) {
+                // Whatever is done to a product must be dense: the library would copy it first.
+                case MatMul _ -> (i < 2 || i == args.size() - 1) && isRowsOrColumns(arg.spec());
+                case Copy _ -> true;
+                case Unary _,UnaryGrad _,Binary _,Chain _,Where _ -> hasLongRows(arg.spec());
+                default -> false;
+            };
+            if (!taken) {
+                return false;
+            }
+        }
+        return computation != null && isFromTheSame(computation, before, after);
+    }
+
+    /** Whether one of a matrix's dimensions is dense. */
+    private static boolean isRowsOrColumns(TensorSpec spec) {
+        long[] strides = spec.strides();
+        int rank = strides.length;
+        return rank >= 2 && (strides[rank - 1] == 1 || strides[rank - 2] == 1);
+    }
+
+    private static boolean hasLongRows(TensorSpec spec) {
+        if (!(spec.layout() instanceof Layout.Strided strided)) {
+            return false;
+        }
+        long[] strides = strided.strides();
+        long row = 1;
+        for (int i = strides.length - 1; i >= 0 && (strides[i] == row || spec.shape().dim(i) == 1); i--) {
+            row *= spec.shape().dim(i);
+        }
+        return row >= SHORTEST_ROW;
+    }
+
+    private boolean isFromTheSame(Computation computation, Stage before, Stage after) {
+        try {
+            return computation instanceof Copy || kernels.get(computation, Place.CPU, before.specs()).provider()
+                    .equals(kernels.get(computation, Place.CPU, after.specs()).provider());
+        } catch (NoKernelException e) {
+            return false;
+        }
+    }
+}

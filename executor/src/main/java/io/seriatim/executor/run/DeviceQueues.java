@@ -1,0 +1,203 @@
+package io.seriatim.executor.run;
+
+import io.seriatim.device.Event;
+import io.seriatim.device.Stream;
+import io.seriatim.device.StreamFailedException;
+import io.seriatim.executor.ir.Access;
+import io.seriatim.executor.ir.ValueNumbering;
+import io.seriatim.executor.ir.Copies;
+import io.seriatim.executor.ir.Failures;
+import io.seriatim.executor.ir.RunFailure;
+import io.seriatim.executor.ir.Task;
+import io.seriatim.executor.schedule.CompiledPlan;
+import io.seriatim.executor.schedule.Streams;
+import io.seriatim.executor.trace.RunLog;
+import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.kernel.KernelContext;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+
+/** The streams of a frame and the events of its present run. */
+final class DeviceQueues implements AutoCloseable {
+    private final CompiledPlan plan;
+    private final Frame frame;
+    private final StreamPool pool;
+    private final List<Stream> streams = new ArrayList<>();
+    private final @Nullable Event[] events;
+    /** Tasks that have been launched. */
+    private final Queue<Integer> completed = new ConcurrentLinkedQueue<>();
+    /** Variables that outlive the run and have another shape after it. */
+    private final Queue<Integer> reshaped = new ConcurrentLinkedQueue<>();
+    private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
+
+    DeviceQueues(CompiledPlan plan, Frame frame, StreamPool pool) {
+        this.plan = plan;
+        this.frame = frame;
+        this.pool = pool;
+        this.events = new Event[plan.tasks().size()];
+        for (Streams.Key key : plan.streams().streams()) {
+            streams.add(pool.take(key));
+        }
+    }
+
+    /** Brings the keys of random numbers to where they are read. */
+    void begin(List<Frame.RandomKey> keys) {
+        failure.set(null);
+        completed.clear();
+        reshaped.clear();
+        for (Frame.RandomKey key : keys) {
+            if (key.host() != key.there()) {
+                Copies.copy("random key", key.host(), key.there());
+            }
+        }
+    }
+
+    /** Launches a task of a device; does not wait for it. */
+    void issue(int index) throws InterruptedException {
+        Task task = plan.tasks().get(index);
+        Stream stream = streams.get(plan.streams().stream()[index]);
+        observe(index);
+        for (int other : plan.streams().waits()[index]) {
+            stream.waitFor(Objects.requireNonNull(events[other]));
+        }
+        frame.allocate(index, stream);
+        RunLog log = frame.log();
+        if (log != null) {
+            int number = plan.streams().stream()[index];
+            int lane = log.stream(task.place().toString(), number, plan.streams().streams().get(number).toString());
+            stream.launch("recorded", List.of(), () -> log.started(index, lane));
+        }
+        if (task instanceof Task.Transfer(int from, int to, var _, var _)) {
+            transfer(task.name(), from, to, stream);
+        } else {
+            for (Work work : frame.works(index)) {
+                stream.launch(work.stage().name(), work.accesses(), () -> run(work));
+            }
+        }
+        if (log != null) {
+            stream.launch("recorded", List.of(), () -> log.ended(index));
+        }
+        completed.add(index);
+        if (frame.isChecked() && !(task instanceof Task.Transfer)) {
+            Copies.await(stream);
+            rethrow();
+            frame.requireFinite(index);
+        }
+        frame.release(index, stream);
+        if (plan.streams().recorded()[index]) {
+            events[index] = stream.record();
+        }
+    }
+
+    private void transfer(String name, int from, int to, Stream stream) {
+        Tensor source = (Tensor) Objects.requireNonNull(frame.value(from));
+        Tensor target = (Tensor) Objects.requireNonNull(frame.value(to));
+        if (!target.spec().equals(source.spec())) {
+            // The run has given a variable another shape.
+            target = new Tensor(stream.device().allocate(source.spec().bytes(), stream), 0, source.spec());
+            frame.value(to, target);
+            reshaped.add(to);
+        }
+        if (source.spec().bytes() > 0) {
+            if (outlives(to)) {
+                stream.launch("check", List.of(), this::rethrow);
+            }
+            stream.copy(name, source.access(false), target.access(true));
+        }
+    }
+
+    /** Whether it is there after the run. */
+    private boolean outlives(int value) {
+        int memory = plan.values().memory(value);
+        return plan.values().isPersistable(memory) || plan.values().origin(memory) == ValueNumbering.Origin.OUTSIDE;
+    }
+
+    /** What another thread has waited for, this one must have heard of. */
+    private void observe(int task) {
+        for (int other : plan.streams().passed()[task]) {
+            if (!Objects.requireNonNull(events[other]).isDone()) {
+                throw new IllegalStateException("Task " + other + " has not ended, but task " + task + " begins");
+            }
+        }
+    }
+
+    /** What has failed is not followed by anything: later work would use what is not there. */
+    private void run(Work work) {
+        if (failure.get() == null) {
+            try {
+                work.run(KernelContext.current());
+            } catch (Throwable e) {
+                fail(work.stage().access(), e);
+            }
+        }
+    }
+
+    private void fail(Access access, Throwable cause) {
+        RunFailure failed = Failures.of(access, this::shape, cause);
+        Throwable first = failure.compareAndExchange(null, failed);
+        if (first != null) {
+            first.addSuppressed(failed);
+        }
+    }
+
+    private @Nullable String shape(int value) {
+        TensorSpec spec = plan.values().spec(value);
+        return spec == null ? null : Failures.shape(spec);
+    }
+
+    /** Waits for what a task of the host needs. */
+    void awaitFor(int task) throws InterruptedException {
+        observe(task);
+        for (int other : plan.streams().hostWaits()[task]) {
+            try {
+                Objects.requireNonNull(events[other]).synchronize();
+            } catch (StreamFailedException e) {
+                rethrow();
+                throw e;
+            }
+        }
+        rethrow();
+    }
+
+    /** The event after a task. */
+    Event event(int task) {
+        return Objects.requireNonNull(events[task]);
+    }
+
+    private void rethrow() {
+        if (failure.get() instanceof RunFailure failed) {
+            throw failed;
+        }
+    }
+
+    /** Waits until all streams are empty, however the run went. What outlives the run is set if nothing has failed. */
+    void drain() {
+        StreamFailedException failed = null;
+        for (Stream stream : streams) {
+            StreamFailedException each = Copies.await(stream);
+            failed = each == null ? failed : each;
+        }
+        rethrow();
+        if (failed != null) {
+            throw new RunFailure("plan", String.valueOf(failed.getMessage()), failed);
+        }
+        completed.forEach(frame::handOver);
+        completed.clear();
+        reshaped.forEach(value -> frame.context().bindings().set(plan.values().name(value), Objects.requireNonNull(frame.value(value))));
+        reshaped.clear();
+    }
+
+    @Override
+    public void close() {
+        for (int i = 0; i < streams.size(); i++) {
+            pool.giveBack(plan.streams().streams().get(i), streams.get(i));
+        }
+        streams.clear();
+    }
+}

@@ -1,0 +1,158 @@
+package io.seriatim.executor.run;
+
+import io.seriatim.executor.ir.Access;
+import io.seriatim.executor.ir.ValueNumbering;
+import io.seriatim.executor.ir.Copies;
+import io.seriatim.executor.ir.Task;
+import io.seriatim.executor.ir.ValueTable;
+import io.seriatim.executor.schedule.CompiledPlan;
+import io.seriatim.graph.Block;
+import io.seriatim.graph.BlockSession;
+import io.seriatim.graph.VarDesc;
+import io.seriatim.tensor.Tensor;
+import java.util.ArrayList;
+import java.util.List;
+
+/** What the interpreter does of a run: operations whose shapes only the run knows, and instructions. It is given the values by name, and gives back what it has written. One operation at a time. */
+final class Interpretation {
+    private final ValueTable values;
+    private final Frame frame;
+
+    Interpretation(CompiledPlan plan, Frame frame) {
+        this.values = plan.values();
+        this.frame = frame;
+    }
+
+    synchronized void run(int index, Task.Interpreted task) throws Exception {
+        Access access = task.access();
+        if (access.op().type().equals(ValueNumbering.READ)) {
+            read(task);
+            return;
+        }
+        BlockSession session = frame.context().sessions().get();
+        List<Tensor> given = new ArrayList<>();
+        for (int i = 0; i < access.reads().length; i++) {
+            Object value = frame.value(task.reads()[i]);
+            if (value != null) {
+                // Constants serve all runs, and the interpreter may change in place what it is given.
+                boolean constant = values.constant(task.reads()[i]) != null;
+                Object give = constant ? Copies.to(frame.host(), (Tensor) value) : value;
+                if (give instanceof Tensor tensor && frame.isShared(task.reads()[i])) {
+                    session.alias(values.name(access.reads()[i]), tensor);
+                } else {
+                    session.set(values.name(access.reads()[i]), give);
+                }
+                if (give instanceof Tensor tensor && !constant) {
+                    // Lists and inner blocks hand it to other threads.
+                    tensor.buffer().settle();
+                    given.add(tensor);
+                }
+            }
+        }
+        for (int i = 0; i < access.writes().length; i++) {
+            if (frame.isShared(task.writes()[i]) && frame.value(task.writes()[i]) instanceof Tensor place) {
+                // What a block writes may be what it reads by another name.
+                session.alias(values.name(access.writes()[i]), place);
+                given.add(place);
+            }
+        }
+        Recording recording = frame.context().recording();
+        if (recording == null) {
+            session.run(access.index());
+        } else {
+            recording.inside(frame.log(), index, () -> session.run(access.index()));
+        }
+        for (int i = 0; i < access.writes().length; i++) {
+            String name = values.name(access.writes()[i]);
+            Object value = session.find(name);
+            if (value != null) {
+                take(task, i, value, given);
+            }
+        }
+        for (int value : access.reads()) {
+            remove(session, values.name(value));
+        }
+        for (int value : access.writes()) {
+            remove(session, values.name(value));
+        }
+    }
+
+    /** What the block declares is known to the frame; what is around it stays. */
+    private static void remove(BlockSession session, String name) {
+        VarDesc desc = session.block().var(name);
+        if (session.block().index() == 0 || (desc != null && !desc.isPersistable())) {
+            session.remove(name);
+        }
+    }
+
+    /** In the block of a loop: what the first block reads was read before the run. */
+    private void read(Task.Interpreted task) throws Exception {
+        Access access = task.access();
+        Block block = frame.context().sessions().get().block();
+        int reader = access.read(access.op().input("Reader").getFirst());
+        List<Tensor> batch = frame.context().batches().next(access.op(), block, frame.value(reader));
+        List<String> outputs = access.op().output("Out");
+        for (int i = 0; i < access.writes().length; i++) {
+            frame.value(task.writes()[i], batch.get(outputs.indexOf(values.name(access.writes()[i]))));
+        }
+    }
+
+    /** What will share memory must have its own till then: the interpreter may hand out one tensor under several names. */
+    private void own(String name, int target, Object value) {
+        if (!(value instanceof Tensor tensor) || !tensor.spec().rowMajor().equals(values.spec(target))) {
+            throw new IllegalStateException("'" + name + "' shares memory with other variables, so that it must be as it is declared, "
+                    + values.spec(target) + ", but is "
+                    + (value instanceof Tensor tensor ? tensor.spec() : value.getClass().getSimpleName()));
+        }
+        Tensor own = Copies.to(frame.host(), tensor);
+        if (values.isPersistable(target)) {
+            frame.context().bindings().set(name, own);
+            own = frame.context().bindings().find(name) instanceof Tensor there ? there : own;
+        }
+        frame.bind(target, own);
+    }
+
+    /** Others see what is written to memory that they share. */
+    private static void overwrite(String name, Tensor place, Object value) {
+        if (!(value instanceof Tensor tensor) || !tensor.spec().rowMajor().equals(place.spec())) {
+            throw new IllegalStateException("'" + name + "' shares memory with other variables as " + place.spec()
+                    + ", and cannot become " + (value instanceof Tensor tensor ? tensor.spec() : value.getClass().getSimpleName())
+                    + ": give the new value another name");
+        }
+        boolean isThere = tensor.buffer() == place.buffer() && tensor.offset() == place.offset();
+        if (!isThere) {
+            Copies.onHost(tensor.buffer() == place.buffer() ? Copies.to(tensor.buffer().device(), tensor) : tensor, place);
+        }
+    }
+
+    private void take(Task.Interpreted task, int index, Object value, List<Tensor> given) {
+        int number = task.access().writes()[index];
+        String name = values.name(number);
+        boolean changed = task.access().read(name) >= 0;
+        Object own = value;
+        // A gradient that only passes through is the memory of what came in.
+        if (value instanceof Tensor tensor && !changed
+                && (frame.isInArena(tensor) || given.stream().anyMatch(each -> each.buffer() == tensor.buffer()))) {
+            own = Copies.to(frame.host(), tensor);
+        }
+        int target = task.writes()[index];
+        if ((frame.isShared(target) || values.isDeclared(target)) && frame.value(target) instanceof Tensor place) {
+            overwrite(name, place, value);
+            return;
+        }
+        if (values.isDeclared(target)) {
+            own(name, target, value);
+            return;
+        }
+        frame.value(target, own);
+        // What lives on a device gets it by a transfer.
+        if (target == number && values.isPersistable(number)) {
+            frame.context().bindings().set(name, own);
+            // Later kernels go on with what the scope has now.
+            if (frame.context().bindings().find(name) instanceof Tensor there && values.memory(number) == number
+                    && there.spec().equals(values.spec(number))) {
+                frame.bind(number, there);
+            }
+        }
+    }
+}

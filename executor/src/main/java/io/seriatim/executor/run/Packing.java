@@ -1,0 +1,77 @@
+package io.seriatim.executor.run;
+
+import io.seriatim.executor.ir.Arg;
+import io.seriatim.executor.ir.Bindings;
+import io.seriatim.executor.ir.PackedWeights;
+import io.seriatim.executor.pass.Layouts;
+import io.seriatim.executor.schedule.CompiledPlan;
+import io.seriatim.tensor.Tensor;
+import java.util.Map;
+import java.util.Objects;
+import java.util.WeakHashMap;
+import org.jspecify.annotations.Nullable;
+
+/** An argument that is bound to a variable, or to what was packed of it. */
+final class Packing {
+    private final Layouts.Packed packed;
+    private final Work work;
+    private final Arg arg;
+    private final PackedWeights.Form form;
+    private @Nullable Tensor variable;
+    private PackedWeights.@Nullable Entry entry;
+    /** What it has taken from scopes, one from each: runs on several scopes may take turns. A scope that no one can reach takes its entries with it. */
+    private final Map<PackedWeights, PackedWeights.Entry> taken = new WeakHashMap<>();
+
+    private Packing(Layouts.Packed packed, Work work, Arg arg) {
+        this.packed = packed;
+        this.work = work;
+        this.arg = arg;
+        this.form = new PackedWeights.Form(arg.offset(), arg.spec(), packed.wanted());
+    }
+
+    /** Of each argument of a plan that is packed, in a frame's works. */
+    static Packing[] of(CompiledPlan plan, Work[][] works) {
+        return plan.layouts().stream().map(packed -> {
+            Work work = works[packed.task()][packed.stage()];
+            return new Packing(packed, work, Objects.requireNonNull(work.stage().inputs().get(packed.input())));
+        }).toArray(Packing[]::new);
+    }
+
+    /** The value that the argument is. */
+    int value() {
+        return arg.value();
+    }
+
+    /** Before each run, with the variable's tensor; null where it has none. */
+    void bind(String name, @Nullable Tensor tensor, Bindings bindings) {
+        boolean known = tensor != null && variable == tensor && entry != null && entry.isOf(tensor);
+        if (known) {
+            return;
+        }
+        PackedWeights weights = bindings.packed(name);
+        PackedWeights.Entry now = tensor == null || weights == null
+                ? null
+                : weights.get(name, tensor, form, packed.packing());
+        entry = now;
+        variable = tensor;
+        if (now != null) {
+            work.use(packed.kernel(), packed.input(), now.packed());
+        } else {
+            work.use(work.stage().kernel(), packed.input(), tensor == null ? null : Frame.view(tensor.declared(), arg));
+        }
+        if (weights != null) {
+            PackedWeights.Entry before = now == null ? taken.remove(weights) : taken.put(weights, now);
+            if (before != null) {
+                weights.release(name, form, before);
+            }
+        }
+    }
+
+    /** The frame is not used any more. */
+    void close(String name) {
+        taken.forEach((weights, used) -> weights.release(name, form, used));
+        taken.clear();
+        entry = null;
+        variable = null;
+    }
+}

@@ -1,0 +1,85 @@
+package io.seriatim.executor.run;
+
+import io.seriatim.executor.ir.Task;
+import io.seriatim.executor.schedule.Lifetimes;
+import io.seriatim.executor.schedule.CompiledPlan;
+import io.seriatim.executor.trace.RunLog;
+import io.seriatim.executor.trace.RunRecorder;
+import io.seriatim.executor.trace.TracedPlan;
+import io.seriatim.tensor.TensorSpec;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+
+/** How a run is recorded, with the runs of blocks inside of it: these are of the task that the interpreter carries out just then. */
+public final class Recording {
+    private final RunRecorder recorder;
+    private @Nullable RunLog around;
+    private int task;
+
+    public Recording(RunRecorder recorder) {
+        this.recorder = recorder;
+    }
+
+    /** Begins the run of a block. */
+    public RunLog begin(TracedPlan plan) {
+        RunLog outer = around;
+        return outer == null ? recorder.begin(plan) : outer.nested(task, plan);
+    }
+
+    /** Runs a task that may run blocks. Of one thread at a time. */
+    void inside(@Nullable RunLog log, int index, Runnable body) {
+        RunLog before = around;
+        int beforeTask = task;
+        around = log;
+        task = index;
+        try {
+            body.run();
+        } finally {
+            around = before;
+            task = beforeTask;
+        }
+    }
+
+    /** What recordings say of a specialisation. */
+    public static TracedPlan describe(CompiledPlan plan) {
+        List<TracedPlan.Instruction> instructions = new ArrayList<>();
+        for (int i = 0; i < plan.tasks().size(); i++) {
+            Task each = plan.tasks().get(i);
+            String name = each.writes().length == 0 ? "" : plan.values().name(each.writes()[0]);
+            instructions
+                    .add(new TracedPlan.Instruction(name, each.name(), provider(each), each.place().toString(), plan.streams().stream()[i],
+                            Arrays.stream(plan.before()[i]).boxed().toList()));
+        }
+        List<TracedPlan.Value> values = new ArrayList<>();
+        Lifetimes lifetimes = Lifetimes.of(plan.tasks(), plan.values());
+        long parameters = 0;
+        for (int i = 0; i < plan.values().size(); i++) {
+            TensorSpec spec = plan.values().spec(i);
+            if (spec != null && plan.values().memory(i) == i) {
+                if (lifetimes.first()[i] >= 0 && !plan.values().isPersistable(i)) {
+                    values.add(new TracedPlan.Value(plan.values().name(i), spec.bytes(), lifetimes.first()[i],
+                            Arrays.stream(lifetimes.users()[i]).boxed().toList(), plan.values().isWanted(i)));
+                } else if (plan.values().isPersistable(i)) {
+                    parameters += spec.bytes();
+                }
+            }
+        }
+        String program = "block " + plan.accesses().block().index() + ", " + plan.tasks().size() + " tasks";
+        return new TracedPlan(program, instructions, values, plan.memory().arenaBytes(), parameters);
+    }
+
+    private static String provider(Task task) {
+        return switch (task) {
+            case Task.Transfer _ -> "copy";
+            case Task.Interpreted _ -> "interpreter";
+            case Task.Compute compute -> {
+                TreeSet<String> providers = new TreeSet<>();
+                compute.stages().forEach(stage -> providers.add(stage.kernel() == null ? "java" : stage.kernel().provider()));
+                yield String.join("+", providers);
+            }
+        };
+    }
+}

@@ -1,0 +1,51 @@
+package io.seriatim.executor.run;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.seriatim.device.Devices;
+import io.seriatim.device.Stream;
+import io.seriatim.executor.schedule.Streams;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.Map;
+
+/** The streams of an executor that no frame uses: opening one costs a thread, or more. Those in it have no work left. For many threads. */
+public final class StreamPool implements AutoCloseable {
+    private final Devices devices;
+    @GuardedBy("this")
+    private final Map<Streams.Key, Deque<Stream>> idle = new HashMap<>();
+    @GuardedBy("this")
+    private boolean closed;
+
+    public StreamPool(Devices devices) {
+        this.devices = devices;
+    }
+
+    Stream take(Streams.Key key) {
+        synchronized (this) {
+            Deque<Stream> there = idle.get(key);
+            if (there != null && !there.isEmpty()) {
+                return there.pop();
+            }
+        }
+        return devices.get(key.place()).newStream("plan " + key);
+    }
+
+    void giveBack(Streams.Key key, Stream stream) {
+        synchronized (this) {
+            if (!closed) {
+                idle.computeIfAbsent(key, _ -> new ArrayDeque<>()).push(stream);
+                return;
+            }
+        }
+        stream.close();
+    }
+
+    /** Also those that come back later are closed. */
+    @Override
+    public synchronized void close() {
+        closed = true;
+        idle.values().forEach(streams -> streams.forEach(Stream::close));
+        idle.clear();
+    }
+}

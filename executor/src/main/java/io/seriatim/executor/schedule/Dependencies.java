@@ -1,0 +1,249 @@
+package io.seriatim.executor.schedule;
+
+import io.seriatim.executor.ir.Access;
+import io.seriatim.executor.ir.Options;
+import io.seriatim.executor.ir.Task;
+import io.seriatim.executor.ir.ValueTable;
+import io.seriatim.graph.Block;
+import io.seriatim.graph.OpDesc;
+import io.seriatim.graph.Program;
+import io.seriatim.graph.op.Effect;
+import io.seriatim.graph.op.Operation;
+import io.seriatim.graph.op.Operations;
+import java.util.Arrays;
+import java.util.EnumMap;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.SortedSet;
+import java.util.TreeSet;
+import java.util.function.IntPredicate;
+
+/**
+ * Which tasks wait for which: a reader for the last writer of a value (read after write), a writer for the last writer and all readers since (write after write, write after read); one after the other all that
+ * share an effect; every task for the reader before it, so that at the end of the data nothing has been changed. Tasks that surely touch different parts of a value need not wait for one another, but that without a plan of memory the first one brings it. Those that
+ * change parts of what outlives the run all begin when all of them may. An edge that follows from others is left out.
+ *
+ * @param before
+ *            for each task those that it waits for, ascending
+ * @param found
+ *            how many edges there were before those that follow from others were left out
+ * @param examined
+ *            how much was looked at to leave them out
+ */
+@SuppressWarnings("ArrayRecordComponent") public // Never compared.
+record Dependencies(int[][] before, long found, long examined) {
+    private static final int[] NONE = {};
+    private static final int MOST_COMPARED = 256;
+
+    public static Dependencies of(List<Task> tasks, ValueTable values, Block block, Options options) {
+        return new Search(tasks, values, block.program(), options).search(options.sequential());
+    }
+
+    /** For tasks that run one after the other, once. */
+    public static Dependencies none(int tasks) {
+        int[][] before = new int[tasks][];
+        Arrays.fill(before, NONE);
+        return new Dependencies(before, 0, 0);
+    }
+
+    /** How many edges are left. */
+    public long kept() {
+        return Arrays.stream(before).mapToLong(each -> each.length).sum();
+    }
+
+    /** For each task those that wait for it, ascending. */
+    public static int[][] after(int[][] before) {
+        int[] counts = new int[before.length];
+        for (int[] waits : before) {
+            for (int other : waits) {
+                counts[other]++;
+            }
+        }
+        int[][] after = new int[before.length][];
+        Arrays.setAll(after, i -> counts[i] == 0 ? NONE : new int[counts[i]]);
+        int[] filled = new int[before.length];
+        for (int i = 0; i < before.length; i++) {
+            for (int other : before[i]) {
+                after[other][filled[other]++] = i;
+            }
+        }
+        return after;
+    }
+
+    private static final class Search {
+        private final List<Task> tasks;
+        private final ValueTable values;
+        private final Program program;
+        private final boolean statefulRandom;
+        /** Whether a value's memory is there only when the first task that writes it begins. */
+        private final boolean isAllocated;
+        private final Footprints footprints;
+        private final int[] together;
+        private final Touching writers;
+        private final Touching readers;
+        private final Map<Effect, Integer> last = new EnumMap<>(Effect.class);
+
+        Search(List<Task> tasks, ValueTable values, Program program, Options options) {
+            this.tasks = tasks;
+            this.values = values;
+            this.program = program;
+            this.statefulRandom = options.paddleRandom() != null;
+            this.isAllocated = !options.memoryPlan();
+            this.footprints = new Footprints(tasks, values);
+            this.together = Tiling.together(tasks, values);
+            this.writers = new Touching(values.size());
+            this.readers = new Touching(values.size());
+        }
+
+        Dependencies search(boolean sequential) {
+            int[][] before = new int[tasks.size()][];
+            Ancestors ancestors = new Ancestors(tasks.size());
+            long found = 0;
+            TreeSet<Integer> waits = new TreeSet<>();
+            for (int i = 0; i < before.length; i++) {
+                if (together[i] == i) {
+                    waits.clear();
+                    for (int j = i; j < before.length && together[j] == i; j++) {
+                        data(j, i, tasks.get(j), waits);
+                    }
+                }
+                for (Effect effect : effects(tasks.get(i))) {
+                    add(waits, last.getOrDefault(effect, -1), i);
+                    last.put(effect, i);
+                }
+                add(waits, last.getOrDefault(Effect.READER, -1), i);
+                if (sequential && i > 0) {
+                    waits.add(i - 1);
+                }
+                found += waits.size();
+                before[i] = reduced(waits, ancestors);
+                ancestors.set(i, before[i]);
+            }
+            return new Dependencies(before, found, ancestors.examined());
+        }
+
+        /** Adds what one of the tasks waits for that belong together from some task on; these do not wait for one another. */
+        private void data(int index, int first, Task task, SortedSet<Integer> waits) {
+            for (int read : task.reads()) {
+                conflicts(writers, values.memory(read), index, first, waits);
+            }
+            for (int written : task.writes()) {
+                conflicts(writers, values.memory(written), index, first, waits);
+                if (isAllocated && writers.count(values.memory(written)) > 0 && writers.get(values.memory(written), 0) < first) {
+                    // The first writer, or one that waits for it.
+                    waits.add(writers.get(values.memory(written), 0));
+                }
+                conflicts(readers, values.memory(written), index, first, waits);
+            }
+            for (int read : task.reads()) {
+                readers.add(values.memory(read), index);
+            }
+            for (int written : task.writes()) {
+                int memory = values.memory(written);
+                writers.removeIf(memory, earlier -> footprints.isWithin(earlier, index, memory));
+                readers.removeIf(memory, earlier -> footprints.isWithin(earlier, index, memory));
+                writers.add(memory, index);
+            }
+        }
+
+        private void conflicts(Touching touching, int memory, int index, int first, SortedSet<Integer> waits) {
+            for (int i = 0; i < touching.count(memory); i++) {
+                int other = touching.get(memory, i);
+                if (other < first && !footprints.areApart(other, index, memory)) {
+                    waits.add(other);
+                }
+            }
+        }
+
+        private static void add(SortedSet<Integer> waits, int other, int self) {
+            if (other >= 0 && other != self) {
+                waits.add(other);
+            }
+        }
+
+        private Set<Effect> effects(Task task) {
+            EnumSet<Effect> effects = EnumSet.noneOf(Effect.class);
+            for (Access access : task.operations()) {
+                collect(access.op(), effects);
+            }
+            effects.remove(Effect.CONTROL);
+            if (!statefulRandom) {
+                effects.remove(Effect.RANDOM);
+            }
+            return effects;
+        }
+
+        private void collect(OpDesc op, Set<Effect> effects) {
+            Operation schema = Operations.system().find(op.type());
+            if (schema == null) {
+                effects.add(Effect.HOST);
+                return;
+            }
+            effects.addAll(schema.effects());
+            op.attributes().forEach(
+                    each -> each.value().blocks().forEach(block -> program.block(block).ops().forEach(inner -> collect(inner, effects))));
+        }
+
+        private static int[] reduced(SortedSet<Integer> waits, Ancestors ancestors) {
+            if (waits.isEmpty()) {
+                return NONE;
+            }
+            int[] all = waits.stream().mapToInt(Integer::intValue).toArray();
+            int kept = 0;
+            for (int i = 0; i < all.length; i++) {
+                boolean implied = false;
+                // The latest ones are the most likely to follow it.
+                for (int j = all.length - 1; j > Math.max(i, all.length - 1 - MOST_COMPARED) && !implied; j--) {
+                    implied = ancestors.precedes(all[i], all[j]);
+                }
+                if (!implied) {
+                    all[kept++] = all[i];
+                }
+            }
+            return kept == all.length ? all : Arrays.copyOf(all, kept);
+        }
+    }
+
+    /** Tasks that have touched memory, of which later ones must know. */
+    private static final class Touching {
+        private final int[][] tasks;
+        private final int[] counts;
+
+        Touching(int values) {
+            this.tasks = new int[values][];
+            this.counts = new int[values];
+        }
+
+        int count(int memory) {
+            return counts[memory];
+        }
+
+        int get(int memory, int index) {
+            return tasks[memory][index];
+        }
+
+        void add(int memory, int task) {
+            int count = counts[memory];
+            if (tasks[memory] == null) {
+                tasks[memory] = new int[2];
+            } else if (count == tasks[memory].length) {
+                tasks[memory] = Arrays.copyOf(tasks[memory], 2 * count);
+            }
+            if (count == 0 || tasks[memory][count - 1] != task) {
+                tasks[memory][counts[memory]++] = task;
+            }
+        }
+
+        void removeIf(int memory, IntPredicate gone) {
+            int kept = 0;
+            for (int i = 0; i < counts[memory]; i++) {
+                if (!gone.test(tasks[memory][i])) {
+                    tasks[memory][kept++] = tasks[memory][i];
+                }
+            }
+            counts[memory] = kept;
+        }
+    }
+}

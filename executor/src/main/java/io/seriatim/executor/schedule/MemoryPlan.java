@@ -1,0 +1,354 @@
+package io.seriatim.executor.schedule;
+
+import io.seriatim.device.Place;
+import io.seriatim.executor.ir.ValueNumbering;
+import io.seriatim.executor.ir.Arg;
+import io.seriatim.executor.ir.Stage;
+import io.seriatim.executor.ir.Task;
+import io.seriatim.executor.ir.ValueTable;
+import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.kernel.Computation;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where each value lies in the arena of its place, so that what does not live at the same time may share memory.
+ *
+ * @param offsets
+ *            for each value where it lies, −1 where it has memory of its own
+ * @param temporaries
+ *            for each task where the temporary memory of its stages lies
+ * @param arenas
+ *            how large the arena of each place is
+ * @param before
+ *            for each task those that it waits for: some more than the data demands, where memory would else become too large
+ * @param inPlace
+ *            how many values have taken over the memory of an input
+ * @param sum
+ *            what all of this would need without sharing, in bytes
+ * @param live
+ *            the most that is needed at one time in the order of the program: no plan can do with less
+ */
+@SuppressWarnings("ArrayRecordComponent") public // Never compared.
+record MemoryPlan(long[] offsets, long[][] temporaries, Map<Place, Long> arenas, int[][] before, int inPlace, long sum, long live) {
+    private static final long[] NONE = {};
+    /** How much more than in the order of the program memory may become for the sake of parallel runs. */
+    private static final double MOST_GROWTH = 1.25;
+    private static final long ALLOWANCE = 1 << 20;
+
+    /** Memory of its own for each value, from the allocator. */
+    public static MemoryPlan none(List<Task> tasks, ValueTable values, Lifetimes lifetimes, int[][] before, boolean inOrder) {
+        long[] offsets = new long[values.size()];
+        Arrays.fill(offsets, -1);
+        Search search = new Search(tasks, values, lifetimes, before, null, false, Map.of());
+        search.plan();
+        Map<Place, Long> scratch = new LinkedHashMap<>();
+        long[][] temporaries = new long[tasks.size()][];
+        for (int i = 0; i < temporaries.length; i++) {
+            temporaries[i] = NONE;
+            if (tasks.get(i) instanceof Task.Compute compute && !compute.temporaries().isEmpty()) {
+                temporaries[i] = new long[compute.temporaries().size()];
+                long at = inOrder ? 0 : scratch.getOrDefault(compute.place(), 0L);
+                for (int j = 0; j < temporaries[i].length; j++) {
+                    temporaries[i][j] = at;
+                    at += Arena.aligned(compute.temporaries().get(j).bytes());
+                }
+                scratch.merge(compute.place(), at, Math::max);
+            }
+        }
+        return new MemoryPlan(offsets, temporaries, scratch, before, 0, search.sum, search.live);
+    }
+
+    public static MemoryPlan of(List<Task> tasks, ValueTable values, Lifetimes lifetimes, int[][] before, boolean inOrder, boolean inPlace) {
+        MemoryPlan serial = new Search(tasks, values, lifetimes, before, null, inPlace, Map.of()).plan();
+        if (inOrder) {
+            return serial;
+        }
+        Map<Place, Long> limits = new HashMap<>();
+        serial.arenas().forEach((place, bytes) -> limits.put(place, (long) (bytes * MOST_GROWTH) + ALLOWANCE));
+        return new Search(tasks, values, lifetimes, before.clone(), Ancestors.of(before), inPlace, limits).plan();
+    }
+
+    public long arenaBytes() {
+        return arenas.values().stream().mapToLong(Long::longValue).sum();
+    }
+
+    private static final class Search {
+        private final List<Task> tasks;
+        private final ValueTable values;
+        private final Lifetimes lifetimes;
+        private final int[][] before;
+        private final @Nullable Ancestors ancestors;
+        private final boolean inPlace;
+        private final Map<Place, Long> limits;
+        private final Footprints footprints;
+        private final Map<Place, Arena> arenas = new LinkedHashMap<>();
+        private final long[] offsets;
+        private final long[][] temporaries;
+        private final List<@Nullable List<Integer>> ending;
+        private int taken;
+        private long sum;
+        private long now;
+        private long live;
+
+        Search(List<Task> tasks, ValueTable values, Lifetimes lifetimes, int[][] before, @Nullable Ancestors ancestors, boolean inPlace,
+                Map<Place, Long> limits) {
+            this.tasks = tasks;
+            this.values = values;
+            this.lifetimes = lifetimes;
+            this.before = before;
+            this.ancestors = ancestors;
+            this.inPlace = inPlace;
+            this.limits = limits;
+            this.footprints = new Footprints(tasks, values);
+            this.offsets = new long[values.size()];
+            this.temporaries = new long[tasks.size()][];
+            this.ending = new ArrayList<>(java.util.Collections.nCopies(tasks.size() + 1, null));
+            Arrays.fill(offsets, -1);
+        }
+
+        MemoryPlan plan() {
+            boolean[] fits = isPlanned();
+            for (int i = 0; i < tasks.size(); i++) {
+                if (ancestors != null) {
+                    ancestors.set(i, before[i]);
+                }
+                List<Integer> ended = ending.get(i);
+                if (ended != null) {
+                    ended.forEach(this::free);
+                }
+                Task task = tasks.get(i);
+                for (int value : task.writes()) {
+                    int memory = values.memory(value);
+                    if (fits[memory] && offsets[memory] < 0 && lifetimes.first()[memory] == i) {
+                        begin(i, task, memory);
+                    }
+                }
+                temporaries[i] = temporaries(i, task);
+            }
+            Map<Place, Long> sizes = new LinkedHashMap<>();
+            arenas.forEach((place, arena) -> sizes.put(place, arena.bytes()));
+            long[] all = new long[offsets.length];
+            Arrays.setAll(all, i -> offsets[values.memory(i)] < 0 ? -1 : offsets[values.memory(i)] + values.from(i));
+            return new MemoryPlan(all, temporaries, sizes, before, taken, sum, live);
+        }
+
+        /** What lies in an arena: what a kernel computes and no one wants after the run. */
+        private boolean[] isPlanned() {
+            boolean[] planned = new boolean[offsets.length];
+            for (int i = 0; i < planned.length; i++) {
+                planned[i] = values.memory(i) == i && values.origin(i) == ValueNumbering.Origin.COMPUTED && !values.isPersistable(i)
+                        && values.spec(i) != null && values.constant(i) == null && lifetimes.first()[i] >= 0
+                        && !(tasks.get(lifetimes.first()[i]) instanceof Task.Interpreted);
+            }
+            for (int i = 0; i < planned.length; i++) {
+                if (values.isWanted(i) || (values.isPart(i) && values.isPersistable(i))) {
+                    planned[values.memory(i)] = false;
+                }
+            }
+            return planned;
+        }
+
+        private Arena arena(Place place) {
+            return arenas.computeIfAbsent(place, where -> new Arena(ancestors, limits.getOrDefault(where, Long.MAX_VALUE)));
+        }
+
+        private Place place(int memory) {
+            Place place = values.place(memory);
+            return place == null ? Place.CPU : place;
+        }
+
+        private long bytes(int memory) {
+            TensorSpec spec = values.spec(memory);
+            return spec == null ? 0 : spec.bytes();
+        }
+
+        private void begin(int index, Task task, int memory) {
+            sum += bytes(memory);
+            int[] writers = beginning(index, memory);
+            int given = inPlace && task instanceof Task.Compute compute ? replaced(index, compute, memory, writers) : -1;
+            if (given >= 0) {
+                offsets[memory] = offsets[given];
+                java.util.Objects.requireNonNull(ending.get(lifetimes.last(given) + 1)).removeIf(memoryAt -> memoryAt == given);
+                taken++;
+            } else {
+                offsets[memory] = arena(place(memory)).take(bytes(memory), writers, users -> {
+                    for (int writer : writers) {
+                        waitFor(writer, users);
+                    }
+                });
+                now += bytes(memory);
+            }
+            live = Math.max(live, now);
+            end(memory, lifetimes.last(memory) + 1);
+        }
+
+        /** The tasks that may be the first to write it: those that need not wait for the first of the program. */
+        private int[] beginning(int index, int memory) {
+            Ancestors order = ancestors;
+            return java.util.stream.IntStream.concat(java.util.stream.IntStream.of(index), Arrays.stream(lifetimes.users()[memory])
+                    .filter(user -> user > index && order != null && !order.precedes(index, user) && writes(user, memory))).toArray();
+        }
+
+        private boolean writes(int task, int memory) {
+            return Arrays.stream(tasks.get(task).writes()).anyMatch(value -> values.memory(value) == memory);
+        }
+
+        private void end(int memory, int task) {
+            List<Integer> list = ending.get(task);
+            if (list == null) {
+                list = new ArrayList<>();
+                ending.set(task, list);
+            }
+            list.add(memory);
+        }
+
+        private void free(int memory) {
+            now -= bytes(memory);
+            Ancestors order = ancestors;
+            arena(place(memory)).give(offsets[memory], bytes(memory),
+                    order == null ? lifetimes.users()[memory] : lifetimes.lastUsers(memory, order));
+        }
+
+        private void waitFor(int index, int[] users) {
+            TreeSet<Integer> more = new TreeSet<>();
+            Arrays.stream(before[index]).forEach(more::add);
+            Arrays.stream(users).filter(user -> user != index).forEach(more::add);
+            before[index] = more.stream().mapToInt(Integer::intValue).toArray();
+            if (ancestors != null) {
+                ancestors.set(index, before[index]);
+            }
+        }
+
+        /** The input whose memory an output may have: it is as large, read for the last time, by a kernel that allows it. If several tasks write parts of the output, each must be the last to read the same part. */
+        private int replaced(int index, Task.Compute task, int memory, int[] writers) {
+            int writing = writing(task, memory);
+            Stage stage = writing < 0 ? null : task.stages().get(writing);
+            Computation computation = stage == null ? null : stage.computation();
+            Arg out = stage == null ? null : stage.outputs().getFirst();
+            if (stage == null || computation == null || out == null || stage.outputs().size() != 1 || out.value() < 0
+                    || values.memory(out.value()) != memory) {
+                return -1;
+            }
+            for (int k = 0; k < stage.inputs().size(); k++) {
+                Arg in = stage.inputs().get(k);
+                if (in == null || in.value() < 0 || !in.spec().equals(out.spec()) || in.offset() != out.offset() || !isReadOnce(stage, in)
+                        || !computation.inPlace(k, stage.specs())) {
+                    continue;
+                }
+                boolean whole = out.isWhole(values);
+                if (whole
+                        ? in.isWhole(values) && isLastRead(index, task, writing, in.value())
+                        : isReadInParts(writers, k, values.memory(in.value()), memory)) {
+                    return values.memory(in.value());
+                }
+            }
+            return -1;
+        }
+
+        /** The first stage that writes some memory, or −1. */
+        private int writing(Task.Compute task, int memory) {
+            for (int i = 0; i < task.stages().size(); i++) {
+                for (Arg arg : task.stages().get(i).outputs()) {
+                    if (arg != null && arg.value() >= 0 && values.memory(arg.value()) == memory) {
+                        return i;
+                    }
+                }
+            }
+            return -1;
+        }
+
+        /** Whether all that writes parts of some memory reads the same part of other memory as the same input, and nothing else touches that part then or later. */
+        private boolean isReadInParts(int[] writers, int input, int read, int written) {
+            if (offsets[read] < 0 || bytes(read) != bytes(written) || lifetimes.first()[read] >= writers[0]) {
+                return false;
+            }
+            for (int writer : writersOf(written)) {
+                if (Arrays.stream(writers).noneMatch(each -> each == writer) || !isPart(tasks.get(writer), input, read, written)) {
+                    return false;
+                }
+                for (int user : lifetimes.users()[read]) {
+                    if (user != writer && !isBefore(user, writer) && !footprints.areApart(user, read, writer, written)) {
+                        return false;
+                    }
+                }
+            }
+            return lifetimes.last(read) <= writers[writers.length - 1];
+        }
+
+        private int[] writersOf(int memory) {
+            return Arrays.stream(lifetimes.users()[memory]).filter(user -> writes(user, memory)).toArray();
+        }
+
+        private boolean isBefore(int first, int second) {
+            return ancestors == null ? first < second : ancestors.precedes(first, second);
+        }
+
+        private boolean isPart(Task task, int input, int read, int written) {
+            if (!(task instanceof Task.Compute compute) || compute.stages().size() != 1) {
+                return false;
+            }
+            Stage stage = compute.stages().getFirst();
+            Computation computation = stage.computation();
+            Arg in = input < stage.inputs().size() ? stage.inputs().get(input) : null;
+            Arg out = stage.outputs().size() == 1 ? stage.outputs().getFirst() : null;
+            return computation != null && in != null && out != null && in.value() >= 0 && out.value() >= 0
+                    && values.memory(in.value()) == read && values.memory(out.value()) == written && in.offset() == out.offset()
+                    && in.spec().equals(out.spec()) && isReadOnce(stage, in) && computation.inPlace(input, stage.specs());
+        }
+
+        private boolean isReadOnce(Stage stage, Arg in) {
+            int memory = values.memory(in.value());
+            return stage.inputs().stream().filter(arg -> arg != null && arg.value() >= 0 && values.memory(arg.value()) == memory)
+                    .allMatch(in::equals);
+        }
+
+        private boolean isLastRead(int index, Task.Compute task, int stage, int value) {
+            int memory = values.memory(value);
+            if (offsets[memory] < 0 || lifetimes.last(memory) != index || lifetimes.first()[memory] == index) {
+                return false;
+            }
+            for (int i = stage + 1; i < task.stages().size(); i++) {
+                for (Arg arg : task.stages().get(i).inputs()) {
+                    if (arg != null && arg.value() >= 0 && values.memory(arg.value()) == memory) {
+                        return false;
+                    }
+                }
+            }
+            Ancestors order = ancestors;
+            if (order != null) {
+                for (int user : lifetimes.users()[memory]) {
+                    if (user != index && !order.precedes(user, index)) {
+                        return false;
+                    }
+                }
+            }
+            return true;
+        }
+
+        private long[] temporaries(int index, Task task) {
+            if (!(task instanceof Task.Compute compute) || compute.temporaries().isEmpty()) {
+                return NONE;
+            }
+            long[] places = new long[compute.temporaries().size()];
+            long bytes = 0;
+            for (int i = 0; i < places.length; i++) {
+                long size = compute.temporaries().get(i).bytes();
+                places[i] = arena(compute.place()).take(size, index, users -> waitFor(index, users));
+                bytes += size;
+            }
+            sum += bytes;
+            live = Math.max(live, now + bytes);
+            for (int i = 0; i < places.length; i++) {
+                arena(compute.place()).give(places[i], compute.temporaries().get(i).bytes(), new int[]{index});
+            }
+            return places;
+        }
+    }
+}

@@ -1,0 +1,314 @@
+package io.seriatim.executor.schedule;
+
+import io.seriatim.device.Place;
+import io.seriatim.executor.ir.ValueNumbering;
+import io.seriatim.executor.ir.Arg;
+import io.seriatim.executor.ir.Failures;
+import io.seriatim.executor.ir.Options;
+import io.seriatim.executor.ir.Stage;
+import io.seriatim.executor.ir.Task;
+import io.seriatim.executor.ir.ValueTable;
+import io.seriatim.graph.Attribute;
+import io.seriatim.graph.op.Step;
+import io.seriatim.tensor.kernel.Computation;
+import io.seriatim.tensor.kernel.NoKernelException;
+import io.seriatim.tensor.kernel.PreparedKernels;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.function.IntUnaryOperator;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The kernels of each task, where it runs, and the transfers between places.
+ *
+ * <p>
+ * A task runs where its operation says ({@code op_device}), else where the program runs; on the host if there is no kernel for it there. A value is brought to another place once, however many read it
+ * there, and as soon as it is there: streams of copies then have the order in which values become ready, and none waits behind a later one. When it is written, its copies elsewhere are stale: later readers get
+ * a new transfer. What outlives the run is brought home at the end.
+ */
+public final class Placement {
+    /** In place of a copy: the value itself. */
+    private static final int SELF = -1;
+
+    private final ValueTable values;
+    private final Options options;
+    private final PreparedKernels kernels;
+    private final List<Task> placed = new ArrayList<>();
+    /** By the value whose memory it is, and place, the copy that holds its present content. */
+    private final Map<Integer, Map<Place, Integer>> copies = new HashMap<>();
+
+    /** That a value will be read at a place. */
+    private record Reader(int value, Place place) {
+    }
+
+    private Placement(ValueTable values, Options options, PreparedKernels kernels) {
+        this.values = values;
+        this.options = options;
+        this.kernels = kernels;
+    }
+
+    public static List<Task> of(List<Task> tasks, ValueTable values, Options options, PreparedKernels kernels, boolean inner) {
+        Placement placement = new Placement(values, options, kernels);
+        List<Task> chosen = new ArrayList<>(tasks.size());
+        boolean onHost = true;
+        for (Task task : tasks) {
+            Task with = task instanceof Task.Compute compute ? placement.choose(compute) : task;
+            onHost &= with.place().isHost();
+            chosen.add(with);
+        }
+        for (int i = 0; i < values.size(); i++) {
+            if (onHost || values.origin(i) == ValueNumbering.Origin.FED || (inner && values.origin(i) == ValueNumbering.Origin.OUTSIDE)) {
+                values.place(i, Place.CPU);
+            }
+        }
+        if (onHost) {
+            return chosen;
+        }
+        placement.homes(chosen);
+        List<List<Reader>> readers = placement.readers(chosen);
+        placement.given(chosen).forEach(reader -> placement.read(reader.value(), reader.place()));
+        for (int i = 0; i < chosen.size(); i++) {
+            placement.place(chosen.get(i));
+            readers.get(i).forEach(reader -> placement.read(reader.value(), reader.place()));
+        }
+        placement.bringHome();
+        return placement.placed;
+    }
+
+    private Task.Compute choose(Task.Compute task) {
+        Place place = wished(task);
+        // A transfer moves whole values: what several variables are names of stays where all of them see it.
+        if (values.hasParts() && java.util.stream.IntStream.concat(Arrays.stream(task.reads()), Arrays.stream(task.writes()))
+                .anyMatch(value -> values.hasParts(values.memory(value)))) {
+            place = Place.CPU;
+        }
+        if (!place.isHost() && task.stages().stream().anyMatch(stage -> stage.work() instanceof Step.Work.Call)) {
+            place = Place.CPU;
+        }
+        List<Stage> stages;
+        try {
+            stages = prepared(task, place);
+        } catch (NoKernelException e) {
+            if (place.isHost()) {
+                throw Failures.of(task.operations().getFirst(),
+                        value -> values.spec(value) == null ? null : Failures.shape(Objects.requireNonNull(values.spec(value))), e);
+            }
+            place = Place.CPU;
+            stages = prepared(task, place);
+        }
+        return new Task.Compute(task.operations(), stages, task.temporaries(), place, task.reads(), task.writes());
+    }
+
+    private List<Stage> prepared(Task.Compute task, Place place) {
+        List<Stage> stages = new ArrayList<>(task.stages().size());
+        for (Stage stage : task.stages()) {
+            Computation computation = stage.computation();
+            stages.add(computation == null ? stage : stage.with(kernels.get(computation, place, stage.specs())));
+        }
+        return stages;
+    }
+
+    /** Where the operation says; a GPU's number counts among the accelerators of the kind that the program runs on. */
+    private Place wished(Task.Compute task) {
+        if (task.operations().getFirst().op().attribute("op_device") instanceof Attribute.Text(String text) && !text.isBlank()) {
+            if (text.startsWith("gpu")) {
+                int colon = text.indexOf(':');
+                int index = colon < 0 || !text.substring(colon + 1).chars().allMatch(Character::isDigit) || colon + 1 == text.length()
+                        ? 0
+                        : Integer.parseInt(text.substring(colon + 1));
+                return options.place().isHost() ? Place.CPU : new Place(options.place().kind(), index);
+            }
+            return Place.parse(text);
+        }
+        return options.place();
+    }
+
+    /** Memory lives where it is written first, else where it is read first. */
+    private void homes(List<Task> tasks) {
+        for (Task task : tasks) {
+            for (int value : task.writes()) {
+                settle(value, task.place());
+            }
+        }
+        for (Task task : tasks) {
+            for (int value : task.reads()) {
+                settle(value, task.place());
+            }
+        }
+        for (int i = 0; i < values.size(); i++) {
+            settle(i, Place.CPU);
+            values.place(i, home(values.memory(i)));
+        }
+    }
+
+    private void settle(int value, Place place) {
+        if (values.place(values.memory(value)) == null) {
+            values.place(values.memory(value), place);
+        }
+    }
+
+    private Place home(int value) {
+        Place place = values.place(value);
+        return place == null ? Place.CPU : place;
+    }
+
+    /** Behind each task, where else its results will be read before they are written again. */
+    private List<List<Reader>> readers(List<Task> tasks) {
+        List<List<Reader>> readers = new ArrayList<>(Collections.nCopies(tasks.size(), List.of()));
+        Map<Integer, LinkedHashSet<Place>> later = new HashMap<>();
+        for (int i = tasks.size() - 1; i >= 0; i--) {
+            Task task = tasks.get(i);
+            List<Reader> own = new ArrayList<>();
+            for (int value : task.writes()) {
+                LinkedHashSet<Place> places = later.remove(values.memory(value));
+                if (places != null && values.spec(value) != null) {
+                    // The first reader was met last.
+                    places.reversed().stream().filter(place -> !place.equals(task.place()))
+                            .forEach(place -> own.add(new Reader(value, place)));
+                }
+            }
+            readers.set(i, own);
+            for (int value : task.reads()) {
+                later.computeIfAbsent(values.memory(value), _ -> new LinkedHashSet<>()).addLast(task.place());
+            }
+            for (int value : task.writes()) {
+                if (isChanged(task, value)) {
+                    later.computeIfAbsent(values.memory(value), _ -> new LinkedHashSet<>()).addLast(task.place());
+                }
+            }
+        }
+        return readers;
+    }
+
+    /** Where else what is there before the first task will be read before it is written, in the order of the readers. */
+    private Set<Reader> given(List<Task> tasks) {
+        Set<Reader> given = new LinkedHashSet<>();
+        Set<Integer> written = new HashSet<>();
+        for (Task task : tasks) {
+            IntStream.concat(Arrays.stream(task.reads()), Arrays.stream(task.writes()).filter(value -> isChanged(task, value)))
+                    .filter(value -> !written.contains(values.memory(value)) && values.spec(value) != null
+                            && !task.place().equals(home(values.memory(value))))
+                    .forEach(value -> given.add(new Reader(value, task.place())));
+            Arrays.stream(task.writes()).map(values::memory).forEach(written::add);
+        }
+        return given;
+    }
+
+    private void place(Task task) {
+        Place place = task.place();
+        // What is changed in place must be there, even if no kernel reads it.
+        for (int value : task.writes()) {
+            if (isChanged(task, value)) {
+                read(value, place);
+            }
+        }
+        Map<Integer, Integer> names = new HashMap<>();
+        for (int value : task.reads()) {
+            names.put(value, read(value, place));
+        }
+        for (int value : task.writes()) {
+            names.put(value, isChanged(task, value) ? read(value, place) : target(value, place));
+        }
+        IntUnaryOperator renaming = value -> names.getOrDefault(value, value);
+        placed.add(switch (task) {
+            case Task.Interpreted interpreted ->
+                new Task.Interpreted(interpreted.access(), interpreted.because(), renamed(task.reads(), renaming),
+                        renamed(task.writes(), renaming));
+            case Task.Compute compute -> renamed(compute, renaming);
+            case Task.Transfer transfer -> transfer;
+        });
+        for (int value : task.writes()) {
+            Map<Place, Integer> only = new LinkedHashMap<>();
+            only.put(place, names.getOrDefault(value, value) == value ? SELF : names.getOrDefault(value, value));
+            copies.put(values.memory(value), only);
+        }
+    }
+
+    private boolean isChanged(Task task, int value) {
+        return values.memory(value) != value
+                || task.operations().stream().anyMatch(access -> Arrays.stream(access.reads()).anyMatch(read -> read == value));
+    }
+
+    /** The value, or a copy of it at a place, where its next content goes. */
+    private int target(int value, Place place) {
+        return home(value).equals(place) ? value : values.addCopy(value, home(value), place);
+    }
+
+    /** A value's present content at a place, brought there if it is not. All values of one memory are found where that is. */
+    private int read(int value, Place place) {
+        Map<Place, Integer> there = copies.computeIfAbsent(values.memory(value), _ -> new LinkedHashMap<>(Map.of(home(value), SELF)));
+        Integer copy = there.get(place);
+        if (copy != null) {
+            return copy == SELF ? value : copy;
+        }
+        Place source = source(there, place);
+        if (!source.isHost() && !place.isHost() && !source.kind().equals(place.kind())) {
+            read(value, Place.CPU);
+            source = Place.CPU;
+        }
+        int from = Objects.requireNonNull(there.get(source));
+        boolean isHome = home(value).equals(place);
+        int to = isHome ? value : values.addCopy(value, source, place);
+        placed.add(new Task.Transfer(from == SELF ? value : from, to, source, place));
+        there.put(place, isHome ? SELF : to);
+        return to;
+    }
+
+    /** From a device of the same kind if it is there, else from the host if it is there. The first of several: others may still be waiting for it. */
+    private static Place source(Map<Place, Integer> there, Place target) {
+        return there.keySet().stream().filter(place -> place.kind().equals(target.kind())).findFirst()
+                .orElseGet(() -> there.containsKey(Place.CPU) ? Place.CPU : there.keySet().iterator().next());
+    }
+
+    /** What is wanted goes to the host, what outlives the run to where it was. */
+    private void bringHome() {
+        int count = values.size();
+        for (int value = 0; value < count; value++) {
+            Map<Place, Integer> there = copies.get(values.memory(value));
+            if (there != null && values.spec(value) == null && values.isWanted(value) && there.getOrDefault(Place.CPU, SELF) != SELF) {
+                // What the interpreter has changed in place of a copy on the host is that copy.
+                values.result(value, Objects.requireNonNull(there.get(Place.CPU)));
+            }
+            if (there == null || values.spec(value) == null) {
+                continue;
+            }
+            if (values.isPersistable(value) || values.origin(value) == ValueNumbering.Origin.OUTSIDE) {
+                read(value, home(value));
+            }
+            if (values.isWanted(value)) {
+                values.result(value, read(value, Place.CPU));
+            }
+        }
+    }
+
+    private static Task.Compute renamed(Task.Compute task, IntUnaryOperator names) {
+        List<Stage> stages = new ArrayList<>(task.stages().size());
+        for (Stage stage : task.stages()) {
+            stages.add(stage.with(renamed(stage.inputs(), names), renamed(stage.outputs(), names)));
+        }
+        return new Task.Compute(task.operations(), stages, task.temporaries(), task.place(), renamed(task.reads(), names),
+                renamed(task.writes(), names));
+    }
+
+    private static List<@Nullable Arg> renamed(List<@Nullable Arg> args, IntUnaryOperator names) {
+        List<@Nullable Arg> renamed = new ArrayList<>(args.size());
+        for (Arg arg : args) {
+            renamed.add(arg == null || arg.value() < 0 ? arg : arg.of(names.applyAsInt(arg.value())));
+        }
+        return renamed;
+    }
+
+    private static int[] renamed(int[] numbers, IntUnaryOperator names) {
+        return Arrays.stream(numbers).map(names).toArray();
+    }
+}

@@ -1,0 +1,83 @@
+package io.seriatim.executor.schedule;
+
+import io.seriatim.executor.ir.Options;
+import io.seriatim.executor.ir.Task;
+import io.seriatim.executor.ir.ValueTable;
+import io.seriatim.graph.Attribute;
+import io.seriatim.graph.Block;
+import io.seriatim.graph.OpDesc;
+import io.seriatim.graph.op.Effect;
+import io.seriatim.graph.op.Operation;
+import io.seriatim.graph.op.Operations;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.PriorityQueue;
+
+/**
+ * The priorities of operations, as Paddle has them: of those that are ready, the one with the lowest {@code scheduling_priority} begins first. It is 0 unless the operation says otherwise; for communication
+ * it is 1, so that computations which can run meanwhile are started before it. A task of several operations has the priority of its most urgent one.
+ */
+public final class Priorities {
+    static final String ATTRIBUTE = "scheduling_priority";
+    private static final int COMMUNICATION = 1;
+
+    private Priorities() {
+    }
+
+    public static int of(Task task) {
+        return task.operations().stream().mapToInt(access -> of(access.op())).min().orElse(0);
+    }
+
+    private static int of(OpDesc op) {
+        return switch (op.attribute(ATTRIBUTE)) {
+            case Attribute.Int(int priority) -> priority;
+            case Attribute.Int64(long priority) -> Math.clamp(priority, Integer.MIN_VALUE, Integer.MAX_VALUE);
+            case null, default -> communicates(op) ? COMMUNICATION : 0;
+        };
+    }
+
+    private static boolean communicates(OpDesc op) {
+        Operation schema = Operations.system().find(op.type());
+        return schema != null && schema.effects().contains(Effect.COMMUNICATION);
+    }
+
+    /** The order in which one thread runs tasks: where priorities are equal, that of the program. */
+    public static List<Task> ordered(List<Task> tasks, ValueTable values, Block block, Options options) {
+        int[] priorities = tasks.stream().mapToInt(Priorities::of).toArray();
+        if (areEqual(priorities)) {
+            return tasks;
+        }
+        int[][] before = Dependencies.of(tasks, values, block, options).before();
+        int[][] after = Dependencies.after(before);
+        int[] waiting = new int[before.length];
+        PriorityQueue<Integer> ready = new PriorityQueue<>(
+                Comparator.comparingInt((Integer task) -> priorities[task]).thenComparingInt(task -> task));
+        for (int i = 0; i < waiting.length; i++) {
+            waiting[i] = before[i].length;
+            if (waiting[i] == 0) {
+                ready.add(i);
+            }
+        }
+        List<Task> ordered = new ArrayList<>(tasks.size());
+        for (Integer next = ready.poll(); next != null; next = ready.poll()) {
+            ordered.add(tasks.get(next));
+            for (int successor : after[next]) {
+                if (--waiting[successor] == 0) {
+                    ready.add(successor);
+                }
+            }
+        }
+        return ordered;
+    }
+
+    /** Whether priorities decide nothing. */
+    static boolean areEqual(int[] priorities) {
+        for (int priority : priorities) {
+            if (priority != priorities[0]) {
+                return false;
+            }
+        }
+        return true;
+    }
+}

@@ -1,0 +1,78 @@
+package io.seriatim.executor.schedule;
+
+import io.seriatim.executor.ir.Access;
+import io.seriatim.executor.ir.Task;
+import io.seriatim.executor.ir.ValueTable;
+import io.seriatim.graph.op.Operations;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * After which tasks memory is free that lies in no arena: for each task the memory that it may be the last to use. Only tasks that come before no other user of the memory count, mostly one.
+ *
+ * @param after
+ *            for each task, by the value whose memory it is
+ * @param counts
+ *            for each value, how many tasks must have ended
+ */
+@SuppressWarnings("ArrayRecordComponent") public // Never compared.
+record Releases(int[][] after, int[] counts) {
+    private static final int[] NONE = {};
+
+    public static Releases of(List<Task> tasks, ValueTable values, Lifetimes lifetimes, MemoryPlan memory, boolean inOrder) {
+        boolean[] kept = new boolean[values.size()];
+        for (int i = 0; i < kept.length; i++) {
+            if (values.isWanted(i) || values.isPersistable(i)) {
+                kept[values.memory(i)] = true;
+            }
+        }
+        List<@Nullable List<Integer>> lists = new ArrayList<>(java.util.Collections.nCopies(tasks.size(), null));
+        int[] counts = new int[values.size()];
+        Ancestors ancestors = null;
+        for (int i = 0; i < kept.length; i++) {
+            if (values.memory(i) == i && !kept[i] && memory.offsets()[i] < 0 && lifetimes.first()[i] >= 0 && values.constant(i) == null) {
+                int[] last = {lifetimes.last(i)};
+                if (!inOrder) {
+                    ancestors = ancestors == null ? Ancestors.of(memory.before()) : ancestors;
+                    last = lifetimes.lastUsers(i, ancestors);
+                }
+                counts[i] = last.length;
+                for (int task : last) {
+                    List<Integer> list = lists.get(task);
+                    if (list == null) {
+                        list = new ArrayList<>(2);
+                        lists.set(task, list);
+                    }
+                    list.add(i);
+                }
+            }
+        }
+        int[][] after = new int[tasks.size()][];
+        Arrays.setAll(after, i -> {
+            List<Integer> list = lists.get(i);
+            return list == null ? NONE : list.stream().mapToInt(Integer::intValue).toArray();
+        });
+        return new Releases(after, counts);
+    }
+
+    /** Memory that only this run knows: instructions of the interpreter may keep what they are given, operations do not. */
+    public static boolean[] closable(List<Task> tasks, ValueTable values) {
+        boolean[] closable = new boolean[values.size()];
+        Arrays.fill(closable, true);
+        for (Task task : tasks) {
+            boolean keeps = task instanceof Task.Interpreted(Access access, String _, int[] _, int[] _)
+                    && !Operations.system().get(access.op().type()).isLowered();
+            if (keeps) {
+                for (int value : task.reads()) {
+                    closable[values.memory(value)] = false;
+                }
+                for (int value : task.writes()) {
+                    closable[values.memory(value)] = false;
+                }
+            }
+        }
+        return closable;
+    }
+}

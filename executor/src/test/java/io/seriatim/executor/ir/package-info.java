@@ -1,0 +1,4 @@
+@NullMarked
+package io.seriatim.executor.ir;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,160 @@
+package io.seriatim.executor.pass;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.seriatim.executor.Bits;
+import io.seriatim.executor.Executor;
+import io.seriatim.executor.ImagePasses;
+import io.seriatim.executor.Pass;
+import io.seriatim.executor.Plan;
+import io.seriatim.executor.RandomImages;
+import io.seriatim.graph.Graph;
+import io.seriatim.graph.Network;
+import io.seriatim.graph.Outputs;
+import io.seriatim.graph.Program;
+import io.seriatim.graph.Sgd;
+import io.seriatim.graph.Value;
+import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Layout;
+import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.kernel.Convolution;
+import java.lang.foreign.ValueLayout;
+import java.util.List;
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Images lie with their channels innermost where no one needs a copy of them for it. */
+class ChannelsLastTest {
+    private static Value normalised(Graph g, Value x, int filters, int stride) {
+        return g.batchNorm(g.layers().conv2d(x.dim(1), filters, 3).stride(stride).padding(1).noBias().apply(x));
+    }
+
+    private static Network residual(int filters, int size) {
+        return Network.define(3, g -> {
+            Value x = g.data("x", DType.FLOAT32, -1, 3, size, size);
+            Value y = normalised(g, x, filters, 2).relu().maxPool2d(3, 2, 1);
+            Value z = normalised(g, normalised(g, y, filters, 1).relu(), filters, 1).plus(y).relu();
+            return Outputs.of("y", g.linear(z.globalAveragePool2d().flatten(1), 5));
+        });
+    }
+
+    /** How many convolutions write such images. */
+    private static long turned(Network network, Program main, Tensor x, Pass... without) {
+        return ImagePasses.count(network, main, stage -> stage.computation() instanceof Convolution
+                && !Objects.requireNonNull(stage.outputs().getFirst()).spec().isRowMajor(), x, without);
+    }
+
+    @Test
+    void allOfAResidualNetwork() {
+        Network network = residual(16, 16);
+        Program main = network.main().copyForTest();
+        for (int images : new int[]{1, 3}) {
+            Tensor x = Bits.normal(images, images, 3, 16, 16);
+            assertEquals(3, turned(network, main, x));
+            assertEquals(3, turned(network, main, x, Pass.FOLDING));
+            assertEquals(3, turned(network, main, x, Pass.EPILOGUES, Pass.CHAINS));
+            assertEquals(0, turned(network, main, x, Pass.CHANNELS_LAST));
+            ImagePasses.assertAlike(network, main, 7, x, Pass.CHANNELS_LAST, images + " images");
+        }
+    }
+
+    @Test
+    void notWhatIsFetchedOrReshaped() {
+        Network network = Network.define(3, g -> {
+            Value x = g.data("x", DType.FLOAT32, -1, 3, 12, 12);
+            Value fetched = g.conv2d(x, 8, 3, 1, 1);
+            Value reshaped = g.conv2d(fetched, 8, 3, 1, 1);
+            Value alone = g.conv2d(x, 8, 3, 1, 1).relu();
+            Value turned = g.conv2d(x, 8, 3, 1, 1).relu();
+            Value flat = g.linear(reshaped.flatten(1), 3).plus(g.linear(alone.flatten(1), 3));
+            return Outputs.of("fetched", fetched, "flat", flat, "end", g.conv2d(turned, 4, 3, 1, 1));
+        });
+        Program main = network.main().copyForTest();
+        Tensor x = Bits.normal(1, 2, 3, 12, 12);
+        assertEquals(1, turned(network, main, x));
+        ImagePasses.assertAlike(network, main, 7, x, Pass.CHANNELS_LAST, "");
+    }
+
+    /** What is fed lies as it is given, and so does what it is added to. */
+    @Test
+    void notWhatMeetsImagesOfOtherTypes() {
+        Network network = Network.define(3, g -> {
+            Value x = g.data("x", DType.FLOAT32, -1, 3, 12, 12);
+            Value mask = x.cast(DType.FLOAT64).slice(1, 0, 2).cast(DType.FLOAT64);
+            Value met = g.conv2d(x, 2, 3, 1, 1).plus(mask.cast(DType.FLOAT32)).relu();
+            Value compared = g.conv2d(x, 2, 3, 1, 1);
+            Value chosen = compared.times(compared.greaterThan(met).cast(DType.FLOAT32)).relu();
+            return Outputs.of("y", g.conv2d(met, 4, 3, 1, 1), "z", g.conv2d(chosen, 4, 3, 1, 1), "mask", mask);
+        });
+        Program main = network.main().copyForTest();
+        ImagePasses.assertAlike(network, main, 7, Bits.normal(1, 2, 3, 12, 12), Pass.CHANNELS_LAST, "");
+    }
+
+    @Test
+    void trainingsStayAsTheyAre() {
+        Network network = Network.define(3, g -> {
+            Value x = g.data("x", DType.FLOAT32, -1, 3, 12, 12);
+            Value loss = normalised(g, normalised(g, x, 8, 1).relu(), 8, 2).square().mean();
+            g.minimize(loss, Sgd.of(0.1));
+            return Outputs.of("loss", loss);
+        });
+        assertEquals(0, turned(network, network.main(), Bits.normal(1, 2, 3, 12, 12)));
+    }
+
+    /** Weights of many outputs to few pixels are packed as a matrix; where they cannot be, the convolution works on them as they are. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void fewPixels(int images) {
+        Network network = residual(128, 8);
+        Program main = network.main().copyForTest();
+        String name = ImagePasses.names(network).getFirst();
+        Tensor x = Bits.normal(images, images, 3, 8, 8);
+        ImagePasses.assertAlike(network, main, 7, x, Pass.CHANNELS_LAST, images + " images");
+        try (Executor with = Executor.builder().threads(1).build();
+                Executor without = Executor.builder().threads(1).without(Pass.FOLDING).without(Pass.CHANNELS_LAST).without(Pass.LAYOUTS)
+                        .build()) {
+            List<Executor> both = List.of(with, without);
+            both.forEach(executor -> executor.run(network.startup()));
+            Plan plan = with.compile(main, Executor.feeds("x"), Executor.fetches(name));
+            Plan plain = without.compile(main, Executor.feeds("x"), Executor.fetches(name));
+            long packed = plan.specialisation(with.scope(), x).layouts().stream()
+                    .filter(each -> each.wanted().layout() instanceof Layout.Opaque layout && layout.library().contains("matrix")).count();
+            assertEquals(2, packed);
+            for (int change = 0; change < 3; change++) {
+                int seed = change;
+                both.forEach(executor -> RandomImages.fill(executor.scope(), main, seed));
+                ImagePasses.assertAlike(plain.run(x).get(name), plan.run(x).get(name), "change " + change);
+            }
+            String weights = main.parameters().stream().filter(each -> each.tensor().shape().length == 4).toList().getLast().name();
+            both.forEach(executor -> executor.scope().get(weights).memory().setAtIndex(ValueLayout.JAVA_FLOAT, 4, 3f));
+            ImagePasses.assertAlike(plain.run(x).get(name), plan.run(x).get(name), "with weights that anyone may write");
+        }
+    }
+
+    @Test
+    void whatIsNotANumberStaysSo() {
+        Network network = residual(16, 16);
+        Program main = network.main().copyForTest();
+        for (float odd : new float[]{Float.NaN, Float.POSITIVE_INFINITY, Float.NEGATIVE_INFINITY}) {
+            float[] numbers = Bits.normal(3, 1, 3, 16, 16).toFloatArray();
+            numbers[40] = odd;
+            ImagePasses.assertAlike(network, main, 7, Tensor.of(numbers, 1, 3, 16, 16), Pass.CHANNELS_LAST, "with " + odd);
+        }
+    }
+
+    @Test
+    void randomNetworksGiveTheSame() {
+        long turned = 0;
+        for (long seed = 100; seed < 112; seed++) {
+            Network network = RandomImages.of(seed, 12);
+            Program main = network.main().copyForTest();
+            Tensor x = Bits.normal(seed, 1 + seed % 3, 3, 9, 11);
+            ImagePasses.assertAlike(network, main, seed, x, Pass.CHANNELS_LAST, "seed " + seed);
+            turned += turned(network, main, x);
+        }
+        assertTrue(turned > 10, turned + " convolutions");
+    }
+}

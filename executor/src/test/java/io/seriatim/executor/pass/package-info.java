@@ -1,0 +1,4 @@
+@NullMarked
+package io.seriatim.executor.pass;
+
+import org.jspecify.annotations.NullMarked;

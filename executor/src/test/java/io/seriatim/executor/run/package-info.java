@@ -1,0 +1,4 @@
+@NullMarked
+package io.seriatim.executor.run;
+
+import org.jspecify.annotations.NullMarked;

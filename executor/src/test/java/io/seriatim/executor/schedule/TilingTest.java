@@ -1,0 +1,215 @@
+package io.seriatim.executor.schedule;
+
+import static io.seriatim.executor.Executor.feeds;
+import static io.seriatim.executor.Executor.fetches;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.seriatim.executor.Bits;
+import io.seriatim.executor.Executor;
+import io.seriatim.executor.Pass;
+import io.seriatim.executor.Plan;
+import io.seriatim.executor.PlanCheck;
+import io.seriatim.executor.Probes;
+import io.seriatim.executor.ProgramFailedException;
+import io.seriatim.executor.Results;
+import io.seriatim.executor.ir.Task;
+import io.seriatim.graph.Momentum;
+import io.seriatim.graph.Network;
+import io.seriatim.graph.Outputs;
+import io.seriatim.graph.Program;
+import io.seriatim.graph.Value;
+import io.seriatim.graph.VarDesc;
+import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.kernel.Softmax;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Plans of split tasks give to the bit what plans of whole ones give, and leave nothing half done. Which weights are packed depends on what is split, and packed ones are added up in another order. */
+class TilingTest {
+    private static final int BATCH = 12;
+
+    /** What is trained. */
+    enum Subject {
+        LAYERS {
+            @Override
+            Network network() {
+                return Network.define(3, g -> {
+                    Value x = g.data("x", DType.FLOAT32, BATCH, 36);
+                    Value hidden = g.linear(g.linear(x, 40).relu(), 24).tanh();
+                    Value loss = g.softmaxCrossEntropy(g.linear(hidden, 5), g.data("y", DType.INT64, BATCH, 1)).mean();
+                    g.minimize(loss, Momentum.of(0.1));
+                    return Outputs.of("loss", loss, "hidden", hidden);
+                });
+            }
+        },
+        IMAGES {
+            @Override
+            Network network() {
+                return Network.define(4, g -> {
+                    Value x = g.data("x", DType.FLOAT32, BATCH, 36).reshape(BATCH, 1, 6, 6);
+                    Value image = g.conv2d(x, 8, 3, 1, 1).relu();
+                    Value flat = g.conv2d(image, 4, 3, 2, 1).reshape(BATCH, 36);
+                    Value both = flat.matmul(flat, false, true).softmax(-1).matmul(flat);
+                    Value loss = g.softmaxCrossEntropy(g.linear(both, 5), g.data("y", DType.INT64, BATCH, 1)).mean();
+                    g.minimize(loss, Momentum.of(0.1));
+                    return Outputs.of("loss", loss, "both", both);
+                });
+            }
+        };
+
+        abstract Network network();
+    }
+
+    @AfterEach
+    void noHooks() {
+        Probes.allOff();
+    }
+
+    private static Tensor x(int step) {
+        return Bits.normal(step, BATCH, 36);
+    }
+
+    private static Tensor y(int step) {
+        return Bits.below(5, step, BATCH, 1);
+    }
+
+    private static String[] names(Network network) {
+        return network.outputs().values().values().stream().map(Value::name).toArray(String[]::new);
+    }
+
+    @ParameterizedTest
+    @EnumSource(Subject.class)
+    void partsGiveWhatTheWholeGives(Subject subject) {
+        Network network = subject.network();
+        String[] names = names(network);
+        for (int threads : new int[]{2, 3, 4}) {
+            try (Executor executor = Executor.builder().threads(threads).eager().without(Pass.LAYOUTS, Pass.BY_PRODUCTS, Pass.STACKING)
+                    .build();
+                    Executor without = Executor.builder().threads(threads).eager()
+                            .without(Pass.PARTITION, Pass.LAYOUTS, Pass.BY_PRODUCTS, Pass.STACKING).build();
+                    Executor same = Executor.builder().without(Pass.LAYOUTS, Pass.BY_PRODUCTS, Pass.STACKING).build()) {
+                for (Executor each : List.of(executor, without, same)) {
+                    each.run(network.startup());
+                }
+                Plan parts = executor.compile(network.main(), feeds("x", "y"), fetches(names));
+                Plan plain = without.compile(network.main(), feeds("x", "y"), fetches(names));
+                Plan expected = same.compile(network.main(), feeds("x", "y"), fetches(names));
+                CompiledPlan made = parts.specialisation(executor.scope(), x(0), y(0));
+                int tasks = plain.specialisation(without.scope(), x(0), y(0)).tasks().size();
+                assertTrue(made.tasks().size() >= tasks + 10, made.tasks().size() + " tasks, " + tasks + " without parts");
+                PlanCheck.assertRight(made, false, subject + ", " + threads + " threads");
+                for (int step = 0; step < 20; step++) {
+                    Results wanted = expected.run(x(step), y(step));
+                    for (Plan plan : List.of(parts, plain)) {
+                        Results found = plan.run(x(step), y(step));
+                        for (String name : names) {
+                            Bits.assertSame(wanted.get(name), found.get(name), subject + ", step " + step + ", " + name
+                                    + (plan == parts ? " in parts" : " whole") + ", " + threads + " threads");
+                        }
+                    }
+                }
+                for (VarDesc each : network.main().persistables()) {
+                    Bits.assertSame(same.scope().get(each.name()), executor.scope().get(each.name()), each.name());
+                }
+            }
+        }
+    }
+
+    /** Rows of one layer wait for the same rows of the layer before, and for nothing else of it. */
+    @ParameterizedTest
+    @EnumSource(Subject.class)
+    void rowsGoOnAlone(Subject subject) {
+        Network network = subject.network();
+        try (Executor executor = Executor.builder().threads(2).eager().without(Pass.LAYOUTS, Pass.BY_PRODUCTS, Pass.STACKING).build()) {
+            executor.run(network.startup());
+            CompiledPlan plan = executor.compile(network.main(), feeds("x", "y"), fetches(names(network)))
+                    .specialisation(executor.scope(), x(0), y(0));
+            Ancestors order = Ancestors.of(plan.dependencies().before());
+            int alone = 0;
+            for (int i = 3; i < plan.tasks().size(); i++) {
+                int[] waits = plan.dependencies().before()[i];
+                boolean sibling = isSibling(plan, i);
+                alone += sibling && waits.length == 1 && isSibling(plan, waits[0]) && !order.precedes(waits[0] - 1, i) ? 1 : 0;
+            }
+            assertTrue(alone >= 2, alone + " parts wait for one part only");
+        }
+    }
+
+    /** What is too small to be split for its own sake goes on where the parts of a product have ended; the same without a product before it stays whole. */
+    @Test
+    void whatIsSmallFollowsParts() {
+        Network network = Network.define(5, g -> {
+            Value x = g.data("x", DType.FLOAT32, 64, 256);
+            Value follows = g.linear(x, 256).softmax(-1);
+            g.minimize(follows.square().mean(), Momentum.of(0.1));
+            return Outputs.of("follows", follows, "alone", x.softmax(-1));
+        });
+        String alone = network.outputs().get("alone").name();
+        try (Executor parallel = Executor.builder().threads(2).build(); Executor serial = Executor.builder().build()) {
+            Tensor x = Bits.normal(1, 64, 256);
+            for (Executor each : List.of(parallel, serial)) {
+                each.run(network.startup());
+                Plan plan = each.compile(network.main(), feeds("x"), fetches(alone));
+                assertEquals(each == parallel ? 3 : 2, softmaxes(plan.specialisation(each.scope(), x)));
+            }
+        }
+    }
+
+    private static long softmaxes(CompiledPlan plan) {
+        return Task.stages(plan.tasks())
+                .filter(stage -> stage.computation() instanceof Softmax).count();
+    }
+
+    private static boolean isSibling(CompiledPlan plan, int task) {
+        return task > 0 && plan.tasks().get(task).operations().equals(plan.tasks().get(task - 1).operations())
+                && Arrays.equals(plan.tasks().get(task).writes(), plan.tasks().get(task - 1).writes());
+    }
+
+    /** Wherever a run fails, each parameter is that of before or of after the step. */
+    @ParameterizedTest
+    @CsvSource({"LAYERS,2", "LAYERS,3", "IMAGES,2"})
+    void nothingIsHalfChanged(Subject subject, int threads) {
+        Network network = subject.network();
+        String loss = network.outputs().get("loss").name();
+        for (int position = 0; position < network.main().global().ops().size(); position++) {
+            Program program = Probes.before(network.main(), position, "test_kernel", "fault");
+            try (Executor failing = Executor.builder().threads(threads).eager().without(Pass.LAYOUTS, Pass.BY_PRODUCTS, Pass.STACKING)
+                    .build(); Executor right = Executor.builder().without(Pass.LAYOUTS, Pass.BY_PRODUCTS, Pass.STACKING).build()) {
+                failing.run(network.startup());
+                right.run(network.startup());
+                Map<String, Tensor> old = values(network, right);
+                right.compile(network.main(), feeds("x", "y"), fetches(loss)).run(x(1), y(1));
+                Map<String, Tensor> complete = values(network, right);
+                Plan plan = failing.compile(program, feeds("x", "y"), fetches(loss));
+                Probes.on("fault", _ -> {
+                    throw new IllegalStateException("this was to fail");
+                });
+                assertThrows(ProgramFailedException.class, () -> plan.run(x(1), y(1)));
+                Probes.off("fault");
+                for (VarDesc each : network.main().persistables()) {
+                    float[] found = failing.scope().get(each.name()).toFloatArray();
+                    boolean whole = Arrays.equals(found, Objects.requireNonNull(old.get(each.name())).toFloatArray())
+                            || Arrays.equals(found, Objects.requireNonNull(complete.get(each.name())).toFloatArray());
+                    assertTrue(whole, each.name() + " is half changed after a failure before operation " + position);
+                }
+            }
+        }
+    }
+
+    private static Map<String, Tensor> values(Network network, Executor executor) {
+        Map<String, Tensor> values = new HashMap<>();
+        network.main().persistables().forEach(each -> values.put(each.name(), Bits.copy(executor.scope().get(each.name()))));
+        return values;
+    }
+}

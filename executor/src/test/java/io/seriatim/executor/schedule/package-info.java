@@ -1,0 +1,4 @@
+@NullMarked
+package io.seriatim.executor.schedule;
+
+import org.jspecify.annotations.NullMarked;

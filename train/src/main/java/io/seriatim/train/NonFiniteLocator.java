@@ -1,0 +1,74 @@
+package io.seriatim.train;
+
+import io.seriatim.executor.ProgramFailedException;
+import io.seriatim.executor.Scope;
+import io.seriatim.tensor.Tensor;
+import io.seriatim.train.data.Batches;
+import java.io.IOException;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Finds the operation that was the first to compute NaN or an infinite value. Since a training can be repeated to the bit, it is repeated from the newest checkpoint, without touching the variables that have
+ * failed, and its last steps are run with every result looked at.
+ */
+final class NonFiniteLocator {
+    /** The loss shows what an update may have done in the step before. */
+    private static final int LOOKED_AT = 3;
+
+    private final Training training;
+    private final TrainingState failed;
+
+    NonFiniteLocator(Training training, TrainingState failed) {
+        this.training = training;
+        this.failed = failed;
+    }
+
+    NotFiniteException search(double loss) throws IOException {
+        String what = "The loss of step " + (failed.step() + 1) + " is " + (Double.isNaN(loss) ? "NaN" : "infinite") + ". ";
+        String advice = " Take a smaller learning rate, clip gradients, or look at the data";
+        Found found = repeat();
+        return found == null
+                ? new NotFiniteException(what + "No operation of the last " + LOOKED_AT + " steps computed such a value from finite ones."
+                        + advice, null)
+                : new NotFiniteException(what + "The first such value came in step " + found.step + ": " + found.failure.getMessage() + "."
+                        + advice, found.failure);
+    }
+
+    private record Found(long step, ProgramFailedException failure) {
+    }
+
+    private @Nullable Found repeat() throws IOException {
+        Scope scope = new Scope();
+        TrainingState state = training.rewind(scope, failed.data());
+        long perEpoch = Batches.of(training.data().training(), state.batch(), state.seed()).perEpoch();
+        try (TrainingReader reader = new TrainingReader(training.data().training(), state)) {
+            long unchecked = Math.max(0, failed.step() + 1 - LOOKED_AT - state.step());
+            try (Steps steps = new Steps(training.model(), training.options(), scope, state.step(), false, null)) {
+                for (long i = 0; i < unchecked; i++) {
+                    run(steps, reader.next());
+                    state = state.stepped(perEpoch);
+                }
+            }
+            try (Steps steps = new Steps(training.model(), training.options(), scope, state.step(), true, null)) {
+                while (state.step() <= failed.step()) {
+                    try {
+                        run(steps, reader.next());
+                    } catch (ProgramFailedException e) {
+                        return new Found(state.step() + 1, e);
+                    }
+                    state = state.stepped(perEpoch);
+                }
+            }
+            return null;
+        }
+    }
+
+    private static void run(Steps steps, List<Tensor> batch) {
+        try {
+            steps.run(batch);
+        } finally {
+            batch.forEach(Tensor::close);
+        }
+    }
+}
