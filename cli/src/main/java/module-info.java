@@ -1,4 +1,7 @@
-/** The command line. Others join its measurements through {@link io.seriatim.cli.bench.EnginePeer} and {@link io.seriatim.cli.bench.ServePeer}. */
+/**
+ * The command line. Others join its measurements through {@link io.seriatim.cli.bench.EnginePeer} and
+ * {@link io.seriatim.cli.bench.ServePeer}.
+ */
 module io.seriatim.cli {
     requires info.picocli;
     requires io.seriatim.engine;

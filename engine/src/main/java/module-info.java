@@ -1,5 +1,6 @@
 /**
- * The dependency engine: operations pushed with the variables that they read and mutate, run in parallel with the result of the serial program.
+ * The dependency engine: operations pushed with the variables that they read and mutate, run in parallel with the
+ * result of the serial program.
  */
 module io.seriatim.engine {
     requires jdk.jfr;

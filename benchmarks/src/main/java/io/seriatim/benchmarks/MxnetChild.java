@@ -39,7 +39,8 @@ final class MxnetChild {
             for (String line = in.readLine(); line != null; line = in.readLine()) {
                 int blank = line.indexOf(' ');
                 int ops = Integer.parseInt(line.substring(blank + 1));
-                Workload workload = child.workloads.computeIfAbsent(line, key -> Workload.of(key.substring(0, blank), ops));
+                Workload workload = child.workloads.computeIfAbsent(line,
+                        key -> Workload.of(key.substring(0, blank), ops));
                 System.out.println("ran " + child.run(workload) + " " + workload.size());
             }
         }

@@ -13,7 +13,8 @@ import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
 
 /**
- * Where MXNet's shared libraries are: in the build folder's {@code peers}, where the jar that holds them is brought by Maven at the first use and unpacked.
+ * Where MXNet's shared libraries are: in the build folder's {@code peers}, where the jar that holds them is brought by
+ * Maven at the first use and unpacked.
  */
 final class MxnetLibrary {
     static final String VERSION = "1.9.1";
@@ -52,13 +53,15 @@ final class MxnetLibrary {
                 if (entry.getName().startsWith(INSIDE) && !entry.isDirectory()) {
                     try (InputStream in = zip.getInputStream(entry)) {
                         // The last part of the name only: an entry cannot lead out of the folder.
-                        Files.copy(in, part.resolve(Path.of(entry.getName()).getFileName()), StandardCopyOption.REPLACE_EXISTING);
+                        Files.copy(in, part.resolve(Path.of(entry.getName()).getFileName()),
+                                StandardCopyOption.REPLACE_EXISTING);
                     }
                 }
             }
             rename(part, folder);
         } catch (IOException e) {
-            throw new PeerUnavailableException(jar + " could not be unpacked: " + e.getMessage() + "; delete it and run again", e);
+            throw new PeerUnavailableException(
+                    jar + " could not be unpacked: " + e.getMessage() + "; delete it and run again", e);
         }
     }
 

@@ -21,8 +21,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The library in a JVM of its own: its number of workers comes from the environment, which must be set before it is loaded, and two numbers are compared in one run.
- * One line goes in for each run, {@code WORKLOAD OPS}, and one comes out, {@code ran NANOS OPERATIONS}; whatever else comes out is ignored.
+ * The library in a JVM of its own: its number of workers comes from the environment, which must be set before it is
+ * loaded, and two numbers are compared in one run. One line goes in for each run, {@code WORKLOAD OPS}, and one comes
+ * out, {@code ran NANOS OPERATIONS}; whatever else comes out is ignored.
  */
 final class MxnetSession implements EnginePeer.Session {
     private static final Duration LIMIT = Duration.ofMinutes(2);
@@ -43,10 +44,12 @@ final class MxnetSession implements EnginePeer.Session {
 
     static MxnetSession start(Path library, int workers) throws PeerUnavailableException, InterruptedException {
         Path folder = Objects.requireNonNull(library.getParent(), "folder");
-        String classPath = PeerFolder.classPathOf(MxnetChild.class) + File.pathSeparator + PeerFolder.classPathOf(Workload.class);
+        String classPath = PeerFolder.classPathOf(MxnetChild.class) + File.pathSeparator
+                + PeerFolder.classPathOf(Workload.class);
         String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
         ProcessBuilder builder = new ProcessBuilder(
-                List.of(java, "--enable-native-access=ALL-UNNAMED", "-cp", classPath, MxnetChild.class.getName(), library.toString()));
+                List.of(java, "--enable-native-access=ALL-UNNAMED", "-cp", classPath, MxnetChild.class.getName(),
+                        library.toString()));
         builder.environment().put("OMP_NUM_THREADS", "1");
         builder.environment().put("MXNET_CPU_WORKER_NTHREADS", Integer.toString(workers));
         builder.environment().put("LD_LIBRARY_PATH", folder.toString());
@@ -66,16 +69,19 @@ final class MxnetSession implements EnginePeer.Session {
     }
 
     @Override
-    public EnginePeer.Timing run(String workload, int ops, int spin) throws PeerUnavailableException, InterruptedException {
+    public EnginePeer.Timing run(String workload, int ops, int spin)
+            throws PeerUnavailableException, InterruptedException {
         if (spin > 0) {
-            throw new PeerUnavailableException("its operations have an empty body, so it cannot take part with --spin " + spin);
+            throw new PeerUnavailableException(
+                    "its operations have an empty body, so it cannot take part with --spin " + spin);
         }
         in.println(workload + " " + ops);
         Matcher ran = RAN.matcher(await("ran "));
         if (!ran.matches()) {
             throw new PeerUnavailableException("its JVM answered with a malformed line");
         }
-        return new EnginePeer.Timing(Long.parseLong(ran.group("nanos")), Long.parseLong(ran.group("operations")), ResultCheck.EMPTY_BODY);
+        return new EnginePeer.Timing(Long.parseLong(ran.group("nanos")), Long.parseLong(ran.group("operations")),
+                ResultCheck.EMPTY_BODY);
     }
 
     /** Takes lines until one begins as it should. */

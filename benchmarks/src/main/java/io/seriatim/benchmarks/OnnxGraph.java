@@ -5,7 +5,10 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.List;
 
-/** A model in the format of ONNX, while it is written: its field numbers are those of {@code onnx.proto}. All numbers are float32. */
+/**
+ * A model in the format of ONNX, while it is written: its field numbers are those of {@code onnx.proto}. All numbers
+ * are float32.
+ */
 final class OnnxGraph {
     private static final int IR_VERSION = 8;
     private static final int OPERATOR_SET = 17;
@@ -42,7 +45,8 @@ final class OnnxGraph {
         float[] values = value.toFloatArray();
         ByteBuffer raw = ByteBuffer.allocate(values.length * Float.BYTES).order(ByteOrder.LITTLE_ENDIAN);
         raw.asFloatBuffer().put(values);
-        graph.message(5, new ProtobufMessage().numbers(1, value.shape().dims()).number(2, FLOAT).text(8, name).raw(9, raw.array()));
+        graph.message(5, new ProtobufMessage().numbers(1, value.shape().dims()).number(2, FLOAT).text(8, name).raw(9,
+                raw.array()));
         return this;
     }
 
@@ -66,7 +70,8 @@ final class OnnxGraph {
     }
 
     byte[] model() {
-        return new ProtobufMessage().number(1, IR_VERSION).message(7, graph).message(8, new ProtobufMessage().number(2, OPERATOR_SET))
+        return new ProtobufMessage().number(1, IR_VERSION).message(7, graph)
+                .message(8, new ProtobufMessage().number(2, OPERATOR_SET))
                 .toByteArray();
     }
 }

@@ -14,8 +14,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The few calls of ONNX Runtime's Java library that a request needs. The library is loaded out of a jar that is brought when it is asked for, so the calls are method handles: each costs some nanoseconds more than
- * a plain one, of a request of 30 microseconds and more.
+ * The few calls of ONNX Runtime's Java library that a request needs. The library is loaded out of a jar that is brought
+ * when it is asked for, so the calls are method handles: each costs some nanoseconds more than a plain one, of a
+ * request of 30 microseconds and more.
  */
 final class OnnxRuntimeCalls {
     private static final Map<Path, OnnxRuntimeCalls> LOADED = new HashMap<>();
@@ -33,7 +34,8 @@ final class OnnxRuntimeCalls {
 
     private OnnxRuntimeCalls(Path jar) throws IOException, ReflectiveOperationException, PeerUnavailableException {
         // Never closed: classes are loaded out of it for as long as the process lives.
-        ClassLoader loader = new URLClassLoader("onnxruntime", new URL[]{jar.toUri().toURL()}, OnnxRuntimeCalls.class.getClassLoader());
+        ClassLoader loader = new URLClassLoader("onnxruntime", new URL[]{jar.toUri().toURL()},
+                OnnxRuntimeCalls.class.getClassLoader());
         MethodHandles.Lookup lookup = MethodHandles.publicLookup();
         Class<?> environmentType = loader.loadClass(PACKAGE + "OrtEnvironment");
         Class<?> optionsType = loader.loadClass(PACKAGE + "OrtSession$SessionOptions");
@@ -42,24 +44,31 @@ final class OnnxRuntimeCalls {
         Class<?> resultType = loader.loadClass(PACKAGE + "OrtSession$Result");
         Class<?> valueType = loader.loadClass(PACKAGE + "OnnxValue");
         newOptions = generic(lookup.findConstructor(optionsType, MethodType.methodType(void.class)), Object.class);
-        setIntraOpThreads = generic(lookup.findVirtual(optionsType, "setIntraOpNumThreads", MethodType.methodType(void.class, int.class)),
+        setIntraOpThreads = generic(
+                lookup.findVirtual(optionsType, "setIntraOpNumThreads", MethodType.methodType(void.class, int.class)),
                 void.class, Object.class, int.class);
-        setInterOpThreads = generic(lookup.findVirtual(optionsType, "setInterOpNumThreads", MethodType.methodType(void.class, int.class)),
+        setInterOpThreads = generic(
+                lookup.findVirtual(optionsType, "setInterOpNumThreads", MethodType.methodType(void.class, int.class)),
                 void.class, Object.class, int.class);
         createSession = generic(
-                lookup.findVirtual(environmentType, "createSession", MethodType.methodType(sessionType, byte[].class, optionsType)),
+                lookup.findVirtual(environmentType, "createSession",
+                        MethodType.methodType(sessionType, byte[].class, optionsType)),
                 Object.class, Object.class, byte[].class, Object.class);
         createTensor = generic(
                 lookup.findStatic(tensorType, "createTensor",
                         MethodType.methodType(tensorType, environmentType, FloatBuffer.class, long[].class)),
                 AutoCloseable.class, Object.class, FloatBuffer.class, long[].class);
-        run = generic(lookup.findVirtual(sessionType, "run", MethodType.methodType(resultType, Map.class)), AutoCloseable.class,
+        run = generic(lookup.findVirtual(sessionType, "run", MethodType.methodType(resultType, Map.class)),
+                AutoCloseable.class,
                 Object.class, Map.class);
-        get = generic(lookup.findVirtual(resultType, "get", MethodType.methodType(valueType, int.class)), Object.class, Object.class,
+        get = generic(lookup.findVirtual(resultType, "get", MethodType.methodType(valueType, int.class)), Object.class,
+                Object.class,
                 int.class);
-        floats = generic(lookup.findVirtual(tensorType, "getFloatBuffer", MethodType.methodType(FloatBuffer.class)), FloatBuffer.class,
+        floats = generic(lookup.findVirtual(tensorType, "getFloatBuffer", MethodType.methodType(FloatBuffer.class)),
+                FloatBuffer.class,
                 Object.class);
-        environment = call(() -> lookup.findStatic(environmentType, "getEnvironment", MethodType.methodType(environmentType)).invoke());
+        environment = call(() -> lookup
+                .findStatic(environmentType, "getEnvironment", MethodType.methodType(environmentType)).invoke());
     }
 
     private interface Call<T> {

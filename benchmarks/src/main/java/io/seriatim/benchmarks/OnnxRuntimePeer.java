@@ -26,7 +26,8 @@ public final class OnnxRuntimePeer implements ServePeer {
     }
 
     @Override
-    public Session open(Program network, Map<String, Tensor> parameters, String fed, String fetched, Consumer<String> notice)
+    public Session open(Program network, Map<String, Tensor> parameters, String fed, String fetched,
+            Consumer<String> notice)
             throws PeerUnavailableException, InterruptedException {
         byte[] model = OnnxTranslation.of(network, parameters, fed, fetched);
         long[] shape = Objects.requireNonNull(network.global().get(fed).type().tensorType()).shape();

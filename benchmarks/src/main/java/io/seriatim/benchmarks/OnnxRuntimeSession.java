@@ -15,7 +15,8 @@ import io.seriatim.cli.bench.ServePeer;
  *            of what is fed
  */
 @SuppressWarnings("ArrayRecordComponent") // Never compared.
-record OnnxRuntimeSession(OnnxRuntimeCalls calls, AutoCloseable session, String fed, long... shape) implements ServePeer.Session {
+record OnnxRuntimeSession(OnnxRuntimeCalls calls, AutoCloseable session, String fed,
+        long... shape) implements ServePeer.Session {
     @Override
     public float[] call(float... values) {
         return calls.run(session, fed, values, shape);

@@ -16,8 +16,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes a network for inference as a model of ONNX, as a user of ONNX would: a product and the bias that is added to it are one Gemm, and a convolution has its bias itself. Only the operations of the networks
- * that are compared are known.
+ * Writes a network for inference as a model of ONNX, as a user of ONNX would: a product and the bias that is added to
+ * it are one Gemm, and a convolution has its bias itself. Only the operations of the networks that are compared are
+ * known.
  */
 final class OnnxTranslation {
     private final Block block;
@@ -32,7 +33,8 @@ final class OnnxTranslation {
         this.parameters = parameters;
     }
 
-    static byte[] of(Program program, Map<String, Tensor> parameters, String fed, String fetched) throws PeerUnavailableException {
+    static byte[] of(Program program, Map<String, Tensor> parameters, String fed, String fetched)
+            throws PeerUnavailableException {
         return new OnnxTranslation(program, parameters).translate(fed, fetched);
     }
 
@@ -87,8 +89,10 @@ final class OnnxTranslation {
             case "relu" -> graph.node("Relu", op.input("X"), op.output("Out").getFirst());
             case "flatten_contiguous_range" -> graph.node("Flatten", op.input("X"), op.output("Out").getFirst());
             case "pool2d" -> pool(op);
-            case "batch_norm" -> graph.node("BatchNormalization", List.of(op.input("X").getFirst(), parameter(op, "Scale"),
-                    parameter(op, "Bias"), parameter(op, "Mean"), parameter(op, "Variance")), op.output("Y").getFirst(),
+            case "batch_norm" -> graph.node("BatchNormalization",
+                    List.of(op.input("X").getFirst(), parameter(op, "Scale"),
+                            parameter(op, "Bias"), parameter(op, "Mean"), parameter(op, "Variance")),
+                    op.output("Y").getFirst(),
                     OnnxGraph.Attribute.of("epsilon", real(op, "epsilon")));
             default -> throw new PeerUnavailableException("operation " + op.type() + " is not translated to ONNX");
         }
@@ -129,7 +133,8 @@ final class OnnxTranslation {
             graph.node("GlobalAveragePool", op.input("X"), op.output("Out").getFirst());
         } else if (largest && !all) {
             graph.node("MaxPool", op.input("X"), op.output("Out").getFirst(),
-                    OnnxGraph.Attribute.of("kernel_shape", both(op, "ksize")), OnnxGraph.Attribute.of("strides", both(op, "strides")),
+                    OnnxGraph.Attribute.of("kernel_shape", both(op, "ksize")),
+                    OnnxGraph.Attribute.of("strides", both(op, "strides")),
                     OnnxGraph.Attribute.of("pads", pads(op)));
         } else {
             throw new PeerUnavailableException("this kind of pooling is not translated to ONNX: " + op);
@@ -145,14 +150,16 @@ final class OnnxTranslation {
     private static float real(OpDesc op, String name) {
         return switch (op.attribute(name)) {
             case Attribute.Real(float value) -> value;
-            case null, default -> throw new IllegalArgumentException("Attribute '" + name + "' must be a real number: " + op);
+            case null, default ->
+                throw new IllegalArgumentException("Attribute '" + name + "' must be a real number: " + op);
         };
     }
 
     private static long[] both(OpDesc op, String name) {
         return switch (op.attribute(name)) {
             case Attribute.Ints(List<Integer> values) -> values.stream().mapToLong(Integer::longValue).toArray();
-            case null, default -> throw new IllegalArgumentException("Attribute '" + name + "' must be whole numbers: " + op);
+            case null, default ->
+                throw new IllegalArgumentException("Attribute '" + name + "' must be whole numbers: " + op);
         };
     }
 

@@ -12,7 +12,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
- * The build folder's {@code peers}, into which Maven brings jars at their first use: neither the product nor its build needs them.
+ * The build folder's {@code peers}, into which Maven brings jars at their first use: neither the product nor its build
+ * needs them.
  *
  * @param path
  *            of the folder, which need not be there
@@ -26,7 +27,8 @@ record PeerFolder(Path path) {
         Path entry = classPathOf(type);
         Path parent = entry.getParent();
         if (parent == null || !parent.endsWith("target")) {
-            throw new PeerUnavailableException("the comparison runs out of its build folder, benchmarks/target, but is in " + entry);
+            throw new PeerUnavailableException(
+                    "the comparison runs out of its build folder, benchmarks/target, but is in " + entry);
         }
         return new PeerFolder(parent.resolve("peers"));
     }
@@ -40,7 +42,8 @@ record PeerFolder(Path path) {
         try {
             return Path.of(source.getLocation().toURI());
         } catch (URISyntaxException | IllegalArgumentException e) {
-            throw new PeerUnavailableException(type.getSimpleName() + " was not loaded from a file but from " + source.getLocation(), e);
+            throw new PeerUnavailableException(
+                    type.getSimpleName() + " was not loaded from a file but from " + source.getLocation(), e);
         }
     }
 
@@ -54,10 +57,12 @@ record PeerFolder(Path path) {
      * @param size
      *            for the user
      */
-    Path jar(String name, String artifact, String size, Consumer<String> notice) throws PeerUnavailableException, InterruptedException {
+    Path jar(String name, String artifact, String size, Consumer<String> notice)
+            throws PeerUnavailableException, InterruptedException {
         Path jar = path.resolve(name);
         if (!Files.exists(jar)) {
-            notice.accept("bringing " + artifact + " (" + size + ") into " + path + ", for at most " + LIMIT.toMinutes() + " minutes");
+            notice.accept("bringing " + artifact + " (" + size + ") into " + path + ", for at most " + LIMIT.toMinutes()
+                    + " minutes");
             resolve(jar, artifact);
         }
         return jar;
@@ -67,7 +72,8 @@ record PeerFolder(Path path) {
         try {
             Files.createDirectories(path);
             File log = path.resolve(jar.getFileName() + ".log").toFile();
-            Process maven = new ProcessBuilder("mvn", "-q", "-B", COPY_GOAL, "-Dartifact=" + artifact, "-DoutputDirectory=" + path)
+            Process maven = new ProcessBuilder("mvn", "-q", "-B", COPY_GOAL, "-Dartifact=" + artifact,
+                    "-DoutputDirectory=" + path)
                     .directory(path.toFile()).redirectErrorStream(true).redirectOutput(log).start();
             boolean ended;
             try {
@@ -76,10 +82,12 @@ record PeerFolder(Path path) {
                 maven.destroyForcibly();
             }
             if (!ended || maven.exitValue() != 0 || !Files.exists(jar)) {
-                throw new PeerUnavailableException(artifact + " could not be resolved" + (ended ? "" : " in time") + ": see " + log);
+                throw new PeerUnavailableException(
+                        artifact + " could not be resolved" + (ended ? "" : " in time") + ": see " + log);
             }
         } catch (IOException e) {
-            throw new PeerUnavailableException(artifact + " could not be resolved, since mvn did not start: " + e.getMessage(), e);
+            throw new PeerUnavailableException(
+                    artifact + " could not be resolved, since mvn did not start: " + e.getMessage(), e);
         }
     }
 }

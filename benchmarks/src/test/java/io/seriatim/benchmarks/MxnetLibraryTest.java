@@ -26,7 +26,8 @@ class MxnetLibraryTest {
 
     @Test
     void thePeerIsFoundAsAService() {
-        assertEquals(List.of("MXNet 1.9.1"), ServiceLoader.load(EnginePeer.class).stream().map(peer -> peer.get().name()).toList());
+        assertEquals(List.of("MXNet 1.9.1"),
+                ServiceLoader.load(EnginePeer.class).stream().map(peer -> peer.get().name()).toList());
     }
 
     @Test
@@ -42,7 +43,8 @@ class MxnetLibraryTest {
     @Test
     void aBrokenJarIsNamed() throws Exception {
         Path jar = Files.writeString(folder.resolve("broken.jar"), "no zip");
-        PeerUnavailableException e = assertThrows(PeerUnavailableException.class, () -> MxnetLibrary.unpack(jar, folder.resolve("to")));
+        PeerUnavailableException e = assertThrows(PeerUnavailableException.class,
+                () -> MxnetLibrary.unpack(jar, folder.resolve("to")));
         assertTrue(String.valueOf(e.getMessage()).startsWith(jar + " could not be unpacked"), e.getMessage());
         assertFalse(Files.exists(folder.resolve("to")));
     }

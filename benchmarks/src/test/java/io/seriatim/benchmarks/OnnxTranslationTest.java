@@ -33,9 +33,11 @@ class OnnxTranslationTest {
         Map<String, Tensor> parameters = new HashMap<>();
         for (VarDesc variable : network.main().parameters()) {
             long[] shape = Objects.requireNonNull(variable.type().tensorType()).shape();
-            parameters.put(variable.name(), Tensor.of(new float[(int) Arrays.stream(shape).reduce(1, (a, b) -> a * b)], shape));
+            parameters.put(variable.name(),
+                    Tensor.of(new float[(int) Arrays.stream(shape).reduce(1, (a, b) -> a * b)], shape));
         }
-        byte[] model = OnnxTranslation.of(network.main().copyForTest(), parameters, "x", network.outputs().get("y").name());
+        byte[] model = OnnxTranslation.of(network.main().copyForTest(), parameters, "x",
+                network.outputs().get("y").name());
         return message(UnknownFieldSet.parseFrom(model), 7).getFirst();
     }
 
@@ -54,7 +56,8 @@ class OnnxTranslationTest {
     }
 
     private static List<String> nodes(UnknownFieldSet graph) {
-        return message(graph, 1).stream().map(node -> text(node, 4) + node.getField(1).getLengthDelimitedList().size()).toList();
+        return message(graph, 1).stream().map(node -> text(node, 4) + node.getField(1).getLengthDelimitedList().size())
+                .toList();
     }
 
     @Test
@@ -76,15 +79,18 @@ class OnnxTranslationTest {
             Value y = g.batchNorm(g.layers().conv2d(2, 2, 3).padding(1).noBias().apply(x));
             return y.plus(x).relu().globalAveragePool2d().flatten(1);
         }, 1, 2, 8, 8);
-        assertEquals(List.of("Conv2", "BatchNormalization5", "Add2", "Relu1", "GlobalAveragePool1", "Flatten1"), nodes(graph));
-        List<Long> pads = message(message(graph, 1).getFirst(), 5).stream().filter(attribute -> text(attribute, 1).equals("pads"))
+        assertEquals(List.of("Conv2", "BatchNormalization5", "Add2", "Relu1", "GlobalAveragePool1", "Flatten1"),
+                nodes(graph));
+        List<Long> pads = message(message(graph, 1).getFirst(), 5).stream()
+                .filter(attribute -> text(attribute, 1).equals("pads"))
                 .findFirst().orElseThrow().getField(8).getVarintList();
         assertEquals(List.of(1L, 1L, 1L, 1L), pads);
     }
 
     @Test
     void whatIsUnknownIsNamed() {
-        PeerUnavailableException e = assertThrows(PeerUnavailableException.class, () -> graph((_, x) -> x.tanh(), 1, 4));
+        PeerUnavailableException e = assertThrows(PeerUnavailableException.class,
+                () -> graph((_, x) -> x.tanh(), 1, 4));
         assertTrue(String.valueOf(e.getMessage()).contains("operation tanh"), e.getMessage());
     }
 
@@ -92,7 +98,8 @@ class OnnxTranslationTest {
     void theWireFormatIsThatOfItsDescription() {
         // The examples of the format's own description: 150 as a number, "testing" as a text.
         assertArrayEquals(new byte[]{8, (byte) 0x96, 1}, new ProtobufMessage().number(1, 150).toByteArray());
-        assertArrayEquals(new byte[]{0x12, 7, 't', 'e', 's', 't', 'i', 'n', 'g'}, new ProtobufMessage().text(2, "testing").toByteArray());
+        assertArrayEquals(new byte[]{0x12, 7, 't', 'e', 's', 't', 'i', 'n', 'g'},
+                new ProtobufMessage().text(2, "testing").toByteArray());
         assertArrayEquals(new byte[]{0x1d, 0, 0, (byte) 0x80, 0x3f}, new ProtobufMessage().real(3, 1).toByteArray());
     }
 

@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * Does a little of everything that takes long to start. The launcher records a process that runs it: later ones find the classes and lambdas that it used loaded and linked, and the compiler
- * knows what it called often.
+ * Does a little of everything that takes long to start. The launcher records a process that runs it: later ones find
+ * the classes and lambdas that it used loaded and linked, and the compiler knows what it called often.
  */
 final class AotTrainingRun {
     /** Enough for a few batches. */
@@ -23,8 +23,9 @@ final class AotTrainingRun {
     static void run(Path folder) throws IOException {
         Path data = Files.write(folder.resolve("names.txt"),
                 Object.class.getModule().getPackages().stream().sorted().limit(NAMES).toList());
-        for (List<String> line : List.of(List.of("--help"), List.of("train", "names", "--data", data.toString(), "--steps", "4", "--out",
-                folder.resolve("run").toString()))) {
+        for (List<String> line : List.of(List.of("--help"),
+                List.of("train", "names", "--data", data.toString(), "--steps", "4", "--out",
+                        folder.resolve("run").toString()))) {
             int code = Main.run(Main.commandLine(), line.toArray(String[]::new));
             if (code != 0) {
                 throw new IllegalStateException("'" + String.join(" ", line) + "' ended with " + code);

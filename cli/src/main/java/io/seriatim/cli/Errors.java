@@ -33,7 +33,8 @@ final class Errors {
         CommandLine command = e.getCommandLine();
         List<String> unknown = command.getUnmatchedArguments();
         // A mistyped option is often the one that is missing, so it is named first.
-        boolean mistyped = !unknown.isEmpty() && (e instanceof MissingParameterException || e instanceof UnmatchedArgumentException);
+        boolean mistyped = !unknown.isEmpty()
+                && (e instanceof MissingParameterException || e instanceof UnmatchedArgumentException);
         String line = mistyped ? unknown(command, unknown, message(e)) : message(e);
         print(command.getErr(), line + " (see '" + command.getCommandSpec().qualifiedName() + " --help')", e, args);
         return ExitCode.USAGE;
@@ -42,14 +43,16 @@ final class Errors {
     private static String unknown(CommandLine command, List<String> arguments, String otherwise) {
         Optional<String> option = arguments.stream().filter(argument -> argument.startsWith("-")).findFirst();
         if (option.isPresent()) {
-            return "Unknown option: '" + option.get() + "'" + didYouMean(option.get(), command.getCommandSpec().optionsMap().keySet(), "");
+            return "Unknown option: '" + option.get() + "'"
+                    + didYouMean(option.get(), command.getCommandSpec().optionsMap().keySet(), "");
         }
         Set<String> commands = command.getSubcommands().keySet();
         if (commands.isEmpty()) {
             return otherwise;
         }
         String name = arguments.getFirst();
-        return "There is no command '" + name + "'" + didYouMean(name, commands, ": the commands are " + String.join(", ", commands));
+        return "There is no command '" + name + "'"
+                + didYouMean(name, commands, ": the commands are " + String.join(", ", commands));
     }
 
     private static String didYouMean(String word, Set<String> known, String otherwise) {
@@ -68,7 +71,10 @@ final class Errors {
         return ExitCode.SOFTWARE;
     }
 
-    /** Tells of output that could not be written; a reader that has read enough, such as {@code head}, is no reason for a line. */
+    /**
+     * Tells of output that could not be written; a reader that has read enough, such as {@code head}, is no reason for
+     * a line.
+     */
     static int notWritten(PrintWriter err, IOException failure, String... args) {
         if (!StandardOutput.isClosedByReader(failure)) {
             print(err, "The standard output could not be written: " + message(failure), failure, args);
@@ -123,10 +129,14 @@ final class Errors {
         }
     }
 
-    /** A message that names a file only says nothing without its type, and a bug has a type to search for: only our own are shown bare. */
+    /**
+     * A message that names a file only says nothing without its type, and a bug has a type to search for: only our own
+     * are shown bare.
+     */
     private static String message(Throwable t) {
         String text = t.getMessage() == null ? "" : t.getMessage().strip().replaceAll("\\s*\\R\\s*", " ");
-        boolean plain = t instanceof ParameterException || t instanceof IllegalArgumentException || t instanceof NotFiniteException;
+        boolean plain = t instanceof ParameterException || t instanceof IllegalArgumentException
+                || t instanceof NotFiniteException;
         if (plain && !text.isEmpty()) {
             return text;
         }

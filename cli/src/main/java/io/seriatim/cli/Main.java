@@ -21,18 +21,23 @@ import picocli.CommandLine.RunLast;
 import picocli.CommandLine.ScopeType;
 
 /** The command {@code seriatim}. */
-@Command(name = "seriatim", description = "Takes a program written serially and runs it in parallel with the same result.", scope = ScopeType.INHERIT, mixinStandardHelpOptions = true, versionProvider = Version.class, subcommands = {
-        TrainCommand.class, Main.Demo.class, Main.Bench.class, RunCommand.class, ShowCommand.class, DoctorCommand.class})
+@Command(name = "seriatim", description = "Takes a program written serially and runs it in parallel with the same "
+        + "result.", scope = ScopeType.INHERIT, mixinStandardHelpOptions = true, versionProvider = Version.class,
+        subcommands = {
+                TrainCommand.class, Main.Demo.class, Main.Bench.class, RunCommand.class, ShowCommand.class,
+                DoctorCommand.class})
 final class Main {
     /** The commands that show something. */
-    @Command(name = "demo", description = "Show what the engine does with a real program.", subcommands = {SerialToParallelCommand.class,
+    @Command(name = "demo", description = "Show what the engine does with a real program.", subcommands = {
+            SerialToParallelCommand.class,
             TwoDevicesCommand.class})
     static final class Demo {
         // Only a name for its subcommands.
     }
 
     /** The commands that measure something. */
-    @Command(name = "bench", description = "Measure, against others in the same run.", subcommands = {BenchEngineCommand.class,
+    @Command(name = "bench", description = "Measure, against others in the same run.", subcommands = {
+            BenchEngineCommand.class,
             BenchExecutorCommand.class, BenchKernelsCommand.class, BenchServeCommand.class, BenchTrainCommand.class})
     static final class Bench {
         // Only a name for its subcommands.
@@ -51,7 +56,10 @@ final class Main {
                 .setExecutionStrategy(Main::execute);
     }
 
-    /** All that a command prints passes through an output that terminals do not obey. Help is our own, and may be in colours. */
+    /**
+     * All that a command prints passes through an output that terminals do not obey. Help is our own, and may be in
+     * colours.
+     */
     private static int execute(ParseResult parsed) {
         Integer helped = CommandLine.executeHelpRequest(parsed);
         if (helped != null) {

@@ -19,7 +19,8 @@ public final class Nearest {
      *            what was typed; upper and lower case are the same
      * @param known
      *            the words that exist
-     * @return the nearest one, the first of several; empty if every word differs in more than two characters, or in half of its own
+     * @return the nearest one, the first of several; empty if every word differs in more than two characters, or in
+     * half of its own
      */
     public static Optional<String> to(String word, Collection<String> known) {
         String nearest = null;
@@ -45,7 +46,8 @@ public final class Nearest {
                 }
                 int replaced = rows[i - 1][j - 1] + (a.charAt(i - 1) == b.charAt(j - 1) ? 0 : 1);
                 rows[i][j] = Math.min(replaced, 1 + Math.min(rows[i - 1][j], rows[i][j - 1]));
-                boolean swapped = i > 1 && j > 1 && a.charAt(i - 1) == b.charAt(j - 2) && a.charAt(i - 2) == b.charAt(j - 1);
+                boolean swapped = i > 1 && j > 1 && a.charAt(i - 1) == b.charAt(j - 2)
+                        && a.charAt(i - 2) == b.charAt(j - 1);
                 if (swapped) {
                     rows[i][j] = Math.min(rows[i][j], rows[i - 2][j - 2] + 1);
                 }

@@ -26,7 +26,8 @@ public final class RepeatedFeeds {
         for (String value : option == null ? List.<String>of() : option.originalStringValues()) {
             String name = value.substring(0, Math.max(0, value.indexOf('=')));
             if (!names.add(name)) {
-                throw new ParameterException(command, "--feed " + name + "=… is given twice: a variable is fed one file");
+                throw new ParameterException(command,
+                        "--feed " + name + "=… is given twice: a variable is fed one file");
             }
         }
     }

@@ -8,7 +8,10 @@ import java.io.OutputStream;
 import java.io.PrintStream;
 import org.jspecify.annotations.Nullable;
 
-/** The standard output of the process. It keeps the reason why something could not be written, which {@link PrintStream} does not. */
+/**
+ * The standard output of the process. It keeps the reason why something could not be written, which {@link PrintStream}
+ * does not.
+ */
 final class StandardOutput extends OutputStream {
     private final OutputStream out;
     private volatile @Nullable IOException failure;
@@ -19,7 +22,8 @@ final class StandardOutput extends OutputStream {
 
     /** Puts it in the place of {@code System.out}. */
     static StandardOutput install() {
-        StandardOutput standard = new StandardOutput(new BufferedOutputStream(new FileOutputStream(FileDescriptor.out)));
+        StandardOutput standard = new StandardOutput(
+                new BufferedOutputStream(new FileOutputStream(FileDescriptor.out)));
         System.setOut(new PrintStream(standard, true, System.out.charset()));
         return standard;
     }

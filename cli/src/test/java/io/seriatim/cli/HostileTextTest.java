@@ -40,7 +40,8 @@ class HostileTextTest {
      * A terminal obeys ESC, CR and C1; bidi controls turn what follows; an end of a line forges the next; NUL and
      * markup break files.
      */
-    private static final String HOSTILE = "\u001b[2J\r\nFORGED loss=0.0\n\u202e\u009b31m\u0000\u2028<script>\"]]>'&\u200b";
+    private static final String HOSTILE = "\u001b[2J\r\nFORGED "
+            + "loss=0.0\n\u202e\u009b31m\u0000\u2028<script>\"]]>'&\u200b";
     private static final String SHOWN = "\\u001b[2J";
 
     @TempDir
@@ -87,7 +88,8 @@ class HostileTextTest {
 
     private void requireFiles() throws IOException {
         try (Stream<Path> all = Files.walk(folder)) {
-            for (Path file : all.filter(each -> each.toString().matches(".*\\.(svg|html|dot|json|jsonl|properties)")).toList()) {
+            for (Path file : all.filter(each -> each.toString().matches(".*\\.(svg|html|dot|json|jsonl|properties)"))
+                    .toList()) {
                 String text = Files.readString(file);
                 assertEquals(Printable.lines(text), text, file::toString);
                 assertFalse(text.contains("<script>\"]]"), file::toString);
@@ -97,12 +99,15 @@ class HostileTextTest {
 
     @Test
     void show() throws IOException {
-        assertTrue(run(0, "show", "--program", main, "--dot", folder.resolve("a.dot"), "--svg", folder.resolve("a.svg")).out()
+        assertTrue(run(0, "show", "--program", main, "--dot", folder.resolve("a.dot"), "--svg", folder.resolve("a.svg"))
+                .out()
                 .contains(SHOWN));
         run(0, "show", "--program", main, "--summary");
-        assertTrue(run(0, "show", "--program", main, "--plan", "--fetch", loss, "--svg", folder.resolve("b.svg")).out().contains(SHOWN));
+        assertTrue(run(0, "show", "--program", main, "--plan", "--fetch", loss, "--svg", folder.resolve("b.svg")).out()
+                .contains(SHOWN));
         Program unknown = ProgramFiles.read(main);
-        unknown.global().add(OpDesc.of("type" + HOSTILE).in("X" + HOSTILE, input).out("Out", "y").attr(HOSTILE, HOSTILE).build());
+        unknown.global().add(
+                OpDesc.of("type" + HOSTILE).in("X" + HOSTILE, input).out("Out", "y").attr(HOSTILE, HOSTILE).build());
         ProgramFiles.write(main, unknown);
         CommandRun shown = run(0, "show", "--program", main, "--plan", "--svg", folder.resolve("c.svg"));
         assertTrue(shown.out().contains("? Out=y = type" + SHOWN) && shown.err().contains("type" + SHOWN), shown.out());
@@ -111,7 +116,8 @@ class HostileTextTest {
 
     @Test
     void run() throws IOException {
-        Object[] args = {"run", "--program", main, "--startup", startup, "--feed", input + "=" + folder.resolve("x.npy"), "--fetch", loss,
+        Object[] args = {"run", "--program", main, "--startup", startup, "--feed",
+                input + "=" + folder.resolve("x.npy"), "--fetch", loss,
                 "--out", folder, "--trace", folder.resolve("t.json"), "--report", folder.resolve("t.html")};
         CommandRun run = run(0, args);
         List<String> steps = run.out().lines().filter(line -> line.startsWith("step=1 ")).toList();
@@ -123,8 +129,10 @@ class HostileTextTest {
         Program failing = ProgramFiles.read(main);
         failing.global().put(VarDesc.of(HOSTILE, VarType.dense(DType.BOOL, 1)));
         failing.global().add(
-                OpDesc.of("fill_constant").out("Out", HOSTILE).attr("shape", new long[]{1}).attr("dtype", 0).attr("value", 0f).build());
-        failing.global().add(OpDesc.of("assert").in("Cond", HOSTILE).in("Data", input).attr("op_callstack", new String[]{HOSTILE}).build());
+                OpDesc.of("fill_constant").out("Out", HOSTILE).attr("shape", new long[]{1}).attr("dtype", 0)
+                        .attr("value", 0f).build());
+        failing.global().add(OpDesc.of("assert").in("Cond", HOSTILE).in("Data", input)
+                .attr("op_callstack", new String[]{HOSTILE}).build());
         ProgramFiles.write(main, failing);
         assertTrue(run(1, Stream.concat(Stream.of(args), Stream.of("--debug")).toArray()).err().contains(SHOWN));
         failing.global().add(OpDesc.of("save").in("X", input).attr("file_path", HOSTILE).build());
@@ -142,15 +150,18 @@ class HostileTextTest {
     @Test
     void train() throws IOException {
         Path out = folder.resolve("run");
-        Object[] args = {"train", main, "--startup", startup, "--feed", input + "=" + folder.resolve("x.npy"), "--out", out, "--batch", 1,
+        Object[] args = {"train", main, "--startup", startup, "--feed", input + "=" + folder.resolve("x.npy"), "--out",
+                out, "--batch", 1,
                 "--epochs", 2, "--steps", 2};
         run(0, args);
         requireFiles();
         Path settings = out.resolve("run.properties");
-        assertFalse(Files.readString(settings).lines().anyMatch(line -> line.startsWith("FORGED")), "a name adds no settings");
+        assertFalse(Files.readString(settings).lines().anyMatch(line -> line.startsWith("FORGED")),
+                "a name adds no settings");
         Files.writeString(settings, Files.readString(settings).replace("steps=2", "steps=3"));
         run(0, "train", "--resume", out);
-        run(2, "train", main, "--startup", startup, "--feed", input + "=" + folder.resolve("x.npy"), "--loss", loss + "2", "--out",
+        run(2, "train", main, "--startup", startup, "--feed", input + "=" + folder.resolve("x.npy"), "--loss",
+                loss + "2", "--out",
                 folder.resolve("other"));
     }
 
@@ -187,7 +198,8 @@ class HostileTextTest {
         stream.println(text);
         stream.flush();
         String shown = "ö変\ud83d\ude00\\u001b\\u000d|\\u202e\n" + "é".repeat(2_000);
-        assertEquals(shown + shown + "\n", bytes.toString(StandardCharsets.UTF_8).replace(System.lineSeparator(), "\n"));
+        assertEquals(shown + shown + "\n",
+                bytes.toString(StandardCharsets.UTF_8).replace(System.lineSeparator(), "\n"));
     }
 
     /**
@@ -197,11 +209,13 @@ class HostileTextTest {
     @Test
     void nothingElseInTheCommandsPrints() throws IOException {
         Path sources = Path.of("src/main/java");
-        List<String> known = List.of("bench/kernels/WarmUp.java", "bench/executor/Building.java", "bench/train/WorkProcess.java",
+        List<String> known = List.of("bench/kernels/WarmUp.java", "bench/executor/Building.java",
+                "bench/train/WorkProcess.java",
                 "train/Session.java", "cli/Main.java", "cli/StandardOutput.java");
         try (Stream<Path> all = Files.walk(sources)) {
             for (Path file : all.filter(each -> each.toString().endsWith(".java")).toList()) {
-                boolean prints = Files.readString(file).matches("(?s).*System\\.(out|err).*|(?s).*\\.printStackTrace\\(.*");
+                boolean prints = Files.readString(file)
+                        .matches("(?s).*System\\.(out|err).*|(?s).*\\.printStackTrace\\(.*");
                 assertFalse(prints && known.stream().noneMatch(file::endsWith), file::toString);
             }
         }

@@ -27,7 +27,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The script at the root, in a folder that looks like the built repository; its JDKs and its Maven say how they were called. */
+/**
+ * The script at the root, in a folder that looks like the built repository; its JDKs and its Maven say how they were
+ * called.
+ */
 @DisabledOnOs(OS.WINDOWS)
 class LauncherTest {
     private static final Instant LONG_AGO = Instant.parse("2020-01-01T00:00:00Z");
@@ -51,7 +54,8 @@ class LauncherTest {
             Path source = Files.createDirectories(root.resolve(module).resolve("src/main")).resolve("Source.java");
             Files.setLastModifiedTime(Files.writeString(source, ""), FileTime.from(LONG_AGO));
             Files.setLastModifiedTime(source.getParent(), FileTime.from(LONG_AGO));
-            Files.writeString(Files.createDirectories(root.resolve(module).resolve("target")).resolve("seriatim-" + module + "-1.jar"), "");
+            Files.writeString(Files.createDirectories(root.resolve(module).resolve("target"))
+                    .resolve("seriatim-" + module + "-1.jar"), "");
         }
         // Goes before a JDK that the machine may have.
         Path old = jdk("old", "17.0.15");
@@ -63,7 +67,8 @@ class LauncherTest {
         Path jdk = temp.resolve(name);
         script(jdk.resolve("bin/java"), "echo '" + name + "'; for arg; do echo \"$arg\"; done");
         script(jdk.resolve("bin/javac"), "");
-        Files.writeString(jdk.resolve("release"), "IMPLEMENTOR=\"Nobody\"\nJAVA_VERSION=\"" + version + "\"\nOS_NAME=\"None\"\n");
+        Files.writeString(jdk.resolve("release"),
+                "IMPLEMENTOR=\"Nobody\"\nJAVA_VERSION=\"" + version + "\"\nOS_NAME=\"None\"\n");
         return jdk;
     }
 
@@ -73,7 +78,8 @@ class LauncherTest {
         Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rwxr-xr-x"));
     }
 
-    private Ended launch(Path script, Map<String, String> environment, String... args) throws IOException, InterruptedException {
+    private Ended launch(Path script, Map<String, String> environment, String... args)
+            throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(List.of(script.toString()));
         command.addAll(List.of(args));
         Path out = temp.resolve("out.txt");
@@ -84,10 +90,12 @@ class LauncherTest {
         String path = inherited.get("PATH");
         inherited.clear();
         inherited
-                .putAll(Map.of("PATH", bin + ":" + path, "HOME", temp.toString(), "SERIATIM_JDK_FOLDERS", temp.resolve("none").toString()));
+                .putAll(Map.of("PATH", bin + ":" + path, "HOME", temp.toString(), "SERIATIM_JDK_FOLDERS",
+                        temp.resolve("none").toString()));
         inherited.putAll(environment);
         int code = builder.start().waitFor();
-        return new Ended(code, Files.readString(out, StandardCharsets.UTF_8), Files.readString(err, StandardCharsets.UTF_8));
+        return new Ended(code, Files.readString(out, StandardCharsets.UTF_8),
+                Files.readString(err, StandardCharsets.UTF_8));
     }
 
     private Ended launch(Map<String, String> environment, String... args) throws IOException, InterruptedException {
@@ -109,14 +117,16 @@ class LauncherTest {
     @Test
     void aNewerJdkInAUsualFolderIsTakenInsteadOfAnOldHome() throws Exception {
         String folders = jdk("jdk-21", "21.0.1") + ":" + temp.resolve("missing") + ":" + jdk("jdk 25", "25.0.1");
-        assertStarted("jdk 25", launch(Map.of("JAVA_HOME", jdk("home", "24.0.2").toString(), "SERIATIM_JDK_FOLDERS", folders)));
+        assertStarted("jdk 25",
+                launch(Map.of("JAVA_HOME", jdk("home", "24.0.2").toString(), "SERIATIM_JDK_FOLDERS", folders)));
     }
 
     @Test
     void theJavaOfThePathIsFollowedToItsJdk() throws Exception {
         Path jdk = jdk("linked", "25.0.1");
         Files.delete(bin.resolve("java"));
-        Files.createSymbolicLink(bin.resolve("java"), Files.createSymbolicLink(temp.resolve("alternative"), jdk.resolve("bin/java")));
+        Files.createSymbolicLink(bin.resolve("java"),
+                Files.createSymbolicLink(temp.resolve("alternative"), jdk.resolve("bin/java")));
         assertStarted("linked", launch(Map.of()));
     }
 
@@ -135,7 +145,8 @@ class LauncherTest {
     void itIsFoundThroughLinksAndItsArgumentsArriveWhole() throws Exception {
         Path first = Files.createSymbolicLink(temp.resolve("first"), root.resolve("seriatim"));
         Files.createDirectories(temp.resolve("elsewhere"));
-        Path second = Files.createSymbolicLink(temp.resolve("elsewhere/second"), Path.of("..").resolve(first.getFileName()));
+        Path second = Files.createSymbolicLink(temp.resolve("elsewhere/second"),
+                Path.of("..").resolve(first.getFileName()));
         Files.createDirectories(root.resolve("cli/target/lib"));
         Files.writeString(root.resolve("cli/target/lib/picocli.jar"), "");
         Ended ended = launch(second, Map.of("JAVA_HOME", jdk("home", "25").toString()), "demo", "two words", "");
@@ -178,17 +189,20 @@ class LauncherTest {
     void onlyAMeasurementHasAFixedHeapAndItsOptionsCanBeReplaced() throws Exception {
         String home = jdk("home", "25").toString();
         assertTrue(launch(Map.of("JAVA_HOME", home), "bench", "engine").out.contains("\n-Xms2g\n-Xmx2g\n"));
-        assertFalse(launch(Map.of("JAVA_HOME", home), "bench", "train").out.contains("-Xms2g"), "its processes would inherit the size");
+        assertFalse(launch(Map.of("JAVA_HOME", home), "bench", "train").out.contains("-Xms2g"),
+                "its processes would inherit the size");
         String help = launch(Map.of("JAVA_HOME", home), "bench", "engine", "--help").out;
         assertTrue(help.contains("\n-XX:TieredStopAtLevel=1\n") && !help.contains("-Xmx1g"), help);
-        String own = launch(Map.of("JAVA_HOME", home, "SERIATIM_JAVA_OPTS", "-Xmx3g -XX:+UseZGC"), "bench", "engine").out;
+        String own = launch(Map.of("JAVA_HOME", home, "SERIATIM_JAVA_OPTS", "-Xmx3g -XX:+UseZGC"), "bench",
+                "engine").out;
         assertTrue(own.contains("\n-Xmx3g\n-XX:+UseZGC\n") && !own.contains("-Xmx1g"), own);
     }
 
     @Test
     void aNewerSourceIsBuiltOnce() throws Exception {
         Path home = jdk("home", "25");
-        Files.setLastModifiedTime(root.resolve("engine/target/seriatim-engine-1.jar"), FileTime.from(LONG_AGO.minusSeconds(60)));
+        Files.setLastModifiedTime(root.resolve("engine/target/seriatim-engine-1.jar"),
+                FileTime.from(LONG_AGO.minusSeconds(60)));
         Ended ended = launch(Map.of("JAVA_HOME", home.toString()), "--help");
         assertEquals(0, ended.code);
         assertEquals(1, ended.err.lines().count(), ended.err);
@@ -215,8 +229,9 @@ class LauncherTest {
     /** A JDK whose Java notes how it was called, and records where it is told to. */
     private Path recordingJdk() throws IOException {
         Path jdk = jdk("recording", "25");
-        script(jdk.resolve("bin/java"), "echo recording; for arg; do echo \"$arg\"; echo \"$arg\" >>'" + temp.resolve("java.log") + "'\n"
-                + "case $arg in -XX:AOTCacheOutput=*) echo classes >\"${arg#*=}\" ;; esac; done");
+        script(jdk.resolve("bin/java"),
+                "echo recording; for arg; do echo \"$arg\"; echo \"$arg\" >>'" + temp.resolve("java.log") + "'\n"
+                        + "case $arg in -XX:AOTCacheOutput=*) echo classes >\"${arg#*=}\" ;; esac; done");
         return jdk;
     }
 
@@ -227,7 +242,8 @@ class LauncherTest {
     }
 
     private long recordings() throws IOException {
-        return Files.readAllLines(temp.resolve("java.log")).stream().filter("io.seriatim.cli.Rehearsal"::equals).count();
+        return Files.readAllLines(temp.resolve("java.log")).stream().filter("io.seriatim.cli.Rehearsal"::equals)
+                .count();
     }
 
     @Test
@@ -238,11 +254,13 @@ class LauncherTest {
             assertStarted("recording", ended);
             assertEquals(1, caches().size());
             assertEquals("classes\n", Files.readString(caches().getFirst()));
-            assertTrue(ended.out.contains("\n-XX:AOTCache=" + root.toRealPath().resolve("cli/target") + "/start-"), ended.out);
+            assertTrue(ended.out.contains("\n-XX:AOTCache=" + root.toRealPath().resolve("cli/target") + "/start-"),
+                    ended.out);
         }
         assertEquals(1, recordings());
         Path jar = root.resolve("tensor/target/seriatim-tensor-1.jar");
-        Files.setLastModifiedTime(jar, FileTime.from(Files.getLastModifiedTime(caches().getFirst()).toInstant().plusSeconds(60)));
+        Files.setLastModifiedTime(jar,
+                FileTime.from(Files.getLastModifiedTime(caches().getFirst()).toInstant().plusSeconds(60)));
         launch(environment, "train");
         assertEquals(2, recordings());
     }
@@ -266,8 +284,9 @@ class LauncherTest {
     @Test
     void whereNothingCanBeRecordedItIsTriedOnceAndNotSpokenOf() throws Exception {
         Path jdk = jdk("home", "25");
-        script(jdk.resolve("bin/java"), "echo home; for arg; do echo \"$arg\"; echo \"$arg\" >>'" + temp.resolve("java.log") + "'; done\n"
-                + "case $* in *AOTCacheOutput*) exit 1 ;; esac");
+        script(jdk.resolve("bin/java"),
+                "echo home; for arg; do echo \"$arg\"; echo \"$arg\" >>'" + temp.resolve("java.log") + "'; done\n"
+                        + "case $* in *AOTCacheOutput*) exit 1 ;; esac");
         for (int i = 0; i < 2; i++) {
             Ended ended = launch(Map.of("JAVA_HOME", jdk.toString()), "train");
             assertStarted("home", ended);

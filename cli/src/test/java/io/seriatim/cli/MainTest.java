@@ -110,7 +110,8 @@ class MainTest {
             throw new IllegalArgumentException("too many");
         }, "--debug"));
         assertTrue(
-                err.toString().startsWith("seriatim: too many" + System.lineSeparator() + "java.lang.IllegalArgumentException: too many"),
+                err.toString().startsWith(
+                        "seriatim: too many" + System.lineSeparator() + "java.lang.IllegalArgumentException: too many"),
                 err::toString);
         assertTrue(err.toString().contains("\tat io.seriatim.cli"), err::toString);
     }

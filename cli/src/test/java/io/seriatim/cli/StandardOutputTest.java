@@ -17,10 +17,12 @@ import org.junit.jupiter.api.condition.OS;
 @DisabledOnOs(OS.WINDOWS)
 class StandardOutputTest {
     private static String[] version(String shell) {
-        List<String> java = List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-XX:TieredStopAtLevel=1", "-cp",
+        List<String> java = List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:TieredStopAtLevel=1", "-cp",
                 System.getProperty("jdk.module.path", "") + File.pathSeparator + System.getProperty("java.class.path"),
                 "io.seriatim.cli.Main", "--help");
-        return java.stream().collect(() -> new java.util.ArrayList<>(List.of("bash", "-c", shell, "bash")), List::add, List::addAll)
+        return java.stream()
+                .collect(() -> new java.util.ArrayList<>(List.of("bash", "-c", shell, "bash")), List::add, List::addAll)
                 .toArray(String[]::new);
     }
 
@@ -34,7 +36,8 @@ class StandardOutputTest {
     @Test
     void aFullDeviceIsReported() throws Exception {
         assumeTrue(Files.exists(Path.of("/dev/full")), "there is no /dev/full on this machine");
-        assertEnds(1, "seriatim: The standard output could not be written: IOException: No space left on device", "exec \"$@\" >/dev/full");
+        assertEnds(1, "seriatim: The standard output could not be written: IOException: No space left on device",
+                "exec \"$@\" >/dev/full");
     }
 
     @Test

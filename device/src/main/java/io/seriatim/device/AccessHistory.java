@@ -32,15 +32,19 @@ final class AccessHistory implements Shadow {
     void note(RaceDetector.Party party, String operation, long offset, long bytes, boolean write) {
         long end = offset + bytes;
         // What comes after this access comes after those it covers too, if it excludes them as well as they did.
-        entries.removeIf(entry -> offset <= entry.from && entry.to <= end && (write || (!entry.write && entry.party == party)));
+        entries.removeIf(
+                entry -> offset <= entry.from && entry.to <= end && (write || (!entry.write && entry.party == party)));
         entries.add(new Entry(party, party.clock.time(party.id), operation, offset, end, write));
     }
 
-    private DataRaceException race(Entry entry, RaceDetector.Party party, String operation, long offset, long end, boolean write) {
+    private DataRaceException race(Entry entry, RaceDetector.Party party, String operation, long offset, long end,
+            boolean write) {
         String message = String.format(Locale.ROOT,
-                "Data race on %s: '%s' on %s %s bytes %d to %d, '%s' on %s %s bytes %d to %d of the same memory, and nothing orders the two. "
+                "Data race on %s: '%s' on %s %s bytes %d to %d, '%s' on %s %s bytes %d to %d of the same memory, "
+                        + "and nothing orders the two. "
                         + "Record an event on %s after '%s' and let %s wait for it.",
-                place, entry.operation, entry.party.name, entry.write ? "writes" : "reads", entry.from, entry.to, operation, party.name,
+                place, entry.operation, entry.party.name, entry.write ? "writes" : "reads", entry.from, entry.to,
+                operation, party.name,
                 write ? "writes" : "reads", offset, end,
                 entry.party.name, entry.operation, party.name);
         return new DataRaceException(message, entry.operation, operation);

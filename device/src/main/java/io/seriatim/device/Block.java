@@ -4,7 +4,10 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** A stretch of memory of a size class, in use or cached. Its fields are guarded by the allocator's lock, but for those that never change. */
+/**
+ * A stretch of memory of a size class, in use or cached. Its fields are guarded by the allocator's lock, but for those
+ * that never change.
+ */
 final class Block {
     final MemorySegment segment;
     final long size;

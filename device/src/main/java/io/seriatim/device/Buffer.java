@@ -6,8 +6,8 @@ import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A piece of a device's memory. Closing frees it once what was launched with it is done: there is no need to wait first. One that becomes unreachable without being closed is
- * freed too, at one of the next allocations.
+ * A piece of a device's memory. Closing frees it once what was launched with it is done: there is no need to wait
+ * first. One that becomes unreachable without being closed is freed too, at one of the next allocations.
  */
 public final class Buffer implements AutoCloseable {
     /** Instead of a number of changes. */
@@ -31,7 +31,10 @@ public final class Buffer implements AutoCloseable {
     private final MemorySegment view;
     /** Of a declared one the buffer that it stands for, which it keeps reachable; else null. */
     private final @Nullable Buffer whole;
-    /** Of a buffer itself. The bytes' readers are ordered with their writers by whoever has both, and so is this with them: plain accesses but for the sum. */
+    /**
+     * Of a buffer itself. The bytes' readers are ordered with their writers by whoever has both, and so is this with
+     * them: plain accesses but for the sum.
+     */
     private long changes;
 
     Buffer(CachingAllocator allocator, Block block, long bytes) {
@@ -53,8 +56,9 @@ public final class Buffer implements AutoCloseable {
     }
 
     /**
-     * How often its bytes have been changed, for those who keep something that was made of them. Whoever is handed the bytes by {@link #segment()} or {@link #address()} may keep them and write when they
-     * like: from then on it is unknown for good.
+     * How often its bytes have been changed, for those who keep something that was made of them. Whoever is handed the
+     * bytes by {@link #segment()} or {@link #address()} may keep them and write when they like: from then on it is
+     * unknown for good.
      *
      * @return a number that grows with each change; {@link #UNKNOWN} if there may be changes that it does not count
      */
@@ -72,7 +76,8 @@ public final class Buffer implements AutoCloseable {
     }
 
     /**
-     * The same memory for code that hands its bytes to no one else, and either only reads them or calls {@link #changed()} for what it writes: its uses leave {@link #changes()} known.
+     * The same memory for code that hands its bytes to no one else, and either only reads them or calls
+     * {@link #changed()} for what it writes: its uses leave {@link #changes()} known.
      *
      * @return open and closed with this one, which it keeps reachable
      */
@@ -126,12 +131,12 @@ public final class Buffer implements AutoCloseable {
     }
 
     /**
-     * The bytes themselves. On a device with its own address space this works only inside work that was launched there and declared the buffer; there it works also after the buffer was
-     * closed, since the memory waits for that work.
+     * The bytes themselves. On a device with its own address space this works only inside work that was launched there
+     * and declared the buffer; there it works also after the buffer was closed, since the memory waits for that work.
      *
      * <p>
-     * The segment does not keep the buffer reachable, and an unreachable buffer's memory is given to others: code that does not use the buffer after the segment ends with
-     * {@link java.lang.ref.Reference#reachabilityFence}.
+     * The segment does not keep the buffer reachable, and an unreachable buffer's memory is given to others: code that
+     * does not use the buffer after the segment ends with {@link java.lang.ref.Reference#reachabilityFence}.
      *
      * @return a segment of {@link #bytes()} bytes, to be used no longer than the buffer is open and reachable
      * @throws IllegalStateException
@@ -155,8 +160,8 @@ public final class Buffer implements AutoCloseable {
     }
 
     /**
-     * Tells the race detector, if this memory has ever been used by a device that has one, that host code now reads or writes these bytes. Work that is launched later must have heard of it: from this
-     * thread, or by an event.
+     * Tells the race detector, if this memory has ever been used by a device that has one, that host code now reads or
+     * writes these bytes. Work that is launched later must have heard of it: from this thread, or by an event.
      *
      * @param operation
      *            a name for the message
@@ -177,8 +182,9 @@ public final class Buffer implements AutoCloseable {
     }
 
     /**
-     * Asks the race detector, if this memory has ever been used by a device that has one, whether host code may now read or write these bytes. Unlike {@link #hostAccess} the access is not
-     * remembered: for callers that order it with later work themselves, as an engine does.
+     * Asks the race detector, if this memory has ever been used by a device that has one, whether host code may now
+     * read or write these bytes. Unlike {@link #hostAccess} the access is not remembered: for callers that order it
+     * with later work themselves, as an engine does.
      *
      * @param operation
      *            a name for the message
@@ -199,8 +205,9 @@ public final class Buffer implements AutoCloseable {
     }
 
     /**
-     * Makes the race detector, if this memory has ever been used by a device that has one, forget the accesses that the calling thread has waited for: other threads that get the buffer from this one need
-     * not wait for the same events again. For callers who hand memory from thread to thread, as at the end of a run.
+     * Makes the race detector, if this memory has ever been used by a device that has one, forget the accesses that the
+     * calling thread has waited for: other threads that get the buffer from this one need not wait for the same events
+     * again. For callers who hand memory from thread to thread, as at the end of a run.
      */
     public void settle() {
         Shadow shadow = block.shadow;
@@ -210,7 +217,8 @@ public final class Buffer implements AutoCloseable {
     }
 
     /**
-     * Says that work on a stream uses it, so that closing it waits for that work. {@link Stream#launch} and {@link Stream#copy} do this.
+     * Says that work on a stream uses it, so that closing it waits for that work. {@link Stream#launch} and
+     * {@link Stream#copy} do this.
      *
      * @param stream
      *            of any device

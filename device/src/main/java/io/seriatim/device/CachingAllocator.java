@@ -14,17 +14,21 @@ import org.jspecify.annotations.Nullable;
  * Keeps what was freed for the next request, by stream.
  *
  * <p>
- * A block is at home on the stream that it was allocated for. Freed, it goes to that stream's free list at once, though work that uses it may not have run yet: whatever the stream
- * does with it next comes after that work. A block that other streams used ("visitors") must wait for them: an event is recorded on each when it is freed, and it joins the waiting
- * list; whoever takes it from there, once the events are done, makes its own stream wait for them as well, which costs nothing by then and tells the race detector of the order.
+ * A block is at home on the stream that it was allocated for. Freed, it goes to that stream's free list at once, though
+ * work that uses it may not have run yet: whatever the stream does with it next comes after that work. A block that
+ * other streams used ("visitors") must wait for them: an event is recorded on each when it is freed, and it joins the
+ * waiting list; whoever takes it from there, once the events are done, makes its own stream wait for them as well,
+ * which costs nothing by then and tells the race detector of the order.
  *
  * <p>
- * On the host no more is kept than was once used at the same time, and {@link #KEPT} more: with sizes that vary from run to run blocks of every size would gather otherwise. Beyond that, sizes that were not asked
- * for for longest are given back, a quarter of what may be kept at a time.
+ * On the host no more is kept than was once used at the same time, and {@link #KEPT} more: with sizes that vary from
+ * run to run blocks of every size would gather otherwise. Beyond that, sizes that were not asked for for longest are
+ * given back, a quarter of what may be kept at a time.
  *
  * <p>
- * When memory runs out: the cached blocks are given back, each after its stream's work; garbage is collected, because buffers that no one can reach are freed too; and only then the
- * request fails. No stream, event or raw memory is called with the lock held.
+ * When memory runs out: the cached blocks are given back, each after its stream's work; garbage is collected, because
+ * buffers that no one can reach are freed too; and only then the request fails. No stream, event or raw memory is
+ * called with the lock held.
  */
 final class CachingAllocator {
     private static final int LISTED = 5;
@@ -59,7 +63,10 @@ final class CachingAllocator {
     private long buffers;
     @GuardedBy("lock")
     private long givenBack;
-    /** With so much in use, garbage is collected before more is taken: the heap alone does not know how much native memory its small objects hold. */
+    /**
+     * With so much in use, garbage is collected before more is taken: the heap alone does not know how much native
+     * memory its small objects hold.
+     */
     @GuardedBy("lock")
     private long collectAt = FIRST_COLLECTION;
 
@@ -153,7 +160,8 @@ final class CachingAllocator {
             cache.stream.waitFor(event);
         }
         if (!order.isEmpty() && device.place().isHost()) {
-            // All that was done with it is over, but the thread that will use it may not be this one, which knows of it: on the host no stream hands that on.
+            // All that was done with it is over, but the thread that will use it may not be this one, which knows of
+            // it: on the host no stream hands that on.
             block.shadow = null;
         }
         synchronized (lock) {
@@ -457,13 +465,15 @@ final class CachingAllocator {
         }
         keepLargest(largest);
         StringBuilder message = new StringBuilder(200);
-        message.append(String.format(Locale.ROOT, "%s has not %,d bytes: %,d of %s are used, by %,d buffers.", device.place(), bytes, inUse,
+        message.append(String.format(Locale.ROOT, "%s has not %,d bytes: %,d of %s are used, by %,d buffers.",
+                device.place(), bytes, inUse,
                 limit == Long.MAX_VALUE ? "what the system gave" : String.format(Locale.ROOT, "%,d", limit), count));
         if (!largest.isEmpty()) {
             message.append(" The largest:");
             for (Lease lease : largest) {
                 message.append(
-                        String.format(Locale.ROOT, " %s %,d;", lease.label == null ? "(no name)" : "'" + lease.label + "'", lease.bytes));
+                        String.format(Locale.ROOT, " %s %,d;",
+                                lease.label == null ? "(no name)" : "'" + lease.label + "'", lease.bytes));
             }
             message.setCharAt(message.length() - 1, '.');
         }

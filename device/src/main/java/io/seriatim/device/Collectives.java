@@ -6,11 +6,13 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Exchanges between several places of one process, as operations on their streams. Each call names all parts at once, in the order of their ranks, and returns at once: work that is launched on a part's
- * stream afterwards finds the result. Results are reduced in the order of the ranks, so all ranks get equal bits, and the same in every run.
+ * Exchanges between several places of one process, as operations on their streams. Each call names all parts at once,
+ * in the order of their ranks, and returns at once: work that is launched on a part's stream afterwards finds the
+ * result. Results are reduced in the order of the ranks, so all ranks get equal bits, and the same in every run.
  *
  * <p>
- * A reduction is cut into as many chunks as there are ranks: rank r fetches chunk r of all others, reduces it, and the others fetch the result, so every rank does an equal share.
+ * A reduction is cut into as many chunks as there are ranks: rank r fetches chunk r of all others, reduces it, and the
+ * others fetch the result, so every rank does an equal share.
  */
 public final class Collectives {
     /**
@@ -80,7 +82,8 @@ public final class Collectives {
             for (int r = 0; r < ranks; r++) {
                 Buffer chunk = reduced.get(r);
                 if (chunk.bytes() > 0) {
-                    part.stream().copy("all-reduce gathers", Access.read(chunk), within(part.output(), r * share, chunk.bytes(), true));
+                    part.stream().copy("all-reduce gathers", Access.read(chunk),
+                            within(part.output(), r * share, chunk.bytes(), true));
                 }
             }
         }
@@ -101,8 +104,11 @@ public final class Collectives {
         long bytes = check("reduce-scatter", parts, element.bytes());
         long share = bytes / parts.size();
         for (Part part : parts) {
-            require(share * parts.size() == bytes && share % element.bytes() == 0 && part.output().bytes() == share, "reduce-scatter",
-                    "an input must be of as many equal shares of whole elements as there are ranks, and an output of one share", parts);
+            require(share * parts.size() == bytes && share % element.bytes() == 0 && part.output().bytes() == share,
+                    "reduce-scatter",
+                    "an input must be of as many equal shares of whole elements as there are ranks, and an output "
+                            + "of one share",
+                    parts);
         }
         List<Event> given = record(parts);
         List<Buffer> chunks = new ArrayList<>();
@@ -116,18 +122,21 @@ public final class Collectives {
         for (int r = 0; r < parts.size(); r++) {
             Part part = parts.get(r);
             ready.forEach(part.stream()::waitFor);
-            part.stream().copy("reduce-scatter keeps", Access.read(chunks.get(r)), within(part.output(), 0, share, true));
+            part.stream().copy("reduce-scatter keeps", Access.read(chunks.get(r)),
+                    within(part.output(), 0, share, true));
         }
         chunks.forEach(Buffer::close);
     }
 
-    private static void reduceInto(List<Part> parts, List<Event> given, Part part, Buffer chunk, long from, long length, Element element,
+    private static void reduceInto(List<Part> parts, List<Event> given, Part part, Buffer chunk, long from, long length,
+            Element element,
             Reduction how, String name) {
         if (length == 0) {
             return;
         }
         given.forEach(part.stream()::waitFor);
-        part.stream().copy(name + " begins", within(parts.getFirst().input(), from, length, false), Access.write(chunk));
+        part.stream().copy(name + " begins", within(parts.getFirst().input(), from, length, false),
+                Access.write(chunk));
         for (Part other : parts.subList(1, parts.size())) {
             Buffer fetched = part.fetched(length);
             part.stream().copy(name + " fetches", within(other.input(), from, length, false), Access.write(fetched));
@@ -150,14 +159,16 @@ public final class Collectives {
      */
     public static void broadcast(List<Part> parts, int root) {
         check("broadcast", parts, 1);
-        require(root >= 0 && root < parts.size(), "broadcast", "the root must be from 0 to " + (parts.size() - 1) + ", but is " + root,
+        require(root >= 0 && root < parts.size(), "broadcast",
+                "the root must be from 0 to " + (parts.size() - 1) + ", but is " + root,
                 parts);
         Access input = parts.get(root).input();
         List<Event> given = record(parts);
         List<Event> taken = new ArrayList<>();
         for (int r = 0; r < parts.size(); r++) {
             Part part = parts.get(r);
-            require(part.output().bytes() == input.bytes(), "broadcast", "outputs must have the size of the root's input", parts);
+            require(part.output().bytes() == input.bytes(), "broadcast",
+                    "outputs must have the size of the root's input", parts);
             if (r != root || part.output().buffer() != input.buffer()) {
                 part.stream().waitFor(given.get(root));
                 part.stream().copy("broadcast", input, part.output());
@@ -176,7 +187,8 @@ public final class Collectives {
     public static void allGather(List<Part> parts) {
         long bytes = check("all-gather", parts, 1);
         for (Part part : parts) {
-            require(part.output().bytes() == bytes * parts.size(), "all-gather", "an output must have the size of all inputs", parts);
+            require(part.output().bytes() == bytes * parts.size(), "all-gather",
+                    "an output must have the size of all inputs", parts);
         }
         List<Event> given = record(parts);
         List<Event> taken = new ArrayList<>();
@@ -225,7 +237,8 @@ public final class Collectives {
         long bytes = parts.getFirst().input().bytes();
         for (Part part : parts) {
             require(streams.add(part.stream()), name, "every rank must have a stream of its own", parts);
-            require(!part.input().write() && part.output().write(), name, "inputs must be reads and outputs writes", parts);
+            require(!part.input().write() && part.output().write(), name, "inputs must be reads and outputs writes",
+                    parts);
             boolean gives = name.equals("broadcast") || part.input().bytes() == bytes;
             require(gives && part.input().bytes() % elementBytes == 0, name,
                     "inputs must be of one size, in whole elements of " + elementBytes + " bytes", parts);
@@ -235,9 +248,12 @@ public final class Collectives {
 
     private static void require(boolean holds, String name, String rule, List<Part> parts) {
         if (!holds) {
-            List<String> sizes = parts.stream().map(part -> part.stream().device().place() + "/" + part.stream().name() + " "
-                    + part.input().bytes() + " to " + part.output().bytes()).toList();
-            throw new IllegalArgumentException(name + ": " + rule + "; the ranks and the bytes that they give and get are " + sizes);
+            List<String> sizes = parts.stream()
+                    .map(part -> part.stream().device().place() + "/" + part.stream().name() + " "
+                            + part.input().bytes() + " to " + part.output().bytes())
+                    .toList();
+            throw new IllegalArgumentException(
+                    name + ": " + rule + "; the ranks and the bytes that they give and get are " + sizes);
         }
     }
 }

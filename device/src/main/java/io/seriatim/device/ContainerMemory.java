@@ -6,8 +6,9 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * What the control groups of Linux let the process use, as containers set it: {@code memory.max} of version 2, {@code memory.limit_in_bytes} of version 1. A group's limit holds for the groups in it,
- * so the least on the way up counts.
+ * What the control groups of Linux let the process use, as containers set it: {@code memory.max} of version 2,
+ * {@code memory.limit_in_bytes} of version 1. A group's limit holds for the groups in it, so the least on the way up
+ * counts.
  */
 final class ContainerMemory {
     /** Version 1 writes a number of pages near 2^63 where there is no limit. */
@@ -16,7 +17,10 @@ final class ContainerMemory {
     private ContainerMemory() {
     }
 
-    /** What buffers may take by default: the container's memory without the Java heap, which grows to its own limit, but at least half of it. No limit without a container. */
+    /**
+     * What buffers may take by default: the container's memory without the Java heap, which grows to its own limit, but
+     * at least half of it. No limit without a container.
+     */
     static long forBuffers(Path root, long heap) {
         long limit = limit(root);
         return limit == Long.MAX_VALUE ? limit : Math.max(limit / 2, limit - heap);
@@ -33,21 +37,27 @@ final class ContainerMemory {
                 if (parts.length == 3 && parts[1].isEmpty()) {
                     limit = Math.min(limit, least(root.resolve("sys/fs/cgroup"), parts[2], "memory.max"));
                 } else if (parts.length == 3 && List.of(parts[1].split(",", -1)).contains("memory")) {
-                    limit = Math.min(limit, least(root.resolve("sys/fs/cgroup/memory"), parts[2], "memory.limit_in_bytes"));
+                    limit = Math.min(limit,
+                            least(root.resolve("sys/fs/cgroup/memory"), parts[2], "memory.limit_in_bytes"));
                 }
             }
         } catch (IOException | RuntimeException e) {
-            System.getLogger(ContainerMemory.class.getName()).log(System.Logger.Level.DEBUG, "The container's memory limit cannot be read",
+            System.getLogger(ContainerMemory.class.getName()).log(System.Logger.Level.DEBUG,
+                    "The container's memory limit cannot be read",
                     e);
         }
         return limit;
     }
 
-    /** Of a group and those around it. In a container the group's own folder is often the root, whatever its path outside is called. */
+    /**
+     * Of a group and those around it. In a container the group's own folder is often the root, whatever its path
+     * outside is called.
+     */
     private static long least(Path mount, String group, String file) throws IOException {
         long least = Long.MAX_VALUE;
         Path own = mount.resolve(group.substring(1)).normalize();
-        for (Path folder = own.startsWith(mount) ? own : mount; folder != null && folder.startsWith(mount); folder = folder.getParent()) {
+        for (Path folder = own.startsWith(mount) ? own : mount; folder != null
+                && folder.startsWith(mount); folder = folder.getParent()) {
             Path limit = folder.resolve(file);
             if (Files.isReadable(limit)) {
                 String text = Files.readString(limit).strip();

@@ -10,11 +10,13 @@ final class Copies {
     static void check(String operation, Access source, Access target) {
         if (source.write() || !target.write()) {
             throw new IllegalArgumentException(
-                    "The copy '" + operation + "' must read its source and write its target: use Access.read and Access.write");
+                    "The copy '" + operation
+                            + "' must read its source and write its target: use Access.read and Access.write");
         }
         if (source.bytes() != target.bytes()) {
             throw new IllegalArgumentException(
-                    "The copy '" + operation + "' must have a source and a target of one length, but they are of " + source.bytes()
+                    "The copy '" + operation + "' must have a source and a target of one length, but they are of "
+                            + source.bytes()
                             + " and " + target.bytes() + " bytes");
         }
     }

@@ -4,8 +4,8 @@ package io.seriatim.device;
  * One device: memory, and streams that work on it. All methods may be called by any thread.
  *
  * <p>
- * The seam is narrow on purpose: whatever schedules work knows a device through this interface, {@link Stream}, {@link Event} and {@link Buffer} only, so that every schedule can be
- * tested on the simulated accelerator.
+ * The seam is narrow on purpose: whatever schedules work knows a device through this interface, {@link Stream},
+ * {@link Event} and {@link Buffer} only, so that every schedule can be tested on the simulated accelerator.
  */
 public interface Device extends AutoCloseable {
     /**
@@ -28,7 +28,8 @@ public interface Device extends AutoCloseable {
      * @param bytes
      *            how many, from 0
      * @param stream
-     *            where it will be used first: memory that was freed on this stream is reused at once, since the stream is in order
+     *            where it will be used first: memory that was freed on this stream is reused at once, since the stream
+     *            is in order
      * @return the memory, which belongs to the caller
      * @throws IllegalArgumentException
      *             if the size is negative, or the stream is of another device
@@ -74,7 +75,10 @@ public interface Device extends AutoCloseable {
     /** Gives memory that is cached and not in use back to where it came from. */
     void trim();
 
-    /** Waits for all streams, then frees all memory. Buffers of a closed device are closed. Does nothing the second time, nor for the host. */
+    /**
+     * Waits for all streams, then frees all memory. Buffers of a closed device are closed. Does nothing the second
+     * time, nor for the host.
+     */
     @Override
     void close();
 }

@@ -2,7 +2,9 @@ package io.seriatim.device;
 
 import java.util.List;
 
-/** A kind of device. Providers are found by {@link java.util.ServiceLoader}; {@code cpu} and {@code sim} are built in. */
+/**
+ * A kind of device. Providers are found by {@link java.util.ServiceLoader}; {@code cpu} and {@code sim} are built in.
+ */
 public interface DeviceProvider {
     /**
      * The kind that it provides.

@@ -30,8 +30,9 @@ public final class Devices implements AutoCloseable {
     }
 
     /**
-     * Those of the process. They are never closed. {@code -Dseriatim.cpu.memory=2g} limits the host's memory, {@code -Dseriatim.sim.memory=64m} a simulated accelerator's. Unless set, the host's limit in a
-     * container is the container's memory without the largest Java heap, but at least half of it.
+     * Those of the process. They are never closed. {@code -Dseriatim.cpu.memory=2g} limits the host's memory,
+     * {@code -Dseriatim.sim.memory=64m} a simulated accelerator's. Unless set, the host's limit in a container is the
+     * container's memory without the largest Java heap, but at least half of it.
      *
      * @return always the same
      */
@@ -174,15 +175,18 @@ public final class Devices implements AutoCloseable {
             default -> 0;
         };
         try {
-            return Math.multiplyExact(Long.parseLong(shift == 0 ? digits : digits.substring(0, digits.length() - 1)), 1L << shift);
+            return Math.multiplyExact(Long.parseLong(shift == 0 ? digits : digits.substring(0, digits.length() - 1)),
+                    1L << shift);
         } catch (NumberFormatException | ArithmeticException e) {
-            throw new IllegalArgumentException("-D" + property + " must be a number of bytes such as 64m or 2g, but is '" + text + "'", e);
+            throw new IllegalArgumentException(
+                    "-D" + property + " must be a number of bytes such as 64m or 2g, but is '" + text + "'", e);
         }
     }
 
     private static final class OfProcess {
         static final Devices DEVICES = builder()
-                .cpuMemory(bytes("seriatim.cpu.memory", ContainerMemory.forBuffers(Path.of("/"), Runtime.getRuntime().maxMemory())))
+                .cpuMemory(bytes("seriatim.cpu.memory",
+                        ContainerMemory.forBuffers(Path.of("/"), Runtime.getRuntime().maxMemory())))
                 .sim(SimOptions.DEFAULT.withMemory(bytes("seriatim.sim.memory", SimOptions.DEFAULT.memory()))).build();
 
         private OfProcess() {

@@ -3,14 +3,17 @@ package io.seriatim.device;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/** The elements that collectives reduce. 16-bit ones are reduced in float32 and rounded to the nearest after each place. */
+/**
+ * The elements that collectives reduce. 16-bit ones are reduced in float32 and rounded to the nearest after each place.
+ */
 public enum Element {
     /** IEEE 754 single precision. */
     FLOAT32(4) {
         @Override
         void reduce(Reduction how, MemorySegment into, long at, MemorySegment from, long read) {
             into.set(ValueLayout.JAVA_FLOAT_UNALIGNED, at,
-                    how.apply(into.get(ValueLayout.JAVA_FLOAT_UNALIGNED, at), from.get(ValueLayout.JAVA_FLOAT_UNALIGNED, read)));
+                    how.apply(into.get(ValueLayout.JAVA_FLOAT_UNALIGNED, at),
+                            from.get(ValueLayout.JAVA_FLOAT_UNALIGNED, read)));
         }
     },
     /** IEEE 754 double precision. */
@@ -18,7 +21,8 @@ public enum Element {
         @Override
         void reduce(Reduction how, MemorySegment into, long at, MemorySegment from, long read) {
             into.set(ValueLayout.JAVA_DOUBLE_UNALIGNED, at,
-                    how.apply(into.get(ValueLayout.JAVA_DOUBLE_UNALIGNED, at), from.get(ValueLayout.JAVA_DOUBLE_UNALIGNED, read)));
+                    how.apply(into.get(ValueLayout.JAVA_DOUBLE_UNALIGNED, at),
+                            from.get(ValueLayout.JAVA_DOUBLE_UNALIGNED, read)));
         }
     },
     /** IEEE 754 half precision. */
@@ -46,8 +50,9 @@ public enum Element {
     INT32(4) {
         @Override
         void reduce(Reduction how, MemorySegment into, long at, MemorySegment from, long read) {
-            into.set(ValueLayout.JAVA_INT_UNALIGNED, at, (int) how.apply((long) into.get(ValueLayout.JAVA_INT_UNALIGNED, at),
-                    (long) from.get(ValueLayout.JAVA_INT_UNALIGNED, read)));
+            into.set(ValueLayout.JAVA_INT_UNALIGNED, at,
+                    (int) how.apply((long) into.get(ValueLayout.JAVA_INT_UNALIGNED, at),
+                            (long) from.get(ValueLayout.JAVA_INT_UNALIGNED, read)));
         }
     },
     /** Signed, 64 bits. */
@@ -55,7 +60,8 @@ public enum Element {
         @Override
         void reduce(Reduction how, MemorySegment into, long at, MemorySegment from, long read) {
             into.set(ValueLayout.JAVA_LONG_UNALIGNED, at,
-                    how.apply(into.get(ValueLayout.JAVA_LONG_UNALIGNED, at), from.get(ValueLayout.JAVA_LONG_UNALIGNED, read)));
+                    how.apply(into.get(ValueLayout.JAVA_LONG_UNALIGNED, at),
+                            from.get(ValueLayout.JAVA_LONG_UNALIGNED, read)));
         }
     };
 

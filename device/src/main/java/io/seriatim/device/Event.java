@@ -31,7 +31,8 @@ public interface Event {
     void synchronize() throws InterruptedException;
 
     /**
-     * Calls back once, when it is done: at once in this thread if it is done already, else on a thread of the device, which must not be held up.
+     * Calls back once, when it is done: at once in this thread if it is done already, else on a thread of the device,
+     * which must not be held up.
      *
      * @param listener
      *            gets what failed, or null

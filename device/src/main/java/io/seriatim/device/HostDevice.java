@@ -22,7 +22,9 @@ final class HostDevice implements Device {
     public String description() {
         long limit = allocator.stats().limit();
         return String.format(Locale.ROOT, "%d processors, %s", Runtime.getRuntime().availableProcessors(),
-                limit == Long.MAX_VALUE ? "no limit of memory" : String.format(Locale.ROOT, "%.1f GiB", limit / (double) (1L << 30)));
+                limit == Long.MAX_VALUE
+                        ? "no limit of memory"
+                        : String.format(Locale.ROOT, "%.1f GiB", limit / (double) (1L << 30)));
     }
 
     @Override
@@ -33,7 +35,8 @@ final class HostDevice implements Device {
     @Override
     public Buffer allocate(long bytes, Stream on) {
         if (!(on instanceof HostStream) || on.device() != this) {
-            throw new IllegalArgumentException("The stream '" + on.name() + "' is of " + on.device().place() + ", not of " + place());
+            throw new IllegalArgumentException(
+                    "The stream '" + on.name() + "' is of " + on.device().place() + ", not of " + place());
         }
         // What runs at once leaves nothing to wait for: one cache serves all streams.
         return allocate(bytes);

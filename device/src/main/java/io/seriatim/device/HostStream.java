@@ -71,7 +71,8 @@ final class HostStream implements Stream {
         launch(operation, List.of(source, target), () -> {
             source.buffer().requireOpen();
             target.buffer().requireOpen();
-            MemorySegment.copy(source.buffer().view(), source.offset(), target.buffer().view(), target.offset(), source.bytes());
+            MemorySegment.copy(source.buffer().view(), source.offset(), target.buffer().view(), target.offset(),
+                    source.bytes());
         });
     }
 

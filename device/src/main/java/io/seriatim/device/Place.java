@@ -24,7 +24,8 @@ public record Place(String kind, int index) {
         Objects.requireNonNull(kind, "kind");
         if (kind.isEmpty() || !kind.chars().allMatch(c -> c >= 'a' && c <= 'z') || index < 0) {
             throw new IllegalArgumentException(
-                    "A place must be a lower-case word and an index from 0, such as 'cpu' or 'sim:0', but is '" + kind + ":" + index + "'");
+                    "A place must be a lower-case word and an index from 0, such as 'cpu' or 'sim:0', but is '" + kind
+                            + ":" + index + "'");
         }
     }
 

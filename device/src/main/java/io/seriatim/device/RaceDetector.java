@@ -7,21 +7,26 @@ import java.util.List;
  * Finds accesses that nothing orders.
  *
  * <p>
- * Every stream and every host thread is a party with a vector clock. Work that is launched joins the clock of the thread that launches it, ticks its stream, and is compared with the earlier
- * accesses to the same bytes: one that the stream has not heard of is a race. An event carries the clock of its stream at the moment of recording; who waits for it, stream or thread, joins
- * that. A thread that sees an event done has waited for it.
+ * Every stream and every host thread is a party with a vector clock. Work that is launched joins the clock of the
+ * thread that launches it, ticks its stream, and is compared with the earlier accesses to the same bytes: one that the
+ * stream has not heard of is a race. An event carries the clock of its stream at the moment of recording; who waits for
+ * it, stream or thread, joins that. A thread that sees an event done has waited for it.
  *
  * <p>
- * All of this happens when work is issued, under one lock, never when it runs. So what is found depends on the calls and their order alone, not on timing. There are no false alarms: the
- * stream executes in the order of issue, and an edge is added for every wait that really happens. A launch on behalf of a thread that learned of another one's work by means of its own, such as a queue,
- * needs no edge here if it makes its stream wait for the events concerned, which costs nothing once they are done.
+ * All of this happens when work is issued, under one lock, never when it runs. So what is found depends on the calls
+ * and their order alone, not on timing. There are no false alarms: the stream executes in the order of issue, and an
+ * edge is added for every wait that really happens. A launch on behalf of a thread that learned of another one's work
+ * by means of its own, such as a queue, needs no edge here if it makes its stream wait for the events concerned, which
+ * costs nothing once they are done.
  *
  * <p>
- * What is known of some bytes hangs on the block of memory, not on the buffer: an early reuse of freed memory is a race between the old owner and the new.
+ * What is known of some bytes hangs on the block of memory, not on the buffer: an early reuse of freed memory is a race
+ * between the old owner and the new.
  */
 final class RaceDetector {
     private final Object lock = new Object();
-    private final ThreadLocal<Party> threads = ThreadLocal.withInitial(() -> newParty("the thread " + Thread.currentThread().getName()));
+    private final ThreadLocal<Party> threads = ThreadLocal
+            .withInitial(() -> newParty("the thread " + Thread.currentThread().getName()));
     @GuardedBy("lock")
     private int parties;
 

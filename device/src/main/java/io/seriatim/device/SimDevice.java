@@ -41,7 +41,8 @@ final class SimDevice implements Device {
 
     @Override
     public String description() {
-        return String.format(Locale.ROOT, "simulated accelerator, %.1f GiB, race detection %s", options.memory() / (double) (1L << 30),
+        return String.format(Locale.ROOT, "simulated accelerator, %.1f GiB, race detection %s",
+                options.memory() / (double) (1L << 30),
                 options.raceDetection() ? "on" : "off");
     }
 
@@ -49,7 +50,8 @@ final class SimDevice implements Device {
     public Buffer allocate(long bytes, Stream on) {
         Objects.requireNonNull(on, "stream");
         if (!(on instanceof SimStream stream) || stream.device() != this) {
-            throw new IllegalArgumentException("The stream '" + on.name() + "' is of " + on.device().place() + ", not of " + place);
+            throw new IllegalArgumentException(
+                    "The stream '" + on.name() + "' is of " + on.device().place() + ", not of " + place);
         }
         requireOpen();
         return allocator.allocate(bytes, stream.cache());

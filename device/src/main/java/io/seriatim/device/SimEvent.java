@@ -51,14 +51,16 @@ final class SimEvent implements Event {
         SimThread thread = SimThread.current();
         if (thread != null && thread.stream() == stream && done.getCount() != 0) {
             throw new IllegalStateException("Work on the stream '" + stream.name() + "' of " + stream.device().place()
-                    + " waits for an event that comes after itself, which can never happen: wait outside of the launched work");
+                    + " waits for an event that comes after itself, which can never happen: wait outside of the "
+                    + "launched work");
         }
         done.await();
         observe();
         Throwable cause = failure;
         if (cause != null) {
             throw new StreamFailedException(
-                    "Work on the stream '" + stream.name() + "' of " + stream.device().place() + " failed: " + cause, cause);
+                    "Work on the stream '" + stream.name() + "' of " + stream.device().place() + " failed: " + cause,
+                    cause);
         }
     }
 

@@ -32,7 +32,8 @@ record SimMemory(SimDevice device) implements RawMemory {
         if (!SimThread.mayTouch(buffer)) {
             buffer.requireOpen();
             throw new IllegalStateException("The memory of " + device.place()
-                    + " can be touched only by work that was launched there and declared it, but " + Thread.currentThread().getName()
+                    + " can be touched only by work that was launched there and declared it, but "
+                    + Thread.currentThread().getName()
                     + " touches the buffer " + buffer + ": copy it to the host first");
         }
     }

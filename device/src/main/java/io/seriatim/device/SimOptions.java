@@ -27,7 +27,8 @@ public record SimOptions(Duration launchLatency, long copyBandwidth, long memory
     public SimOptions {
         if (launchLatency.isNegative() || copyBandwidth < 0 || memory < 0) {
             throw new IllegalArgumentException(
-                    "Latency, bandwidth and memory must not be negative, but are " + launchLatency + ", " + copyBandwidth + " bytes/s and "
+                    "Latency, bandwidth and memory must not be negative, but are " + launchLatency + ", "
+                            + copyBandwidth + " bytes/s and "
                             + memory + " bytes");
         }
     }

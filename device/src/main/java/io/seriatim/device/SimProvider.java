@@ -17,7 +17,8 @@ record SimProvider(int count, SimOptions options, RaceDetector detector) impleme
     @Override
     public Device open(Place place) {
         if (place.index() >= count) {
-            throw new DeviceNotFoundException(place, "there are " + count + " simulated accelerators, sim:0 to sim:" + (count - 1) + ".");
+            throw new DeviceNotFoundException(place,
+                    "there are " + count + " simulated accelerators, sim:0 to sim:" + (count - 1) + ".");
         }
         return new SimDevice(place, options, detector);
     }

@@ -9,7 +9,10 @@ import java.util.Queue;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
-/** A queue of commands and the thread that runs them in order. The lock guards the queue; the detector has its own, which is taken first so that the queue has the order that it has seen. */
+/**
+ * A queue of commands and the thread that runs them in order. The lock guards the queue; the detector has its own,
+ * which is taken first so that the queue has the order that it has seen.
+ */
 final class SimStream implements Stream {
     private static final double NANOS = 1e9;
 
@@ -84,10 +87,12 @@ final class SimStream implements Stream {
     public void copy(String operation, Access source, Access target) {
         Copies.check(operation, source, target);
         long bandwidth = device.options().copyBandwidth();
-        long nanos = device.options().launchLatency().toNanos() + (bandwidth == 0 ? 0 : (long) (source.bytes() * NANOS / bandwidth));
+        long nanos = device.options().launchLatency().toNanos()
+                + (bandwidth == 0 ? 0 : (long) (source.bytes() * NANOS / bandwidth));
         target.buffer().changed();
         issue(operation, List.of(source, target), nanos,
-                () -> MemorySegment.copy(source.buffer().block().segment, source.offset(), target.buffer().block().segment, target.offset(),
+                () -> MemorySegment.copy(source.buffer().block().segment, source.offset(),
+                        target.buffer().block().segment, target.offset(),
                         source.bytes()));
     }
 
@@ -185,7 +190,8 @@ final class SimStream implements Stream {
             try {
                 more = run(next());
             } catch (InterruptedException e) {
-                // Only launched work can have asked for it; the stream must go on, or all who wait for its events would hang.
+                // Only launched work can have asked for it; the stream must go on, or all who wait for its events would
+                // hang.
                 failure = failure == null ? e : failure;
             }
         }

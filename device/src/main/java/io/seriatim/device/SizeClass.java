@@ -1,6 +1,9 @@
 package io.seriatim.device;
 
-/** Sizes in steps of a quarter of a power of two, from 64 bytes: at most a fifth of a block is not asked for, and freed blocks fit again. */
+/**
+ * Sizes in steps of a quarter of a power of two, from 64 bytes: at most a fifth of a block is not asked for, and freed
+ * blocks fit again.
+ */
 final class SizeClass {
     static final int COUNT = 64 * 4;
     private static final long LEAST = 64;

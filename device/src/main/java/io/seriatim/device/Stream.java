@@ -3,11 +3,13 @@ package io.seriatim.device;
 import java.util.List;
 
 /**
- * Work in order, on one device. Different streams are not ordered but by events. What is launched may run later, on another thread.
+ * Work in order, on one device. Different streams are not ordered but by events. What is launched may run later, on
+ * another thread.
  *
  * <p>
- * Failures: when something that was launched throws, the rest of the stream up to the next recorded event is skipped, and that event carries the Throwable. The stream itself stays
- * usable after that event. A stream that waits for a failed event fails likewise.
+ * Failures: when something that was launched throws, the rest of the stream up to the next recorded event is skipped,
+ * and that event carries the Throwable. The stream itself stays usable after that event. A stream that waits for a
+ * failed event fails likewise.
  */
 public interface Stream extends AutoCloseable {
     /** What is run on a device's memory. */
@@ -53,7 +55,8 @@ public interface Stream extends AutoCloseable {
     void launch(String operation, List<Access> accesses, Body body);
 
     /**
-     * Copies bytes: between host and this device, within it, or from one device to another. Of two devices either one's stream will do.
+     * Copies bytes: between host and this device, within it, or from one device to another. Of two devices either one's
+     * stream will do.
      *
      * @param operation
      *            its name, for messages
@@ -76,7 +79,8 @@ public interface Stream extends AutoCloseable {
     /**
      * Marks this place for someone who only needs to know when it has been passed, for instance to reuse memory.
      *
-     * @return an event that is done when all work launched before it is; it carries no failure, but leaves it for the next one that is {@linkplain #record recorded}
+     * @return an event that is done when all work launched before it is; it carries no failure, but leaves it for the
+     * next one that is {@linkplain #record recorded}
      */
     Event mark();
 

@@ -45,7 +45,10 @@ final class StreamCache {
         bytes += block.size;
     }
 
-    /** Takes blocks out until no more than so many bytes are left, beginning with the sizes that were not asked for for longest. */
+    /**
+     * Takes blocks out until no more than so many bytes are left, beginning with the sizes that were not asked for for
+     * longest.
+     */
     void takeOldest(long left, List<Block> into) {
         while (bytes > left) {
             int oldest = -1;

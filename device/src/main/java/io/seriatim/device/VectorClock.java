@@ -2,7 +2,10 @@ package io.seriatim.device;
 
 import java.util.Arrays;
 
-/** How far one has heard of each stream and host thread (Mattern, Virtual Time and Global States of Distributed Systems, 1988). Guarded by the detector's lock. */
+/**
+ * How far one has heard of each stream and host thread (Mattern, Virtual Time and Global States of Distributed Systems,
+ * 1988). Guarded by the detector's lock.
+ */
 final class VectorClock {
     private long[] times;
 

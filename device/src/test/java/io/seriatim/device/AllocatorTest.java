@@ -35,7 +35,8 @@ class AllocatorTest {
             }
             DeviceMemoryException e = assertThrows(DeviceMemoryException.class, () -> devices.host().allocate(600_000));
             String message = String.valueOf(e.getMessage());
-            assertTrue(message.contains("600,000") && message.contains("1,048,576") && message.contains("560,000"), message);
+            assertTrue(message.contains("600,000") && message.contains("1,048,576") && message.contains("560,000"),
+                    message);
             assertTrue(message.indexOf("'buffer 7' 140,000") < message.indexOf("'buffer 6' 120,000"), message);
             assertTrue(message.contains("buffer 3") && !message.contains("buffer 2'"), message);
             assertEquals(100_000, devices.host().allocate(100_000).bytes());

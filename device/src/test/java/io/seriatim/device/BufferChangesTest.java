@@ -11,7 +11,8 @@ import org.junit.jupiter.api.Test;
 class BufferChangesTest {
     @Test
     void whoIsHandedTheBytesMayWriteThemForGood() {
-        try (Buffer segment = Devices.system().host().allocate(8); Buffer address = Devices.system().host().allocate(8)) {
+        try (Buffer segment = Devices.system().host().allocate(8);
+                Buffer address = Devices.system().host().allocate(8)) {
             assertEquals(0, segment.changes());
             segment.segment();
             assertEquals(Buffer.UNKNOWN, segment.changes());

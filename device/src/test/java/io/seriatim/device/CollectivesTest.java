@@ -25,7 +25,8 @@ class CollectivesTest {
 
     /** Devices with one float buffer each, of values that depend on rank and index. */
     private static final class Group implements AutoCloseable {
-        final Devices devices = Devices.builder().sim(SimOptions.DEFAULT.withLaunchLatency(Duration.ofNanos(5000))).build();
+        final Devices devices = Devices.builder().sim(SimOptions.DEFAULT.withLaunchLatency(Duration.ofNanos(5000)))
+                .build();
         final List<Device> ranks = new ArrayList<>();
         final List<Buffer> inputs = new ArrayList<>();
 
@@ -59,7 +60,8 @@ class CollectivesTest {
         List<Part> parts(List<Buffer> outputs) {
             List<Part> parts = new ArrayList<>();
             for (int r = 0; r < ranks.size(); r++) {
-                parts.add(new Part(ranks.get(r).defaultStream(), Access.read(inputs.get(r)), Access.write(outputs.get(r))));
+                parts.add(new Part(ranks.get(r).defaultStream(), Access.read(inputs.get(r)),
+                        Access.write(outputs.get(r))));
             }
             return parts;
         }
@@ -101,7 +103,8 @@ class CollectivesTest {
             List<Buffer> share = group.outputs(4L * count);
             List<Part> scattered = new ArrayList<>();
             for (int r = 0; r < size; r++) {
-                scattered.add(new Part(group.ranks.get(r).defaultStream(), Access.read(all.get(r)), Access.write(share.get(r))));
+                scattered.add(new Part(group.ranks.get(r).defaultStream(), Access.read(all.get(r)),
+                        Access.write(share.get(r))));
             }
             Collectives.reduceScatter(scattered, Element.FLOAT32, Reduction.MAX);
             Collectives.broadcast(group.parts(group.inputs), size - 1);
@@ -123,7 +126,8 @@ class CollectivesTest {
     @Test
     void sendsFromOneToAnother() throws InterruptedException {
         try (Group group = new Group(2, 10)) {
-            Collectives.send(group.ranks.get(0).defaultStream(), Access.read(group.inputs.get(0)), group.ranks.get(1).defaultStream(),
+            Collectives.send(group.ranks.get(0).defaultStream(), Access.read(group.inputs.get(0)),
+                    group.ranks.get(1).defaultStream(),
                     Access.write(group.inputs.get(1)));
             assertEquals(Group.value(0, 9), group.read(1, group.inputs.get(1))[9]);
         }
@@ -156,9 +160,12 @@ class CollectivesTest {
             List<Buffer> wrong = group.outputs(20);
             IllegalArgumentException e = assertThrows(IllegalArgumentException.class,
                     () -> Collectives.allReduce(group.parts(wrong), Element.FLOAT32, Reduction.SUM));
-            assertTrue(String.valueOf(e.getMessage()).contains("all-reduce") && String.valueOf(e.getMessage()).contains("16 to 20"),
+            assertTrue(
+                    String.valueOf(e.getMessage()).contains("all-reduce")
+                            && String.valueOf(e.getMessage()).contains("16 to 20"),
                     e.getMessage());
-            assertThrows(IllegalArgumentException.class, () -> Collectives.allReduce(List.of(), Element.FLOAT32, Reduction.SUM));
+            assertThrows(IllegalArgumentException.class,
+                    () -> Collectives.allReduce(List.of(), Element.FLOAT32, Reduction.SUM));
             assertThrows(IllegalArgumentException.class,
                     () -> Collectives.reduceScatter(group.parts(group.inputs), Element.FLOAT32, Reduction.SUM));
             assertThrows(IllegalArgumentException.class, () -> Collectives.broadcast(group.parts(group.inputs), 3));

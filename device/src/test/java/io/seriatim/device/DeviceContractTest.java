@@ -35,7 +35,8 @@ class DeviceContractTest {
 
     static Stream<Subject> devices() {
         SimOptions slow = SimOptions.DEFAULT.withLaunchLatency(Duration.ofNanos(20_000)).withCopyBandwidth(1L << 30);
-        return Stream.of(subject("host", Place.CPU, SimOptions.DEFAULT), subject("simulated", Place.sim(0), SimOptions.DEFAULT),
+        return Stream.of(subject("host", Place.CPU, SimOptions.DEFAULT),
+                subject("simulated", Place.sim(0), SimOptions.DEFAULT),
                 subject("slow", Place.sim(0), slow),
                 subject("without detector", Place.sim(0), SimOptions.DEFAULT.withRaceDetection(false)));
     }
@@ -53,7 +54,8 @@ class DeviceContractTest {
     private record Queue(io.seriatim.device.Stream stream) {
     }
 
-    private static byte[] read(Devices devices, io.seriatim.device.Stream stream, Buffer buffer) throws InterruptedException {
+    private static byte[] read(Devices devices, io.seriatim.device.Stream stream, Buffer buffer)
+            throws InterruptedException {
         try (Buffer host = devices.host().allocate(buffer.bytes())) {
             stream.copy("read back", Access.read(buffer), Access.write(host));
             stream.synchronize();
@@ -222,7 +224,8 @@ class DeviceContractTest {
     void refusesBadSizes(Subject subject) {
         try (Devices devices = subject.devices()) {
             assertThrows(IllegalArgumentException.class, () -> subject.device().allocate(-1));
-            DeviceMemoryException e = assertThrows(DeviceMemoryException.class, () -> subject.device().allocate(1L << 60));
+            DeviceMemoryException e = assertThrows(DeviceMemoryException.class,
+                    () -> subject.device().allocate(1L << 60));
             assertTrue(String.valueOf(e.getMessage()).contains(subject.device().place().toString()), e.getMessage());
             assertEquals(0, subject.device().allocate(0).bytes());
             assertNotNull(devices);

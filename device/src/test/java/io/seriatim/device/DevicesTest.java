@@ -28,16 +28,21 @@ class DevicesTest {
     @ValueSource(strings = {"", "CPU", "sim:", "sim:x", "sim:-1", "sim:1:2", ":1", "sim 0", "sim:99999999999"})
     void otherPlacesAreRefused(String text) {
         IllegalArgumentException e = assertThrows(IllegalArgumentException.class, () -> Place.parse(text));
-        assertTrue(String.valueOf(e.getMessage()).contains("sim:0") || String.valueOf(e.getMessage()).contains("'"), e.getMessage());
+        assertTrue(String.valueOf(e.getMessage()).contains("sim:0") || String.valueOf(e.getMessage()).contains("'"),
+                e.getMessage());
     }
 
     @Test
     void aMissingDeviceSaysWhatWasLookedFor() {
         try (Devices devices = Devices.builder().build()) {
-            DeviceNotFoundException e = assertThrows(DeviceNotFoundException.class, () -> devices.get(Place.parse("cuda:0")));
-            assertTrue(String.valueOf(e.getMessage()).startsWith("'cuda:0'") && String.valueOf(e.getMessage()).contains("add the module"),
+            DeviceNotFoundException e = assertThrows(DeviceNotFoundException.class,
+                    () -> devices.get(Place.parse("cuda:0")));
+            assertTrue(
+                    String.valueOf(e.getMessage()).startsWith("'cuda:0'")
+                            && String.valueOf(e.getMessage()).contains("add the module"),
                     e.getMessage());
-            DeviceNotFoundException beyond = assertThrows(DeviceNotFoundException.class, () -> devices.get(Place.sim(64)));
+            DeviceNotFoundException beyond = assertThrows(DeviceNotFoundException.class,
+                    () -> devices.get(Place.sim(64)));
             assertTrue(String.valueOf(beyond.getMessage()).contains("64"), beyond.getMessage());
             assertSame(devices.get(Place.sim(1)), devices.get(Place.sim(1)));
             assertSame(devices.host(), devices.get(new Place("cpu", 1)));

@@ -81,7 +81,8 @@ class RaceDetectorTest {
             Buffer from = left.allocate(64);
             Buffer to = right.allocate(64);
             left.defaultStream().launch("makes", List.of(Access.write(from)), NOTHING);
-            assertThrows(DataRaceException.class, () -> right.defaultStream().copy("takes", Access.read(from), Access.write(to)));
+            assertThrows(DataRaceException.class,
+                    () -> right.defaultStream().copy("takes", Access.read(from), Access.write(to)));
         }
     }
 
@@ -107,7 +108,10 @@ class RaceDetectorTest {
         }
     }
 
-    /** One random program: launches and copies on some streams, made correct by events where an oracle says that they are needed. */
+    /**
+     * One random program: launches and copies on some streams, made correct by events where an oracle says that they
+     * are needed.
+     */
     private static final class Schedule {
         private final SplittableRandom random;
         private final List<Stream> streams;
@@ -165,7 +169,8 @@ class RaceDetectorTest {
         }
 
         private void launch(int step, int s, int read, int written) {
-            streams.get(s).launch("step " + step, List.of(Access.read(buffers.get(read)), Access.write(buffers.get(written))), NOTHING);
+            streams.get(s).launch("step " + step,
+                    List.of(Access.read(buffers.get(read)), Access.write(buffers.get(written))), NOTHING);
             heard.get(s).add(step);
             streamOf.add(s);
             readers.get(read).add(step);

@@ -21,7 +21,8 @@ class SimDeviceTest {
             Buffer mine = sim.allocate(64).label("weights");
             Buffer other = sim.allocate(64);
             IllegalStateException e = assertThrows(IllegalStateException.class, mine::segment);
-            assertTrue(String.valueOf(e.getMessage()).contains("sim:0") && String.valueOf(e.getMessage()).contains("weights")
+            assertTrue(String.valueOf(e.getMessage()).contains("sim:0")
+                    && String.valueOf(e.getMessage()).contains("weights")
                     && String.valueOf(e.getMessage()).contains("copy it to the host"), e.getMessage());
             assertThrows(IllegalStateException.class, mine::address);
             sim.defaultStream().launch("undeclared", List.of(Access.write(mine)), () -> other.segment().fill((byte) 1));
@@ -56,7 +57,8 @@ class SimDeviceTest {
         Event pending = sim.newStream("open").record();
         devices.close();
         pending.synchronize();
-        assertFalse(Thread.getAllStackTraces().keySet().stream().anyMatch(thread -> thread.getName().startsWith("sim:5/")));
+        assertFalse(
+                Thread.getAllStackTraces().keySet().stream().anyMatch(thread -> thread.getName().startsWith("sim:5/")));
         assertThrows(IllegalStateException.class, () -> sim.allocate(1));
         assertThrows(IllegalStateException.class, () -> devices.get(Place.sim(6)));
     }
@@ -81,7 +83,8 @@ class SimDeviceTest {
             home.synchronize();
             Buffer third = sim.allocate(1000, home);
             assertTrue(first.block() == third.block(), "memory was not reused after its stream was done");
-            home.launch("uses it", List.of(Access.write(third)), () -> third.segment().set(ValueLayout.JAVA_BYTE, 0, (byte) 2));
+            home.launch("uses it", List.of(Access.write(third)),
+                    () -> third.segment().set(ValueLayout.JAVA_BYTE, 0, (byte) 2));
             home.synchronize();
             assertEquals(2, devices.get(Place.sim(0)).memory().buffers());
         }

@@ -8,7 +8,8 @@ import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Counts operations by name: how many, their total running time, and its percentiles, exact to within an eighth. Made by {@link Recorder#aggregate}.
+ * Counts operations by name: how many, their total running time, and its percentiles, exact to within an eighth. Made
+ * by {@link Recorder#aggregate}.
  */
 public final class AggregateTable implements Recorder {
     /** Each power of two has this many buckets. */
@@ -38,7 +39,8 @@ public final class AggregateTable implements Recorder {
      * @param p99Nanos
      *            99 of 100 ran at most this long
      */
-    public record Row(String name, long count, long totalNanos, long dependencyWaitNanos, long queueWaitNanos, long p50Nanos,
+    public record Row(String name, long count, long totalNanos, long dependencyWaitNanos, long queueWaitNanos,
+            long p50Nanos,
             long p99Nanos) {
     }
 
@@ -118,11 +120,13 @@ public final class AggregateTable implements Recorder {
     @Override
     public String toString() {
         StringBuilder table = new StringBuilder(
-                String.format(Locale.ROOT, "%-32s %12s %14s %12s %12s %14s %14s", "operation", "count", "total µs", "p50 µs", "p99 µs",
+                String.format(Locale.ROOT, "%-32s %12s %14s %12s %12s %14s %14s", "operation", "count", "total µs",
+                        "p50 µs", "p99 µs",
                         "waited deps µs", "in queue µs"));
         for (Row row : rows()) {
             table.append(System.lineSeparator())
-                    .append(String.format(Locale.ROOT, "%-32s %12d %14.1f %12.2f %12.2f %14.1f %14.1f", row.name, row.count,
+                    .append(String.format(Locale.ROOT, "%-32s %12d %14.1f %12.2f %12.2f %14.1f %14.1f", row.name,
+                            row.count,
                             row.totalNanos / 1e3, row.p50Nanos / 1e3, row.p99Nanos / 1e3, row.dependencyWaitNanos / 1e3,
                             row.queueWaitNanos / 1e3));
         }

@@ -59,7 +59,8 @@ final class AsyncCompletion extends Elsewhere implements Completion {
         Reserve.take();
         Workplace.here();
         if (!CALLED.compareAndSet(this, 0, 1)) {
-            throw new IllegalStateException("operation '" + op.name + "' has been completed already: call complete or fail exactly once");
+            throw new IllegalStateException(
+                    "operation '" + op.name + "' has been completed already: call complete or fail exactly once");
         }
         op.core.complete(op, cause);
     }

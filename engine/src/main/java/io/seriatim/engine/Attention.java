@@ -1,8 +1,8 @@
 package io.seriatim.engine;
 
 /**
- * Tells workers with a batch that someone cannot wait for its end: who waits for a variable, an operation of another priority, another lane. A word of its own, because
- * workers look at it after every operation and it seldom changes.
+ * Tells workers with a batch that someone cannot wait for its end: who waits for a variable, an operation of another
+ * priority, another lane. A word of its own, because workers look at it after every operation and it seldom changes.
  */
 final class Attention extends Padding.Before {
     private volatile boolean wanted;
@@ -19,7 +19,10 @@ final class Attention extends Padding.Before {
         }
     }
 
-    /** Takes the wish back; who does has to look at its reasons afterwards, and to want again if there is one: a wish made meanwhile is not to be lost. */
+    /**
+     * Takes the wish back; who does has to look at its reasons afterwards, and to want again if there is one: a wish
+     * made meanwhile is not to be lost.
+     */
     void dismiss() {
         wanted = false;
     }

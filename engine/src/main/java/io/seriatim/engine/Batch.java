@@ -8,10 +8,11 @@ import org.jspecify.annotations.Nullable;
  * Operations handed to one worker, which runs them one after the other without taking the tracker's role in between.
  *
  * <p>
- * Four indices run round a ring: {@code harvested ≤ finished ≤ next ≤ limit}. Whoever holds the role adds operations at the limit, may take back at the limit those that
- * have not been claimed, and takes up from {@code harvested} those that have finished. The owner claims at {@code next} and publishes {@code finished}. The two words that
- * they contend for, {@code next} and {@code limit}, are one long, changed by compare-and-set: an operation is claimed or taken back, never both. The indices wrap round
- * after 2³² operations of a worker: they are compared by their difference only.
+ * Four indices run round a ring: {@code harvested ≤ finished ≤ next ≤ limit}. Whoever holds the role adds operations at
+ * the limit, may take back at the limit those that have not been claimed, and takes up from {@code harvested} those
+ * that have finished. The owner claims at {@code next} and publishes {@code finished}. The two words that they contend
+ * for, {@code next} and {@code limit}, are one long, changed by compare-and-set: an operation is claimed or taken back,
+ * never both. The indices wrap round after 2³² operations of a worker: they are compared by their difference only.
  */
 final class Batch extends Padding.Before {
     private static final int SIZE = 16;
@@ -111,7 +112,10 @@ final class Batch extends Padding.Before {
         ops[(limit((long) CLAIMS.getAcquire(this)) + place) & MASK] = op;
     }
 
-    /** Hands over the operations that were put; under the role. One step for all: the owner may be claiming from the same word. */
+    /**
+     * Hands over the operations that were put; under the role. One step for all: the owner may be claiming from the
+     * same word.
+     */
     void publish(int added) {
         long c = (long) CLAIMS.getAcquire(this);
         while (!CLAIMS.compareAndSet(this, c, claims(next(c), limit(c) + added))) {
@@ -171,7 +175,8 @@ final class Batch extends Padding.Before {
             Operation op = ops[i & MASK];
             if (op != null) {
                 boolean claimed = i - next(c) < 0;
-                look.at(op, claimed ? EngineSnapshot.State.RUNNING : EngineSnapshot.State.READY, claimed ? owner : null);
+                look.at(op, claimed ? EngineSnapshot.State.RUNNING : EngineSnapshot.State.READY,
+                        claimed ? owner : null);
             }
         }
     }

@@ -2,7 +2,10 @@ package io.seriatim.engine;
 
 import org.jspecify.annotations.Nullable;
 
-/** Code of the user's that is to be called when the tracker knows what it is told of. Linked through itself, so that putting it off allocates nothing. */
+/**
+ * Code of the user's that is to be called when the tracker knows what it is told of. Linked through itself, so that
+ * putting it off allocates nothing.
+ */
 abstract class Callback {
     /** The next in a {@link CallbackQueue}; of an operation in a heap of ready ones, its first child. */
     @Nullable

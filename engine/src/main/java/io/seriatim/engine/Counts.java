@@ -3,7 +3,10 @@ package io.seriatim.engine;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
-/** How far an engine has come. Written by whoever holds the tracker's role at every operation, so kept apart from what pushing threads read at every push. */
+/**
+ * How far an engine has come. Written by whoever holds the tracker's role at every operation, so kept apart from what
+ * pushing threads read at every push.
+ */
 // Some fields are read through their handles only.
 @SuppressWarnings("UnusedVariable")
 final class Counts extends Padding.Before {
@@ -76,14 +79,16 @@ final class Counts extends Padding.Before {
     }
 
     /**
-     * An operation was pushed whose priority is not the default; under the push lock. A volatile store: the pusher looks next whether {@link Attention} is wanted already,
-     * and a thread that has dismissed it looks here.
+     * An operation was pushed whose priority is not the default; under the push lock. A volatile store: the pusher
+     * looks next whether {@link Attention} is wanted already, and a thread that has dismissed it looks here.
      */
     void press(long end) {
         PRESSING.setVolatile(this, end);
     }
 
-    /** An operation was pushed that is not for the main lane; under the push lock. A volatile store for the same reason. */
+    /**
+     * An operation was pushed that is not for the main lane; under the push lock. A volatile store for the same reason.
+     */
     void offMainPushed() {
         OFF_MAIN_PUSHED.setVolatile(this, offMainPushed + 1);
     }

@@ -10,23 +10,26 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds out whether a wait inside an operation could never end: whether what it waits for waits for the operation itself.
+ * Finds out whether a wait inside an operation could never end: whether what it waits for waits for the operation
+ * itself.
  *
  * <p>
- * <b>In effect one step.</b> A wait is registered, with a number, in the same step under the role in which it begins. The search comes after, may take several slices, and
- * counts only waits with lower numbers.
+ * <b>In effect one step.</b> A wait is registered, with a number, in the same step under the role in which it begins.
+ * The search comes after, may take several slices, and counts only waits with lower numbers.
  * <ul>
- * <li><i>No cycle is missed.</i> An operation waits for older ones only, and that is settled when it is pushed; so the last part of a cycle to come into being is the
- * registration of one of its waits. The search of that wait finds all others registered, and a cycle does not go away while it searches.</li>
+ * <li><i>No cycle is missed.</i> An operation waits for older ones only, and that is settled when it is pushed; so the
+ * last part of a cycle to come into being is the registration of one of its waits. The search of that wait finds all
+ * others registered, and a cycle does not go away while it searches.</li>
  * <li><i>Each cycle is told once:</i> to the wait with the highest number in it. The others do not count that one.</li>
- * <li><i>No false report.</i> While the searching operation runs, nothing ends that waits for it, directly or through others, unless a wait between them is given up, or the
- * engine is shut down. So before a cycle is told, all its operations must still be pending and its waits registered, at one moment under the role; if not, the search begins
+ * <li><i>No false report.</i> While the searching operation runs, nothing ends that waits for it, directly or through
+ * others, unless a wait between them is given up, or the engine is shut down. So before a cycle is told, all its
+ * operations must still be pending and its waits registered, at one moment under the role; if not, the search begins
  * anew.</li>
  * </ul>
  *
  * <p>
- * <b>Cost.</b> Most waits are for what was just pushed and only needs a worker: {@link #isFree} sees that in a few steps, backward from what is waited for. Otherwise the search
- * goes forward from the operation that waits.
+ * <b>Cost.</b> Most waits are for what was just pushed and only needs a worker: {@link #isFree} sees that in a few
+ * steps, backward from what is waited for. Otherwise the search goes forward from the operation that waits.
  */
 final class CycleSearch extends PendingWalk {
     /** How many operations are looked at backward. */
@@ -43,7 +46,10 @@ final class CycleSearch extends PendingWalk {
         this.wait = wait;
     }
 
-    /** Whether it is plain that a wait ends: what it waits for runs or is ready, or waits for a few such operations, none of which waits inside; under the role. */
+    /**
+     * Whether it is plain that a wait ends: what it waits for runs or is ready, or waits for a few such operations,
+     * none of which waits inside; under the role.
+     */
     static boolean isFree(Waits.Wait wait) {
         int[] left = {FEW};
         Drain drain = wait.drain;
@@ -69,7 +75,9 @@ final class CycleSearch extends PendingWalk {
         return true;
     }
 
-    /** Whether those that hold a variable, and those in its queue before some operation, end. Who reads it is not known. */
+    /**
+     * Whether those that hold a variable, and those in its queue before some operation, end. Who reads it is not known.
+     */
     private static boolean isFree(Variable v, @Nullable Operation end, int[] left) {
         VarState s = v.state();
         if (s.readers > 0 || (s.writer != null && !isFree(s.writer, left))) {
@@ -86,7 +94,8 @@ final class CycleSearch extends PendingWalk {
     /**
      * Searches, under the role, giving it back now and then.
      *
-     * @return operations that each wait for the one before, from the one that waits inside to one that it waits for; empty if it does not wait for itself
+     * @return operations that each wait for the one before, from the one that waits inside to one that it waits for;
+     * empty if it does not wait for itself
      */
     List<Operation> chain() {
         while (true) {

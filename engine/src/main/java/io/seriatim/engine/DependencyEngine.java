@@ -8,7 +8,10 @@ import java.util.function.Consumer;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
-/** The handle of an engine. Threads, variables and operations hold the {@link EngineCore} only, so that a handle that was lost can be collected. */
+/**
+ * The handle of an engine. Threads, variables and operations hold the {@link EngineCore} only, so that a handle that
+ * was lost can be collected.
+ */
 final class DependencyEngine implements Engine {
     private final EngineCore core;
     private final AtomicLong unnamed = new AtomicLong();

@@ -5,8 +5,8 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Says who runs the ready operations, and when: the seam between tracking dependencies and running. {@link LaneDispatcher} has threads of its own,
- * {@link InlineDispatcher} runs in the threads that push and wait.
+ * Says who runs the ready operations, and when: the seam between tracking dependencies and running.
+ * {@link LaneDispatcher} has threads of its own, {@link InlineDispatcher} runs in the threads that push and wait.
  */
 interface Dispatcher {
     /** Is shown operations. */
@@ -21,7 +21,10 @@ interface Dispatcher {
     /** Finds the queue of an operation about to be pushed; called by the pushing thread, under no lock. */
     void route(Operation op);
 
-    /** An operation was appended to the log; under the push lock. Returns a worker to be called with {@link #call} once the lock is free. */
+    /**
+     * An operation was appended to the log; under the push lock. Returns a worker to be called with {@link #call} once
+     * the lock is free.
+     */
     @Nullable
     Worker pushed(Operation op);
 

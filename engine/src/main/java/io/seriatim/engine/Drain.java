@@ -3,8 +3,8 @@ package io.seriatim.engine;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A wait until all operations on a variable that were pushed before have ended. It counts them instead of standing in the variable's queue, where it would keep apart
- * reads that may run together. Owned by the tracker's role.
+ * A wait until all operations on a variable that were pushed before have ended. It counts them instead of standing in
+ * the variable's queue, where it would keep apart reads that may run together. Owned by the tracker's role.
  */
 final class Drain {
     final Variable variable;

@@ -4,8 +4,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The place in a list of an operation that neither waits in a queue nor is in a worker's hands: a started asynchronous one, or one of kind ASYNC that is ready. Made when it is
- * pushed, so that the tracker allocates nothing; owned by its role.
+ * The place in a list of an operation that neither waits in a queue nor is in a worker's hands: a started asynchronous
+ * one, or one of kind ASYNC that is ready. Made when it is pushed, so that the tracker allocates nothing; owned by its
+ * role.
  */
 abstract class Elsewhere {
     final Operation op;
@@ -19,7 +20,9 @@ abstract class Elsewhere {
 
     /** That of an operation. */
     static Elsewhere of(Operation op) {
-        return op.attachment instanceof Elsewhere completion ? completion : (Elsewhere) java.util.Objects.requireNonNull(op.body);
+        return op.attachment instanceof Elsewhere completion
+                ? completion
+                : (Elsewhere) java.util.Objects.requireNonNull(op.body);
     }
 
     /** That of an operation of kind ASYNC whose body is not asynchronous; stands in for the body. */

@@ -11,8 +11,9 @@ import org.jspecify.annotations.Nullable;
  * Runs operations in parallel with the result of running them one by one, in the order in which they were pushed.
  *
  * <p>
- * An operation says which {@linkplain Var variables} it reads and which it mutates. On each variable, mutations happen in push order, and reads between the
- * mutations that they were pushed between; whatever is not ordered by a variable may run at the same time.
+ * An operation says which {@linkplain Var variables} it reads and which it mutates. On each variable, mutations happen
+ * in push order, and reads between the mutations that they were pushed between; whatever is not ordered by a variable
+ * may run at the same time.
  *
  * <pre>{@code
  * try (Engine engine = Engine.create()) {
@@ -25,21 +26,24 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  *
  * <p>
- * <b>Threads.</b> Every method may be called by any thread, virtual threads included. All pushes take one total order, so no interleaving of pushes deadlocks.
+ * <b>Threads.</b> Every method may be called by any thread, virtual threads included. All pushes take one total order,
+ * so no interleaving of pushes deadlocks.
  *
  * <p>
- * <b>Failure.</b> A failed operation poisons what it mutates: operations that read or mutate a poisoned variable are skipped and pass the poison on, until an
- * operation that {@linkplain OpBuilder#overwrites overwrites} the variable succeeds, or {@link #clearFailure} is called. {@link #waitToRead},
- * {@link #waitForAll()} and {@link #failure} tell of it.
+ * <b>Failure.</b> A failed operation poisons what it mutates: operations that read or mutate a poisoned variable are
+ * skipped and pass the poison on, until an operation that {@linkplain OpBuilder#overwrites overwrites} the variable
+ * succeeds, or {@link #clearFailure} is called. {@link #waitToRead}, {@link #waitForAll()} and {@link #failure} tell of
+ * it.
  *
  * <p>
- * <b>Static initialisers.</b> While a thread initialises a class, no other thread can run a method of that class: the JVM makes it wait. So an initialiser that waits for an
- * operation whose body is a lambda or a method of the class itself hangs. Wait outside the initialiser. {@link #snapshot} shows such an operation as running, with a thread that
+ * <b>Static initialisers.</b> While a thread initialises a class, no other thread can run a method of that class: the
+ * JVM makes it wait. So an initialiser that waits for an operation whose body is a lambda or a method of the class
+ * itself hangs. Wait outside the initialiser. {@link #snapshot} shows such an operation as running, with a thread that
  * has not come to the first line of its body.
  *
  * <p>
- * <b>Errors.</b> A null is a {@link NullPointerException}, a variable of another engine an {@link IllegalArgumentException}, a deleted variable or a closed
- * engine an {@link IllegalStateException}.
+ * <b>Errors.</b> A null is a {@link NullPointerException}, a variable of another engine an
+ * {@link IllegalArgumentException}, a deleted variable or a closed engine an {@link IllegalStateException}.
  */
 public interface Engine extends AutoCloseable {
 
@@ -62,8 +66,10 @@ public interface Engine extends AutoCloseable {
     }
 
     /**
-     * Does something that may block for a reason that the engine does not know of, such as a lock or a queue. If the calling thread is a worker, of whatever engine, another one takes its place meanwhile, as in
-     * a wait of the engine: so whoever holds the lock may need that engine to go on. The naive and the shuffled engine have no worker to take the place; there, wait with {@link #await}.
+     * Does something that may block for a reason that the engine does not know of, such as a lock or a queue. If the
+     * calling thread is a worker, of whatever engine, another one takes its place meanwhile, as in a wait of the
+     * engine: so whoever holds the lock may need that engine to go on. The naive and the shuffled engine have no worker
+     * to take the place; there, wait with {@link #await}.
      *
      * @param <E>
      *            what the action throws
@@ -87,7 +93,8 @@ public interface Engine extends AutoCloseable {
     }
 
     /**
-     * Whether the calling thread runs an operation, of whatever engine: then {@link RunContext#current} has an answer, and pushes do not wait for room.
+     * Whether the calling thread runs an operation, of whatever engine: then {@link RunContext#current} has an answer,
+     * and pushes do not wait for room.
      *
      * @return whether it does
      */
@@ -130,7 +137,8 @@ public interface Engine extends AutoCloseable {
      * @throws OperationFailedException
      *             if the variable is poisoned; each time, until it is overwritten or cleared
      * @throws IllegalStateException
-     *             if the variable is deleted, or if this is called inside an operation and could never end; the message names the chain
+     *             if the variable is deleted, or if this is called inside an operation and could never end; the message
+     *             names the chain
      */
     void waitToRead(Var v) throws InterruptedException;
 
@@ -149,15 +157,16 @@ public interface Engine extends AutoCloseable {
     void waitToRead(Var v, Duration limit) throws InterruptedException, TimeoutException;
 
     /**
-     * Waits until every operation on the variable that was pushed before has ended, reads too. Does not throw for a poisoned variable: who waits to write does not
-     * need the old value.
+     * Waits until every operation on the variable that was pushed before has ended, reads too. Does not throw for a
+     * poisoned variable: who waits to write does not need the old value.
      *
      * @param v
      *            the variable
      * @throws InterruptedException
      *             if the thread is interrupted while it waits
      * @throws IllegalStateException
-     *             if the variable is deleted, or if this is called inside an operation and could never end; the message names the chain
+     *             if the variable is deleted, or if this is called inside an operation and could never end; the message
+     *             names the chain
      */
     void waitToWrite(Var v) throws InterruptedException;
 
@@ -200,8 +209,9 @@ public interface Engine extends AutoCloseable {
     void waitForAll(Duration limit) throws InterruptedException, TimeoutException;
 
     /**
-     * Waits until a stage is complete, in whatever way, as a wait of this engine: inside an operation another worker takes this one's place, and an engine without threads runs ready operations meanwhile. For what
-     * operations complete that the caller does not know.
+     * Waits until a stage is complete, in whatever way, as a wait of this engine: inside an operation another worker
+     * takes this one's place, and an engine without threads runs ready operations meanwhile. For what operations
+     * complete that the caller does not know.
      *
      * @param stage
      *            what is waited for
@@ -211,7 +221,8 @@ public interface Engine extends AutoCloseable {
     void await(CompletionStage<?> stage) throws InterruptedException;
 
     /**
-     * Deletes a variable after all its earlier operations, poisoned or not. A later use throws {@link IllegalStateException}.
+     * Deletes a variable after all its earlier operations, poisoned or not. A later use throws
+     * {@link IllegalStateException}.
      *
      * @param v
      *            the variable
@@ -251,7 +262,8 @@ public interface Engine extends AutoCloseable {
     Throwable failure(Var v);
 
     /**
-     * Takes the poison from a variable. Takes its place in the variable's order: operations pushed before still see the poison, those pushed after do not.
+     * Takes the poison from a variable. Takes its place in the variable's order: operations pushed before still see the
+     * poison, those pushed after do not.
      *
      * @param v
      *            the variable
@@ -259,10 +271,11 @@ public interface Engine extends AutoCloseable {
     void clearFailure(Var v);
 
     /**
-     * Tells what every pending operation is doing and what it waits for. A broken engine, whose pushes and waits throw, answers too, for its diagnosis: what it tells then
-     * need not be complete or true.
+     * Tells what every pending operation is doing and what it waits for. A broken engine, whose pushes and waits throw,
+     * answers too, for its diagnosis: what it tells then need not be complete or true.
      *
-     * @return a picture of one moment, whose {@code toString} is readable; {@link EngineSnapshot} says what that means where very many operations are pending
+     * @return a picture of one moment, whose {@code toString} is readable; {@link EngineSnapshot} says what that means
+     * where very many operations are pending
      */
     EngineSnapshot snapshot();
 
@@ -292,16 +305,18 @@ public interface Engine extends AutoCloseable {
     void trace(Var v, Consumer<VarEvent> listener);
 
     /**
-     * Refuses new pushes, waits until all that was pushed has ended, and stops the threads. Never throws what a body threw: failures that no one observed go to the
-     * handler given to {@link Builder#onUnhandled}. Closing again waits again, or does nothing if all has ended.
+     * Refuses new pushes, waits until all that was pushed has ended, and stops the threads. Never throws what a body
+     * threw: failures that no one observed go to the handler given to {@link Builder#onUnhandled}. Closing again waits
+     * again, or does nothing if all has ended.
      *
      * <p>
-     * An operation that never ends, for instance one whose {@link Completion} no one calls, makes this wait forever. Use {@link #close(Duration)} to wait for a limited time
-     * and {@link #shutdownNow()} to cancel what is pending; {@link #snapshot()} shows what that is and what running threads do.
+     * An operation that never ends, for instance one whose {@link Completion} no one calls, makes this wait forever.
+     * Use {@link #close(Duration)} to wait for a limited time and {@link #shutdownNow()} to cancel what is pending;
+     * {@link #snapshot()} shows what that is and what running threads do.
      *
      * @throws IllegalStateException
-     *             if called inside an operation of this engine; or if the thread is interrupted while it waits: its flag stays set, pushes are refused, pending operations go
-     *             on and the threads end after them
+     *             if called inside an operation of this engine; or if the thread is interrupted while it waits: its
+     *             flag stays set, pushes are refused, pending operations go on and the threads end after them
      */
     @Override
     void close();
@@ -311,14 +326,15 @@ public interface Engine extends AutoCloseable {
      *
      * @param limit
      *            the longest time to wait
-     * @return false if operations were still pending when the time was over, or when the thread was interrupted, whose flag stays set; they keep running and the threads
+     * @return false if operations were still pending when the time was over, or when the thread was interrupted, whose
+     * flag stays set; they keep running and the threads
      *         stop after them
      */
     boolean close(Duration limit);
 
     /**
-     * Closes without draining: pending operations fail with {@link java.util.concurrent.CancellationException}, running bodies are interrupted, deletes still run.
-     * Returns without waiting.
+     * Closes without draining: pending operations fail with {@link java.util.concurrent.CancellationException}, running
+     * bodies are interrupted, deletes still run. Returns without waiting.
      */
     void shutdownNow();
 
@@ -340,7 +356,8 @@ public interface Engine extends AutoCloseable {
     }
 
     /**
-     * Describes an engine. The last of {@link #naive}, {@link #pooled}, {@link #perDevice} and {@link #shuffled} counts.
+     * Describes an engine. The last of {@link #naive}, {@link #pooled}, {@link #perDevice} and {@link #shuffled}
+     * counts.
      */
     interface Builder {
         /**
@@ -367,8 +384,9 @@ public interface Engine extends AutoCloseable {
         Builder perDevice();
 
         /**
-         * Runs one operation at a time, picked among those that are ready by a seeded generator, only inside waits, {@code close}, {@code get} and {@code join} of a
-         * future, or at {@code maxPending}: finds dependencies that were not declared, repeatably.
+         * Runs one operation at a time, picked among those that are ready by a seeded generator, only inside waits,
+         * {@code close}, {@code get} and {@code join} of a future, or at {@code maxPending}: finds dependencies that
+         * were not declared, repeatably.
          *
          * @param seed
          *            of the generator
@@ -397,7 +415,8 @@ public interface Engine extends AutoCloseable {
         Builder maxPending(int n);
 
         /**
-         * Sets what is told of failures that no one observed before the engine closed, and of what listeners, recorders and late bodies throw.
+         * Sets what is told of failures that no one observed before the engine closed, and of what listeners, recorders
+         * and late bodies throw.
          *
          * @param handler
          *            must not block; the default logs with {@link System.Logger}
@@ -433,8 +452,9 @@ public interface Engine extends AutoCloseable {
         Builder name(String name);
 
         /**
-         * Gives each worker of a lane a state of its own, for instance an accelerator's stream; see {@link RunContext#state}. It is made by the worker's thread at its
-         * first use and closed with the worker if it is {@link AutoCloseable}.
+         * Gives each worker of a lane a state of its own, for instance an accelerator's stream; see
+         * {@link RunContext#state}. It is made by the worker's thread at its first use and closed with the worker if it
+         * is {@link AutoCloseable}.
          *
          * @param lane
          *            the lane

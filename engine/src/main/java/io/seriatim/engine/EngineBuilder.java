@@ -43,7 +43,8 @@ final class EngineBuilder implements Engine.Builder {
 
     /** The last resort for what no one catches. */
     static void log(String engine, Throwable t) {
-        System.getLogger(Engine.class.getName()).log(System.Logger.Level.ERROR, "engine '" + engine + "': a failure that no one observed",
+        System.getLogger(Engine.class.getName()).log(System.Logger.Level.ERROR,
+                "engine '" + engine + "': a failure that no one observed",
                 t);
     }
 
@@ -139,7 +140,8 @@ final class EngineBuilder implements Engine.Builder {
 
     private LaneDispatcher laneDispatcher(EngineCore core, LaneDispatcher.Layout layout) {
         Map<Lane, List<Supplier<?>>> byPool = new HashMap<>();
-        states.forEach((lane, suppliers) -> byPool.computeIfAbsent(layout.poolOf(lane), any -> new ArrayList<>()).addAll(suppliers));
+        states.forEach((lane, suppliers) -> byPool.computeIfAbsent(layout.poolOf(lane), any -> new ArrayList<>())
+                .addAll(suppliers));
         return new LaneDispatcher(core, layout, byPool);
     }
 

@@ -12,33 +12,40 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One engine: the log of pushes, the tracker, and who runs what is ready. {@link DependencyEngine} is the handle that users hold.
+ * One engine: the log of pushes, the tracker, and who runs what is ready. {@link DependencyEngine} is the handle that
+ * users hold.
  *
  * <p>
- * <b>Two locks.</b> Pushing threads append to the {@link PushLog} under its lock, and do nothing else. Everything about dependencies belongs to whoever holds the
- * tracker's <i>role</i>, a spin lock that is taken by {@link #enter} and given back by {@link #leave}: a worker takes it between two bodies, a thread that completes an
- * asynchronous operation or begins to wait takes it for a moment. A push never takes the role, a completion never the push lock; where both are needed, to send a
- * worker to sleep or to wake one, the role is taken first.
+ * <b>Two locks.</b> Pushing threads append to the {@link PushLog} under its lock, and do nothing else. Everything about
+ * dependencies belongs to whoever holds the tracker's <i>role</i>, a spin lock that is taken by {@link #enter} and
+ * given back by {@link #leave}: a worker takes it between two bodies, a thread that completes an asynchronous operation
+ * or begins to wait takes it for a moment. A push never takes the role, a completion never the push lock; where both
+ * are needed, to send a worker to sleep or to wake one, the role is taken first.
  *
  * <p>
- * <b>Nothing of the user's runs under either.</b> Bodies run between the roles. Wake-ups ({@link #wake}, {@link #callLater}) are put off until the role is given back and
- * done at once then. A {@link Callback} may block, wait, push or close, so a thread calls it only when it holds nothing that another could run: a worker between two
- * operations, its batch given back; a thread that completes an operation or closes the engine, when all that is internal is done, for what it has ended itself. A thread
- * that waits leaves the callbacks that it has not called yet to others.
+ * <b>Nothing of the user's runs under either.</b> Bodies run between the roles. Wake-ups ({@link #wake},
+ * {@link #callLater}) are put off until the role is given back and done at once then. A {@link Callback} may block,
+ * wait, push or close, so a thread calls it only when it holds nothing that another could run: a worker between two
+ * operations, its batch given back; a thread that completes an operation or closes the engine, when all that is
+ * internal is done, for what it has ended itself. A thread that waits leaves the callbacks that it has not called yet
+ * to others.
  *
  * <p>
- * <b>Order.</b> An operation takes its place when it is appended. {@link LogReader} takes the log in, in that order and only as far as it must; a wait begins when all that
- * was pushed before it has been taken in.
+ * <b>Order.</b> An operation takes its place when it is appended. {@link LogReader} takes the log in, in that order and
+ * only as far as it must; a wait begins when all that was pushed before it has been taken in.
  *
  * <p>
  * docs/synchronization.md has the whole map.
  */
 final class EngineCore {
     static {
-        // Classes whose initialization would fail for good where it is first met: at the end of a stack, or of the memory.
-        for (Class<?> type : List.of(Operation.class, OpQueue.class, SpinLock.class, Counts.class, VarState.class, Batch.class,
+        // Classes whose initialization would fail for good where it is first met: at the end of a stack, or of the
+        // memory.
+        for (Class<?> type : List.of(Operation.class, OpQueue.class, SpinLock.class, Counts.class, VarState.class,
+                Batch.class,
                 Worker.class,
-                Failure.class, Failures.class, Waiter.class, WaiterList.class, OpFuture.class, AsyncCompletion.class, Elsewhere.Ready.class,
+                Failure.class, Failures.class, Waiter.class, WaiterList.class, OpFuture.class, AsyncCompletion.class,
+                Elsewhere.Ready.class,
                 CallbackQueue.class, Reserve.class, Workplace.class, Recorder.Outcome.class, EngineSnapshot.State.class,
                 VarEvent.Kind.class,
                 OpKind.class, Lane.Queue.class, OperationFailedException.class)) {
@@ -97,7 +104,10 @@ final class EngineCore {
     private @Nullable Waiter woken;
     private @Nullable Worker called;
     private final List<Waiter> blockedPushers = new ArrayList<>();
-    /** What neither waits in a queue nor is in a worker's hands: started asynchronous operations, and those of kind ASYNC. */
+    /**
+     * What neither waits in a queue nor is in a worker's hands: started asynchronous operations, and those of kind
+     * ASYNC.
+     */
     private final Elsewhere.Ring elsewhere = new Elsewhere.Ring();
 
     EngineCore(EngineBuilder description) {
@@ -134,7 +144,8 @@ final class EngineCore {
                 ? "of engine '" + foreign.core.name + "'"
                 : "no engine's (" + var.getClass().getName() + ")";
         throw new IllegalArgumentException(
-                "variable '" + var.name() + "' is " + whose + ", not of engine '" + name + "': use variables made by this engine's newVar");
+                "variable '" + var.name() + "' is " + whose + ", not of engine '" + name
+                        + "': use variables made by this engine's newVar");
     }
 
     void push(Operation op) {
@@ -180,7 +191,10 @@ final class EngineCore {
         }
     }
 
-    /** Appends an operation to the log, unless that is full. What it needs is made before; once it stands in the log nothing is thrown. */
+    /**
+     * Appends an operation to the log, unless that is full. What it needs is made before; once it stands in the log
+     * nothing is thrown.
+     */
     private boolean append(Operation op, boolean hasRole) {
         checkWhole();
         boolean inside = Workplace.isInside();
@@ -227,7 +241,10 @@ final class EngineCore {
         }
     }
 
-    /** Waits until there is room for a push, or the engine is closed. An interrupt does not end it: the operation is not to be lost. */
+    /**
+     * Waits until there is room for a push, or the engine is closed. An interrupt does not end it: the operation is not
+     * to be lost.
+     */
     private void awaitRoom() {
         Waiter waiter = new Waiter();
         enter();
@@ -281,7 +298,10 @@ final class EngineCore {
 
     // --- the role
 
-    /** Takes the tracker's role. Users call this as deep in their stacks as they like: what cannot be done to its end is not begun. */
+    /**
+     * Takes the tracker's role. Users call this as deep in their stacks as they like: what cannot be done to its end is
+     * not begun.
+     */
     void enter() {
         Reserve.take();
         role.lock();
@@ -298,8 +318,8 @@ final class EngineCore {
     }
 
     /**
-     * Gives the role back, and then wakes those who wait and calls workers; what is to be told to users is left to a worker that holds nothing, or, where there are no
-     * workers, done by this thread.
+     * Gives the role back, and then wakes those who wait and calls workers; what is to be told to users is left to a
+     * worker that holds nothing, or, where there are no workers, done by this thread.
      */
     void leave() {
         @Nullable
@@ -323,8 +343,8 @@ final class EngineCore {
     }
 
     /**
-     * As {@link #leave}, and then calls what was put off under the role since a certain callback: its operations have been ended by this thread's own doing, so who called it
-     * expects them to be told of when it returns.
+     * As {@link #leave}, and then calls what was put off under the role since a certain callback: its operations have
+     * been ended by this thread's own doing, so who called it expects them to be told of when it returns.
      */
     void leaveAndCall(Workplace place, @Nullable Callback since) {
         Callback stop = place.callbacks.first();
@@ -461,7 +481,8 @@ final class EngineCore {
         Throwable cause = broken;
         if (cause != null) {
             throw new IllegalStateException("engine '" + name
-                    + "' is broken: an error has come between two of its own steps, so it can run and wait for nothing any more; make a new one",
+                    + "' is broken: an error has come between two of its own steps, so it can run and wait for "
+                    + "nothing any more; make a new one",
                     cause);
         }
     }
@@ -536,7 +557,8 @@ final class EngineCore {
         if (traced) {
             tellTraces(op);
         }
-        if (op.has(Operation.IMMEDIATE) || isCancelled(op) || (!op.has(Operation.EVEN_IF_FAILED) && tracker.poison(op) >= 0)) {
+        if (op.has(Operation.IMMEDIATE) || isCancelled(op)
+                || (!op.has(Operation.EVEN_IF_FAILED) && tracker.poison(op) >= 0)) {
             settled.add(op);
         } else if (op.kind == OpKind.ASYNC) {
             elsewhere.add(Elsewhere.of(op));
@@ -565,7 +587,10 @@ final class EngineCore {
         return life.isCancelled() && op.kind != OpKind.DELETE && !op.has(Operation.IMMEDIATE);
     }
 
-    /** Ends the operations that are ready and do not run. A list, not a recursion: a million of them may follow each other. */
+    /**
+     * Ends the operations that are ready and do not run. A list, not a recursion: a million of them may follow each
+     * other.
+     */
     void settle() {
         Operation op;
         while ((op = (Operation) settled.poll()) != null) {
@@ -614,7 +639,8 @@ final class EngineCore {
     }
 
     CancellationException cancellation(Operation op) {
-        return new CancellationException("engine '" + name + "' was shut down before operation '" + op.name + "' had ended");
+        return new CancellationException(
+                "engine '" + name + "' was shut down before operation '" + op.name + "' had ended");
     }
 
     private static void failedWith(Operation op, Failure failure) {
@@ -792,7 +818,10 @@ final class EngineCore {
 
     // --- looking
 
-    /** Shows each operation that is not waiting for a variable, with its state and, if it is known, the thread that runs it; under the role, log taken in. */
+    /**
+     * Shows each operation that is not waiting for a variable, with its state and, if it is known, the thread that runs
+     * it; under the role, log taken in.
+     */
     void forEachReady(Dispatcher.Look look) {
         dispatcher.forEach(look);
         elsewhere.forEach(op -> {
@@ -823,7 +852,8 @@ final class EngineCore {
     EngineStats stats() {
         enter();
         try {
-            return new EngineStats(log.pushed(), counts.completed(), counts.failed, counts.skipped, counts.cancelled, dispatcher.threads());
+            return new EngineStats(log.pushed(), counts.completed(), counts.failed, counts.skipped, counts.cancelled,
+                    dispatcher.threads());
         } finally {
             leave();
         }

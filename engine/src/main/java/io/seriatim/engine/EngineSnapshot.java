@@ -4,8 +4,9 @@ import java.time.Instant;
 import java.util.List;
 
 /**
- * What every pending operation of an engine was doing at one moment. If very many are pending, some ten thousand, each is shown as it was at some moment during the call, so that
- * nobody is held up; none that was pending all the time is missing.
+ * What every pending operation of an engine was doing at one moment. If very many are pending, some ten thousand, each
+ * is shown as it was at some moment during the call, so that nobody is held up; none that was pending all the time is
+ * missing.
  *
  * @param engine
  *            the engine's name
@@ -50,12 +51,14 @@ public record EngineSnapshot(String engine, Instant at, List<PendingOp> operatio
      * @param overwrites
      *            the names of those that it overwrites
      * @param waitsFor
-     *            for each variable that is not yet its own: {@code variable ← operations}, with those directly before it there: for an operation that reads, the last
-     *            that mutates; for one that mutates, those that read since, or the last that mutates if there are none
+     *            for each variable that is not yet its own: {@code variable ← operations}, with those directly before
+     *            it there: for an operation that reads, the last that mutates; for one that mutates, those that read
+     *            since, or the last that mutates if there are none
      * @param thread
-     *            for a running operation whose thread is known: the thread's name and state and the innermost line of the body, or of what it calls, outside the JDK; else
-     *            empty. A body that has not come to its first line, for instance because its class is being initialised by a thread that waits for the operation, is shown
-     *            with its class
+     *            for a running operation whose thread is known: the thread's name and state and the innermost line of
+     *            the body, or of what it calls, outside the JDK; else empty. A body that has not come to its first
+     *            line, for instance because its class is being initialised by a thread that waits for the operation, is
+     *            shown with its class
      */
     public record PendingOp(long order, String name, State state, Lane lane, List<String> reads, List<String> mutates,
             List<String> overwrites, List<String> waitsFor, String thread) {
@@ -74,7 +77,8 @@ public record EngineSnapshot(String engine, Instant at, List<PendingOp> operatio
          */
         @Override
         public String toString() {
-            StringBuilder line = new StringBuilder(96).append('#').append(order).append(" '").append(name).append("' ").append(state)
+            StringBuilder line = new StringBuilder(96).append('#').append(order).append(" '").append(name).append("' ")
+                    .append(state)
                     .append(" on ").append(lane);
             list(line, " reads ", reads);
             list(line, " mutates ", mutates);
@@ -100,7 +104,8 @@ public record EngineSnapshot(String engine, Instant at, List<PendingOp> operatio
      */
     @Override
     public String toString() {
-        StringBuilder dump = new StringBuilder("engine '").append(engine).append("' at ").append(at).append(": ").append(operations.size())
+        StringBuilder dump = new StringBuilder("engine '").append(engine).append("' at ").append(at).append(": ")
+                .append(operations.size())
                 .append(" pending");
         operations.forEach(op -> dump.append(System.lineSeparator()).append(op));
         return dump.toString();

@@ -3,8 +3,8 @@ package io.seriatim.engine;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The operations pushed between two {@code waitForAll}. Such a wait ends the current epoch and waits until it and those before it are empty, so that later pushes cannot
- * delay it. Owned by the tracker's role.
+ * The operations pushed between two {@code waitForAll}. Such a wait ends the current epoch and waits until it and those
+ * before it are empty, so that later pushes cannot delay it. Owned by the tracker's role.
  */
 final class Epoch extends Padding.Before {
     /** How many operations had been taken in when it began. */

@@ -4,7 +4,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 
-/** The epochs of one engine, from the oldest that is not empty to the current one, and the failures of those that have passed. Owned by the tracker's role. */
+/**
+ * The epochs of one engine, from the oldest that is not empty to the current one, and the failures of those that have
+ * passed. Owned by the tracker's role.
+ */
 final class Epochs {
     private final EngineCore core;
     private final Failures failures = new Failures();
@@ -76,8 +79,8 @@ final class Epochs {
     }
 
     /**
-     * No wait keeps two epochs apart any more: the later one becomes a part of the earlier one. Not the other way round: a long operation would keep every later epoch in
-     * memory.
+     * No wait keeps two epochs apart any more: the later one becomes a part of the earlier one. Not the other way
+     * round: a long operation would keep every later epoch in memory.
      */
     private void join(Epoch e, Epoch later) {
         e.pending += later.pending;

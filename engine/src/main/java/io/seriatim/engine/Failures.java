@@ -4,7 +4,10 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The failures since the last {@code waitForAll}: the first ones, and a count of the rest; linked through themselves, so that adding one allocates nothing. Owned by the tracker's role. */
+/**
+ * The failures since the last {@code waitForAll}: the first ones, and a count of the rest; linked through themselves,
+ * so that adding one allocates nothing. Owned by the tracker's role.
+ */
 final class Failures {
     private static final int KEPT = 17;
 
@@ -13,7 +16,9 @@ final class Failures {
     private int kept;
     private long more;
 
-    /** Links it; a failure that stands for several, because there was no memory, is only counted after the first time. */
+    /**
+     * Links it; a failure that stands for several, because there was no memory, is only counted after the first time.
+     */
     void add(Failure failure) {
         if (kept < KEPT && !failure.listed) {
             failure.listed = true;

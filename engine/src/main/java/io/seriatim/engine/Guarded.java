@@ -3,8 +3,8 @@ package io.seriatim.engine;
 import java.util.Objects;
 
 /**
- * A value behind a variable. On an engine made with {@link Engine.Builder#checked}, touching it in an operation that did not declare the variable throws. Outside any
- * operation, get and set are unchecked and do not wait.
+ * A value behind a variable. On an engine made with {@link Engine.Builder#checked}, touching it in an operation that
+ * did not declare the variable throws. Outside any operation, get and set are unchecked and do not wait.
  *
  * @param <T>
  *            the type of the value

@@ -11,11 +11,12 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs operations in the threads that push and wait. Naive: a push returns when its operation has ended. Shuffled: operations run only where someone waits, one at a
- * time, picked by a generator.
+ * Runs operations in the threads that push and wait. Naive: a push returns when its operation has ended. Shuffled:
+ * operations run only where someone waits, one at a time, picked by a generator.
  *
  * <p>
- * A thread <i>helps</i>: it runs what is ready until what it waits for is done, and parks while nothing is ready. All state is owned by the tracker's role.
+ * A thread <i>helps</i>: it runs what is ready until what it waits for is done, and parks while nothing is ready. All
+ * state is owned by the tracker's role.
  */
 final class InlineDispatcher implements Dispatcher {
     /** How often a waiting thread looks around. */
@@ -189,12 +190,15 @@ final class InlineDispatcher implements Dispatcher {
     }
 
     /**
-     * Runs ready operations until something is done: an operation has ended or a wait is over. If it is not a wait, goes on then until nothing is ready.
+     * Runs ready operations until something is done: an operation has ended or a wait is over. If it is not a wait,
+     * goes on then until nothing is ready.
      *
      * <p>
-     * Whatever is thrown in here, it is thrown while this thread has the role: the methods that give it back for a moment take it again in any case.
+     * Whatever is thrown in here, it is thrown while this thread has the role: the methods that give it back for a
+     * moment take it again in any case.
      */
-    private void help(@Nullable Operation awaited, @Nullable Waiter waiter, long deadline) throws InterruptedException, TimeoutException {
+    private void help(@Nullable Operation awaited, @Nullable Waiter waiter, long deadline)
+            throws InterruptedException, TimeoutException {
         Helper me = new Helper();
         core.enter();
         boolean nested = me.thread.equals(runner);
@@ -212,7 +216,8 @@ final class InlineDispatcher implements Dispatcher {
                         throw new TimeoutException("not done within the given time");
                     }
                 }
-                // What is taken is to be run: there is room for all but the body itself, and for those that take some again on the way.
+                // What is taken is to be run: there is room for all but the body itself, and for those that take some
+                // again on the way.
                 Reserve.takeTwice();
                 Operation op = pick(me.thread);
                 if (op != null) {
@@ -303,13 +308,17 @@ final class InlineDispatcher implements Dispatcher {
         }
     }
 
-    /** Called and returns under the role. Looks around from time to time: a broken engine cannot be trusted to wake anyone. */
+    /**
+     * Called and returns under the role. Looks around from time to time: a broken engine cannot be trusted to wake
+     * anyone.
+     */
     private void park(Helper me, long deadline) throws InterruptedException {
         me.parked = true;
         boolean interrupted;
         try {
             core.leave();
-            LockSupport.parkNanos(this, deadline == FOREVER ? LOOK_NANOS : Math.min(LOOK_NANOS, deadline - System.nanoTime()));
+            LockSupport.parkNanos(this,
+                    deadline == FOREVER ? LOOK_NANOS : Math.min(LOOK_NANOS, deadline - System.nanoTime()));
         } finally {
             interrupted = Thread.interrupted();
             core.enterShallow();

@@ -6,7 +6,8 @@ import java.util.Objects;
  * Where operations queue: a place, and one of its queues. Equal lanes are the same lane.
  *
  * @param place
- *            the name of a device: {@code cpu}, {@code cpu:N}, {@code sim:N}, {@code cuda:N}, or any other word without blanks
+ *            the name of a device: {@code cpu}, {@code cpu:N}, {@code sim:N}, {@code cuda:N}, or any other word without
+ *            blanks
  * @param queue
  *            the queue there
  */
@@ -20,7 +21,9 @@ public record Lane(String place, Queue queue) {
         COMPUTE,
         /** Copies to and from the place. */
         COPY,
-        /** Urgent work. On {@code cpu} a lane of its own, shared by all; elsewhere the head of the place's compute lane. */
+        /**
+         * Urgent work. On {@code cpu} a lane of its own, shared by all; elsewhere the head of the place's compute lane.
+         */
         PRIORITY
     }
 
@@ -34,7 +37,8 @@ public record Lane(String place, Queue queue) {
         Objects.requireNonNull(place, "place");
         Objects.requireNonNull(queue, "queue");
         if (place.isEmpty() || place.chars().anyMatch(Character::isWhitespace)) {
-            throw new IllegalArgumentException("A lane's place must be a word such as 'cpu', 'sim:0' or 'cuda:0', but is '" + place + "'");
+            throw new IllegalArgumentException(
+                    "A lane's place must be a word such as 'cpu', 'sim:0' or 'cuda:0', but is '" + place + "'");
         }
     }
 

@@ -10,7 +10,10 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Runs operations on threads of its own, a pool for each lane. Which lane an operation's place and kind lead to is the {@link Layout}'s to say. */
+/**
+ * Runs operations on threads of its own, a pool for each lane. Which lane an operation's place and kind lead to is the
+ * {@link Layout}'s to say.
+ */
 final class LaneDispatcher implements Dispatcher {
     /** Which pool runs a lane, and how many threads it has. */
     interface Layout {
@@ -21,7 +24,9 @@ final class LaneDispatcher implements Dispatcher {
         int threadsOf(Lane pool);
     }
 
-    /** Where an operation goes: the lane it shows, the pool that runs it, and whether it goes before the others there. */
+    /**
+     * Where an operation goes: the lane it shows, the pool that runs it, and whether it goes before the others there.
+     */
     private record Route(Lane lane, WorkerLane workers, boolean urgent) {
     }
 
@@ -52,7 +57,8 @@ final class LaneDispatcher implements Dispatcher {
     static Lane queueFor(Lane lane, OpKind kind) {
         return switch (kind) {
             case COPY_IN, COPY_OUT -> lane.queue() == Lane.Queue.COPY ? lane : new Lane(lane.place(), Lane.Queue.COPY);
-            case PRIORITIZED -> lane.queue() == Lane.Queue.PRIORITY ? lane : new Lane(lane.place(), Lane.Queue.PRIORITY);
+            case PRIORITIZED ->
+                lane.queue() == Lane.Queue.PRIORITY ? lane : new Lane(lane.place(), Lane.Queue.PRIORITY);
             case NORMAL, ASYNC, DELETE -> lane;
         };
     }
@@ -206,7 +212,8 @@ final class LaneDispatcher implements Dispatcher {
         try {
             worker = lane.pick();
         } catch (OutOfMemoryError e) {
-            // None can be made now. Whoever gives the role back next tries again, and whoever waits does from time to time.
+            // None can be made now. Whoever gives the role back next tries again, and whoever waits does from time to
+            // time.
             core.pickFailed();
         } finally {
             core.log.lock.unlock();
@@ -270,8 +277,9 @@ final class LaneDispatcher implements Dispatcher {
     }
 
     /**
-     * Ends a watch while the others are in a long body and nothing waits: to look every 50 µs would cost a fifth of a processor for nothing. From now on a push calls a worker
-     * as in any other lane. Under both locks, as in {@link #sleep}: a push before is seen here, a later one finds that it may call.
+     * Ends a watch while the others are in a long body and nothing waits: to look every 50 µs would cost a fifth of a
+     * processor for nothing. From now on a push calls a worker as in any other lane. Under both locks, as in
+     * {@link #sleep}: a push before is seen here, a later one finds that it may call.
      */
     private void endWatch(WorkerLane lane, Worker worker) {
         core.enter();
@@ -297,7 +305,8 @@ final class LaneDispatcher implements Dispatcher {
         try {
             core.log.lock.lock();
             try {
-                return (core.life.isTerminated() || worker.number >= lane.limit || core.isAbandoned()) && lane.dismiss(worker);
+                return (core.life.isTerminated() || worker.number >= lane.limit || core.isAbandoned())
+                        && lane.dismiss(worker);
             } finally {
                 core.log.lock.unlock();
             }
@@ -351,7 +360,8 @@ final class LaneDispatcher implements Dispatcher {
     }
 
     /**
-     * What a waiting thread does from time to time: nobody may have been able to call a worker, for want of memory, and a broken engine cannot be trusted to wake anyone.
+     * What a waiting thread does from time to time: nobody may have been able to call a worker, for want of memory, and
+     * a broken engine cannot be trusted to wake anyone.
      */
     private void lookAround() {
         core.checkWhole();

@@ -6,8 +6,8 @@ import java.util.Map;
 import java.util.concurrent.TimeoutException;
 
 /**
- * The end of one engine: open, closing, terminated. It closes when it is told to, and terminates, once, when nothing is pending any more, whoever ends the last
- * operation; only then do its threads go. Changed under the tracker's role.
+ * The end of one engine: open, closing, terminated. It closes when it is told to, and terminates, once, when nothing is
+ * pending any more, whoever ends the last operation; only then do its threads go. Changed under the tracker's role.
  */
 final class LifeCycle {
     private final EngineCore core;
@@ -150,7 +150,8 @@ final class LifeCycle {
         String which = pending.isEmpty() ? "the last ones have just ended" : "the oldest is " + pending.get(0);
         return new IllegalStateException("close of engine '" + core.name + "' was interrupted while " + pending.size()
                 + " operations were pending; " + which
-                + ". They go on and the engine's threads end after them. To wait for a limited time call close(Duration), to cancel them shutdownNow()");
+                + ". They go on and the engine's threads end after them. To wait for a limited time call "
+                + "close(Duration), to cancel them shutdownNow()");
     }
 
     private void withdraw(Waiter closer) {

@@ -3,8 +3,8 @@ package io.seriatim.engine;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes the log in: in order, and only as far as it must, because what was taken in just now is in the cache of the processor that will run it. Owned by the tracker's
- * role.
+ * Takes the log in: in order, and only as far as it must, because what was taken in just now is in the cache of the
+ * processor that will run it. Owned by the tracker's role.
  */
 final class LogReader {
     /** How many operations a worker takes in at most before it gives the role back for a moment. */
@@ -14,7 +14,9 @@ final class LogReader {
 
     private final EngineCore core;
     private final Tracker tracker;
-    /** Whether so few operations may be pending that a batch is too much to keep back from a thread that waits to push. */
+    /**
+     * Whether so few operations may be pending that a batch is too much to keep back from a thread that waits to push.
+     */
     private final boolean small;
     private @Nullable Cut firstCut;
     private @Nullable Cut lastCut;
@@ -75,10 +77,12 @@ final class LogReader {
     }
 
     /**
-     * Finds the next operation for a worker of a lane; under the role. Takes the log in only as far as it must: what was just taken in is in this processor's cache.
+     * Finds the next operation for a worker of a lane; under the role. Takes the log in only as far as it must: what
+     * was just taken in is in this processor's cache.
      *
      * @param overtaken
-     *            how many operations this worker has run without looking for those that were ready when they were pushed
+     *            how many operations this worker has run without looking for those that were ready when they were
+     *            pushed
      */
     @Nullable
     Operation next(ReadyQueue queue, int overtaken) {
@@ -102,8 +106,9 @@ final class LogReader {
     }
 
     /**
-     * Does something under the role when all that was pushed before has been taken in: at once, or, if that is much, when a worker has come so far. To take it in here
-     * would move it into this processor's cache, and out of the one of those who run it. Nothing that was pushed later is taken in before.
+     * Does something under the role when all that was pushed before has been taken in: at once, or, if that is much,
+     * when a worker has come so far. To take it in here would move it into this processor's cache, and out of the one
+     * of those who run it. Nothing that was pushed later is taken in before.
      *
      * @return what {@link #withdraw} takes, or null if it was done
      */
@@ -166,7 +171,10 @@ final class LogReader {
         }
     }
 
-    /** Whether a cut will be reached soon: the workers have taken in so much since this was asked last that they had better go on alone. */
+    /**
+     * Whether a cut will be reached soon: the workers have taken in so much since this was asked last that they had
+     * better go on alone.
+     */
     boolean isNear(Cut cut, long positionBefore) {
         return !cut.waits || core.counts.position - positionBefore >= READ_AHEAD;
     }
@@ -210,8 +218,8 @@ final class LogReader {
     }
 
     /**
-     * Takes in an operation that was ready when it was pushed, before those that were pushed before it: none of these uses its variables. But a wait may stand between
-     * them, and it is not to wait for what was pushed after it.
+     * Takes in an operation that was ready when it was pushed, before those that were pushed before it: none of these
+     * uses its variables. But a wait may stand between them, and it is not to wait for what was pushed after it.
      */
     private void admitEarly() {
         Operation op = core.log.pollEarly(core.rules.earlyBelow(core.log.pushed(), nextCut));

@@ -4,10 +4,12 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Describes one operation and pushes it. For a single use by one thread: after one of the last six methods, every method throws {@link IllegalStateException}.
+ * Describes one operation and pushes it. For a single use by one thread: after one of the last six methods, every
+ * method throws {@link IllegalStateException}.
  *
  * <p>
- * Naming a variable twice counts once; a variable that is read and mutated is mutated; one that is mutated and overwritten is mutated.
+ * Naming a variable twice counts once; a variable that is read and mutated is mutated; one that is mutated and
+ * overwritten is mutated.
  */
 public interface OpBuilder {
     /**
@@ -33,7 +35,8 @@ public interface OpBuilder {
     OpBuilder mutates(Var... v);
 
     /**
-     * Adds variables that the operation gives a new value without needing the old one: it runs even if they are poisoned, and heals them.
+     * Adds variables that the operation gives a new value without needing the old one: it runs even if they are
+     * poisoned, and heals them.
      *
      * @param v
      *            the variables
@@ -71,7 +74,8 @@ public interface OpBuilder {
     OpBuilder priority(int p);
 
     /**
-     * Runs the operation even if a variable that it reads or mutates is poisoned. Its success heals only what it overwrites.
+     * Runs the operation even if a variable that it reads or mutates is poisoned. Its success heals only what it
+     * overwrites.
      *
      * @return this
      */
@@ -107,11 +111,13 @@ public interface OpBuilder {
     void pushAsync(AsyncBody body);
 
     /**
-     * Pushes the operation and gives a future of its end. {@code get} and {@code join} count as waits: inside an operation they let another worker take over.
+     * Pushes the operation and gives a future of its end. {@code get} and {@code join} count as waits: inside an
+     * operation they let another worker take over.
      *
      * @param body
      *            what to do
-     * @return completes normally, with what the body threw, with {@link OperationFailedException} if it was skipped, or with
+     * @return completes normally, with what the body threw, with {@link OperationFailedException} if it was skipped, or
+     * with
      *         {@link java.util.concurrent.CancellationException} after {@link Engine#shutdownNow}
      * @throws IllegalStateException
      *             if a variable is deleted, the engine closed, or this builder used up

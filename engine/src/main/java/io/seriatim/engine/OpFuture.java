@@ -12,7 +12,10 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** The future of a submitted operation. Waiting for it counts as a wait of the engine: it frees the worker, and may help. */
+/**
+ * The future of a submitted operation. Waiting for it counts as a wait of the engine: it frees the worker, and may
+ * help.
+ */
 final class OpFuture<T> extends CompletableFuture<T> {
     private static final VarHandle WAITING;
 
@@ -34,9 +37,15 @@ final class OpFuture<T> extends CompletableFuture<T> {
     T value;
     private volatile @Nullable Failure failure;
     private @Nullable Throwable thrown;
-    /** The poisoned variable that the operation was skipped for; what that throws is made when someone asks, not under the tracker's role. */
+    /**
+     * The poisoned variable that the operation was skipped for; what that throws is made when someone asks, not under
+     * the tracker's role.
+     */
     private @Nullable Var skippedFor;
-    /** Whether the operation has ended; the future is completed a little later, when no worker holds anything that its dependents might wait for. */
+    /**
+     * Whether the operation has ended; the future is completed a little later, when no worker holds anything that its
+     * dependents might wait for.
+     */
     private volatile boolean ended;
 
     OpFuture(Operation op) {
@@ -240,8 +249,8 @@ final class OpFuture<T> extends CompletableFuture<T> {
     }
 
     /**
-     * The threads that wait for one future: one dependent of the future however many they are and however often they look, so that those that give up leave nothing behind. A
-     * monitor of its own, because users may hold the future's.
+     * The threads that wait for one future: one dependent of the future however many they are and however often they
+     * look, so that those that give up leave nothing behind. A monitor of its own, because users may hold the future's.
      */
     private static final class Waiting {
         private static final Consumer<Waiter> SIGNAL = Waiter::signal;

@@ -6,8 +6,8 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A queue with one end for whoever holds the push lock and one for whoever holds the tracker's role. A slot is handed over by a release store and an acquire load: an empty
- * slot is the end of the queue.
+ * A queue with one end for whoever holds the push lock and one for whoever holds the tracker's role. A slot is handed
+ * over by a release store and an acquire load: an empty slot is the end of the queue.
  */
 final class OpQueue {
     private static final VarHandle SLOT = MethodHandles.arrayElementVarHandle(Operation[].class);
@@ -86,7 +86,10 @@ final class OpQueue {
         return op;
     }
 
-    /** Drops the references to what was taken, which only the emptied end of a chunk still holds; under the role, before its owner goes idle. */
+    /**
+     * Drops the references to what was taken, which only the emptied end of a chunk still holds; under the role, before
+     * its owner goes idle.
+     */
     void forget() {
         Arrays.fill(head.chunk.slots, 0, head.index, null);
     }

@@ -9,12 +9,12 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One operation: first its own builder, then, once pushed, a node of the tracker. Pushing threads make everything the tracker needs, so that the tracker allocates
- * nothing.
+ * One operation: first its own builder, then, once pushed, a node of the tracker. Pushing threads make everything the
+ * tracker needs, so that the tracker allocates nothing.
  *
  * <p>
- * The variables stand in one array, those read first, then those mutated, then those overwritten. {@code next} has a link for each: the following operation in that
- * variable's queue.
+ * The variables stand in one array, those read first, then those mutated, then those overwritten. {@code next} has a
+ * link for each: the following operation in that variable's queue.
  */
 final class Operation extends Callback implements OpBuilder {
     /** The body is an {@link AsyncBody}. */
@@ -47,7 +47,10 @@ final class Operation extends Callback implements OpBuilder {
     static final int READY_AT_PUSH = 1 << 13;
     /** Was taken out of the log before its turn; guarded by the tracker's role. */
     static final int TAKEN_EARLY = 1 << 14;
-    /** Is for another lane than the main one, and is not ready yet; set before the push, then guarded by the tracker's role. */
+    /**
+     * Is for another lane than the main one, and is not ready yet; set before the push, then guarded by the tracker's
+     * role.
+     */
     static final int OFF_MAIN = 1 << 15;
     /** A wait inside it, or inside what its thread runs meanwhile, has not ended; guarded by the tracker's role. */
     static final int IN_WAIT = 1 << 16;
@@ -78,7 +81,10 @@ final class Operation extends Callback implements OpBuilder {
     // From here on owned by the tracker's role, once pushed.
     @Nullable
     Operation[] next = {};
-    /** For each of the first variables, a byte: where it stands in the next operation of its queue. Saves a search, and the cache lines it would touch. */
+    /**
+     * For each of the first variables, a byte: where it stands in the next operation of its queue. Saves a search, and
+     * the cache lines it would touch.
+     */
     private long nextPlaces;
     int waiting;
     long order;
@@ -356,7 +362,8 @@ final class Operation extends Callback implements OpBuilder {
 
     private void open() {
         if ((flags & SEALED) != 0) {
-            throw new IllegalStateException("the builder of operation '" + name + "' has been used: call engine.op for each operation");
+            throw new IllegalStateException(
+                    "the builder of operation '" + name + "' has been used: call engine.op for each operation");
         }
     }
 
@@ -368,7 +375,8 @@ final class Operation extends Callback implements OpBuilder {
     @Override
     boolean mayBlock() {
         Times t = times;
-        return has(ENDED) && ((t != null && !t.told) || (attachment instanceof OpFuture<?> future && future.hasDependents()));
+        return has(ENDED)
+                && ((t != null && !t.told) || (attachment instanceof OpFuture<?> future && future.hasDependents()));
     }
 
     /** Tells of its end or, if it is of kind ASYNC and ready, runs it. */

@@ -32,7 +32,9 @@ public class OperationFailedException extends RuntimeException {
 
     private static String message(String operation, @Nullable Var var, Throwable cause) {
         String failed = "operation '" + operation + "' failed with " + cause;
-        return var == null ? failed : failed + ", so variable '" + var.name() + "' has no value: overwrite it or clear its failure";
+        return var == null
+                ? failed
+                : failed + ", so variable '" + var.name() + "' has no value: overwrite it or clear its failure";
     }
 
     /**

@@ -1,11 +1,12 @@
 package io.seriatim.engine;
 
 /**
- * How long the bodies of a lane take, estimated from one in sixteen. Written by the lane's workers without a lock: a lost update does no harm.
+ * How long the bodies of a lane take, estimated from one in sixteen. Written by the lane's workers without a lock: a
+ * lost update does no harm.
  *
  * <p>
- * Handing an operation from one processor to another costs some hundreds of nanoseconds, because what it touches has to follow. Bodies much shorter than that end sooner
- * if one worker runs them all.
+ * Handing an operation from one processor to another costs some hundreds of nanoseconds, because what it touches has to
+ * follow. Bodies much shorter than that end sooner if one worker runs them all.
  */
 final class Pace extends Padding.Before {
     /** Bodies shorter than this are left to one worker, in nanoseconds. */

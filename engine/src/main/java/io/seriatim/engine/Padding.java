@@ -1,8 +1,8 @@
 package io.seriatim.engine;
 
 /**
- * Keeps a word that many threads write away from its neighbours, whose readers would otherwise lose the cache line at each write. Fields of a superclass are laid out
- * before those of its subclass.
+ * Keeps a word that many threads write away from its neighbours, whose readers would otherwise lose the cache line at
+ * each write. Fields of a superclass are laid out before those of its subclass.
  */
 final class Padding {
     private Padding() {

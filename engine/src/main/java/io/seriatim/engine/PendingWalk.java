@@ -6,17 +6,20 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Walks the pending operations: from some of them, over the queues of the variables they hold, to those that wait for them. So the engine need keep no list of what is
- * pending. Under the tracker's role, with the log taken in up to the walk's end.
+ * Walks the pending operations: from some of them, over the queues of the variables they hold, to those that wait for
+ * them. So the engine need keep no list of what is pending. Under the tracker's role, with the log taken in up to the
+ * walk's end.
  *
  * <p>
- * <b>Slices.</b> Tens of thousands of operations may be pending, and nobody can complete anything while the role is held. A sliced walk gives it back for a moment
- * whenever it has held it for half a millisecond. It may do so at a follower of an operation X, because of this rule: <i>while X has not ended, nothing that waits for it leaves the queue.</i> So its place in
- * the queue stays good until X ends; then there is nothing more to be found behind X, and it goes on with another. What was pushed after the walk began is left out, so that a
- * walk ends.
+ * <b>Slices.</b> Tens of thousands of operations may be pending, and nobody can complete anything while the role is
+ * held. A sliced walk gives it back for a moment whenever it has held it for half a millisecond. It may do so at a
+ * follower of an operation X, because of this rule: <i>while X has not ended, nothing that waits for it leaves the
+ * queue.</i> So its place in the queue stays good until X ends; then there is nothing more to be found behind X, and it
+ * goes on with another. What was pushed after the walk began is left out, so that a walk ends.
  *
  * <p>
- * <b>Cost.</b> Each queue is walked once: what was shown of it is always all from some place to its end. Places are compared by order, for each queue is in push order.
+ * <b>Cost.</b> Each queue is walked once: what was shown of it is always all from some place to its end. Places are
+ * compared by order, for each queue is in push order.
  */
 abstract class PendingWalk {
     /** How long a sliced walk holds the role, unless a test sets it otherwise. */
@@ -67,7 +70,10 @@ abstract class PendingWalk {
         until = System.nanoTime() + core.sliceNanos;
     }
 
-    /** Where an operation stands in every queue it is in, compared with others. A wait stands before the operation that was pushed next. */
+    /**
+     * Where an operation stands in every queue it is in, compared with others. A wait stands before the operation that
+     * was pushed next.
+     */
     static long place(Operation op) {
         return op.has(Operation.PROBE) ? 2 * op.order : 2 * op.order + 1;
     }
@@ -86,7 +92,9 @@ abstract class PendingWalk {
         return s;
     }
 
-    /** Whether an operation waits for a variable, and does not hold it: then it is not before the first in the queue. */
+    /**
+     * Whether an operation waits for a variable, and does not hold it: then it is not before the first in the queue.
+     */
     static boolean isQueued(Operation op, VarState s) {
         Operation head = s.head;
         return op.waiting > 0 && head != null && place(op) >= place(head);

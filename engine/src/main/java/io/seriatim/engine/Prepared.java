@@ -2,7 +2,10 @@ package io.seriatim.engine;
 
 import org.jspecify.annotations.Nullable;
 
-/** A template, copied at each push; the variables are shared, the links are not. Keeps the engine alive as the caller's handle of it would. */
+/**
+ * A template, copied at each push; the variables are shared, the links are not. Keeps the engine alive as the caller's
+ * handle of it would.
+ */
 final class Prepared implements PreparedOp {
     private final String name;
     private volatile @Nullable Operation template;
@@ -41,7 +44,8 @@ final class Prepared implements PreparedOp {
     private Operation copy() {
         Operation t = template;
         if (t == null) {
-            throw new IllegalStateException("operation '" + name + "' has been deleted: prepare it anew to push it again");
+            throw new IllegalStateException(
+                    "operation '" + name + "' has been deleted: prepare it anew to push it again");
         }
         return new Operation(t);
     }

@@ -35,7 +35,8 @@ public interface PreparedOp {
     void push(Lane lane, int priority);
 
     /**
-     * Drops the body and the variables once all pushes have completed. A later push throws {@link IllegalStateException}; deleting again does nothing.
+     * Drops the body and the variables once all pushes have completed. A later push throws
+     * {@link IllegalStateException}; deleting again does nothing.
      */
     void delete();
 }

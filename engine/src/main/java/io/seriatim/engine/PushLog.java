@@ -8,12 +8,16 @@ import org.jspecify.annotations.Nullable;
  * The operations in the one order in which they were pushed, until the tracker takes them in.
  *
  * <p>
- * <b>Two queues.</b> A worker takes the log in slowly, an operation when it has nothing to run, because what it has just taken in is in its cache. So a ready operation
- * may stand in the log behind a long chain of others. Those that are known to be ready when they are pushed, because nothing that uses their variables was pending,
- * stand in a second queue too, from which the tracker takes one early when it has been overtaken for long enough.
+ * <b>Two queues.</b> A worker takes the log in slowly, an operation when it has nothing to run, because what it has
+ * just taken in is in its cache. So a ready operation may stand in the log behind a long chain of others. Those that
+ * are known to be ready when they are pushed, because nothing that uses their variables was pending, stand in a second
+ * queue too, from which the tracker takes one early when it has been overtaken for long enough.
  */
 final class PushLog {
-    /** How many pushes may go by before the pushing threads look again how far the operations have ended; a power of two. */
+    /**
+     * How many pushes may go by before the pushing threads look again how far the operations have ended; a power of
+     * two.
+     */
     private static final int STALE = 64;
 
     /** What every push changes; apart from what those who take the log in read. */
@@ -42,7 +46,10 @@ final class PushLog {
         }
     }
 
-    /** Excludes pushing threads from each other, and guards whatever says so: who sleeps, what is deleted, whether the engine is closed. */
+    /**
+     * Excludes pushing threads from each other, and guards whatever says so: who sleeps, what is deleted, whether the
+     * engine is closed.
+     */
     final SpinLock lock = new SpinLock();
     private final OpQueue all = new OpQueue();
     private final OpQueue readyAtPush = new OpQueue();
@@ -83,7 +90,8 @@ final class PushLog {
     void append(Operation op) {
         Front f = front;
         if (f.closed) {
-            throw new IllegalStateException("engine '" + engine + "' is closed, so operation '" + op.name + "' cannot be pushed");
+            throw new IllegalStateException(
+                    "engine '" + engine + "' is closed, so operation '" + op.name + "' cannot be pushed");
         }
         for (int i = 0; i < op.count; i++) {
             if (op.vars[i].deleted) {
@@ -189,7 +197,10 @@ final class PushLog {
         }
     }
 
-    /** Takes the first operation that was ready when it was pushed and is still in the log, if its order is below a bound; under the role. */
+    /**
+     * Takes the first operation that was ready when it was pushed and is still in the log, if its order is below a
+     * bound; under the role.
+     */
     @Nullable
     Operation pollEarly(long below) {
         Operation op = readyAtPush.peek();

@@ -9,8 +9,9 @@ import org.jspecify.annotations.Nullable;
  * The ready operations of one lane: higher priority first, then first ready, first out. Owned by the tracker's role.
  *
  * <p>
- * Operations of the default priority stand in a list, the others in a pairing heap (Fredman, Sedgewick, Sleator, Tarjan, The Pairing Heap: A New Form of Self-Adjusting
- * Heap, Algorithmica 1, 1986); both are linked through the operations themselves, so that nothing is allocated.
+ * Operations of the default priority stand in a list, the others in a pairing heap (Fredman, Sedgewick, Sleator,
+ * Tarjan, The Pairing Heap: A New Form of Self-Adjusting Heap, Algorithmica 1, 1986); both are linked through the
+ * operations themselves, so that nothing is allocated.
  */
 final class ReadyQueue extends Padding.Before {
     private @Nullable Operation first;
@@ -57,7 +58,10 @@ final class ReadyQueue extends Padding.Before {
         }
     }
 
-    /** Puts back operations that {@link #poll} gave and that have not started, before all others of their priority; the last that was given first. */
+    /**
+     * Puts back operations that {@link #poll} gave and that have not started, before all others of their priority; the
+     * last that was given first.
+     */
     void putBack(Operation op) {
         if (isOrdinary(op)) {
             size++;

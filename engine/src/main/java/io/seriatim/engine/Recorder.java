@@ -3,13 +3,14 @@ package io.seriatim.engine;
 import java.nio.file.Path;
 
 /**
- * Is told of each operation that has ended. Three are ready-made: {@link #jfr()}, {@link #trace(Path)} and {@link #aggregate()}.
+ * Is told of each operation that has ended. Three are ready-made: {@link #jfr()}, {@link #trace(Path)} and
+ * {@link #aggregate()}.
  */
 @FunctionalInterface
 public interface Recorder {
     /**
-     * Takes the record of one operation. Called by the thread that ended it, by several threads at once, under no lock; must not block. What it throws goes to
-     * {@link Engine.Builder#onUnhandled}.
+     * Takes the record of one operation. Called by the thread that ended it, by several threads at once, under no lock;
+     * must not block. What it throws goes to {@link Engine.Builder#onUnhandled}.
      *
      * @param op
      *            the operation
@@ -58,8 +59,9 @@ public interface Recorder {
     }
 
     /**
-     * One operation's way through the engine. Times are those of {@link System#nanoTime}: from pushed to ready it waited for other operations, from ready to started
-     * for a worker. Of an operation that did not run, started and ended are the time when it was given up.
+     * One operation's way through the engine. Times are those of {@link System#nanoTime}: from pushed to ready it
+     * waited for other operations, from ready to started for a worker. Of an operation that did not run, started and
+     * ended are the time when it was given up.
      *
      * @param name
      *            its name
@@ -82,7 +84,8 @@ public interface Recorder {
      * @param outcome
      *            how it ended
      */
-    record OpRecord(String name, OpKind kind, Lane lane, String thread, int worker, long pushed, long ready, long started, long ended,
+    record OpRecord(String name, OpKind kind, Lane lane, String thread, int worker, long pushed, long ready,
+            long started, long ended,
             Outcome outcome) {
     }
 }

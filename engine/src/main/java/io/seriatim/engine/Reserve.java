@@ -29,7 +29,8 @@ final class Reserve {
         }
     }
 
-    private static long descend(int frames, long a, long b, long c, long d, long e, long f, long g, long h, long i, long j) {
+    private static long descend(int frames, long a, long b, long c, long d, long e, long f, long g, long h, long i,
+            long j) {
         // Not a tail call, and with more arguments than there are registers: each frame takes its room.
         return frames == 0 ? a + j : descend(frames - 1, j, a, b, c, d, e, f, g, h, i) + 1;
     }

@@ -3,8 +3,8 @@ package io.seriatim.engine;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Rules of the engine that are easily got wrong, each in a method of its own: tests replace one by a wrong one and must notice. No other class extends this, so the
- * methods are inlined.
+ * Rules of the engine that are easily got wrong, each in a method of its own: tests replace one by a wrong one and must
+ * notice. No other class extends this, so the methods are inlined.
  */
 class Rules {
     /**
@@ -13,13 +13,17 @@ class Rules {
      * @param pushed
      *            how many operations have been pushed: one that is being pushed is not in the log yet
      * @param cut
-     *            where the first of the waits that have not begun stands in the log: it waits for nothing that was pushed after it
+     *            where the first of the waits that have not begun stands in the log: it waits for nothing that was
+     *            pushed after it
      */
     long earlyBelow(long pushed, long cut) {
         return Math.min(pushed, cut);
     }
 
-    /** Whether a search for a cycle counts another wait: only one that was registered before, so that one wait of a cycle is told and not several. */
+    /**
+     * Whether a search for a cycle counts another wait: only one that was registered before, so that one wait of a
+     * cycle is told and not several.
+     */
     boolean counts(Waits.Wait other, Waits.Wait searching) {
         return other.number < searching.number;
     }

@@ -23,7 +23,8 @@ public interface RunContext {
     /**
      * The worker's number on its lane.
      *
-     * @return from 0; spare workers, which stand in for waiting ones, have the numbers after the lane's own; 0 on the naive and the shuffled engine
+     * @return from 0; spare workers, which stand in for waiting ones, have the numbers after the lane's own; 0 on the
+     * naive and the shuffled engine
      */
     int worker();
 

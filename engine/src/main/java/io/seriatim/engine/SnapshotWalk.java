@@ -17,19 +17,24 @@ import org.jspecify.annotations.Nullable;
  * Finds every pending operation, what it does and what it waits for.
  *
  * <p>
- * <b>Nothing is missed.</b> What runs or is ready is collected in one step; from then on the tracker tells what becomes ready until the walk is over. Take an operation P that
- * is pending all the time. If it was ready or becomes ready, it is told. Otherwise it waits, at the end of the walk, for an older operation that is pending too, which, by
- * induction over the order, was found; and when the walk looked behind that one, P stood there.
+ * <b>Nothing is missed.</b> What runs or is ready is collected in one step; from then on the tracker tells what becomes
+ * ready until the walk is over. Take an operation P that is pending all the time. If it was ready or becomes ready, it
+ * is told. Otherwise it waits, at the end of the walk, for an older operation that is pending too, which, by induction
+ * over the order, was found; and when the walk looked behind that one, P stood there.
  *
  * <p>
- * Each line is true at the moment at which its operation was found: of all lines the same moment, if the walk took less than one slice.
+ * Each line is true at the moment at which its operation was found: of all lines the same moment, if the walk took less
+ * than one slice.
  */
 final class SnapshotWalk extends PendingWalk {
     private static final List<String> JDK = List.of("java.", "jdk.", "sun.");
     /** Whose frames are between a body and what it waits for. */
-    private static final List<String> OURS = Stream.of(AsyncCompletion.class, DependencyEngine.class, EngineCore.class, Guarded.class,
-            InlineDispatcher.class, LaneDispatcher.class, LifeCycle.class, OpFuture.class, Operation.class, Prepared.class, SpinLock.class,
-            Waits.class, Worker.class, Workplace.class).map(Class::getName).toList();
+    private static final List<String> OURS = Stream
+            .of(AsyncCompletion.class, DependencyEngine.class, EngineCore.class, Guarded.class,
+                    InlineDispatcher.class, LaneDispatcher.class, LifeCycle.class, OpFuture.class, Operation.class,
+                    Prepared.class, SpinLock.class,
+                    Waits.class, Worker.class, Workplace.class)
+            .map(Class::getName).toList();
 
     /** One pending operation, as it was found. */
     private static final class Found {
@@ -63,7 +68,10 @@ final class SnapshotWalk extends PendingWalk {
         super(core, sliced);
     }
 
-    /** Every pending operation and what it does, waits left out; under the role, with the log taken in, and without giving it back. */
+    /**
+     * Every pending operation and what it does, waits left out; under the role, with the log taken in, and without
+     * giving it back.
+     */
     static Map<Operation, EngineSnapshot.State> states(EngineCore core) {
         SnapshotWalk walk = new SnapshotWalk(core, false);
         walk.begin();
@@ -174,7 +182,10 @@ final class SnapshotWalk extends PendingWalk {
         return holders;
     }
 
-    /** A read waits for the last mutation before it, a mutation for the reads since, or for that mutation if there are none; the first of a queue wait for the holders. */
+    /**
+     * A read waits for the last mutation before it, a mutation for the reads since, or for that mutation if there are
+     * none; the first of a queue wait for the holders.
+     */
     private void nameThoseBefore(Variable v, List<Operation> queue, List<String> holders) {
         List<String> mutation = holders;
         List<String> reads = new ArrayList<>();
@@ -203,7 +214,8 @@ final class SnapshotWalk extends PendingWalk {
                 waitsFor.add(before);
             }
         }
-        return new EngineSnapshot.PendingOp(op.order, op.name, f.state, op.lane, names(op, 0, op.reads), names(op, op.reads, op.mutatesEnd),
+        return new EngineSnapshot.PendingOp(op.order, op.name, f.state, op.lane, names(op, 0, op.reads),
+                names(op, op.reads, op.mutatesEnd),
                 names(op, op.mutatesEnd, op.count), waitsFor, thread(f));
     }
 

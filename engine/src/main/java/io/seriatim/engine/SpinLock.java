@@ -5,12 +5,13 @@ import java.lang.invoke.VarHandle;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Mutual exclusion for a few dozen instructions: one compare-and-set to take, one store to give back. Not reentrant. Nothing that blocks, and no caller's code, may run
- * under it.
+ * Mutual exclusion for a few dozen instructions: one compare-and-set to take, one store to give back. Not reentrant.
+ * Nothing that blocks, and no caller's code, may run under it.
  *
  * <p>
- * <b>When an Error comes out of what runs under it</b>, the stack may be at its end, where a call of {@link #unlock} fails too. So it is given back there by a plain
- * assignment: {@code catch (Throwable t) { lock.held = 0; throw t; }}, with {@code unlock} as the last statement of the {@code try}.
+ * <b>When an Error comes out of what runs under it</b>, the stack may be at its end, where a call of {@link #unlock}
+ * fails too. So it is given back there by a plain assignment: {@code catch (Throwable t) { lock.held = 0; throw t; }},
+ * with {@code unlock} as the last statement of the {@code try}.
  *
  * <p>
  * Who meets it held spins, then yields, then parks briefly, because the holder may have lost its processor.

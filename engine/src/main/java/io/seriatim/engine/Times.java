@@ -21,8 +21,9 @@ final class Times {
     }
 
     /**
-     * All the operation's variables are its own: since the last operation before it has given the last of them back, or since it was pushed, if that was later. Not since
-     * the tracker noticed, which may be when a worker had nothing else to do.
+     * All the operation's variables are its own: since the last operation before it has given the last of them back, or
+     * since it was pushed, if that was later. Not since the tracker noticed, which may be when a worker had nothing
+     * else to do.
      */
     void ready(Operation op) {
         long latest = pushed;
@@ -50,7 +51,10 @@ final class Times {
         tell(op, thrown == null ? Recorder.Outcome.COMPLETED : Recorder.Outcome.FAILED);
     }
 
-    /** The operation has ended without a body of its own that has ended just now: it was skipped, cancelled or asynchronous. */
+    /**
+     * The operation has ended without a body of its own that has ended just now: it was skipped, cancelled or
+     * asynchronous.
+     */
     void end() {
         if (ended == 0) {
             ended = System.nanoTime();
@@ -62,7 +66,8 @@ final class Times {
     }
 
     void tell(Operation op, Recorder.Outcome outcome) {
-        Recorder.OpRecord record = new Recorder.OpRecord(op.name, op.kind, op.lane, thread, worker, pushed, ready, started, ended, outcome);
+        Recorder.OpRecord record = new Recorder.OpRecord(op.name, op.kind, op.lane, thread, worker, pushed, ready,
+                started, ended, outcome);
         try {
             recorder.ended(record);
         } catch (Throwable t) {

@@ -14,11 +14,13 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes each operation to a timeline in the Trace Event Format, which Perfetto and Chrome's tracing page open: a process for each lane, a track for each thread, and in
- * the arguments of each slice how long the operation waited for others and for a worker, in microseconds. Made by {@link Recorder#trace}.
+ * Writes each operation to a timeline in the Trace Event Format, which Perfetto and Chrome's tracing page open: a
+ * process for each lane, a track for each thread, and in the arguments of each slice how long the operation waited for
+ * others and for a worker, in microseconds. Made by {@link Recorder#trace}.
  *
  * <p>
- * What is recorded goes to a temporary file beside the given one as it comes; {@link #close} completes it and moves it into place.
+ * What is recorded goes to a temporary file beside the given one as it comes; {@link #close} completes it and moves it
+ * into place.
  */
 public final class TraceFile implements Recorder, AutoCloseable {
     private final Path file;
@@ -44,7 +46,8 @@ public final class TraceFile implements Recorder, AutoCloseable {
             int track = idOf(tracks, op.thread(), "thread_name", process);
             event(String.format(Locale.ROOT,
                     "{\"name\":%s,\"cat\":\"%s\",\"ph\":\"X\",\"pid\":%d,\"tid\":%d,\"ts\":%.3f,\"dur\":%.3f,\"args\":{\"outcome\":\"%s\",\"dependency_wait_us\":%.3f,\"queue_wait_us\":%.3f}}",
-                    quoted(op.name()), op.kind(), process, track, micros(op.started() - origin), micros(op.ended() - op.started()),
+                    quoted(op.name()), op.kind(), process, track, micros(op.started() - origin),
+                    micros(op.ended() - op.started()),
                     op.outcome(),
                     micros(op.ready() - op.pushed()), micros(op.started() - op.ready())));
         } catch (IOException e) {
@@ -60,7 +63,8 @@ public final class TraceFile implements Recorder, AutoCloseable {
         int id = ids.size() + 1;
         ids.put(process + " " + name, id);
         boolean isProcess = process == 0;
-        event(String.format(Locale.ROOT, "{\"name\":\"%s\",\"ph\":\"M\",\"pid\":%d,\"tid\":%d,\"args\":{\"name\":%s}}", kind,
+        event(String.format(Locale.ROOT, "{\"name\":\"%s\",\"ph\":\"M\",\"pid\":%d,\"tid\":%d,\"args\":{\"name\":%s}}",
+                kind,
                 isProcess ? id : process,
                 isProcess ? 0 : id, quoted(name)));
         return id;

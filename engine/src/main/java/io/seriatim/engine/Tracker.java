@@ -4,17 +4,19 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Derives from the order of pushes which operations are ready. For each variable it keeps who holds it and a queue of those who wait:
+ * Derives from the order of pushes which operations are ready. For each variable it keeps who holds it and a queue of
+ * those who wait:
  *
  * <ul>
  * <li>an operation that reads gets the variable if no one mutates it and no one waits for it;</li>
  * <li>an operation that mutates gets it if no one holds it and no one waits for it;</li>
- * <li>who gives the last hold back hands the variable to the first in the queue: all readers up to the next mutation, or one mutation.</li>
+ * <li>who gives the last hold back hands the variable to the first in the queue: all readers up to the next mutation,
+ * or one mutation.</li>
  * </ul>
  *
  * <p>
- * An operation that holds all its variables is ready. Not safe for threads: whoever calls it holds the tracker's role, see {@link EngineCore}. Nothing here runs a body,
- * allocates on the way of an ordinary operation, or calls itself.
+ * An operation that holds all its variables is ready. Not safe for threads: whoever calls it holds the tracker's role,
+ * see {@link EngineCore}. Nothing here runs a body, allocates on the way of an ordinary operation, or calls itself.
  */
 final class Tracker {
     private final Consumer<Operation> ready;
@@ -163,7 +165,9 @@ final class Tracker {
         }
     }
 
-    /** Begins a wait until all operations on a variable that were taken in have ended; returns whether there are any. */
+    /**
+     * Begins a wait until all operations on a variable that were taken in have ended; returns whether there are any.
+     */
     boolean drain(Drain drain) {
         VarState s = drain.variable.state();
         long pending = (long) s.readers + s.queued + (s.writer == null ? 0 : 1);

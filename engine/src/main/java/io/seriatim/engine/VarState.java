@@ -5,11 +5,12 @@ import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who holds a variable and who waits for it. Owned by the tracker's role, except that any thread may look at the version and the failure.
+ * Who holds a variable and who waits for it. Owned by the tracker's role, except that any thread may look at the
+ * version and the failure.
  *
  * <p>
- * Either {@code writer} is set, or {@code readers} operations hold it, or none. The others wait in push order, from {@code head} to {@code tail}, linked through
- * {@link Operation#next} at the place that this variable has in each.
+ * Either {@code writer} is set, or {@code readers} operations hold it, or none. The others wait in push order, from
+ * {@code head} to {@code tail}, linked through {@link Operation#next} at the place that this variable has in each.
  */
 final class VarState {
     private static final VarHandle VERSION;

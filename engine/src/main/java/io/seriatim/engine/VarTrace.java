@@ -7,7 +7,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells a listener of one variable's events. They are queued under the tracker's role, in the variable's order, and told after it, by one thread at a time.
+ * Tells a listener of one variable's events. They are queued under the tracker's role, in the variable's order, and
+ * told after it, by one thread at a time.
  */
 final class VarTrace extends Callback {
     private final Variable var;

@@ -3,8 +3,8 @@ package io.seriatim.engine;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The handle of a variable. Pushing threads read it at every push; what the tracker writes at every operation is in {@link VarState}, an object of its own, made
- * at the first use so that the two seldom share a cache line.
+ * The handle of a variable. Pushing threads read it at every push; what the tracker writes at every operation is in
+ * {@link VarState}, an object of its own, made at the first use so that the two seldom share a cache line.
  */
 final class Variable implements Var {
     final EngineCore core;

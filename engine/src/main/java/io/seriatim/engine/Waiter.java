@@ -3,7 +3,10 @@ package io.seriatim.engine;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
-/** A thread that waits for one thing. The flag is set before the thread is unparked and looked at after each park, so no wake-up is lost. */
+/**
+ * A thread that waits for one thing. The flag is set before the thread is unparked and looked at after each park, so no
+ * wake-up is lost.
+ */
 final class Waiter {
     final Thread thread = Thread.currentThread();
     volatile boolean done;

@@ -3,7 +3,10 @@ package io.seriatim.engine;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** Threads that wait for the same thing, linked through their {@link Waiter}s: one that gives up is taken out in one step. Guarded by its owner. */
+/**
+ * Threads that wait for the same thing, linked through their {@link Waiter}s: one that gives up is taken out in one
+ * step. Guarded by its owner.
+ */
 final class WaiterList {
     private @Nullable Waiter first;
 

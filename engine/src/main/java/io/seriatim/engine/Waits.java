@@ -8,8 +8,9 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The waits of one engine. A wait for a variable's mutations is a probe: a read in the variable's queue that ends as soon as it is ready; one for all its operations is a
- * {@link Drain}. Inside an operation, a wait is begun and registered in one step under the tracker's role; {@link CycleSearch} then tells one of several that wait for each
+ * The waits of one engine. A wait for a variable's mutations is a probe: a read in the variable's queue that ends as
+ * soon as it is ready; one for all its operations is a {@link Drain}. Inside an operation, a wait is begun and
+ * registered in one step under the tracker's role; {@link CycleSearch} then tells one of several that wait for each
  * other.
  */
 final class Waits {
@@ -90,7 +91,8 @@ final class Waits {
         probe.attachment = waiter;
         probe.next = new Operation[1];
         v.state();
-        await(call("waitToRead", v), probe, null, waiter, deadline, () -> core.admit(probe), () -> core.withdraw(probe));
+        await(call("waitToRead", v), probe, null, waiter, deadline, () -> core.admit(probe),
+                () -> core.withdraw(probe));
         return waiter.failure;
     }
 
@@ -98,7 +100,8 @@ final class Waits {
     void forOperations(Variable v, long deadline) throws InterruptedException, TimeoutException {
         Drain drain = new Drain(v, waiter(v, "waitToWrite"));
         v.state();
-        await(call("waitToWrite", v), null, drain, drain.waiter, deadline, () -> core.drain(drain), () -> core.withdraw(drain));
+        await(call("waitToWrite", v), null, drain, drain.waiter, deadline, () -> core.drain(drain),
+                () -> core.withdraw(drain));
     }
 
     private static String call(String method, Variable v) {
@@ -121,7 +124,8 @@ final class Waits {
      * @param end
      *            gives it up, or does nothing if it has ended
      */
-    private void await(String call, @Nullable Operation target, @Nullable Drain drain, Waiter waiter, long deadline, Runnable begin,
+    private void await(String call, @Nullable Operation target, @Nullable Drain drain, Waiter waiter, long deadline,
+            Runnable begin,
             Runnable end) throws InterruptedException, TimeoutException {
         Operation owner = Workplace.runningOf(core);
         Wait wait = owner == null ? null : new Wait(owner, waiter, target, drain);
@@ -295,7 +299,8 @@ final class Waits {
         Operation owner = Workplace.runningOf(core);
         if (owner != null) {
             throw new IllegalStateException(
-                    "waitForAll inside operation '" + owner.name + "' of the same engine can never end, because it waits for '" + owner.name
+                    "waitForAll inside operation '" + owner.name
+                            + "' of the same engine can never end, because it waits for '" + owner.name
                             + "' itself: wait for the variables that you need, or wait outside");
         }
         if (Thread.interrupted()) {
@@ -340,8 +345,9 @@ final class Waits {
     }
 
     /**
-     * A wait that stands far back in the log begins when the workers have come so far. Where they get on slowly, or do not because each is in a long body, this thread
-     * takes the log in itself: what it waits for may have ended long ago.
+     * A wait that stands far back in the log begins when the workers have come so far. Where they get on slowly, or do
+     * not because each is in a long body, this thread takes the log in itself: what it waits for may have ended long
+     * ago.
      */
     private void untilNear(LogReader.@Nullable Cut cut, Waiter waiter, long deadline) {
         if (cut == null) {
@@ -350,7 +356,8 @@ final class Waits {
         long seen = Long.MIN_VALUE / 2;
         while (core.intake.isNear(cut, seen)) {
             seen = core.counts.position;
-            LockSupport.parkNanos(this, deadline == Dispatcher.FOREVER ? LOOK_NANOS : Math.min(LOOK_NANOS, deadline - System.nanoTime()));
+            LockSupport.parkNanos(this,
+                    deadline == Dispatcher.FOREVER ? LOOK_NANOS : Math.min(LOOK_NANOS, deadline - System.nanoTime()));
             if (LogReader.isPassed(cut) || waiter.done || Thread.currentThread().isInterrupted()) {
                 return;
             }

@@ -5,7 +5,10 @@ import java.lang.invoke.VarHandle;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
-/** A thread of a lane: takes a ready operation under the tracker's role, runs it without, and tells its end when it takes the next. */
+/**
+ * A thread of a lane: takes a ready operation under the tracker's role, runs it without, and tells its end when it
+ * takes the next.
+ */
 final class Worker extends Thread {
     private static final long LOOK_AROUND_NANOS = 1_000_000_000;
     private static final long WATCH_NANOS = 50_000;
@@ -14,7 +17,10 @@ final class Worker extends Thread {
     private static final long SPIN_NANOS = 20_000;
     /** One operation in so many, less one, is timed. */
     private static final int SAMPLED = 15;
-    /** With so many operations left in its batch it fetches more if no one else holds the role, so as not to wait for it later. */
+    /**
+     * With so many operations left in its batch it fetches more if no one else holds the role, so as not to wait for it
+     * later.
+     */
     private static final int LOW = 2;
     /** Between looks for work, in turns of a spin loop. */
     private static final int MIN_GAP = 10;
@@ -61,7 +67,10 @@ final class Worker extends Thread {
 
     /** Guarded by the push lock. */
     boolean searching;
-    /** False from when it has joined those that sleep until it is called: while it is, it is to do nothing else, or it would join them twice. */
+    /**
+     * False from when it has joined those that sleep until it is called: while it is, it is to do nothing else, or it
+     * would join them twice.
+     */
     volatile boolean awake = true;
     /** What it runs, or is about to; owned by the tracker's role. */
     @Nullable
@@ -98,7 +107,8 @@ final class Worker extends Thread {
                     }
                     going = sleep();
                 } catch (Throwable t) {
-                    // Only a defect, or a lack of memory outside a body, comes here; the lane keeps its worker, and that what it has run.
+                    // Only a defect, or a lack of memory outside a body, comes here; the lane keeps its worker, and
+                    // that what it has run.
                     core.unhandled(t);
                     LockSupport.parkNanos(this, PAUSE_NANOS);
                 }
@@ -206,8 +216,8 @@ final class Worker extends Thread {
     }
 
     /**
-     * Calls the user's code. This worker holds nothing then that another could run, and if such calls take long here, or nothing is known of them, another may take its place
-     * meanwhile, as if this one waited.
+     * Calls the user's code. This worker holds nothing then that another could run, and if such calls take long here,
+     * or nothing is known of them, another may take its place meanwhile, as if this one waited.
      */
     private void call(Callback callback) {
         boolean mayBlock = callback.mayBlock();
@@ -247,8 +257,9 @@ final class Worker extends Thread {
      * Spins for a while until there seems to be work.
      *
      * @param burst
-     *            how many operations were run since the last time. A few, but more than one, means that another thread pushes at this moment: to look for each operation
-     *            as it comes would cost both of them a cache line each time, so this looks away until there are some.
+     *            how many operations were run since the last time. A few, but more than one, means that another thread
+     *            pushes at this moment: to look for each operation as it comes would cost both of them a cache line
+     *            each time, so this looks away until there are some.
      */
     private boolean awaitWork(int burst) {
         if (burst >= SOME && burst < MANY) {
@@ -268,7 +279,9 @@ final class Worker extends Thread {
         return false;
     }
 
-    /** Sleeps until called; goes on sleeping if an error came while it slept. Returns false when the thread is to end. */
+    /**
+     * Sleeps until called; goes on sleeping if an error came while it slept. Returns false when the thread is to end.
+     */
     private boolean sleep() {
         if (awake) {
             core.enterShallow();

@@ -7,15 +7,18 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One lane: a queue of ready operations, and the workers that run them. The queue is owned by the tracker's role, everything about sleep by the push lock.
+ * One lane: a queue of ready operations, and the workers that run them. The queue is owned by the tracker's role,
+ * everything about sleep by the push lock.
  *
  * <p>
- * <b>Who is woken.</b> At most one worker of a lane searches at a time: it was called and has not found work yet. A push, or a readiness, calls a worker only if none
- * searches; the searcher that finds work calls the next if there is more. So a burst of pushes wakes one worker, not all of them one by one.
+ * <b>Who is woken.</b> At most one worker of a lane searches at a time: it was called and has not found work yet. A
+ * push, or a readiness, calls a worker only if none searches; the searcher that finds work calls the next if there is
+ * more. So a burst of pushes wakes one worker, not all of them one by one.
  *
  * <p>
- * <b>No lost wake-up.</b> A worker goes to sleep under the role and the push lock, after it has seen the queue and the log empty under both. A later push takes the push
- * lock and a later readiness the role, so they see it asleep, or another that searches and has yet to look.
+ * <b>No lost wake-up.</b> A worker goes to sleep under the role and the push lock, after it has seen the queue and the
+ * log empty under both. A later push takes the push lock and a later readiness the role, so they see it asleep, or
+ * another that searches and has yet to look.
  */
 final class WorkerLane {
     final LaneDispatcher dispatcher;
@@ -29,7 +32,9 @@ final class WorkerLane {
     final List<Supplier<?>> suppliers;
 
     // Guarded by the push lock.
-    /** The worker that went to sleep last; linked through themselves, so that it takes no memory to send one to sleep. */
+    /**
+     * The worker that went to sleep last; linked through themselves, so that it takes no memory to send one to sleep.
+     */
     private @Nullable Worker sleepers;
     private int active;
     private volatile @Nullable Worker tracker;
@@ -37,10 +42,15 @@ final class WorkerLane {
     private @Nullable Worker leaving;
     /** Its threads; replaced, never changed. */
     private volatile Worker[] crew = {};
-    /** One that was picked and could not be called, for want of memory or of stack. Written without a lock, so that it takes no call. */
+    /**
+     * One that was picked and could not be called, for want of memory or of stack. Written without a lock, so that it
+     * takes no call.
+     */
     volatile @Nullable Worker owed;
     private boolean searching;
-    /** The sleeper that looks from time to time whether the one worker that runs tiny operations is stuck in a long one. */
+    /**
+     * The sleeper that looks from time to time whether the one worker that runs tiny operations is stuck in a long one.
+     */
     private @Nullable Worker watcher;
     /** Whether {@link #pick} would find a worker. May be looked at under the role alone: it becomes true under both. */
     private boolean callable = true;
@@ -66,7 +76,10 @@ final class WorkerLane {
         callable = !searching && active < limit && (watcher == null || active == 0);
     }
 
-    /** Picks a worker to be called, or null if one searches or enough are awake. What can fail comes first; then it is picked. */
+    /**
+     * Picks a worker to be called, or null if one searches or enough are awake. What can fail comes first; then it is
+     * picked.
+     */
     @Nullable
     Worker pick() {
         Worker uncalled = owed;

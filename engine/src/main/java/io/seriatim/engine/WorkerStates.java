@@ -23,7 +23,8 @@ final class WorkerStates {
             }
         }
         while (!unmade.isEmpty()) {
-            Object state = Objects.requireNonNull(unmade.get(0).get(), "a worker state made by the supplier given to workerState");
+            Object state = Objects.requireNonNull(unmade.get(0).get(),
+                    "a worker state made by the supplier given to workerState");
             unmade.remove(0);
             made.push(state);
             if (type.isInstance(state)) {

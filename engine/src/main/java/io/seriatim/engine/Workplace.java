@@ -81,8 +81,8 @@ final class Workplace {
     }
 
     /**
-     * Runs an operation of kind ASYNC, and those that it makes ready, one after the other: each ends before the next begins, so a chain of a million does not grow the
-     * stack.
+     * Runs an operation of kind ASYNC, and those that it makes ready, one after the other: each ends before the next
+     * begins, so a chain of a million does not grow the stack.
      */
     void bounce(Operation op) {
         bounced.add(op);
@@ -138,7 +138,8 @@ final class Workplace {
         }
         while ((callback = callbacks.first()) != null && callback != stop) {
             callbacks.poll();
-            if (bouncing && tells(callback) && core.dispatcher.hasWorkers() && (!bounced.isEmpty() || callbacks.first() != stop)) {
+            if (bouncing && tells(callback) && core.dispatcher.hasWorkers()
+                    && (!bounced.isEmpty() || callbacks.first() != stop)) {
                 // It may block, and the operations that this thread is to run next would wait for it.
                 core.leaveToOthers(callback);
             } else {
@@ -174,7 +175,8 @@ final class Workplace {
         Workplace place = here();
         Operation op = place.running;
         if (op == null) {
-            throw new IllegalStateException("there is no RunContext outside an operation: call RunContext.current() in its body");
+            throw new IllegalStateException(
+                    "there is no RunContext outside an operation: call RunContext.current() in its body");
         }
         Worker worker = place.worker;
         return worker != null && worker.core == op.core && op.kind != OpKind.ASYNC
@@ -210,7 +212,8 @@ final class Workplace {
                 int place = op.indexOf(v);
                 if (place < 0 || (write && place < op.reads)) {
                     throw new IllegalStateException(
-                            "operation '" + op.name + "' touches the value behind variable '" + v.name() + "' but " + rule.get());
+                            "operation '" + op.name + "' touches the value behind variable '" + v.name() + "' but "
+                                    + rule.get());
                 }
             }
         }

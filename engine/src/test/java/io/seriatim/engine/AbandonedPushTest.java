@@ -60,7 +60,8 @@ class AbandonedPushTest {
         core.intake.admitAll();
         assertEquals(pushed.size(), core.counts.position);
         assertEquals(0, core.counts.early);
-        failed.forEach(op -> assertFalse(op.has(Operation.TAKEN_EARLY), () -> op + " was taken in, but its push has failed"));
+        failed.forEach(
+                op -> assertFalse(op.has(Operation.TAKEN_EARLY), () -> op + " was taken in, but its push has failed"));
         pushed.forEach(op -> assertTrue(op.epoch != null, () -> op + " was not taken in"));
     }
 
@@ -108,7 +109,8 @@ class AbandonedPushTest {
         TestSupport.untilParked(waiting.thread);
         core.broke(new Planted("planted"));
         waiting.join();
-        TestSupport.assertThrowsMentioning(IllegalStateException.class, () -> engine.op("late").push(TestSupport.nothing()), "broken");
+        TestSupport.assertThrowsMentioning(IllegalStateException.class,
+                () -> engine.op("late").push(TestSupport.nothing()), "broken");
         TestSupport.assertThrowsMentioning(IllegalStateException.class, engine::close, "broken");
     }
 }

@@ -24,8 +24,10 @@ class BadInputTest extends EngineContract {
                         () -> Engine.builder().name(TestSupport.nil()),
                         () -> Guarded.of(engine, TestSupport.nil(), 1)),
                 "variable",
-                List.of(() -> engine.op("op").reads(v, TestSupport.<Var>nil()), () -> engine.op("op").mutates(TestSupport.<Var>nil(), v),
-                        () -> engine.op("op").overwrites(v, TestSupport.<Var>nil()), () -> engine.waitToRead(TestSupport.nil()),
+                List.of(() -> engine.op("op").reads(v, TestSupport.<Var>nil()),
+                        () -> engine.op("op").mutates(TestSupport.<Var>nil(), v),
+                        () -> engine.op("op").overwrites(v, TestSupport.<Var>nil()),
+                        () -> engine.waitToRead(TestSupport.nil()),
                         () -> engine.waitToWrite(TestSupport.nil()), () -> engine.failure(TestSupport.nil()),
                         () -> engine.clearFailure(TestSupport.nil()), () -> engine.delete(TestSupport.nil()),
                         () -> engine.trace(TestSupport.nil(), event -> {
@@ -36,10 +38,14 @@ class BadInputTest extends EngineContract {
                         () -> Engine.builder().workers(TestSupport.nil(), 1),
                         () -> Engine.builder().workerState(TestSupport.nil(), Object::new)),
                 "kind", List.of(() -> engine.op("op").kind(TestSupport.nil())), "body",
-                List.of(() -> engine.op("op").push(TestSupport.nil()), () -> engine.op("op").pushAsync(TestSupport.nil()),
-                        () -> engine.op("op").submit(TestSupport.nil()).isDone(), () -> engine.op("op").call(TestSupport.nil()).isDone(),
-                        () -> engine.op("op").prepare(TestSupport.nil()), () -> engine.op("op").prepareAsync(TestSupport.nil())),
-                "onDeleted", List.of(() -> engine.delete(v, TestSupport.nil()), () -> engine.delete(v, Lane.CPU, TestSupport.nil())),
+                List.of(() -> engine.op("op").push(TestSupport.nil()),
+                        () -> engine.op("op").pushAsync(TestSupport.nil()),
+                        () -> engine.op("op").submit(TestSupport.nil()).isDone(),
+                        () -> engine.op("op").call(TestSupport.nil()).isDone(),
+                        () -> engine.op("op").prepare(TestSupport.nil()),
+                        () -> engine.op("op").prepareAsync(TestSupport.nil())),
+                "onDeleted",
+                List.of(() -> engine.delete(v, TestSupport.nil()), () -> engine.delete(v, Lane.CPU, TestSupport.nil())),
                 "listener",
                 List.of(() -> engine.trace(v, TestSupport.nil())), "limit",
                 List.of(() -> engine.waitToRead(v, TestSupport.nil()), () -> engine.waitToWrite(v, TestSupport.nil()),
@@ -52,10 +58,12 @@ class BadInputTest extends EngineContract {
 
     @Test
     void nullsOfBuilderAndOthers() {
-        Map<String, Executable> calls = Map.of("handler", () -> Engine.builder().onUnhandled(TestSupport.nil()), "recorder",
+        Map<String, Executable> calls = Map.of("handler", () -> Engine.builder().onUnhandled(TestSupport.nil()),
+                "recorder",
                 () -> Engine.builder().recorder(TestSupport.nil()), "state",
                 () -> Engine.builder().workerState(Lane.CPU, TestSupport.nil()),
-                "engine", () -> Guarded.of(TestSupport.nil(), "x", 1), "place", () -> Lane.of(TestSupport.nil()), "queue",
+                "engine", () -> Guarded.of(TestSupport.nil(), "x", 1), "place", () -> Lane.of(TestSupport.nil()),
+                "queue",
                 () -> new Lane("cpu", TestSupport.nil()), "file", () -> Recorder.trace(TestSupport.<Path>nil()));
         calls.forEach((name, call) -> TestSupport.assertThrowsMentioning(NullPointerException.class, call, name));
     }
@@ -66,14 +74,16 @@ class BadInputTest extends EngineContract {
         Engine other = open();
         Var foreign = other.newVar("foreign");
         Var own = engine.newVar("own");
-        List<Executable> calls = List.of(() -> engine.op("op").reads(own, foreign), () -> engine.op("op").mutates(foreign),
+        List<Executable> calls = List.of(() -> engine.op("op").reads(own, foreign),
+                () -> engine.op("op").mutates(foreign),
                 () -> engine.op("op").overwrites(foreign), () -> engine.waitToRead(foreign),
                 () -> engine.waitToWrite(foreign, Duration.ZERO),
                 () -> engine.delete(foreign), () -> engine.failure(foreign), () -> engine.clearFailure(foreign),
                 () -> engine.trace(foreign, e -> {
                 }));
         for (Executable call : calls) {
-            TestSupport.assertThrowsMentioning(IllegalArgumentException.class, call, "foreign", engine.snapshot().engine(),
+            TestSupport.assertThrowsMentioning(IllegalArgumentException.class, call, "foreign",
+                    engine.snapshot().engine(),
                     other.snapshot().engine());
         }
     }
@@ -92,7 +102,8 @@ class BadInputTest extends EngineContract {
                 return 0;
             }
         };
-        TestSupport.assertThrowsMentioning(IllegalArgumentException.class, () -> engine.op("op").reads(strange), "strange",
+        TestSupport.assertThrowsMentioning(IllegalArgumentException.class, () -> engine.op("op").reads(strange),
+                "strange",
                 engine.snapshot().engine());
     }
 
@@ -100,7 +111,8 @@ class BadInputTest extends EngineContract {
     void aBuilderIsForASingleUse() throws Exception {
         Engine engine = open();
         Var v = engine.newVar("v");
-        List<Body> uses = List.of(() -> use(engine, "once", 0), () -> use(engine, "once", 1), () -> use(engine, "once", 2),
+        List<Body> uses = List.of(() -> use(engine, "once", 0), () -> use(engine, "once", 1),
+                () -> use(engine, "once", 2),
                 () -> use(engine, "once", 3), () -> use(engine, "once", 4), () -> use(engine, "once", 5));
         for (Body use : uses) {
             use.run();
@@ -108,7 +120,8 @@ class BadInputTest extends EngineContract {
         engine.waitForAll();
         OpBuilder used = engine.op("once");
         used.push(TestSupport.nothing());
-        List<Executable> calls = List.of(() -> used.reads(v), () -> used.mutates(v), () -> used.overwrites(v), () -> used.on(Lane.CPU),
+        List<Executable> calls = List.of(() -> used.reads(v), () -> used.mutates(v), () -> used.overwrites(v),
+                () -> used.on(Lane.CPU),
                 () -> used.kind(OpKind.ASYNC), () -> used.priority(1), used::evenIfFailed, () -> used.recorded(false));
         for (Executable call : calls) {
             TestSupport.assertThrowsMentioning(IllegalStateException.class, call, "once");
@@ -119,7 +132,8 @@ class BadInputTest extends EngineContract {
     private static void use(Engine engine, String name, int first) {
         OpBuilder op = engine.op(name);
         List<Executable> uses = List.of(() -> op.push(TestSupport.nothing()), () -> op.pushAsync(Completion::complete),
-                () -> op.submit(TestSupport.nothing()).isDone(), () -> op.call(() -> 1).isDone(), () -> op.prepare(TestSupport.nothing()),
+                () -> op.submit(TestSupport.nothing()).isDone(), () -> op.call(() -> 1).isDone(),
+                () -> op.prepare(TestSupport.nothing()),
                 () -> op.prepareAsync(Completion::complete));
         try {
             uses.get(first).execute();
@@ -134,11 +148,14 @@ class BadInputTest extends EngineContract {
     @Test
     void countsBelowOneSayRuleAndValue() {
         for (int bad : new int[]{0, -1, Integer.MIN_VALUE}) {
-            TestSupport.assertThrowsMentioning(IllegalArgumentException.class, () -> Engine.builder().pooled(bad), "at least 1", bad);
-            TestSupport.assertThrowsMentioning(IllegalArgumentException.class, () -> Engine.builder().maxPending(bad), "maxPending",
+            TestSupport.assertThrowsMentioning(IllegalArgumentException.class, () -> Engine.builder().pooled(bad),
+                    "at least 1", bad);
+            TestSupport.assertThrowsMentioning(IllegalArgumentException.class, () -> Engine.builder().maxPending(bad),
+                    "maxPending",
                     "at least 1",
                     bad);
-            TestSupport.assertThrowsMentioning(IllegalArgumentException.class, () -> Engine.builder().workers(Lane.of("cuda:0"), bad),
+            TestSupport.assertThrowsMentioning(IllegalArgumentException.class,
+                    () -> Engine.builder().workers(Lane.of("cuda:0"), bad),
                     "cuda:0",
                     "at least 1", bad);
         }

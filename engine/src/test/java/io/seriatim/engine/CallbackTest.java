@@ -20,7 +20,9 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 
-/** What users are told may block, wait, push and close: whoever tells them holds nothing that another thread could run. */
+/**
+ * What users are told may block, wait, push and close: whoever tells them holds nothing that another thread could run.
+ */
 @EveryEngine
 class CallbackTest extends EngineContract {
     /** Tells users when it holds the next operation, if there is one. */
@@ -54,7 +56,10 @@ class CallbackTest extends EngineContract {
         }
     }
 
-    /** Runs a body as an operation; what it pushes becomes ready when it has ended, and its dependents are registered by then. */
+    /**
+     * Runs a body as an operation; what it pushes becomes ready when it has ended, and its dependents are registered by
+     * then.
+     */
     private static void prepare(Engine engine, Var gate, Body body) throws Exception {
         try {
             engine.op("gate").mutates(gate).submit(body).get(30, TimeUnit.SECONDS);
@@ -423,7 +428,8 @@ class CallbackTest extends EngineContract {
                 CompletableFuture<Void> a = engine.op("a").reads(v).submit(TestSupport.nothing());
                 engine.op("b").reads(v).push(TestSupport.nothing());
                 a.thenRun(() -> {
-                    if (Thread.currentThread() instanceof Worker worker && (worker.taken != null || worker.batch.waiting() > 0)) {
+                    if (Thread.currentThread() instanceof Worker worker
+                            && (worker.taken != null || worker.batch.waiting() > 0)) {
                         held.add("holds " + worker.taken);
                     }
                     told.countDown();

@@ -59,8 +59,10 @@ class CloseTest extends EngineContract {
         engine.close();
         String name = engine.snapshot().engine();
         List<Executable> pushes = List.of(() -> engine.op("late").push(TestSupport.nothing()),
-                () -> engine.op("late").pushAsync(Completion::complete), () -> engine.op("late").submit(TestSupport.nothing()).isDone(),
-                () -> engine.op("late").call(() -> 1).isDone(), prepared::push, () -> prepared.push(1), () -> prepared.push(Lane.CPU, 1),
+                () -> engine.op("late").pushAsync(Completion::complete),
+                () -> engine.op("late").submit(TestSupport.nothing()).isDone(),
+                () -> engine.op("late").call(() -> 1).isDone(), prepared::push, () -> prepared.push(1),
+                () -> prepared.push(Lane.CPU, 1),
                 () -> engine.delete(v), () -> engine.clearFailure(v));
         for (Executable push : pushes) {
             TestSupport.assertThrowsMentioning(IllegalStateException.class, push, name, "closed");
@@ -99,7 +101,8 @@ class CloseTest extends EngineContract {
         engine.op("alone").push(TestSupport.failing(new Planted("second")));
         engine.close();
         engine.close();
-        List<String> told = unhandled(engine).stream().map(t -> ((OperationFailedException) t).operation()).sorted().toList();
+        List<String> told = unhandled(engine).stream().map(t -> ((OperationFailedException) t).operation()).sorted()
+                .toList();
         assertEquals(List.of("alone", "fails"), told);
     }
 
@@ -113,7 +116,8 @@ class CloseTest extends EngineContract {
         assertThrows(OperationFailedException.class, () -> engine.waitToRead(v[0]));
         engine.waitToWrite(v[1]);
         assertNotNull(engine.failure(v[1]));
-        assertThrows(ExecutionException.class, () -> engine.op("skipped").reads(v[2]).submit(TestSupport.nothing()).get());
+        assertThrows(ExecutionException.class,
+                () -> engine.op("skipped").reads(v[2]).submit(TestSupport.nothing()).get());
         assertThrows(ExecutionException.class, () -> engine.op("future").submit(TestSupport.failing(planted)).get());
         engine.close();
         assertEquals(List.of(), List.copyOf(unhandled(engine)));
@@ -134,7 +138,8 @@ class CloseTest extends EngineContract {
         engine.op("behind").mutates(v).push(ran::incrementAndGet);
         assertFalse(engine.close(Duration.ZERO));
         assertFalse(engine.close(Duration.ofMillis(5)));
-        TestSupport.assertThrowsMentioning(IllegalStateException.class, () -> engine.op("late").push(TestSupport.nothing()), "closed");
+        TestSupport.assertThrowsMentioning(IllegalStateException.class,
+                () -> engine.op("late").push(TestSupport.nothing()), "closed");
         Task closer = Task.start("closer", engine::close);
         TestSupport.untilParked(closer.thread);
         held.release();
@@ -151,7 +156,8 @@ class CloseTest extends EngineContract {
         Held held = Held.push(engine.op("held").mutates(v)).untilStarted();
         engine.op("behind").mutates(v).push(TestSupport.nothing());
         Task closer = Task.start("closer", () -> {
-            TestSupport.assertThrowsMentioning(IllegalStateException.class, engine::close, engine.snapshot().engine(), "interrupted", "2",
+            TestSupport.assertThrowsMentioning(IllegalStateException.class, engine::close, engine.snapshot().engine(),
+                    "interrupted", "2",
                     "held",
                     "close(Duration)", "shutdownNow()");
             assertTrue(Thread.interrupted(), "the flag is kept");
@@ -166,7 +172,8 @@ class CloseTest extends EngineContract {
         TestSupport.untilParked(limited.thread);
         limited.thread.interrupt();
         limited.join();
-        TestSupport.assertThrowsMentioning(IllegalStateException.class, () -> engine.op("late").push(TestSupport.nothing()), "closed");
+        TestSupport.assertThrowsMentioning(IllegalStateException.class,
+                () -> engine.op("late").push(TestSupport.nothing()), "closed");
         held.release();
         engine.close();
         assertEquals(2, v.version());

@@ -133,7 +133,8 @@ class CompletionTest extends EngineContract {
     void errorsEndNoWorkerAndLoseNoCompletion() throws Exception {
         Engine engine = open();
         Var v = engine.newVar("v");
-        for (Error error : List.of(new OutOfMemoryError("planted"), new StackOverflowError("planted"), new AssertionError("planted"))) {
+        for (Error error : List.of(new OutOfMemoryError("planted"), new StackOverflowError("planted"),
+                new AssertionError("planted"))) {
             for (int i = 0; i < 10; i++) {
                 engine.op("sync").overwrites(v).push(TestSupport.failing(error));
                 engine.op("async").overwrites(v).pushAsync(done -> {

@@ -22,7 +22,8 @@ class ConcurrencyTest extends EngineContract {
     }
 
     private boolean hasTwoWorkers() {
-        return !kind.isSingle() && (kind != EngineUnderTest.PER_DEVICE || Runtime.getRuntime().availableProcessors() > 1);
+        return !kind.isSingle()
+                && (kind != EngineUnderTest.PER_DEVICE || Runtime.getRuntime().availableProcessors() > 1);
     }
 
     @Test

@@ -63,7 +63,10 @@ class CounterTest extends EngineContract {
         return new Operation(core, "op" + i);
     }
 
-    /** Random claims, hand-overs and takings back against a deque, begun close to where an index changes its sign or wraps round. */
+    /**
+     * Random claims, hand-overs and takings back against a deque, begun close to where an index changes its sign or
+     * wraps round.
+     */
     @ParameterizedTest
     @ValueSource(ints = {0, Integer.MAX_VALUE - 3, Integer.MAX_VALUE, Integer.MIN_VALUE, -3, -1})
     void aBatchIsADequeWhereverItsIndicesAre(int first) {

@@ -18,8 +18,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Operations that each hold a variable and wait for that of another, picked at random, all at the same time. Long queues stand in between and slices are short, so that the
- * searches for cycles take many slices and run beside each other. In each cycle exactly one wait is told, and all operations end.
+ * Operations that each hold a variable and wait for that of another, picked at random, all at the same time. Long
+ * queues stand in between and slices are short, so that the searches for cycles take many slices and run beside each
+ * other. In each cycle exactly one wait is told, and all operations end.
  */
 @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class CycleSearchTest {

@@ -101,7 +101,8 @@ class DeleteTest extends EngineContract {
         List<Executable> uses = List.of(() -> engine.op("late").reads(v).push(TestSupport.nothing()),
                 () -> engine.op("late").mutates(other, v).push(TestSupport.nothing()),
                 () -> engine.op("late").overwrites(v).submit(TestSupport.nothing()).isDone(),
-                () -> engine.op("late").reads(other, v).pushAsync(Completion::complete), prepared::push, () -> engine.waitToRead(v),
+                () -> engine.op("late").reads(other, v).pushAsync(Completion::complete), prepared::push,
+                () -> engine.waitToRead(v),
                 () -> engine.waitToWrite(v), () -> engine.delete(v), () -> engine.delete(v, () -> order("twice")),
                 () -> engine.clearFailure(v), () -> engine.trace(v, event -> order("traced")));
         for (Executable use : uses) {

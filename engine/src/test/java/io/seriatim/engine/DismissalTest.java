@@ -9,7 +9,10 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** E4: a worker that is not needed any more, and cannot go at once for want of memory, sleeps on; it neither disturbs the others nor is forgotten. */
+/**
+ * E4: a worker that is not needed any more, and cannot go at once for want of memory, sleeps on; it neither disturbs
+ * the others nor is forgotten.
+ */
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class DismissalTest {
     private static final int FAILURES = 3;
@@ -29,7 +32,8 @@ class DismissalTest {
 
     @Test
     void aWorkerThatCannotGoSleepsOn() throws Exception {
-        EngineBuilder description = (EngineBuilder) Engine.builder().pooled(1).onUnhandled(t -> assertEquals("planted", t.getMessage()));
+        EngineBuilder description = (EngineBuilder) Engine.builder().pooled(1)
+                .onUnhandled(t -> assertEquals("planted", t.getMessage()));
         NoMemory rules = new NoMemory();
         description.rules = rules;
         Engine engine = description.build();

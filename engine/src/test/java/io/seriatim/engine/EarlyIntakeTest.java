@@ -13,7 +13,10 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** E7: a wait far back in the log waits for nothing that was pushed after it, and for no operation that has nothing to do with it. */
+/**
+ * E7: a wait far back in the log waits for nothing that was pushed after it, and for no operation that has nothing to
+ * do with it.
+ */
 @EveryEngineWithWorkers
 class EarlyIntakeTest extends EngineContract {
     /** More than are taken in for a wait at once. */
@@ -27,7 +30,9 @@ class EarlyIntakeTest extends EngineContract {
         }
     }
 
-    /** Operations of which only the first is ready, and that no worker is busy with: the log is taken in by the test. */
+    /**
+     * Operations of which only the first is ready, and that no worker is busy with: the log is taken in by the test.
+     */
     private static EngineCore withChain(Rules rules) {
         EngineBuilder description = (EngineBuilder) Engine.builder().pooled(1);
         description.rules = rules;
@@ -51,7 +56,10 @@ class EarlyIntakeTest extends EngineContract {
         return op;
     }
 
-    /** A worker that looks for the next operation when it has let others go before long enough; it has one to run at hand, and takes no more in for that. */
+    /**
+     * A worker that looks for the next operation when it has let others go before long enough; it has one to run at
+     * hand, and takes no more in for that.
+     */
     private static void takeEarly(EngineCore core) {
         ReadyQueue atHand = new ReadyQueue(0);
         atHand.add(new Operation(core, "at hand"));
@@ -87,7 +95,10 @@ class EarlyIntakeTest extends EngineContract {
         assertThrows(AssertionError.class, () -> nothingBehindAWaitIsTakenBeforeIt(new LooksPastWaits()));
     }
 
-    /** An operation that is being pushed may be seen before it counts as pushed: a wait that begins meanwhile does not know it. */
+    /**
+     * An operation that is being pushed may be seen before it counts as pushed: a wait that begins meanwhile does not
+     * know it.
+     */
     @Test
     void whatIsBeingPushedIsNotTakenInBeforeItCounts() {
         EngineCore core = withChain(new Rules());
@@ -125,7 +136,9 @@ class EarlyIntakeTest extends EngineContract {
         assertEquals(100, late.version());
     }
 
-    /** Every worker is in a body that lasts until the waiting thread goes on: no one takes the log in but that thread. */
+    /**
+     * Every worker is in a body that lasts until the waiting thread goes on: no one takes the log in but that thread.
+     */
     @Test
     void aWaitForAnIdleVariableEndsThoughNoWorkerTakesTheLogIn() throws Exception {
         Engine engine = open();

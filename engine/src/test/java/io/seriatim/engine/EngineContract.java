@@ -8,8 +8,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.Parameter;
 
 /**
- * What all engines promise. Each subclass takes one topic and is run over the engines; after each test every engine that it opened is closed and its invariants are
- * checked. The time limit is a guard against hangs, nothing is measured.
+ * What all engines promise. Each subclass takes one topic and is run over the engines; after each test every engine
+ * that it opened is closed and its invariants are checked. The time limit is a guard against hangs, nothing is
+ * measured.
  */
 @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 abstract class EngineContract {

@@ -40,7 +40,8 @@ class FailureTest extends EngineContract {
         Engine engine = open();
         for (Throwable t : List.of(planted, new Exception("checked"), new InterruptedException("interrupted"),
                 new OutOfMemoryError("planted"),
-                new StackOverflowError("planted"), new AssertionError("error"), new LinkageError("link"), new Throwable("bare"))) {
+                new StackOverflowError("planted"), new AssertionError("error"), new LinkageError("link"),
+                new Throwable("bare"))) {
             Var v = engine.newVar("v");
             engine.op("throws").mutates(v).push(TestSupport.failing(t));
             TestSupport.assertPoisoned(engine, v, "throws", t);
@@ -203,7 +204,8 @@ class FailureTest extends EngineContract {
             OperationFailedException thrown = assertThrows(OperationFailedException.class, engine::waitForAll);
             assertEquals("fails0", thrown.operation());
             Throwable[] others = thrown.getSuppressed();
-            List<String> names = Arrays.stream(others).limit(16).map(t -> ((OperationFailedException) t).operation()).toList();
+            List<String> names = Arrays.stream(others).limit(16).map(t -> ((OperationFailedException) t).operation())
+                    .toList();
             assertEquals(16, names.size());
             assertEquals("fails1", names.get(0));
             assertEquals("fails16", names.get(15));

@@ -18,7 +18,8 @@ final class ForkedJvm {
     }
 
     /** Runs it until it ends well; returns what it printed. */
-    static String run(long limitSeconds, Path output, List<String> options, Class<?> main, String... args) throws Exception {
+    static String run(long limitSeconds, Path output, List<String> options, Class<?> main, String... args)
+            throws Exception {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(options);

@@ -109,13 +109,16 @@ class GivenUpWaitTest extends EngineContract {
         Engine engine = open();
         Var v = engine.newVar("v");
         Held held = Held.push(engine.op("held").mutates(v)).untilStarted();
-        CompletableFuture<Void> future = engine.op("fails").mutates(v).submit(TestSupport.failing(new Planted("planted")));
-        CompletableFuture<Void> told = engine.op("told").mutates(engine.newVar("w")).submit(TestSupport.failing(new Planted("told")));
+        CompletableFuture<Void> future = engine.op("fails").mutates(v)
+                .submit(TestSupport.failing(new Planted("planted")));
+        CompletableFuture<Void> told = engine.op("told").mutates(engine.newVar("w"))
+                .submit(TestSupport.failing(new Planted("told")));
         assertTimesOut(() -> future.get(1, TimeUnit.NANOSECONDS));
         assertThrows(ExecutionException.class, told::get);
         held.release();
         engine.close();
-        assertEquals(List.of("fails"), unhandled(engine).stream().map(t -> ((OperationFailedException) t).operation()).toList());
+        assertEquals(List.of("fails"),
+                unhandled(engine).stream().map(t -> ((OperationFailedException) t).operation()).toList());
     }
 
     @Test
@@ -123,7 +126,8 @@ class GivenUpWaitTest extends EngineContract {
         Engine engine = open();
         Var v = engine.newVar("v");
         Held held = Held.push(engine.op("held").mutates(v)).untilStarted();
-        CompletableFuture<Void> future = engine.op("fails").mutates(v).submit(TestSupport.failing(new Planted("planted")));
+        CompletableFuture<Void> future = engine.op("fails").mutates(v)
+                .submit(TestSupport.failing(new Planted("planted")));
         assertTimesOut(() -> future.get(1, TimeUnit.NANOSECONDS));
         CompletableFuture<Integer> handled = future.handle((nothing, t) -> t == null ? 0 : 1);
         held.release();

@@ -33,7 +33,9 @@ class GuardedTest extends EngineContract {
         Guarded<String> a = Guarded.of(engine, "aaa", "value");
         Var other = engine.newVar("other");
         engine.op("careless").reads(other)
-                .submit(() -> TestSupport.assertThrowsMentioning(IllegalStateException.class, a::get, "careless", "aaa", "reads")).get();
+                .submit(() -> TestSupport.assertThrowsMentioning(IllegalStateException.class, a::get, "careless", "aaa",
+                        "reads"))
+                .get();
     }
 
     @Test
@@ -41,10 +43,12 @@ class GuardedTest extends EngineContract {
         Engine engine = openChecked();
         Guarded<String> a = Guarded.of(engine, "aaa", "value");
         engine.op("reader").reads(a.var())
-                .submit(() -> TestSupport.assertThrowsMentioning(IllegalStateException.class, () -> a.set("x"), "reader", "aaa", "mutates"))
+                .submit(() -> TestSupport.assertThrowsMentioning(IllegalStateException.class, () -> a.set("x"),
+                        "reader", "aaa", "mutates"))
                 .get();
         engine.op("stranger")
-                .submit(() -> TestSupport.assertThrowsMentioning(IllegalStateException.class, () -> a.set("x"), "stranger", "aaa"))
+                .submit(() -> TestSupport.assertThrowsMentioning(IllegalStateException.class, () -> a.set("x"),
+                        "stranger", "aaa"))
                 .get();
         assertEquals("value", a.get());
     }
@@ -95,7 +99,9 @@ class GuardedTest extends EngineContract {
         Engine engine = openChecked();
         Guarded<Integer> a = Guarded.of(engine, "aaa", 1);
         engine.op("outer").mutates(a.var()).submit(() -> {
-            engine.op("inner").submit(() -> TestSupport.assertThrowsMentioning(IllegalStateException.class, a::get, "inner", "aaa")).get();
+            engine.op("inner").submit(
+                    () -> TestSupport.assertThrowsMentioning(IllegalStateException.class, a::get, "inner", "aaa"))
+                    .get();
             a.set(a.get() + 1);
         }).get();
         assertEquals(2, a.get());

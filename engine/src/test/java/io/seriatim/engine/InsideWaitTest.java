@@ -16,7 +16,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 
-/** E7 and E8: waits and pushes inside operations. A pool of one does not hang, and a wait that could never end is named. */
+/**
+ * E7 and E8: waits and pushes inside operations. A pool of one does not hang, and a wait that could never end is named.
+ */
 @EveryEngine
 class InsideWaitTest extends EngineContract {
     private static final Duration LONG = Duration.ofSeconds(10);
@@ -76,7 +78,8 @@ class InsideWaitTest extends EngineContract {
         Engine engine = open();
         long began = System.nanoTime();
         assertEquals(depth, nested(engine, depth));
-        assertTrue(!TestSupport.FULL || System.nanoTime() - began < TimeUnit.SECONDS.toNanos(5), "one look for each level takes less");
+        assertTrue(!TestSupport.FULL || System.nanoTime() - began < TimeUnit.SECONDS.toNanos(5),
+                "one look for each level takes less");
     }
 
     private static int nested(Engine engine, int depth) throws Exception {
@@ -200,7 +203,8 @@ class InsideWaitTest extends EngineContract {
         assertEquals(1, refused.get(), "of two that wait for each other, one is told");
     }
 
-    private static void waitForTheOther(Engine engine, Var other, CountDownLatch both, AtomicInteger refused) throws Exception {
+    private static void waitForTheOther(Engine engine, Var other, CountDownLatch both, AtomicInteger refused)
+            throws Exception {
         both.countDown();
         TestSupport.await(both);
         try {
@@ -254,8 +258,10 @@ class InsideWaitTest extends EngineContract {
         for (int i = 0; i < 100; i++) {
             assertEquals(i, order.indexOf(i) < order.indexOf(100 + i) ? i : -1);
         }
-        assertEquals(order.stream().filter(i -> i < 100).sorted().toList(), order.stream().filter(i -> i < 100).toList());
-        assertEquals(order.stream().filter(i -> i >= 100).sorted().toList(), order.stream().filter(i -> i >= 100).toList());
+        assertEquals(order.stream().filter(i -> i < 100).sorted().toList(),
+                order.stream().filter(i -> i < 100).toList());
+        assertEquals(order.stream().filter(i -> i >= 100).sorted().toList(),
+                order.stream().filter(i -> i >= 100).toList());
     }
 
     @Test
@@ -297,7 +303,9 @@ class InsideWaitTest extends EngineContract {
         assertThrows(InterruptedException.class, () -> engine.await(new CompletableFuture<>()));
     }
 
-    /** Of an operation that blocks without a word the engine knows nothing: on one worker the second would never run. */
+    /**
+     * Of an operation that blocks without a word the engine knows nothing: on one worker the second would never run.
+     */
     @Test
     void anotherWorkerTakesThePlaceOfOneThatBlocksElsewhere() throws Exception {
         Assumptions.assumeTrue(kind.hasWorkers());

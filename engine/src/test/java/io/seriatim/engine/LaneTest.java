@@ -76,7 +76,8 @@ class LaneTest {
         return most.get();
     }
 
-    private static String threadOf(Engine engine, Lane lane, OpKind kind) throws InterruptedException, ExecutionException {
+    private static String threadOf(Engine engine, Lane lane, OpKind kind)
+            throws InterruptedException, ExecutionException {
         return engine.op("where").on(lane).kind(kind).call(() -> Thread.currentThread().getName()).get();
     }
 
@@ -90,7 +91,8 @@ class LaneTest {
                         engine.op("copy").on(lane).kind(kind).call(() -> RunContext.current().lane()).get());
             }
             assertEquals(lane.place(),
-                    engine.op("urgent").on(lane).kind(OpKind.PRIORITIZED).call(() -> RunContext.current().lane().place()).get());
+                    engine.op("urgent").on(lane).kind(OpKind.PRIORITIZED)
+                            .call(() -> RunContext.current().lane().place()).get());
         }
     }
 
@@ -98,7 +100,8 @@ class LaneTest {
     void eachPlaceHasWorkersOfItsOwn() throws Exception {
         Engine engine = perDevice();
         List<String> threads = new ArrayList<>();
-        for (Lane lane : List.of(Lane.CPU, COPY, CUDA, new Lane("cuda:0", Lane.Queue.COPY), Lane.of("cuda:1"), SIM, Lane.of("cpu:1"))) {
+        for (Lane lane : List.of(Lane.CPU, COPY, CUDA, new Lane("cuda:0", Lane.Queue.COPY), Lane.of("cuda:1"), SIM,
+                Lane.of("cpu:1"))) {
             String thread = threadOf(engine, lane, OpKind.NORMAL);
             assertTrue(thread.startsWith(engines.nameOf(engine)) && thread.contains(lane.place()), thread);
             threads.add(thread);
@@ -142,7 +145,8 @@ class LaneTest {
 
     @Test
     void givenSizes() throws Exception {
-        Engine engine = engines.open(Engine.builder().workers(Lane.CPU, 3).workers(COPY, 2).workers(CUDA, 5).workers(SIM, 1));
+        Engine engine = engines
+                .open(Engine.builder().workers(Lane.CPU, 3).workers(COPY, 2).workers(CUDA, 5).workers(SIM, 1));
         assertTogether(3, engine, Lane.CPU, OpKind.NORMAL);
         assertTogether(2, engine, Lane.CPU, OpKind.COPY_IN);
         assertTogether(5, engine, CUDA, OpKind.NORMAL);
@@ -159,7 +163,8 @@ class LaneTest {
     @Test
     void thePriorityLaneIsSharedByTheProcessorsPlaces() throws Exception {
         Engine engine = engines.open(Engine.builder().workers(new Lane("cpu", Lane.Queue.PRIORITY), 1));
-        assertEquals(threadOf(engine, Lane.CPU, OpKind.PRIORITIZED), threadOf(engine, Lane.of("cpu:1"), OpKind.PRIORITIZED));
+        assertEquals(threadOf(engine, Lane.CPU, OpKind.PRIORITIZED),
+                threadOf(engine, Lane.of("cpu:1"), OpKind.PRIORITIZED));
         assertEquals(threadOf(engine, CUDA, OpKind.NORMAL), engine.op("urgent").on(CUDA).kind(OpKind.PRIORITIZED)
                 .call(() -> Thread.currentThread().getName()).get(), "elsewhere it is the place's compute lane");
     }
@@ -174,7 +179,8 @@ class LaneTest {
         CompletableFuture<Void> third = engine.op("three").on(SIM).submit(TestSupport.nothing());
         String copier = threadOf(engine, Lane.CPU, OpKind.COPY_IN);
         assertEquals(copier, threadOf(engine, CUDA, OpKind.COPY_OUT));
-        assertEquals(List.of("three"), TestSupport.namesOf(engine.snapshot()).stream().filter("three"::equals).toList());
+        assertEquals(List.of("three"),
+                TestSupport.namesOf(engine.snapshot()).stream().filter("three"::equals).toList());
         open.countDown();
         third.get();
         assertEquals(3, OpenEngines.threadsOf(engines.nameOf(engine)).size());
@@ -185,7 +191,8 @@ class LaneTest {
         Engine engine = perDevice();
         Var v = engine.newVar("v");
         List<Integer> order = new ArrayList<>();
-        List<Lane> lanes = List.of(Lane.CPU, COPY, CUDA, SIM, new Lane("sim:1", Lane.Queue.COPY), new Lane("cpu", Lane.Queue.PRIORITY));
+        List<Lane> lanes = List.of(Lane.CPU, COPY, CUDA, SIM, new Lane("sim:1", Lane.Queue.COPY),
+                new Lane("cpu", Lane.Queue.PRIORITY));
         for (int i = 0; i < 1_000; i++) {
             int at = i;
             engine.op("hop").mutates(v).on(lanes.get(i % lanes.size())).push(() -> order.add(at));
@@ -226,12 +233,16 @@ class LaneTest {
         Var v = engine.newVar("v");
         Held held = Held.push(engine.op("held").mutates(v)).untilStarted();
         engine.op("inline").mutates(v).kind(OpKind.ASYNC).push(TestSupport.nothing());
-        CompletableFuture<String> after = engine.op("after").mutates(v).on(SIM).call(() -> Thread.currentThread().getName());
+        CompletableFuture<String> after = engine.op("after").mutates(v).on(SIM)
+                .call(() -> Thread.currentThread().getName());
         held.release();
         assertTrue(after.get().contains("sim:1"));
     }
 
-    /** Whether workers keep nothing back for others, which costs every operation; after one that has looked for the reasons. */
+    /**
+     * Whether workers keep nothing back for others, which costs every operation; after one that has looked for the
+     * reasons.
+     */
     private static boolean attends(Engine engine) throws Exception {
         for (int i = 0; i < 3; i++) {
             engine.op("tiny").submit(TestSupport.nothing()).get();
@@ -265,7 +276,8 @@ class LaneTest {
         Engine engine = perDevice();
         Var v = engine.newVar("v");
         Held held = Held.push(engine.op("held").mutates(v)).untilStarted();
-        CompletableFuture<Void> skipped = engine.op("skipped").reads(v).kind(OpKind.COPY_OUT).submit(TestSupport.nothing());
+        CompletableFuture<Void> skipped = engine.op("skipped").reads(v).kind(OpKind.COPY_OUT)
+                .submit(TestSupport.nothing());
         held.fail(new Planted("planted"));
         assertThrows(ExecutionException.class, skipped::get);
         assertFalse(attends(engine));

@@ -39,7 +39,8 @@ class LifeTest {
             System.gc();
             return leaked.get() == null;
         }, () -> "the engine is held");
-        TestSupport.eventually(() -> OpenEngines.threadsOf(name).isEmpty(), () -> "left: " + OpenEngines.threadsOf(name));
+        TestSupport.eventually(() -> OpenEngines.threadsOf(name).isEmpty(),
+                () -> "left: " + OpenEngines.threadsOf(name));
     }
 
     /** What bodies use and must not outlive. */
@@ -137,7 +138,8 @@ class LifeTest {
     @ParameterizedTest
     @EnumSource
     void theJvmExitsWhateverStateAnEngineIsIn(ExitProgram.State state, @TempDir Path folder) throws Exception {
-        String output = ForkedJvm.run(60, folder.resolve("output"), List.of("-Xshare:auto"), ExitProgram.class, state.name());
+        String output = ForkedJvm.run(60, folder.resolve("output"), List.of("-Xshare:auto"), ExitProgram.class,
+                state.name());
         assertTrue(output.contains("left open: " + state), output);
         assertEquals(-1, output.indexOf("Exception"), output);
     }
@@ -145,7 +147,8 @@ class LifeTest {
     @Test
     void unobservedFailuresAreLoggedByDefaultAndIfTheHandlerThrows(@TempDir Path folder) throws Exception {
         String output = ForkedJvm.run(60, folder.resolve("output"), List.of("-Xshare:auto"), LoggingProgram.class);
-        for (String part : List.of("'default'", "'fails'", "planted in default", "'throwing'", "planted in throwing", "handler",
+        for (String part : List.of("'default'", "'fails'", "planted in default", "'throwing'", "planted in throwing",
+                "handler",
                 "closed both")) {
             assertTrue(output.contains(part), () -> part + " is not in" + output);
         }

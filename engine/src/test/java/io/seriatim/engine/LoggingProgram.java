@@ -1,6 +1,9 @@
 package io.seriatim.engine;
 
-/** Closes two engines with failures that no one observed: one with the default handler, one whose handler throws. Run in a JVM of its own by {@link LifeTest}. */
+/**
+ * Closes two engines with failures that no one observed: one with the default handler, one whose handler throws. Run in
+ * a JVM of its own by {@link LifeTest}.
+ */
 final class LoggingProgram {
     private LoggingProgram() {
     }

@@ -9,7 +9,9 @@ import java.util.concurrent.CyclicBarrier;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** E2: eight threads push overlapping sets in opposite orders: no deadlock, and one total order explains what was seen. */
+/**
+ * E2: eight threads push overlapping sets in opposite orders: no deadlock, and one total order explains what was seen.
+ */
 @EveryEngine
 class ManyPushersTest extends EngineContract {
     private static final int THREADS = 8;

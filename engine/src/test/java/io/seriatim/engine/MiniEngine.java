@@ -6,7 +6,10 @@ import java.util.List;
 import java.util.Set;
 import java.util.SplittableRandom;
 
-/** Runs operations in a random order that respects some of the hazards between them: right with all three, a mutant with fewer. */
+/**
+ * Runs operations in a random order that respects some of the hazards between them: right with all three, a mutant with
+ * fewer.
+ */
 final class MiniEngine implements RandomSums.Machine {
     /** Why one operation must wait for an earlier one. */
     enum Hazard {

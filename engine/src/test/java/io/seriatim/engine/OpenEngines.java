@@ -58,8 +58,10 @@ final class OpenEngines {
         EngineStats stats = o.engine.stats();
         assertAll(() -> assertEquals(stats.pushed(), stats.completed(), "every operation ends: " + stats),
                 () -> assertEquals(0, stats.pending(), "nothing is pending"),
-                () -> assertTrue(o.engine.snapshot().operations().isEmpty(), () -> "nothing is left: " + o.engine.snapshot()),
-                () -> TestSupport.eventually(() -> threadsOf(o.name).isEmpty(), () -> "threads left: " + threadsOf(o.name)),
+                () -> assertTrue(o.engine.snapshot().operations().isEmpty(),
+                        () -> "nothing is left: " + o.engine.snapshot()),
+                () -> TestSupport.eventually(() -> threadsOf(o.name).isEmpty(),
+                        () -> "threads left: " + threadsOf(o.name)),
                 () -> o.unhandled.forEach(OpenEngines::noDefect));
     }
 
@@ -72,6 +74,7 @@ final class OpenEngines {
 
     /** The live threads of the engine of that name. */
     static List<Thread> threadsOf(String engine) {
-        return Thread.getAllStackTraces().keySet().stream().filter(t -> t.getName().startsWith(engine + "-") && t.isAlive()).toList();
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(t -> t.getName().startsWith(engine + "-") && t.isAlive()).toList();
     }
 }

@@ -37,7 +37,8 @@ class PlantedBugTest {
     void randomProgramsTellEachWrongRuleOfFailure(SerialOracle.Mistake mistake) {
         boolean shows = Stream.of(RandomProgram.Mix.NARROW, RandomProgram.Mix.WIDE).anyMatch(mix -> {
             RandomProgram program = new RandomProgram(SEED, 10_000, mix);
-            return !new SerialOracle(program, SerialOracle.Mistake.NONE).seesTheSameAs(new SerialOracle(program, mistake));
+            return !new SerialOracle(program, SerialOracle.Mistake.NONE)
+                    .seesTheSameAs(new SerialOracle(program, mistake));
         });
         assertTrue(shows, () -> mistake + " does not show in programs of seed " + SEED);
     }
@@ -48,12 +49,16 @@ class PlantedBugTest {
             SerialOracle oracle = new SerialOracle(new RandomProgram(SEED, 10_000, mix), SerialOracle.Mistake.NONE);
             for (SerialOracle.Outcome outcome : SerialOracle.Outcome.values()) {
                 long count = oracle.count(outcome);
-                assertTrue(count >= (outcome == SerialOracle.Outcome.FAILED ? 15 : 500), () -> mix + ": " + outcome + " " + count);
+                assertTrue(count >= (outcome == SerialOracle.Outcome.FAILED ? 15 : 500),
+                        () -> mix + ": " + outcome + " " + count);
             }
         }
     }
 
-    /** Thread 0 pushes X on variable 0 and then Y on 1, thread 1 pushes Z on 1 and then W on 0: that W is before X and Y before Z, no order explains. */
+    /**
+     * Thread 0 pushes X on variable 0 and then Y on 1, thread 1 pushes Z on 1 and then W on 0: that W is before X and Y
+     * before Z, no order explains.
+     */
     @Test
     void theWitnessCatchesAnOrderThatDiffersFromVariableToVariable() {
         Witness right = new Witness(2, 2, 1, 2);

@@ -57,14 +57,16 @@ class PreparedOpTest extends EngineContract {
         Engine engine = open();
         Var v = engine.newVar("v");
         List<Lane> lanes = Collections.synchronizedList(new ArrayList<>());
-        PreparedOp prepared = engine.op("prepared").mutates(v).on(Lane.of("cuda:0")).prepare(() -> lanes.add(RunContext.current().lane()));
+        PreparedOp prepared = engine.op("prepared").mutates(v).on(Lane.of("cuda:0"))
+                .prepare(() -> lanes.add(RunContext.current().lane()));
         prepared.push();
         prepared.push(Lane.of("sim:0"), 3);
         prepared.push(5);
         prepared.push(new Lane("sim:0", Lane.Queue.COPY), -1);
         prepared.push();
         engine.waitForAll();
-        assertEquals(List.of("cuda:0", "sim:0", "cuda:0", "sim:0/copy", "cuda:0"), lanes.stream().map(Lane::toString).toList());
+        assertEquals(List.of("cuda:0", "sim:0", "cuda:0", "sim:0/copy", "cuda:0"),
+                lanes.stream().map(Lane::toString).toList());
     }
 
     @Test

@@ -13,7 +13,9 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 
-/** E10: on a lane of one worker a higher priority starts first, and equal ones in the order in which they became ready. */
+/**
+ * E10: on a lane of one worker a higher priority starts first, and equal ones in the order in which they became ready.
+ */
 @EveryEngineWithWorkers
 class PriorityTest extends EngineContract {
     private static final Lane SIM = Lane.of("sim:0");
@@ -66,7 +68,8 @@ class PriorityTest extends EngineContract {
             int at = i;
             engine.op("op" + i).on(lane).priority(priorities[i]).push(() -> order.add(at));
         }
-        List<Integer> expected = IntStream.range(0, priorities.length).boxed().sorted(Comparator.<Integer>comparingInt(i -> -priorities[i]))
+        List<Integer> expected = IntStream.range(0, priorities.length).boxed()
+                .sorted(Comparator.<Integer>comparingInt(i -> -priorities[i]))
                 .toList();
         assertEquals(expected, orderAfterOpening(engine), () -> "on " + lane);
     }
@@ -76,7 +79,8 @@ class PriorityTest extends EngineContract {
         Engine engine = open();
         Lane lane = lanesOfOne().get(0);
         block(engine, lane);
-        int[] priorities = {0, Integer.MIN_VALUE, Integer.MAX_VALUE, -1, 1, Integer.MIN_VALUE + 1, Integer.MAX_VALUE - 1};
+        int[] priorities = {0, Integer.MIN_VALUE, Integer.MAX_VALUE, -1, 1, Integer.MIN_VALUE + 1,
+                Integer.MAX_VALUE - 1};
         for (int priority : priorities) {
             engine.op("op").on(lane).priority(priority).push(() -> order.add(priority));
         }
@@ -95,7 +99,8 @@ class PriorityTest extends EngineContract {
             Held[] held = new Held[4];
             for (int i = 0; i < 4; i++) {
                 int at = i;
-                held[i] = Held.push(engine.op("held").mutates(v[i]).on(Lane.of("cpu:7")).kind(OpKind.ASYNC)).untilStarted();
+                held[i] = Held.push(engine.op("held").mutates(v[i]).on(Lane.of("cpu:7")).kind(OpKind.ASYNC))
+                        .untilStarted();
                 engine.op("waits").reads(v[i]).on(lane).priority(priority).push(() -> fresh.order.add(at));
             }
             for (int i : new int[]{2, 0, 3, 1}) {

@@ -97,7 +97,8 @@ final class ProgramRun {
         Cell[] reads = cellsOf(step.reads());
         Cell[] mutates = cellsOf(step.mutates());
         Cell[] overwrites = cellsOf(step.overwrites());
-        OpBuilder op = engine.op(RandomProgram.name(at)).reads(varsOf(reads)).mutates(varsOf(mutates)).overwrites(varsOf(overwrites))
+        OpBuilder op = engine.op(RandomProgram.name(at)).reads(varsOf(reads)).mutates(varsOf(mutates))
+                .overwrites(varsOf(overwrites))
                 .on(step.lane()).kind(step.kind()).priority(step.priority());
         if (at % 3 == 0) {
             // Said again, it means the same.
@@ -198,7 +199,8 @@ final class ProgramRun {
         if (thrown == null) {
             assertEquals(Set.of(), poison, what + " met no failure");
         } else {
-            assertTrue(poison.contains(thrown.operation()), () -> what + " met " + thrown.operation() + ", not one of " + poison);
+            assertTrue(poison.contains(thrown.operation()),
+                    () -> what + " met " + thrown.operation() + ", not one of " + poison);
             Throwable cause = thrown.getCause();
             assertNotNull(cause);
             assertEquals(thrown.operation(), cause.getMessage(), "the cause is what that operation threw");
@@ -232,7 +234,8 @@ final class ProgramRun {
         for (int at = 0; at < program.steps.size(); at++) {
             if (program.steps.get(at).what() == RandomProgram.What.OPERATION) {
                 SerialOracle.Outcome outcome = expected.outcomes[at];
-                assertEquals(outcome == SerialOracle.Outcome.SKIPPED ? 0 : 1, runs.get(at), RandomProgram.name(at) + " runs");
+                assertEquals(outcome == SerialOracle.Outcome.SKIPPED ? 0 : 1, runs.get(at),
+                        RandomProgram.name(at) + " runs");
                 CompletableFuture<?> future = futures.get(at);
                 if (future != null) {
                     assertEquals(outcome, outcomeOf(future), "the future of " + RandomProgram.name(at));
@@ -261,7 +264,8 @@ final class ProgramRun {
         for (int i = 0; i < deleted.size(); i++) {
             assertEquals(1, deleted.get(i).deletions.get(), "deletions of variable " + i);
             assertEquals(expected.deleted.get(i).value(), deleted.get(i).value, "last value of deleted variable " + i);
-            assertNull(expected.deleted.get(i).poison().isEmpty() ? engine.failure(deleted.get(i).var) : null, "failure of " + i);
+            assertNull(expected.deleted.get(i).poison().isEmpty() ? engine.failure(deleted.get(i).var) : null,
+                    "failure of " + i);
         }
     }
 }

@@ -9,7 +9,8 @@ import java.util.stream.IntStream;
 /** A random serial program over slots, each of which holds a variable and is given a fresh one when that is deleted. */
 final class RandomProgram {
     static final int SLOTS = 100;
-    private static final Lane[] LANES = {Lane.CPU, Lane.CPU, Lane.of("sim:0"), Lane.of("cuda:1"), new Lane("cpu", Lane.Queue.COPY),
+    private static final Lane[] LANES = {Lane.CPU, Lane.CPU, Lane.of("sim:0"), Lane.of("cuda:1"),
+            new Lane("cpu", Lane.Queue.COPY),
             new Lane("cpu", Lane.Queue.PRIORITY)};
 
     /** What a step does. */
@@ -22,8 +23,12 @@ final class RandomProgram {
         PUSH, ASYNC_AT_ONCE, ASYNC_ELSEWHERE, SUBMIT, CALL, PREPARED
     }
 
-    /** How common what is: shares of a thousand, how many reads an operation has, and how often all failures are cleared. */
-    record Mix(int minReads, int maxReads, int failing, int evenIfFailed, int deletes, int clears, int waits, int clearAllEvery) {
+    /**
+     * How common what is: shares of a thousand, how many reads an operation has, and how often all failures are
+     * cleared.
+     */
+    record Mix(int minReads, int maxReads, int failing, int evenIfFailed, int deletes, int clears, int waits,
+            int clearAllEvery) {
         /** The reference engine's: many reads, nothing fails. */
         static final Mix SUMS = new Mix(2, 19, 0, 10, 0, 0, 1, 0);
         /** As many reads, and poison: much is skipped. */
@@ -34,7 +39,8 @@ final class RandomProgram {
 
     /** One step. An operation's sets are disjoint; repeats, and the ways to say them, are the runner's. */
     @SuppressWarnings("ArrayRecordComponent") // Never compared, never changed.
-    record Step(What what, int[] reads, int[] mutates, int[] overwrites, boolean evenIfFailed, boolean fails, How how, OpKind kind,
+    record Step(What what, int[] reads, int[] mutates, int[] overwrites, boolean evenIfFailed, boolean fails, How how,
+            OpKind kind,
             Lane lane,
             int priority) {
     }
@@ -56,13 +62,16 @@ final class RandomProgram {
     }
 
     private static Step onSlot(What what, int slot) {
-        return new Step(what, new int[0], new int[]{slot}, new int[0], true, false, How.PUSH, OpKind.NORMAL, Lane.CPU, 0);
+        return new Step(what, new int[0], new int[]{slot}, new int[0], true, false, How.PUSH, OpKind.NORMAL, Lane.CPU,
+                0);
     }
 
     private static Step step(SplittableRandom random, Mix mix) {
         int dice = random.nextInt(1000);
         if (dice < mix.deletes + mix.clears + mix.waits) {
-            What what = dice < mix.deletes ? What.DELETE : dice < mix.deletes + mix.clears ? What.CLEAR : What.WAIT_TO_READ;
+            What what = dice < mix.deletes
+                    ? What.DELETE
+                    : dice < mix.deletes + mix.clears ? What.CLEAR : What.WAIT_TO_READ;
             return onSlot(what, random.nextInt(SLOTS));
         }
         int reads = random.nextInt(mix.minReads, mix.maxReads + 1);
@@ -70,10 +79,12 @@ final class RandomProgram {
         int[] slots = IntStream.generate(() -> random.nextInt(SLOTS)).distinct().limit(reads + writes).toArray();
         int[] written = Arrays.copyOfRange(slots, reads, slots.length);
         int mutated = random.nextInt(written.length + 1);
-        OpKind[] kinds = {OpKind.NORMAL, OpKind.NORMAL, OpKind.NORMAL, OpKind.COPY_IN, OpKind.COPY_OUT, OpKind.PRIORITIZED, OpKind.ASYNC};
+        OpKind[] kinds = {OpKind.NORMAL, OpKind.NORMAL, OpKind.NORMAL, OpKind.COPY_IN, OpKind.COPY_OUT,
+                OpKind.PRIORITIZED, OpKind.ASYNC};
         return new Step(What.OPERATION, Arrays.copyOf(slots, reads), Arrays.copyOf(written, mutated),
                 Arrays.copyOfRange(written, mutated, written.length), random.nextInt(1000) < mix.evenIfFailed,
-                random.nextInt(1000) < mix.failing, How.values()[random.nextInt(How.values().length)], kinds[random.nextInt(kinds.length)],
+                random.nextInt(1000) < mix.failing, How.values()[random.nextInt(How.values().length)],
+                kinds[random.nextInt(kinds.length)],
                 LANES[random.nextInt(LANES.length)], random.nextInt(-2, 3));
     }
 

@@ -6,7 +6,8 @@ import java.util.SplittableRandom;
 import java.util.function.IntUnaryOperator;
 
 /**
- * The reference engine's own test: operations that each read some of 100 variables, with repeats, and write one. The result must be that of the serial loop, exactly.
+ * The reference engine's own test: operations that each read some of 100 variables, with repeats, and write one. The
+ * result must be that of the serial loop, exactly.
  */
 final class RandomSums {
     private static final int VARS = 100;

@@ -15,8 +15,8 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Counts the objects that are reachable from some: those of the engine, arrays, and what collections of the JDK hold. Without the engine's threads running; other objects of
- * the JDK count as one, futures with their dependents.
+ * Counts the objects that are reachable from some: those of the engine, arrays, and what collections of the JDK hold.
+ * Without the engine's threads running; other objects of the JDK count as one, futures with their dependents.
  */
 final class Reachable {
     private final Set<Object> seen = Collections.newSetFromMap(new IdentityHashMap<>());

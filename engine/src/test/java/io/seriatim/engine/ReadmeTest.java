@@ -44,7 +44,8 @@ class ReadmeTest {
         String program = readme.substring(readme.indexOf("```java") + "```java".length());
         program = program.substring(0, program.indexOf("```"));
         String source = Files.readString(Path.of("src", "test", "java", "io", "seriatim", "engine", "ReadmeTest.java"));
-        List<String> lines = program.lines().map(line -> line.replaceFirst("//.*", "").strip()).filter(line -> !line.isEmpty()).toList();
+        List<String> lines = program.lines().map(line -> line.replaceFirst("//.*", "").strip())
+                .filter(line -> !line.isEmpty()).toList();
         assertEquals(8, lines.size() - 1, "lines of the program");
         for (String line : lines) {
             assertTrue(source.contains(line), () -> "the README has a line that is not tested: " + line);

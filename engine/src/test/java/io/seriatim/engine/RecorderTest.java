@@ -35,7 +35,8 @@ class RecorderTest extends EngineContract {
         engine.waitForAll();
         Recorder.OpRecord last = null;
         for (Recorder.OpRecord op : byName(100).values()) {
-            assertTrue(op.pushed() <= op.ready() && op.ready() <= op.started() && op.started() <= op.ended(), op::toString);
+            assertTrue(op.pushed() <= op.ready() && op.ready() <= op.started() && op.started() <= op.ended(),
+                    op::toString);
             assertTrue(op.ended() - op.started() >= 10_000, op::toString);
             assertEquals(Recorder.Outcome.COMPLETED, op.outcome());
             assertEquals(OpKind.NORMAL, op.kind());
@@ -67,7 +68,8 @@ class RecorderTest extends EngineContract {
         Recorder.OpRecord independent = told.get("depends not");
         assertTrue(holder != null && depends != null && depends.ready() >= holder.ended(), told::toString);
         assertTrue(depends != null && depends.ready() - depends.pushed() >= 2_000_000, told::toString);
-        assertTrue(holder != null && independent != null && independent.ready() <= independent.started(), told::toString);
+        assertTrue(holder != null && independent != null && independent.ready() <= independent.started(),
+                told::toString);
     }
 
     @Test
@@ -80,12 +82,15 @@ class RecorderTest extends EngineContract {
         assertThrows(OperationFailedException.class, engine::waitForAll);
         Map<String, Recorder.Outcome> outcomes = byName(3).values().stream()
                 .collect(Collectors.toMap(Recorder.OpRecord::name, Recorder.OpRecord::outcome));
-        assertEquals(Map.of("fails", Recorder.Outcome.FAILED, "skipped", Recorder.Outcome.SKIPPED, "heals", Recorder.Outcome.COMPLETED),
+        assertEquals(
+                Map.of("fails", Recorder.Outcome.FAILED, "skipped", Recorder.Outcome.SKIPPED, "heals",
+                        Recorder.Outcome.COMPLETED),
                 outcomes);
         Recorder.OpRecord healing = byName(3).get("heals");
         assertTrue(healing != null && healing.lane().equals(Lane.of("sim:0")));
         Recorder.OpRecord skipped = byName(3).get("skipped");
-        assertTrue(skipped != null && skipped.kind() == OpKind.COPY_IN && skipped.started() == skipped.ended(), () -> "" + skipped);
+        assertTrue(skipped != null && skipped.kind() == OpKind.COPY_IN && skipped.started() == skipped.ended(),
+                () -> "" + skipped);
     }
 
     @Test

@@ -105,7 +105,8 @@ class RunContextTest extends EngineContract {
     void aMissingStateIsNamed() throws Exception {
         Engine engine = open(builder -> builder.workerState(CUDA, Stream::new));
         engine.op("asker").on(CUDA).submit(() -> TestSupport.assertThrowsMentioning(IllegalStateException.class,
-                () -> RunContext.current().state(StringBuilder.class).setLength(0), "asker", "cuda:0", "StringBuilder")).get();
+                () -> RunContext.current().state(StringBuilder.class).setLength(0), "asker", "cuda:0", "StringBuilder"))
+                .get();
         if (kind != EngineUnderTest.POOLED_1 && kind != EngineUnderTest.POOLED_2 && kind != EngineUnderTest.POOLED_4) {
             engine.op("elsewhere").submit(() -> TestSupport.assertThrowsMentioning(IllegalStateException.class,
                     () -> RunContext.current().state(Stream.class).close(), "elsewhere", "cpu", "Stream")).get();

@@ -8,8 +8,9 @@ import java.util.Set;
 import java.util.stream.IntStream;
 
 /**
- * Says what a random program must do: runs it step by step in the order of the pushes, without engine or threads. Where a skipped operation met several poisons, any of
- * them may be passed on; poison is therefore the set of operations that may be named.
+ * Says what a random program must do: runs it step by step in the order of the pushes, without engine or threads. Where
+ * a skipped operation met several poisons, any of them may be passed on; poison is therefore the set of operations that
+ * may be named.
  */
 final class SerialOracle {
     /** Rules that a wrong engine might break; the tests must notice each. */
@@ -96,7 +97,8 @@ final class SerialOracle {
                 needed.addAll(poison.get(slot));
             }
         }
-        IntStream.concat(IntStream.of(step.mutates()), IntStream.of(step.overwrites())).forEach(slot -> versions[slot]++);
+        IntStream.concat(IntStream.of(step.mutates()), IntStream.of(step.overwrites()))
+                .forEach(slot -> versions[slot]++);
         if (!needed.isEmpty() && !step.evenIfFailed()) {
             if (mistake != Mistake.SKIPPED_IS_NOT_PASSED_ON) {
                 poisonEach(step.mutates(), needed, true);
@@ -106,7 +108,8 @@ final class SerialOracle {
         }
         long[] mutated = IntStream.of(step.mutates()).mapToLong(slot -> values[slot]).toArray();
         long[] overwritten = new long[step.overwrites().length];
-        RandomProgram.compute(at, IntStream.of(step.reads()).mapToLong(slot -> values[slot]).toArray(), mutated, overwritten);
+        RandomProgram.compute(at, IntStream.of(step.reads()).mapToLong(slot -> values[slot]).toArray(), mutated,
+                overwritten);
         set(step.mutates(), mutated);
         set(step.overwrites(), overwritten);
         if (step.fails()) {

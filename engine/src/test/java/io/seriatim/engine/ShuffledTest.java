@@ -13,7 +13,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** E11: the shuffled engine runs operations only where someone waits, one at a time, in an order that the seed alone decides. */
+/**
+ * E11: the shuffled engine runs operations only where someone waits, one at a time, in an order that the seed alone
+ * decides.
+ */
 @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ShuffledTest {
     private static final int OPERATIONS = 50;

@@ -171,7 +171,8 @@ class ShutdownTest extends EngineContract {
         Engine engine = open();
         Var v = engine.newVar("v");
         Held held = Held.push(engine.op("held").mutates(v)).untilStarted();
-        List<Task> waiting = List.of(Task.start("reads", () -> assertThrows(OperationFailedException.class, () -> engine.waitToRead(v))),
+        List<Task> waiting = List.of(
+                Task.start("reads", () -> assertThrows(OperationFailedException.class, () -> engine.waitToRead(v))),
                 Task.start("writes", () -> engine.waitToWrite(v)), Task.start("closes", engine::close),
                 Task.start("all", () -> assertThrows(OperationFailedException.class, engine::waitForAll)));
         for (Task task : waiting) {

@@ -64,11 +64,13 @@ class SinkTest {
         Map<String, Long> outcomes = events.stream()
                 .collect(Collectors.groupingBy(event -> event.getString("outcome"), Collectors.counting()));
         assertEquals(Map.of("COMPLETED", 2L * OPERATIONS, "FAILED", 1L, "SKIPPED", 1L), outcomes);
-        RecordedEvent step = events.stream().filter(event -> event.getString("name").startsWith("step")).findFirst().orElseThrow();
+        RecordedEvent step = events.stream().filter(event -> event.getString("name").startsWith("step")).findFirst()
+                .orElseThrow();
         assertTrue(step.getDuration("runTime").toNanos() >= 1_000, step::toString);
         assertFalse(step.getDuration("dependencyWait").isNegative());
         assertFalse(step.getDuration("queueWait").isNegative());
-        RecordedEvent copy = events.stream().filter(event -> event.getString("name").equals("copy")).findFirst().orElseThrow();
+        RecordedEvent copy = events.stream().filter(event -> event.getString("name").equals("copy")).findFirst()
+                .orElseThrow();
         assertTrue(copy.getString("lane").contains("sim:0"), copy::toString);
     }
 
@@ -87,12 +89,15 @@ class SinkTest {
         for (Map<?, ?> slice : slices) {
             assertTrue((Double) Json.member(slice, "dur") >= 0, slice::toString);
             assertTrue((Double) Json.member(slice, "ts") >= 0, slice::toString);
-            assertTrue(Json.member(slice, "pid") instanceof Double && Json.member(slice, "tid") instanceof Double, slice::toString);
+            assertTrue(Json.member(slice, "pid") instanceof Double && Json.member(slice, "tid") instanceof Double,
+                    slice::toString);
             Map<?, ?> args = (Map<?, ?>) Json.member(slice, "args");
             assertTrue(args.containsKey("dependency_wait_us") && args.containsKey("queue_wait_us"), slice::toString);
         }
-        assertEquals(OPERATIONS, slices.stream().filter(slice -> "step \"quoted\" \\ \n ü".equals(slice.get("name"))).count());
-        List<Object> named = phase(events, "M").stream().map(event -> Json.member((Map<?, ?>) Json.member(event, "args"), "name")).toList();
+        assertEquals(OPERATIONS,
+                slices.stream().filter(slice -> "step \"quoted\" \\ \n ü".equals(slice.get("name"))).count());
+        List<Object> named = phase(events, "M").stream()
+                .map(event -> Json.member((Map<?, ?>) Json.member(event, "args"), "name")).toList();
         assertTrue(named.contains("cpu") && named.contains("sim:0/copy"), named::toString);
         try (var left = Files.list(folder)) {
             assertEquals(List.of(file), left.toList());
@@ -100,7 +105,8 @@ class SinkTest {
     }
 
     private static List<Map<?, ?>> phase(List<?> events, String phase) {
-        return events.stream().<Map<?, ?>>map(event -> (Map<?, ?>) event).filter(event -> phase.equals(event.get("ph"))).toList();
+        return events.stream().<Map<?, ?>>map(event -> (Map<?, ?>) event).filter(event -> phase.equals(event.get("ph")))
+                .toList();
     }
 
     @Test
@@ -133,16 +139,20 @@ class SinkTest {
     void theAggregateTable() throws Exception {
         AggregateTable table = Recorder.aggregate();
         work(table);
-        Map<String, AggregateTable.Row> rows = table.rows().stream().collect(Collectors.toMap(AggregateTable.Row::name, row -> row));
+        Map<String, AggregateTable.Row> rows = table.rows().stream()
+                .collect(Collectors.toMap(AggregateTable.Row::name, row -> row));
         assertEquals(4, rows.size());
         AggregateTable.Row copies = rows.get("copy");
         AggregateTable.Row steps = rows.get("step \"quoted\" \\ \n ü");
         assertTrue(copies != null && copies.count() == OPERATIONS, () -> "" + copies);
-        assertTrue(steps != null && steps.count() == OPERATIONS && steps.totalNanos() >= OPERATIONS * 1_000L, () -> "" + steps);
-        assertTrue(steps != null && steps.p50Nanos() >= 1_000 && steps.p50Nanos() <= steps.p99Nanos(), () -> "" + steps);
+        assertTrue(steps != null && steps.count() == OPERATIONS && steps.totalNanos() >= OPERATIONS * 1_000L,
+                () -> "" + steps);
+        assertTrue(steps != null && steps.p50Nanos() >= 1_000 && steps.p50Nanos() <= steps.p99Nanos(),
+                () -> "" + steps);
         List<Long> totals = table.rows().stream().map(AggregateTable.Row::totalNanos).toList();
         assertEquals(totals.stream().sorted((a, b) -> Long.compare(b, a)).toList(), totals, "the greatest total first");
-        assertEquals(1 + 4 + 1, table.toString().lines().count(), "a head line, and one a name; one name has a line feed");
+        assertEquals(1 + 4 + 1, table.toString().lines().count(),
+                "a head line, and one a name; one name has a line feed");
     }
 
     @Test
@@ -150,8 +160,9 @@ class SinkTest {
         for (long scale : new long[]{1, 10, 1_000, 123_456, 10_000_000_000L}) {
             AggregateTable table = Recorder.aggregate();
             LongStream.rangeClosed(1, 100)
-                    .forEach(i -> table.ended(new Recorder.OpRecord("op", OpKind.NORMAL, Lane.CPU, "thread", 0, 0, 1, 3, 3 + i * scale,
-                            Recorder.Outcome.COMPLETED)));
+                    .forEach(i -> table.ended(
+                            new Recorder.OpRecord("op", OpKind.NORMAL, Lane.CPU, "thread", 0, 0, 1, 3, 3 + i * scale,
+                                    Recorder.Outcome.COMPLETED)));
             AggregateTable.Row row = table.rows().get(0);
             assertEquals(100, row.count());
             assertEquals(5_050 * scale, row.totalNanos());

@@ -27,7 +27,8 @@ final class SmallHeapProgram {
             for (long i = 0; i < operations; i++) {
                 Load load = new Load();
                 int at = (int) (i % vars.length);
-                engine.op("op").reads(vars[(at * 7 + 1) % vars.length]).mutates(vars[at]).push(() -> ran.add(load.bytes.length / 512));
+                engine.op("op").reads(vars[(at * 7 + 1) % vars.length]).mutates(vars[at])
+                        .push(() -> ran.add(load.bytes.length / 512));
             }
             engine.waitForAll();
         }

@@ -75,8 +75,10 @@ class SnapshotTest extends EngineContract {
         assertEquals(List.of("ccc"), waits.overwrites());
         assertEquals(SIM, waits.lane());
         assertEquals(2, waits.waitsFor().size());
-        assertTrue(waits.waitsFor().get(0).contains("aaa") && waits.waitsFor().get(0).contains("started"), waits::toString);
-        assertTrue(waits.waitsFor().get(1).contains("bbb") && waits.waitsFor().get(1).contains("running"), waits::toString);
+        assertTrue(waits.waitsFor().get(0).contains("aaa") && waits.waitsFor().get(0).contains("started"),
+                waits::toString);
+        assertTrue(waits.waitsFor().get(1).contains("bbb") && waits.waitsFor().get(1).contains("running"),
+                waits::toString);
         assertTrue(ops.get(4).waitsFor().get(0).contains("waits"), ops::toString);
         assertEquals(List.of(), ops.get(0).waitsFor());
         finish(engine);
@@ -91,15 +93,20 @@ class SnapshotTest extends EngineContract {
         assertTrue(lines.get(0).contains(snapshot.engine()) && lines.get(0).contains("5"), lines::toString);
         for (EngineSnapshot.PendingOp op : snapshot.operations()) {
             String line = lines.get(1 + (int) op.order());
-            for (String part : List.of(op.name(), op.state().name(), op.lane().toString(), String.join(", ", op.mutates()),
-                    String.join(", ", op.reads()), String.join(", ", op.overwrites()), String.join(", ", op.waitsFor()))) {
+            for (String part : List.of(op.name(), op.state().name(), op.lane().toString(),
+                    String.join(", ", op.mutates()),
+                    String.join(", ", op.reads()), String.join(", ", op.overwrites()),
+                    String.join(", ", op.waitsFor()))) {
                 assertTrue(line.contains(part), () -> line + " should have " + part);
             }
         }
         finish(engine);
     }
 
-    /** Operations on one variable in push order, none of which ends: r reads, m mutates, o overwrites. Behind each what it waits for. */
+    /**
+     * Operations on one variable in push order, none of which ends: r reads, m mutates, o overwrites. Behind each what
+     * it waits for.
+     */
     @ParameterizedTest
     @CsvSource(textBlock = """
             r1 r2,                        ;
@@ -143,7 +150,8 @@ class SnapshotTest extends EngineContract {
         all.add(Held.push(engine.op("c").reads(v[0], v[1])));
         all.add(Held.push(engine.op("d").reads(v[0], v[3]).mutates(v[1]).overwrites(v[2])));
         all.add(Held.push(engine.op("e").mutates(v[2], v[0], v[3])));
-        List<List<String>> waits = engine.snapshot().operations().stream().map(EngineSnapshot.PendingOp::waitsFor).toList();
+        List<List<String>> waits = engine.snapshot().operations().stream().map(EngineSnapshot.PendingOp::waitsFor)
+                .toList();
         assertEquals(List.of(List.of(), List.of(), List.of("v0 ← a"), List.of("v0 ← a", "v1 ← b, c"),
                 List.of("v2 ← d", "v0 ← c, d", "v3 ← d")), waits);
         all.forEach(Held::release);
@@ -169,7 +177,10 @@ class SnapshotTest extends EngineContract {
         before.release();
     }
 
-    /** A class whose initialiser waits for an operation whose body is a lambda of its own, which cannot begin before the class is initialised. */
+    /**
+     * A class whose initialiser waits for an operation whose body is a lambda of its own, which cannot begin before the
+     * class is initialised.
+     */
     private static final class WaitsInItsInitialiser {
         static final EngineSnapshot.PendingOp SEEN;
 
@@ -181,7 +192,8 @@ class SnapshotTest extends EngineContract {
         }
 
         private static boolean isBeforeItsFirstLine(Engine engine) {
-            return engine.snapshot().operations().stream().anyMatch(op -> op.thread().contains(" before the first line of "));
+            return engine.snapshot().operations().stream()
+                    .anyMatch(op -> op.thread().contains(" before the first line of "));
         }
 
         private static void touch() {
@@ -233,8 +245,8 @@ class SnapshotTest extends EngineContract {
     }
 
     /**
-     * While a picture of many operations is taken, others get on. To hold them up for all of it would take hundreds of milliseconds; what the machine adds now and then does not
-     * count, so one good try of many is enough.
+     * While a picture of many operations is taken, others get on. To hold them up for all of it would take hundreds of
+     * milliseconds; what the machine adds now and then does not count, so one good try of many is enough.
      */
     @Test
     void aSnapshotHoldsNobodyUpForLong() throws Exception {

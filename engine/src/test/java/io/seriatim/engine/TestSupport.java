@@ -70,7 +70,8 @@ final class TestSupport {
     /** Looks until a thread does nothing but wait. */
     static void untilParked(Thread thread) {
         eventually(() -> thread.getState() == Thread.State.WAITING || thread.getState() == Thread.State.TIMED_WAITING,
-                () -> thread + " should wait but is " + thread.getState() + " at " + Arrays.toString(thread.getStackTrace()));
+                () -> thread + " should wait but is " + thread.getState() + " at "
+                        + Arrays.toString(thread.getStackTrace()));
     }
 
     /** Keeps the processor busy for about so many nanoseconds. */
@@ -89,7 +90,8 @@ final class TestSupport {
     static void assertMentions(Throwable t, Object... things) {
         String message = t.getMessage();
         for (Object thing : things) {
-            assertTrue(message != null && message.contains(thing.toString()), () -> "should mention '" + thing + "': " + t);
+            assertTrue(message != null && message.contains(thing.toString()),
+                    () -> "should mention '" + thing + "': " + t);
         }
     }
 

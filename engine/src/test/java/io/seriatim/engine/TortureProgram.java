@@ -11,7 +11,10 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
-/** Uses an engine where memory or stack is at its end, and then looks whether it has lost anything; run in a JVM of its own by {@link TortureTest}. */
+/**
+ * Uses an engine where memory or stack is at its end, and then looks whether it has lost anything; run in a JVM of its
+ * own by {@link TortureTest}.
+ */
 final class TortureProgram {
     private static final int MOST = 400_000;
 
@@ -32,7 +35,8 @@ final class TortureProgram {
 
     public static void main(String[] args) throws Exception {
         long seed = Long.parseLong(args[1]);
-        List<Engine.Builder> builders = List.of(Engine.builder().pooled(2), Engine.builder().pooled(1), Engine.builder().naive(),
+        List<Engine.Builder> builders = List.of(Engine.builder().pooled(2), Engine.builder().pooled(1),
+                Engine.builder().naive(),
                 Engine.builder().shuffled(seed));
         for (int i = 0; i < builders.size(); i++) {
             // By hand: only one of them.
@@ -77,7 +81,8 @@ final class TortureProgram {
                 ran(i);
                 throw new Planted("planted");
             });
-            default -> engine.op("on a fresh variable").evenIfFailed().reads(a).mutates(engine.newVar("fresh")).push(() -> ran(i));
+            default -> engine.op("on a fresh variable").evenIfFailed().reads(a).mutates(engine.newVar("fresh"))
+                    .push(() -> ran(i));
         }
         seen.addAndGet(i, 1);
     }
@@ -127,11 +132,12 @@ final class TortureProgram {
         for (int round = 0; round < 2; round++) {
             List<Thread> parked = naive ? openFromThreads() : List.of();
             for (int i = 0; i < 300 && !naive; i++) {
-                engine.op("open").overwrites(vars[i % vars.length]).evenIfFailed().kind(OpKind.NORMAL).pushAsync(done -> {
-                    synchronized (open) {
-                        open.add(done);
-                    }
-                });
+                engine.op("open").overwrites(vars[i % vars.length]).evenIfFailed().kind(OpKind.NORMAL)
+                        .pushAsync(done -> {
+                            synchronized (open) {
+                                open.add(done);
+                            }
+                        });
                 if (i % 16 == 15) {
                     closeAll();
                 }
@@ -162,11 +168,15 @@ final class TortureProgram {
         thread.join(TimeUnit.SECONDS.toMillis(40));
         if (thread.isAlive()) {
             throw new IllegalStateException(
-                    thread + " hangs: " + engine.stats() + " " + engine.snapshot() + " " + Arrays.toString(thread.getStackTrace()));
+                    thread + " hangs: " + engine.stats() + " " + engine.snapshot() + " "
+                            + Arrays.toString(thread.getStackTrace()));
         }
     }
 
-    /** Threads that are parked in a push, or a wait, until an operation is completed: at the end of another thread's stack, which leaves the operations that follow to them. */
+    /**
+     * Threads that are parked in a push, or a wait, until an operation is completed: at the end of another thread's
+     * stack, which leaves the operations that follow to them.
+     */
     private List<Thread> openFromThreads() throws Exception {
         List<Thread> threads = new ArrayList<>();
         for (int i = 0; i < 8; i++) {
@@ -179,7 +189,8 @@ final class TortureProgram {
                 opened.countDown();
             })));
             opened.await();
-            threads.add(start(() -> engine.op("of kind async, behind an open one").kind(OpKind.ASYNC).mutates(v).push(TortureProgram::nothing)));
+            threads.add(start(() -> engine.op("of kind async, behind an open one").kind(OpKind.ASYNC).mutates(v)
+                    .push(TortureProgram::nothing)));
             threads.add(start(() -> engine.op("behind an open one").mutates(v).push(TortureProgram::nothing)));
             threads.add(start(() -> engine.waitToWrite(v)));
         }
@@ -216,7 +227,9 @@ final class TortureProgram {
         }
     }
 
-    /** Each frame near the end tries everything, the deepest first: from where nothing can begin to where all has room. */
+    /**
+     * Each frame near the end tries everything, the deepest first: from where nothing can begin to where all has room.
+     */
     @SuppressWarnings("InfiniteRecursion") // It ends at the end of the stack.
     private int dive(long salt) {
         int above;

@@ -11,7 +11,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** E4: neither the end of the memory nor that of the stack loses an operation or ends an engine. Each process is a JVM of its own. */
+/**
+ * E4: neither the end of the memory nor that of the stack loses an operation or ends an engine. Each process is a JVM
+ * of its own.
+ */
 @Timeout(value = 120, unit = TimeUnit.MINUTES)
 class TortureTest {
     private static final long PROCESSES = TestSupport.scaled(150, 1);
@@ -24,7 +27,8 @@ class TortureTest {
             seeds.add(EngineUnderTest.SEED + i);
         }
         for (long seed : seeds) {
-            List<String> options = new ArrayList<>(List.of("-XX:+UseSerialGC", "-Xmx48m", "-XX:MaxJavaStackTraceDepth=40"));
+            List<String> options = new ArrayList<>(
+                    List.of("-XX:+UseSerialGC", "-Xmx48m", "-XX:MaxJavaStackTraceDepth=40"));
             if ((seed - EngineUnderTest.SEED) % 2 == 1) {
                 // The workers' stacks too.
                 options.add("-Xss256k");

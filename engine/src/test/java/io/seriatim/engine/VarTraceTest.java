@@ -17,7 +17,8 @@ class VarTraceTest extends EngineContract {
 
     private List<String> told(int count) {
         TestSupport.eventually(() -> events.size() >= count, () -> events.size() + " of " + count + ": " + events);
-        return List.copyOf(events).stream().map(event -> event.kind() + " " + event.operation() + " " + event.version()).toList();
+        return List.copyOf(events).stream().map(event -> event.kind() + " " + event.operation() + " " + event.version())
+                .toList();
     }
 
     @Test
@@ -31,7 +32,9 @@ class VarTraceTest extends EngineContract {
         engine.op("r").reads(v).push(TestSupport.nothing());
         engine.op("o").overwrites(v).push(TestSupport.nothing());
         engine.waitToWrite(v);
-        assertEquals(List.of("MUTATE_READY w 0", "MUTATED w 1", "READ_READY r 1", "READ_ENDED r 1", "MUTATE_READY o 1", "MUTATED o 2"),
+        assertEquals(
+                List.of("MUTATE_READY w 0", "MUTATED w 1", "READ_READY r 1", "READ_ENDED r 1", "MUTATE_READY o 1",
+                        "MUTATED o 2"),
                 told(6));
         long before = Long.MIN_VALUE;
         for (VarEvent event : events) {
@@ -51,9 +54,11 @@ class VarTraceTest extends EngineContract {
         engine.op("well").mutates(v).push(TestSupport.nothing());
         engine.waitToRead(v);
         engine.delete(v);
-        TestSupport.eventually(() -> engine.stats().pending() == 0 || kind == EngineUnderTest.SHUFFLED, () -> "pending " + engine.stats());
+        TestSupport.eventually(() -> engine.stats().pending() == 0 || kind == EngineUnderTest.SHUFFLED,
+                () -> "pending " + engine.stats());
         engine.close();
-        List<String> kinds = told(6).stream().map(line -> line.substring(0, line.indexOf(' '))).filter(kind -> !kind.endsWith("READY"))
+        List<String> kinds = told(6).stream().map(line -> line.substring(0, line.indexOf(' ')))
+                .filter(kind -> !kind.endsWith("READY"))
                 .toList();
         assertEquals(List.of("POISONED", "CLEARED", "MUTATED", "DELETED"), kinds);
     }
@@ -99,7 +104,8 @@ class VarTraceTest extends EngineContract {
         }
         engine.waitToWrite(v);
         told(3_000);
-        List<Long> mutated = events.stream().filter(event -> event.kind() == VarEvent.Kind.MUTATED).map(VarEvent::version).toList();
+        List<Long> mutated = events.stream().filter(event -> event.kind() == VarEvent.Kind.MUTATED)
+                .map(VarEvent::version).toList();
         assertEquals(mutated.stream().sorted().toList(), mutated);
         assertEquals(500, mutated.size());
         assertEquals(500L, mutated.get(499));

@@ -154,7 +154,8 @@ class WaitTest extends EngineContract {
         Held writer = Held.push(engine.op("writer").mutates(v)).untilStarted();
         CompletableFuture<Void> behind = engine.op("behind").reads(v).submit(TestSupport.nothing());
         List<Body> waits = List.of(() -> engine.waitToRead(v), () -> engine.waitToWrite(v), engine::waitForAll,
-                () -> engine.waitToRead(v, LONG), () -> engine.waitToWrite(v, LONG), () -> engine.waitForAll(LONG), behind::get,
+                () -> engine.waitToRead(v, LONG), () -> engine.waitToWrite(v, LONG), () -> engine.waitForAll(LONG),
+                behind::get,
                 () -> behind.get(60, TimeUnit.SECONDS));
         for (Body wait : waits) {
             Task waiting = Task.start("waiting", () -> assertThrows(InterruptedException.class, wait::run));

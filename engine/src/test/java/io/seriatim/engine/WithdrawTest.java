@@ -12,7 +12,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Waits that are begun and given up at random in a variable's queue: what is left of the queue is whole, and each wait that stays ends. */
+/**
+ * Waits that are begun and given up at random in a variable's queue: what is left of the queue is whole, and each wait
+ * that stays ends.
+ */
 @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class WithdrawTest {
     private static final int STEPS = 60;

@@ -1,15 +1,19 @@
 package io.seriatim.engine;
 
 /**
- * Checks that one total order of all pushes explains a run. Each operation notes, while it holds its variables, at which point of each variable's history it came. A
- * total order exists if these histories and the order in which each thread pushed have no cycle, so that all operations can be taken away one by one from the front.
+ * Checks that one total order of all pushes explains a run. Each operation notes, while it holds its variables, at
+ * which point of each variable's history it came. A total order exists if these histories and the order in which each
+ * thread pushed have no cycle, so that all operations can be taken away one by one from the front.
  */
 final class Witness {
     private final int perThread;
     private final int varsPerOperation;
     /** How often each variable was mutated; owned by who may mutate the variable. */
     private final int[] mutations;
-    /** For each operation and each of its variables, the variable and the point: 2m for a read after m mutations, 2m+1 for the next mutation; -1 for no access. */
+    /**
+     * For each operation and each of its variables, the variable and the point: 2m for a read after m mutations, 2m+1
+     * for the next mutation; -1 for no access.
+     */
     private final int[] var;
     private final int[] point;
     private final int threads;

@@ -31,7 +31,8 @@ public final class Document {
         for (Path source : sources) {
             code(Files.readString(source)).forEach(there::add);
         }
-        return Stream.of(text.split("```java", -1)).skip(1).flatMap(block -> code(block.substring(0, block.indexOf("```"))))
+        return Stream.of(text.split("```java", -1)).skip(1)
+                .flatMap(block -> code(block.substring(0, block.indexOf("```"))))
                 .filter(line -> !there.contains(line)).toList();
     }
 

@@ -47,7 +47,10 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The code of docs/guide.md: the page's lines are compiled here, or in the examples, as they stand there, and run; the messages that it shows are those that come. */
+/**
+ * The code of docs/guide.md: the page's lines are compiled here, or in the examples, as they stand there, and run; the
+ * messages that it shows are those that come.
+ */
 class GuideTest {
     private static final Stream.Body NOTHING = () -> {
     };
@@ -151,7 +154,8 @@ class GuideTest {
         List<Throwable> unhandled = new ArrayList<>();
         try (Engine engine = Engine.builder().naive().onUnhandled(unhandled::add).build()) {
             Var orders = engine.newVar("orders");
-            engine.trace(orders, event -> lines.add(event.kind() + " by " + event.operation() + ", version " + event.version()));
+            engine.trace(orders,
+                    event -> lines.add(event.kind() + " by " + event.operation() + ", version " + event.version()));
             engine.op("load").mutates(orders).push(GuideTest::load);
             engine.op("sum").reads(orders).push(GuideTest::load);
             engine.op("sort").mutates(orders).push(() -> {
@@ -199,7 +203,8 @@ class GuideTest {
         Path file = save(folder.resolve("model"));
         Tensor x = Tensor.of(new float[]{1, 2, 3, 4}, 1, 4);
         RunRecorder recorder = new RunRecorder();
-        try (InferenceModel model = InferenceModels.load(file); Executor executor = Executor.builder().recorder(recorder).build()) {
+        try (InferenceModel model = InferenceModels.load(file);
+                Executor executor = Executor.builder().recorder(recorder).build()) {
             model.parameters().forEach(executor.scope()::set);
             Plan plan = executor.compile(model.program(), new Feeds(model.feeds()), new Fetches(model.fetches()));
             Tensor answer = plan.run(x).get(model.fetches().getFirst()); // from any thread, from many at once
@@ -246,7 +251,8 @@ class GuideTest {
         List<String> missing = Document.of("guide.md").missingIn(Document.test("GuideTest.java"),
                 Document.main("train/SpiralTraining.java"));
         assertEquals(List.of("System.out.println(table);",
-                "engine.trace(orders, event -> System.out.println(event.kind() + \" by \" + event.operation() + \", version \" + event.version()));",
+                "engine.trace(orders, event -> System.out.println(event.kind() + \" by \" + event.operation() + "
+                        + "\", version \" + event.version()));",
                 "System.out.println(\"seed \" + seed + \": \" + total(engine));"), missing);
     }
 }

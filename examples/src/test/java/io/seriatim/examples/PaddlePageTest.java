@@ -59,7 +59,8 @@ class PaddlePageTest {
                 double value = step.run(batch.images(), batch.labels()).scalar(loss);
                 losses.add(value);
             }
-            InferenceModels.save(folder.resolve("digits"), net.main(), List.of("x"), List.of(logits), exe.scope()::find);
+            InferenceModels.save(folder.resolve("digits"), net.main(), List.of("x"), List.of(logits),
+                    exe.scope()::find);
         }
 
         assertTrue(losses.getLast() < 0.5 * losses.getFirst(), losses::toString);

@@ -7,13 +7,16 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where the batches of a {@link Reader} come from. Its methods are called by one thread at a time, ahead of the runs that need the batches; {@link #next} may block, and is interrupted when the reader is closed.
+ * Where the batches of a {@link Reader} come from. Its methods are called by one thread at a time, ahead of the runs
+ * that need the batches; {@link #next} may block, and is interrupted when the reader is closed.
  */
 public interface BatchSource extends AutoCloseable {
     /**
-     * The next batch. What it throws comes out at the run that would have got the batch; later runs get those that are asked for after it.
+     * The next batch. What it throws comes out at the run that would have got the batch; later runs get those that are
+     * asked for after it.
      *
-     * @return one tensor of the host for each variable that the program reads, not to be changed any more; null at the end of the data
+     * @return one tensor of the host for each variable that the program reads, not to be changed any more; null at the
+     * end of the data
      * @throws Exception
      *             if there is no such batch
      */

@@ -30,8 +30,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is known of a block whatever its shapes, its latest specialisations, and the frames of their past runs. For many threads: a run for the shapes of the last one takes no lock, so that a thread that loses
- * its processor in the middle holds up no other.
+ * What is known of a block whatever its shapes, its latest specialisations, and the frames of their past runs. For many
+ * threads: a run for the shapes of the last one takes no lock, so that a thread that loses its processor in the middle
+ * holds up no other.
  */
 final class BlockPlan {
     private final Executor executor;
@@ -118,7 +119,8 @@ final class BlockPlan {
             run(with, frame);
             results.accept(frame);
         } catch (DeviceMemoryException e) {
-            throw new RunFailure("plan", "There is no memory for what the run is given or what it gives: " + e.getMessage(), e);
+            throw new RunFailure("plan",
+                    "There is no memory for what the run is given or what it gives: " + e.getMessage(), e);
         } finally {
             frame.end();
             if (log != null) {

@@ -11,10 +11,12 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A run whose tasks are pushed on an engine, called by a thread outside of that engine's operations: it is an operation itself, which the thread waits for.
+ * A run whose tasks are pushed on an engine, called by a thread outside of that engine's operations: it is an operation
+ * itself, which the thread waits for.
  *
  * <p>
- * So the engine orders it among the runs that were pushed. If the thread took the scope's lock first and pushed tasks then, each could wait for the other: the pushed runs for the lock, this one for room in the engine, for its only
+ * So the engine orders it among the runs that were pushed. If the thread took the scope's lock first and pushed tasks
+ * then, each could wait for the other: the pushed runs for the lock, this one for room in the engine, for its only
  * worker, or, on an engine without threads, for an operation that the same thread has begun meanwhile.
  */
 final class CalledRun {
@@ -43,7 +45,8 @@ final class CalledRun {
     Results on(Engine engine, Var scope, boolean writes) {
         OpBuilder op = engine.op("run of a plan that was called").recorded(false).evenIfFailed();
         CompletableFuture<Void> pushed = (writes ? op.mutates(scope) : op.reads(scope)).submit(this::execute);
-        // Its end is told by the body, which may go on for a while after the engine was shut down; only a shutdown ends it before it has begun.
+        // Its end is told by the body, which may go on for a while after the engine was shut down; only a shutdown ends
+        // it before it has begun.
         pushed.whenComplete((_, cause) -> cancel(cause)).isDone();
         if (await(engine)) {
             Thread.currentThread().interrupt();
@@ -57,7 +60,9 @@ final class CalledRun {
         };
     }
 
-    /** Until the run has ended. Returns whether this thread was interrupted meanwhile, which is passed on to the run's. */
+    /**
+     * Until the run has ended. Returns whether this thread was interrupted meanwhile, which is passed on to the run's.
+     */
     private boolean await(Engine engine) {
         boolean interrupted = false;
         while (true) {

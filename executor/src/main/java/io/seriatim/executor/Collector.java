@@ -2,7 +2,10 @@ package io.seriatim.executor;
 
 import io.seriatim.executor.ir.ReleaseMode;
 
-/** When memory that is in no plan comes back: of values whose shape only a run knows, and of all temporaries if there is no memory plan. */
+/**
+ * When memory that is in no plan comes back: of values whose shape only a run knows, and of all temporaries if there is
+ * no memory plan.
+ */
 public enum Collector {
     /** At the last use. What a device still works on comes back to others only when the device has passed that work. */
     FAST,

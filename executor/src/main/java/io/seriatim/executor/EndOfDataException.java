@@ -3,7 +3,10 @@ package io.seriatim.executor;
 import io.seriatim.executor.ir.EndOfBatches;
 import java.io.Serial;
 
-/** A reader of a program has no more batches. This is no failure: the run has changed nothing, unless it reads in a loop, and the next one begins the data again. */
+/**
+ * A reader of a program has no more batches. This is no failure: the run has changed nothing, unless it reads in a
+ * loop, and the next one begins the data again.
+ */
 public final class EndOfDataException extends RuntimeException {
     @Serial
     private static final long serialVersionUID = 1;

@@ -42,8 +42,8 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Compiles programs into plans and runs them, on one place. A startup program is run once, with {@link #run(Program)}; it leaves the parameters in the executor's {@link #scope}, where later runs find them. For
- * many threads.
+ * Compiles programs into plans and runs them, on one place. A startup program is run once, with {@link #run(Program)};
+ * it leaves the parameters in the executor's {@link #scope}, where later runs find them. For many threads.
  */
 public final class Executor implements AutoCloseable {
     private final Options options;
@@ -67,7 +67,8 @@ public final class Executor implements AutoCloseable {
     /** What a program is after so many modifications. The seed is no part of the hash. */
     private record Content(long modifications, long hash, long seed, int blocks, int operations) {
         static Content of(Program program) {
-            return new Content(program.modifications(), ProgramFiles.hash(program), program.randomSeed(), program.blocks().size(),
+            return new Content(program.modifications(), ProgramFiles.hash(program), program.randomSeed(),
+                    program.blocks().size(),
                     program.global().ops().size());
         }
     }
@@ -108,7 +109,8 @@ public final class Executor implements AutoCloseable {
         }
 
         /**
-         * Where operations run that do not say otherwise ({@code op_device}). One that has no kernel there runs on the host.
+         * Where operations run that do not say otherwise ({@code op_device}). One that has no kernel there runs on the
+         * host.
          *
          * @param value
          *            the host, which is the default, or a device
@@ -159,7 +161,8 @@ public final class Executor implements AutoCloseable {
         }
 
         /**
-         * Leaves out some of what a plan does to a program's operations: to measure what each brings, or to look for the cause of a difference.
+         * Leaves out some of what a plan does to a program's operations: to measure what each brings, or to look for
+         * the cause of a difference.
          *
          * @param left
          *            what is left out
@@ -171,7 +174,8 @@ public final class Executor implements AutoCloseable {
         }
 
         /**
-         * Lets relu and the like become part of matrix products and convolutions although there NaN comes out of them as 0. Faster; for networks that are known to work.
+         * Lets relu and the like become part of matrix products and convolutions although there NaN comes out of them
+         * as 0. Faster; for networks that are known to work.
          *
          * @return this
          */
@@ -181,7 +185,8 @@ public final class Executor implements AutoCloseable {
         }
 
         /**
-         * Whether temporaries get their places in one piece of memory before anything runs; else they come from the allocator during runs, and the collector decides when they go back.
+         * Whether temporaries get their places in one piece of memory before anything runs; else they come from the
+         * allocator during runs, and the collector decides when they go back.
          *
          * @param value
          *            true unless set
@@ -205,7 +210,8 @@ public final class Executor implements AutoCloseable {
         }
 
         /**
-         * Values that {@link Executor#run(Program, Map, Fetches)} is given for variables that the program does not have are left out, as Paddle does; else they are errors.
+         * Values that {@link Executor#run(Program, Map, Fetches)} is given for variables that the program does not have
+         * are left out, as Paddle does; else they are errors.
          *
          * @return this
          */
@@ -215,7 +221,8 @@ public final class Executor implements AutoCloseable {
         }
 
         /**
-         * Pushes every operation of a plan on an engine, so that its recorder, its checks and its order apply. For tests and tools: threads of an executor's own are faster.
+         * Pushes every operation of a plan on an engine, so that its recorder, its checks and its order apply. For
+         * tests and tools: threads of an executor's own are faster.
          *
          * @param value
          *            the engine, which the caller closes after the executor
@@ -257,7 +264,8 @@ public final class Executor implements AutoCloseable {
         }
 
         /**
-         * How many threads work on one run: the caller's, and others that help. What is too small to gain by it is run by the caller alone. Results do not depend on it.
+         * How many threads work on one run: the caller's, and others that help. What is too small to gain by it is run
+         * by the caller alone. Results do not depend on it.
          *
          * @param value
          *            from 1, which is the default
@@ -303,7 +311,8 @@ public final class Executor implements AutoCloseable {
         }
 
         /**
-         * Fails at the first operation that computes NaN or infinity. Slow: every result is looked at, and operations are not joined.
+         * Fails at the first operation that computes NaN or infinity. Slow: every result is looked at, and operations
+         * are not joined.
          *
          * @return this
          */
@@ -332,7 +341,8 @@ public final class Executor implements AutoCloseable {
         }
 
         /**
-         * From which run on random numbers are drawn: those of an operation without a seed of its own follow from the program's seed and the number of the run. To go on where another executor has ended.
+         * From which run on random numbers are drawn: those of an operation without a seed of its own follow from the
+         * program's seed and the number of the run. To go on where another executor has ended.
          *
          * @param number
          *            of the first run; 0 unless set
@@ -347,7 +357,8 @@ public final class Executor implements AutoCloseable {
         }
 
         /**
-         * Lets operations of programs, such as save and load, read and write the files of a folder, and of folders in it. Without, programs with such operations are refused before anything is run.
+         * Lets operations of programs, such as save and load, read and write the files of a folder, and of folders in
+         * it. Without, programs with such operations are refused before anything is run.
          *
          * @param folder
          *            is there; nothing outside of it is read or written, whatever a program says
@@ -379,9 +390,11 @@ public final class Executor implements AutoCloseable {
         public Executor build() {
             Kernels.loadAhead();
             return new Executor(
-                    new Options(place, devices, threads, sequential, cachedPlans, specialisations, nanCheck, paddleRandom, inPlace,
+                    new Options(place, devices, threads, sequential, cachedPlans, specialisations, nanCheck,
+                            paddleRandom, inPlace,
                             passes.stream().map(Pass::key).collect(Collectors.toUnmodifiableSet()),
-                            relaxedNan, memoryPlan, collector.mode(), ignoreUnknownFeeds, engine, eager, recorder, files),
+                            relaxedNan, memoryPlan, collector.mode(), ignoreUnknownFeeds, engine, eager, recorder,
+                            files),
                     kernels == null ? PreparedKernels.system() : kernels, openRuns, firstRun);
         }
     }
@@ -515,7 +528,8 @@ public final class Executor implements AutoCloseable {
      * @throws io.seriatim.graph.FilesNotAllowedException
      *             if the program reads or writes files that {@link Builder#files(Path)} does not allow
      * @throws IllegalArgumentException
-     *             if the program has no such variable, or operations that are not known or cannot be run; the message names all of these
+     *             if the program has no such variable, or operations that are not known or cannot be run; the message
+     *             names all of these
      */
     public Plan compile(Program program, Feeds feeds, Fetches fetches) {
         return compile(program, feeds, fetches, false);
@@ -541,7 +555,8 @@ public final class Executor implements AutoCloseable {
     }
 
     /**
-     * Runs a program once on the executor's scope, as a startup program is: in the order of the program, with no more analysis than that takes.
+     * Runs a program once on the executor's scope, as a startup program is: in the order of the program, with no more
+     * analysis than that takes.
      *
      * @param program
      *            without feeds
@@ -562,7 +577,8 @@ public final class Executor implements AutoCloseable {
     }
 
     /**
-     * Runs a program on the executor's scope. Its plan is kept, and found again by the program's content, which is hashed once for each state of the program (see {@link Program#modifications}).
+     * Runs a program on the executor's scope. Its plan is kept, and found again by the program's content, which is
+     * hashed once for each state of the program (see {@link Program#modifications}).
      *
      * @param program
      *            what is run
@@ -572,7 +588,8 @@ public final class Executor implements AutoCloseable {
      *            what is wanted
      * @return what was fetched
      * @throws IllegalArgumentException
-     *             if a feed or fetch is unknown, missing or does not fit, or operations are not known or cannot be run; the message names all of these
+     *             if a feed or fetch is unknown, missing or does not fit, or operations are not known or cannot be run;
+     *             the message names all of these
      * @throws IllegalStateException
      *             if the executor is closed, or is being closed
      * @throws ProgramFailedException
@@ -640,11 +657,13 @@ public final class Executor implements AutoCloseable {
     }
 
     /**
-     * Refuses new runs, waits until those that have begun or were pushed have ended, and lets threads, streams and the memory of plans go. The scope keeps its variables. To end runs
-     * early, interrupt their threads. Closing again does nothing but wait.
+     * Refuses new runs, waits until those that have begun or were pushed have ended, and lets threads, streams and the
+     * memory of plans go. The scope keeps its variables. To end runs early, interrupt their threads. Closing again does
+     * nothing but wait.
      *
      * @throws IllegalStateException
-     *             if called inside of one of the executor's runs, or of an operation that a run which was pushed waits for; or if the thread is interrupted while it waits: its flag stays set, and all is kept that runs
+     *             if called inside of one of the executor's runs, or of an operation that a run which was pushed waits
+     *             for; or if the thread is interrupted while it waits: its flag stays set, and all is kept that runs
      *             may need, until the executor is closed again
      */
     @Override

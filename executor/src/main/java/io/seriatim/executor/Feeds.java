@@ -3,7 +3,8 @@ package io.seriatim.executor;
 import java.util.List;
 
 /**
- * The variables that are fed, in the order in which {@link Plan#run(io.seriatim.tensor.Tensor...)} takes their values. {@link Executor#feeds} makes it of names.
+ * The variables that are fed, in the order in which {@link Plan#run(io.seriatim.tensor.Tensor...)} takes their values.
+ * {@link Executor#feeds} makes it of names.
  *
  * @param names
  *            their names

@@ -37,12 +37,13 @@ import java.util.concurrent.locks.Lock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A program, analysed once and run many times, by many threads at once. Runs on one scope go in parallel if the program writes nothing that outlives them, else one after the other; runs on different scopes
- * always in parallel. For shapes that it has not met a run first completes the analysis, which the plan keeps.
+ * A program, analysed once and run many times, by many threads at once. Runs on one scope go in parallel if the program
+ * writes nothing that outlives them, else one after the other; runs on different scopes always in parallel. For shapes
+ * that it has not met a run first completes the analysis, which the plan keeps.
  *
  * <p>
- * If a run fails, each variable in the scope has a whole value, that of before the run or the one that the run has computed, and the next run works. A thread that is interrupted ends its run so, and stays
- * interrupted.
+ * If a run fails, each variable in the scope has a whole value, that of before the run or the one that the run has
+ * computed, and the next run works. A thread that is interrupted ends its run so, and stays interrupted.
  */
 public final class Plan {
     private final Executor executor;
@@ -73,14 +74,16 @@ public final class Plan {
         this.reads = Reads.of(block, feeds.names());
         ValueNumbering accesses = global(Set.of()).accesses();
         // What is written by another name may outlive the run, too.
-        this.writesScope = makesAliases || accesses.operations().stream().anyMatch(access -> writesScope(access, accesses));
+        this.writesScope = makesAliases
+                || accesses.operations().stream().anyMatch(access -> writesScope(access, accesses));
     }
 
     /** What normalises in a test names its state among its results, but leaves it as it is. */
     private static boolean writesScope(Access access, ValueNumbering accesses) {
         boolean tests = access.op().attribute("is_test") instanceof Attribute.Bool(boolean set) && set;
         for (int value : access.writes()) {
-            boolean kept = tests && !access.runsBlocks() && java.util.Arrays.stream(access.reads()).anyMatch(read -> read == value);
+            boolean kept = tests && !access.runsBlocks()
+                    && java.util.Arrays.stream(access.reads()).anyMatch(read -> read == value);
             if (accesses.values().get(value).persistable() && !kept) {
                 return true;
             }
@@ -98,7 +101,8 @@ public final class Plan {
         return global.computeIfAbsent(kept, names -> {
             Set<String> wanted = new LinkedHashSet<>(fetches.names());
             names.stream().filter(name -> program.global().var(name) != null).forEach(wanted::add);
-            return new BlockPlan(executor, ValueNumbering.of(program.global(), feeds.names(), List.copyOf(wanted)), once);
+            return new BlockPlan(executor, ValueNumbering.of(program.global(), feeds.names(), List.copyOf(wanted)),
+                    once);
         });
     }
 
@@ -212,12 +216,14 @@ public final class Plan {
     }
 
     static ProgramFailedException interruptedBefore(InterruptedException e) {
-        return new ProgramFailedException("plan", "Interrupted while another run was on the scope; nothing was changed", e);
+        return new ProgramFailedException("plan", "Interrupted while another run was on the scope; nothing was changed",
+                e);
     }
 
     private Map<String, Tensor> fed(Tensor... values) {
         if (values.length != feeds.names().size()) {
-            throw new IllegalArgumentException("The plan is fed " + feeds.names() + ", but is given " + values.length + " tensors");
+            throw new IllegalArgumentException(
+                    "The plan is fed " + feeds.names() + ", but is given " + values.length + " tensors");
         }
         Map<String, Tensor> fed = LinkedHashMap.newLinkedHashMap(values.length);
         for (int i = 0; i < values.length; i++) {
@@ -227,19 +233,22 @@ public final class Plan {
     }
 
     /**
-     * Pushes a run as one operation of an engine, next to operations on arrays: it reads the feeds' variables, overwrites the outputs' and mutates the scope's. Runs of one scope happen in push order. A run
-     * that fails, or finds a reader at its end, fails the outputs and the scope's variable.
+     * Pushes a run as one operation of an engine, next to operations on arrays: it reads the feeds' variables,
+     * overwrites the outputs' and mutates the scope's. Runs of one scope happen in push order. A run that fails, or
+     * finds a reader at its end, fails the outputs and the scope's variable.
      *
      * @param engine
      *            runs the operation on its compute lane
      * @param root
-     *            where variables are that outlive runs; to be touched from now on only in operations that declare {@link Scope#var()}, or after waiting for it
+     *            where variables are that outlive runs; to be touched from now on only in operations that declare
+     *            {@link Scope#var()}, or after waiting for it
      * @param inputs
      *            an array for each feed; those on accelerators are copied to the host
      * @param outputs
      *            arrays of the fetches' types and shapes that get the results; fetches that are left out are not wanted
      * @throws IllegalArgumentException
-     *             if a feed is missing or unknown, an output is no fetch, or an array or the scope belongs to another engine
+     *             if a feed is missing or unknown, an output is no fetch, or an array or the scope belongs to another
+     *             engine
      * @throws IllegalStateException
      *             if the executor is closed, or is being closed; runs that were pushed before still happen
      */
@@ -275,7 +284,8 @@ public final class Plan {
         VarType.TensorType type = desc.type().tensorType();
         if (type != null && Boolean.TRUE.equals(desc.needCheckFeed())) {
             if (!type.matches(value.spec())) {
-                throw new IllegalArgumentException("Feed '" + name + "' must be " + type + " (-1 matches any), but is " + value.spec());
+                throw new IllegalArgumentException(
+                        "Feed '" + name + "' must be " + type + " (-1 matches any), but is " + value.spec());
             }
         }
         return value;
@@ -289,8 +299,11 @@ public final class Plan {
         Cancellation cancellation = new Cancellation();
         RunRecorder recorder = executor.options().recorder();
         Recording recording = recorder == null || !recorder.isRecording() ? null : new Recording(recorder);
-        RunContext context = new RunContext(externals(accesses, root, fed), root.bindings(), new RunContext.Lazy(executor.interpreter(),
-                program.global(), fed, executor.nextRun(), session -> inner(session, cancellation, recording, root)), cancellation,
+        RunContext context = new RunContext(externals(accesses, root, fed), root.bindings(),
+                new RunContext.Lazy(executor.interpreter(),
+                        program.global(), fed, executor.nextRun(),
+                        session -> inner(session, cancellation, recording, root)),
+                cancellation,
                 recording, ReadInstruction::next);
         plan.run(context, frame -> {
             for (int value : accesses.wanted()) {
@@ -313,7 +326,8 @@ public final class Plan {
             case SelectedRows rows -> rows.whole();
             case null -> throw new IllegalArgumentException("Fetch '" + name + "' has no value: nothing computes it");
             default ->
-                throw new IllegalArgumentException("Fetch '" + name + "' holds no tensor; fetch its elements, or join them in the program");
+                throw new IllegalArgumentException(
+                        "Fetch '" + name + "' holds no tensor; fetch its elements, or join them in the program");
         };
     }
 
@@ -323,7 +337,9 @@ public final class Plan {
         Object[] externals = new Object[accesses.externals().length];
         for (int i = 0; i < externals.length; i++) {
             ValueNumbering.Value value = accesses.values().get(accesses.externals()[i]);
-            externals[i] = value.origin() == ValueNumbering.Origin.FED ? fed.get(value.name()) : root.value(value.name());
+            externals[i] = value.origin() == ValueNumbering.Origin.FED
+                    ? fed.get(value.name())
+                    : root.value(value.name());
             if (externals[i] == null) {
                 requireUnread(accesses, accesses.externals()[i]);
             }
@@ -335,11 +351,13 @@ public final class Plan {
     private void requireUnread(ValueNumbering accesses, int value) {
         for (Access access : accesses.operations()) {
             Operation schema = Operations.system().find(access.op().type());
-            if (schema != null && schema.isLowered() && java.util.Arrays.stream(access.reads()).anyMatch(read -> read == value)) {
+            if (schema != null && schema.isLowered()
+                    && java.util.Arrays.stream(access.reads()).anyMatch(read -> read == value)) {
                 ValueNumbering.Value missing = accesses.values().get(value);
                 OpDesc op = access.op();
                 throw new IllegalArgumentException(
-                        "Variable '" + missing.name() + "' has no value, but operation " + access.index() + " (" + op.type()
+                        "Variable '" + missing.name() + "' has no value, but operation " + access.index() + " ("
+                                + op.type()
                                 + ") reads it: " + (missing.persistable()
                                         ? "run the startup program first, or set it in the scope"
                                         : "feed it; the plan is fed " + feeds.names()));
@@ -348,7 +366,8 @@ public final class Plan {
     }
 
     private void inner(BlockSession session, Cancellation cancellation, @Nullable Recording recording, Scope root) {
-        inner.computeIfAbsent(session.block().index(), _ -> new BlockPlan(executor, ValueNumbering.inner(session.block(), mentions()), false))
+        inner.computeIfAbsent(session.block().index(),
+                _ -> new BlockPlan(executor, ValueNumbering.inner(session.block(), mentions()), false))
                 .run(session, cancellation, recording, makesAliases || root.sharesMemory());
     }
 

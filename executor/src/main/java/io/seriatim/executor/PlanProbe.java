@@ -19,13 +19,15 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a plan is made of for given feeds, to be measured: its kernels in a plain loop, and its memory. It has memory of its own beside that of the plan's runs, but works on the executor's scope, so that neither
- * a run of the plan nor another loop may be under way at the same time.
+ * What a plan is made of for given feeds, to be measured: its kernels in a plain loop, and its memory. It has memory of
+ * its own beside that of the plan's runs, but works on the executor's scope, so that neither a run of the plan nor
+ * another loop may be under way at the same time.
  */
 public final class PlanProbe implements AutoCloseable {
     private static final BlockExecution NO_BLOCKS = session -> {
         throw new IllegalStateException(
-                "Block " + session.block().index() + " has a plan of its own: a program that runs blocks has no bare loop");
+                "Block " + session.block().index()
+                        + " has a plan of its own: a program that runs blocks has no bare loop");
     };
 
     private final CompiledPlan plan;
@@ -42,7 +44,8 @@ public final class PlanProbe implements AutoCloseable {
             fed.put(plan.feeds().names().get(i), feeds[i]);
         }
         this.context = new RunContext(plan.externals(this.plan.accesses(), scope, fed), scope.bindings(),
-                new RunContext.Lazy(executor.interpreter(), plan.program().global(), fed, 0, NO_BLOCKS), new Cancellation(), null, ReadInstruction::next);
+                new RunContext.Lazy(executor.interpreter(), plan.program().global(), fed, 0, NO_BLOCKS),
+                new Cancellation(), null, ReadInstruction::next);
         this.frame = new Frame(this.plan, executor.options(), executor.streams());
         frame.begin(context, null);
         List<Work> all = new ArrayList<>();
@@ -69,7 +72,8 @@ public final class PlanProbe implements AutoCloseable {
     }
 
     /**
-     * Makes an executor run in parallel also what is too small to gain by it, so that what its threads cost can be measured.
+     * Makes an executor run in parallel also what is too small to gain by it, so that what its threads cost can be
+     * measured.
      *
      * @param builder
      *            of an executor of several threads
@@ -80,8 +84,9 @@ public final class PlanProbe implements AutoCloseable {
     }
 
     /**
-     * The plan's kernels with their arguments, one after the other in the order of the program, on the calling thread: what no plan can be faster than with one thread. A plan in which something is more than
-     * kernels on planned memory, such as an operation whose shape its input's values decide, is run as with one thread.
+     * The plan's kernels with their arguments, one after the other in the order of the program, on the calling thread:
+     * what no plan can be faster than with one thread. A plan in which something is more than kernels on planned
+     * memory, such as an operation whose shape its input's values decide, is run as with one thread.
      *
      * @param kernelThreads
      *            how many threads each kernel may use, where it can use several

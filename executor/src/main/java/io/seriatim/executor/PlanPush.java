@@ -33,7 +33,8 @@ record PlanPush(Plan plan, List<String> feeds, List<String> fetches) {
         for (String feed : feeds) {
             NDArray array = inputs.get(feed);
             if (array == null) {
-                throw new IllegalArgumentException("The plan is fed " + feeds + ", but no array is given for '" + feed + "'");
+                throw new IllegalArgumentException(
+                        "The plan is fed " + feeds + ", but no array is given for '" + feed + "'");
             }
             reads.add(array);
         }
@@ -46,7 +47,8 @@ record PlanPush(Plan plan, List<String> feeds, List<String> fetches) {
     void push(Engine engine, Scope scope, List<NDArray> inputs, List<NDArray> outputs) {
         if (inputs.size() != feeds.size() || outputs.size() != fetches.size()) {
             throw new IllegalArgumentException(
-                    "The plan is fed " + feeds + " and computes " + fetches + ", but is given " + inputs.size() + " and "
+                    "The plan is fed " + feeds + " and computes " + fetches + ", but is given " + inputs.size()
+                            + " and "
                             + outputs.size() + " arrays");
         }
         push(engine, scope, inputs, fetches, outputs);
@@ -67,7 +69,8 @@ record PlanPush(Plan plan, List<String> feeds, List<String> fetches) {
         }
     }
 
-    private void push(Engine engine, Scope scope, Var turn, List<NDArray> reads, List<String> wanted, List<NDArray> writes) {
+    private void push(Engine engine, Scope scope, Var turn, List<NDArray> reads, List<String> wanted,
+            List<NDArray> writes) {
         // Results are written when the run has ended, so outputs may be feeds.
         NDArrays.on(engine).push(NAME, reads, writes, (in, out) -> {
             Results results = plan.runPushed(scope, in.toArray(Tensor[]::new));
@@ -84,8 +87,9 @@ record PlanPush(Plan plan, List<String> feeds, List<String> fetches) {
         Set<String> others = new HashSet<>(given);
         known.forEach(others::remove);
         if (!others.isEmpty()) {
-            throw new IllegalArgumentException("What is " + what + " by the plan is " + known + ", but an array is given for " + others
-                    + ": compile the plan with it");
+            throw new IllegalArgumentException(
+                    "What is " + what + " by the plan is " + known + ", but an array is given for " + others
+                            + ": compile the plan with it");
         }
     }
 
@@ -93,7 +97,8 @@ record PlanPush(Plan plan, List<String> feeds, List<String> fetches) {
         for (int i = 0; i < names.size(); i++) {
             if (!arrays.get(i).engine().equals(engine)) {
                 throw new IllegalArgumentException("The array for '" + names.get(i) + "', " + arrays.get(i)
-                        + ", is on another engine than the plan is pushed on, which cannot order the two: push on the arrays' engine");
+                        + ", is on another engine than the plan is pushed on, which cannot order the two: push on "
+                        + "the arrays' engine");
             }
         }
     }
@@ -101,12 +106,14 @@ record PlanPush(Plan plan, List<String> feeds, List<String> fetches) {
     private static void requireFits(String name, Tensor result, Tensor array) {
         if (result.dtype() != array.dtype() || !result.shape().equals(array.shape())) {
             throw new IllegalArgumentException(
-                    "The result '" + name + "' is " + result.dtype() + " " + result.shape() + ", but the array that it goes to is "
+                    "The result '" + name + "' is " + result.dtype() + " " + result.shape()
+                            + ", but the array that it goes to is "
                             + array.dtype() + " " + array.shape() + ": give an array of the result's type and shape");
         }
     }
 
     private static void copy(Tensor from, Tensor to) {
-        PreparedKernels.system().get(Copy.PLAIN, to.place(), from.spec(), to.spec()).run(new Tensor[]{from, to}, KernelContext.current());
+        PreparedKernels.system().get(Copy.PLAIN, to.place(), from.spec(), to.spec()).run(new Tensor[]{from, to},
+                KernelContext.current());
     }
 }

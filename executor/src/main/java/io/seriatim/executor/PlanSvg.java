@@ -61,7 +61,8 @@ final class PlanSvg {
         return String.format(Locale.ROOT,
                 "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%1$d\" height=\"%2$d\" viewBox=\"0 0 %1$d %2$d\""
                         + " font-family=\"Helvetica, sans-serif\" font-size=\"11\">%n",
-                right + LEFT, bottom + LEFT) + STYLE + "<rect class=\"back\" width=\"100%\" height=\"100%\"/>\n" + lines + boxes
+                right + LEFT, bottom + LEFT) + STYLE + "<rect class=\"back\" width=\"100%\" height=\"100%\"/>\n" + lines
+                + boxes
                 + "</svg>\n";
     }
 
@@ -80,7 +81,8 @@ final class PlanSvg {
         for (String lane : lanes) {
             int stream = plan.streams().streams().stream().map(Streams.Key::toString).toList().indexOf(lane);
             boxes.append(
-                    String.format(Locale.ROOT, "<rect class=\"box %s\" x=\"%d\" y=\"%d\" width=\"12\" height=\"12\"/>", color(stream), x,
+                    String.format(Locale.ROOT, "<rect class=\"box %s\" x=\"%d\" y=\"%d\" width=\"12\" height=\"12\"/>",
+                            color(stream), x,
                             bottom + 4));
             text("", x + 17, bottom + 14, lane);
             x += 30 + LETTER * lane.length();
@@ -148,7 +150,9 @@ final class PlanSvg {
                 ? " memory"
                 : edge.event() ? " event" : edge.reason() == PlanView.Reason.STREAM ? " stream" : "";
         lines.append(
-                String.format(Locale.ROOT, "<path class=\"edge%s\" d=\"M%d %dC%d %d %d %d %d %d\"><title>%s</title></path>%n", style, fromX,
+                String.format(Locale.ROOT,
+                        "<path class=\"edge%s\" d=\"M%d %dC%d %d %d %d %d %d\"><title>%s</title></path>%n", style,
+                        fromX,
                         fromY, fromX + aside, fromY + GAP_Y / 2, toX + aside, y[to] - GAP_Y / 2, toX, y[to],
                         escaped(edge.from() + " before " + to + ": " + edge.reason().name().toLowerCase(Locale.ROOT)
                                 + (edge.event() ? ", event" : ""))));
@@ -157,20 +161,24 @@ final class PlanSvg {
     private void box(int index, int x, int y) {
         Task task = plan.tasks().get(index);
         right = Math.max(right, x + WIDTH + GAP_X);
-        String details = index + " " + Printable.of(task.name()) + "\non " + view.lane(index) + "\n" + view.kernels(task) + "\nreads "
+        String details = index + " " + Printable.of(task.name()) + "\non " + view.lane(index) + "\n"
+                + view.kernels(task) + "\nreads "
                 + labels(task.reads())
                 + "\nwrites " + labels(task.writes());
         boxes.append(String.format(Locale.ROOT,
                 "<g><title>%s</title><rect class=\"box %s%s\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"4\"/>",
-                escaped(details), color(plan.streams().stream()[index]), task instanceof Task.Interpreted ? " interpreted" : "", x, y,
+                escaped(details), color(plan.streams().stream()[index]),
+                task instanceof Task.Interpreted ? " interpreted" : "", x, y,
                 WIDTH,
                 HEIGHT));
-        boxes.append(String.format(Locale.ROOT, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">%s</text></g>%n", x + WIDTH / 2,
+        boxes.append(String.format(Locale.ROOT, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">%s</text></g>%n",
+                x + WIDTH / 2,
                 y + HEIGHT / 2 + 4, escaped(shortened(index + " " + Printable.of(task.name()), WIDTH))));
     }
 
     private String labels(int[] values) {
-        return Arrays.stream(values).mapToObj(value -> Printable.of(plan.values().name(value))).collect(Collectors.joining(", "));
+        return Arrays.stream(values).mapToObj(value -> Printable.of(plan.values().name(value)))
+                .collect(Collectors.joining(", "));
     }
 
     /** One arena: to the right the order of the program, upwards the offset. */
@@ -178,21 +186,25 @@ final class PlanSvg {
         if (bytes == 0) {
             return;
         }
-        note(String.format(Locale.ROOT, "Arena of %s: %,d bytes upwards, tasks 0 to %,d to the right", place, bytes, tasks - 1));
-        boxes.append(String.format(Locale.ROOT, "<rect class=\"frame\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/>%n", LEFT, bottom,
+        note(String.format(Locale.ROOT, "Arena of %s: %,d bytes upwards, tasks 0 to %,d to the right", place, bytes,
+                tasks - 1));
+        boxes.append(String.format(Locale.ROOT,
+                "<rect class=\"frame\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/>%n", LEFT, bottom,
                 ARENA_WIDTH,
                 ARENA_HEIGHT));
         MemoryPlan memory = plan.memory();
         for (int value : view.memories()) {
             if (memory.offsets()[value] >= 0 && place.equals(view.place(value))) {
-                lies(bytes, memory.offsets()[value], view.bytes(value), view.lifetimes().first()[value], view.lifetimes().last(value),
+                lies(bytes, memory.offsets()[value], view.bytes(value), view.lifetimes().first()[value],
+                        view.lifetimes().last(value),
                         Printable.of(plan.values().name(value)), value);
             }
         }
         for (int i = 0; i < tasks; i++) {
             if (plan.tasks().get(i) instanceof Task.Compute compute && compute.place().equals(place)) {
                 for (int j = 0; j < memory.temporaries()[i].length; j++) {
-                    lies(bytes, memory.temporaries()[i][j], compute.temporaries().get(j).bytes(), i, i, "temporary of " + compute.name(),
+                    lies(bytes, memory.temporaries()[i][j], compute.temporaries().get(j).bytes(), i, i,
+                            "temporary of " + compute.name(),
                             i);
                 }
             }
@@ -213,10 +225,12 @@ final class PlanSvg {
         String span = first == last ? "task " + first : "tasks " + first + " to " + last;
         String details = String.format(Locale.ROOT, "%s%n%s%nbytes %,d to %,d", name, span, offset, offset + bytes);
         boxes.append(String.format(Locale.ROOT,
-                "<g><title>%s</title><rect class=\"box c%d\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>", escaped(details),
+                "<g><title>%s</title><rect class=\"box c%d\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>",
+                escaped(details),
                 number % COLORS, x, y, width, height));
         if (width > 5 * LETTER && height >= 12) {
-            boxes.append(String.format(Locale.ROOT, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%s</text>", x + width / 2,
+            boxes.append(String.format(Locale.ROOT, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%s</text>",
+                    x + width / 2,
                     y + height / 2 + 4, escaped(shortened(name, (int) width))));
         }
         boxes.append("</g>\n");
@@ -224,7 +238,8 @@ final class PlanSvg {
 
     private void text(String style, int x, int y, String text) {
         boxes.append(
-                String.format(Locale.ROOT, "<text%s x=\"%d\" y=\"%d\">%s</text>%n", style.isEmpty() ? "" : " class=\"" + style + "\"", x, y,
+                String.format(Locale.ROOT, "<text%s x=\"%d\" y=\"%d\">%s</text>%n",
+                        style.isEmpty() ? "" : " class=\"" + style + "\"", x, y,
                         escaped(text)));
     }
 
@@ -234,6 +249,7 @@ final class PlanSvg {
     }
 
     private static String escaped(String text) {
-        return Printable.lines(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("\"", "&quot;");
+        return Printable.lines(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("\"",
+                "&quot;");
     }
 }

@@ -50,29 +50,36 @@ final class PlanText {
 
     @FormatMethod
     private void line(String format, Object... args) {
-        Object[] printable = Arrays.stream(args).map(arg -> arg instanceof String name ? Printable.of(name) : arg).toArray();
+        Object[] printable = Arrays.stream(args).map(arg -> arg instanceof String name ? Printable.of(name) : arg)
+                .toArray();
         text.append(String.format(Locale.ROOT, format, printable)).append('\n');
     }
 
     private void head() {
         Options options = view.options();
-        String fed = plan.accesses().values().stream().filter(value -> value.origin() == ValueNumbering.Origin.FED).map(ValueNumbering.Value::name)
+        String fed = plan.accesses().values().stream().filter(value -> value.origin() == ValueNumbering.Origin.FED)
+                .map(ValueNumbering.Value::name)
                 .distinct().collect(Collectors.joining(", "));
-        line("plan of %d operations in %d tasks, on %s with %d thread%s, %s", plan.accesses().operations().size(), plan.tasks().size(),
+        line("plan of %d operations in %d tasks, on %s with %d thread%s, %s", plan.accesses().operations().size(),
+                plan.tasks().size(),
                 options.place(), options.threads(), options.threads() == 1 ? "" : "s",
-                options.inOrder() && plan.streams().isHostOnly() ? "in the order of the program" : "in any order that dependencies allow");
+                options.inOrder() && plan.streams().isHostOnly()
+                        ? "in the order of the program"
+                        : "in any order that dependencies allow");
         line("fed      %s", fed.isEmpty() ? "nothing" : fed);
         line("fetched  %s", view.fetches().isEmpty() ? "nothing" : String.join(", ", view.fetches()));
     }
 
     private void variables() {
         List<ValueNumbering.Value> all = plan.accesses().values();
-        line("%n1 variables: %d values of %d variables", all.size(), all.stream().map(ValueNumbering.Value::name).distinct().count());
+        line("%n1 variables: %d values of %d variables", all.size(),
+                all.stream().map(ValueNumbering.Value::name).distinct().count());
         Table table = new Table("value", "variable", "origin", "persistable", "type");
         for (int i = 0; i < all.size(); i++) {
             ValueNumbering.Value value = all.get(i);
             String type = values.spec(i) == null ? "known when run" : String.valueOf(values.spec(i));
-            table.row(i, value.name(), value.origin().name().toLowerCase(Locale.ROOT), value.persistable() ? "yes" : "no",
+            table.row(i, value.name(), value.origin().name().toLowerCase(Locale.ROOT),
+                    value.persistable() ? "yes" : "no",
                     values.constant(i) == null ? type : type + ", follows from shapes");
         }
         table.print();
@@ -93,7 +100,8 @@ final class PlanText {
                 .forEach(access -> left.merge(access.op().type(), 1, Integer::sum));
         if (!left.isEmpty()) {
             line("  without a task, since planning has done them or no one needs more of them: %s",
-                    left.entrySet().stream().map(entry -> entry.getValue() + " " + entry.getKey()).collect(Collectors.joining(", ")));
+                    left.entrySet().stream().map(entry -> entry.getValue() + " " + entry.getKey())
+                            .collect(Collectors.joining(", ")));
         }
     }
 
@@ -101,7 +109,8 @@ final class PlanText {
         Table table = new Table("task", "transfer", "of", "from", "to", "bytes");
         for (int i = 0; i < plan.tasks().size(); i++) {
             if (plan.tasks().get(i) instanceof Task.Transfer transfer) {
-                table.row(i, transfer.name(), view.label(transfer.from()), transfer.source(), transfer.target(), size(transfer.from()));
+                table.row(i, transfer.name(), view.label(transfer.from()), transfer.source(), transfer.target(),
+                        size(transfer.from()));
             }
         }
         line("%n  transfers: %s", table.isEmpty() ? "none" : table.size());
@@ -114,7 +123,8 @@ final class PlanText {
             for (Access access : plan.tasks().get(i).operations()) {
                 for (var attribute : access.op().attributes()) {
                     for (int block : attribute.value().blocks()) {
-                        table.row(i, access.op().type(), block, plan.accesses().block().program().block(block).ops().size());
+                        table.row(i, access.op().type(), block,
+                                plan.accesses().block().program().block(block).ops().size());
                     }
                 }
             }
@@ -162,7 +172,9 @@ final class PlanText {
             int[] waits = stream < 0 ? streams.hostWaits()[i] : streams.waits()[i];
             if (stream >= 0 || waits.length > 0) {
                 table.row(i, plan.tasks().get(i).name(), stream < 0 ? "host" : stream,
-                        waits.length == 0 ? "-" : Arrays.stream(waits).mapToObj(String::valueOf).collect(Collectors.joining(", ")),
+                        waits.length == 0
+                                ? "-"
+                                : Arrays.stream(waits).mapToObj(String::valueOf).collect(Collectors.joining(", ")),
                         streams.recorded()[i] ? "yes" : "no");
             }
         }
@@ -176,7 +188,8 @@ final class PlanText {
         for (int value : memories) {
             int first = view.lifetimes().first()[value];
             int last = view.lifetimes().last(value);
-            table.row(value, values.name(value), first < 0 ? "before" : first, last, plan.tasks().get(last).name(), size(value),
+            table.row(value, values.name(value), first < 0 ? "before" : first, last, plan.tasks().get(last).name(),
+                    size(value),
                     where(value));
         }
         table.print();
@@ -189,7 +202,9 @@ final class PlanText {
                         ? "the caller's"
                         : values.isPersistable(value) || values.origin(value) == ValueNumbering.Origin.OUTSIDE
                                 ? "the scope's"
-                                : values.constant(value) != null ? "the plan's" : values.isWanted(value) ? "own, wanted" : "own";
+                                : values.constant(value) != null
+                                        ? "the plan's"
+                                        : values.isWanted(value) ? "own, wanted" : "own";
     }
 
     private String size(int value) {
@@ -203,7 +218,8 @@ final class PlanText {
 
     private void memory() {
         MemoryPlan memory = plan.memory();
-        line("%n6 memory: %,d bytes in all, %,d without sharing, largest live set %,d, in place %d", memory.arenaBytes(), memory.sum(),
+        line("%n6 memory: %,d bytes in all, %,d without sharing, largest live set %,d, in place %d",
+                memory.arenaBytes(), memory.sum(),
                 memory.live(), memory.inPlace());
         memory.arenas().forEach((place, bytes) -> line("  arena of %s: %,d bytes", place, bytes));
         List<Piece> pieces = new ArrayList<>();
@@ -217,7 +233,8 @@ final class PlanText {
             if (plan.tasks().get(i) instanceof Task.Compute compute) {
                 for (int j = 0; j < memory.temporaries()[i].length; j++) {
                     long offset = memory.temporaries()[i][j];
-                    pieces.add(new Piece(compute.place(), offset, offset + compute.temporaries().get(j).bytes(), "temporary of task " + i));
+                    pieces.add(new Piece(compute.place(), offset, offset + compute.temporaries().get(j).bytes(),
+                            "temporary of task " + i));
                 }
             }
         }

@@ -34,7 +34,10 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-/** What an executor makes of a program, step by step, to read or to look at. Nothing is run, and neither parameters nor values to feed are needed: shapes are enough. */
+/**
+ * What an executor makes of a program, step by step, to read or to look at. Nothing is run, and neither parameters nor
+ * values to feed are needed: shapes are enough.
+ */
 public final class PlanView {
     private final CompiledPlan plan;
     private final Options options;
@@ -114,7 +117,8 @@ public final class PlanView {
      * @throws ProgramFailedException
      *             if shapes do not fit one another
      */
-    public static PlanView of(Executor executor, Program program, long batch, Map<String, long[]> shapes, List<String> fetches) {
+    public static PlanView of(Executor executor, Program program, long batch, Map<String, long[]> shapes,
+            List<String> fetches) {
         if (batch < 1) {
             throw new IllegalArgumentException("batch must be 1 or more, but is " + batch);
         }
@@ -129,10 +133,13 @@ public final class PlanView {
         List<String> fed = given.keySet().stream().filter(name -> !block.get(name).isPersistable()).toList();
         try (StandIns standIns = new StandIns(given)) {
             Scope scope = new Scope();
-            given.keySet().stream().filter(name -> !fed.contains(name)).forEach(name -> scope.set(name, standIns.get(name)));
+            given.keySet().stream().filter(name -> !fed.contains(name))
+                    .forEach(name -> scope.set(name, standIns.get(name)));
             Plan plan = executor.outline(program, new Feeds(fed), new Fetches(fetches));
             try {
-                return new PlanView(plan.specialisation(scope, Sharing.NONE, fed.stream().map(standIns::get).toArray(Tensor[]::new)),
+                return new PlanView(
+                        plan.specialisation(scope, Sharing.NONE,
+                                fed.stream().map(standIns::get).toArray(Tensor[]::new)),
                         executor.options(),
                         fetches);
             } finally {
@@ -142,7 +149,8 @@ public final class PlanView {
     }
 
     /** What a run would find in the scope or be fed. */
-    private static Map<String, TensorSpec> given(Block block, long batch, Map<String, long[]> shapes, List<String> fetches) {
+    private static Map<String, TensorSpec> given(Block block, long batch, Map<String, long[]> shapes,
+            List<String> fetches) {
         ValueNumbering accesses = ValueNumbering.of(block, List.of(), fetches);
         Set<Integer> computedWith = new TreeSet<>();
         for (Access access : accesses.operations()) {
@@ -151,15 +159,20 @@ public final class PlanView {
                 Arrays.stream(access.reads()).forEach(computedWith::add);
             }
         }
-        Set<String> fed = block.ops().stream().filter(op -> op.type().equals("feed") || op.type().equals(ReadInstruction.TYPE))
+        Set<String> fed = block.ops().stream()
+                .filter(op -> op.type().equals("feed") || op.type().equals(ReadInstruction.TYPE))
                 .map(OpDesc::outputNames).flatMap(List::stream).collect(Collectors.toSet());
         Map<String, TensorSpec> given = new LinkedHashMap<>();
         for (int value : accesses.externals()) {
             String name = accesses.values().get(value).name();
             VarDesc desc = block.var(name);
-            if (desc != null && desc.type() instanceof VarType.Dense(VarType.TensorType type, Integer _) && (desc.isPersistable()
-                    || fed.contains(name) || Boolean.TRUE.equals(desc.needCheckFeed()) || computedWith.contains(value))) {
-                long[] dims = shapes.containsKey(name) ? Objects.requireNonNull(shapes.get(name)).clone() : type.shape();
+            if (desc != null && desc.type() instanceof VarType.Dense(VarType.TensorType type, Integer _)
+                    && (desc.isPersistable()
+                            || fed.contains(name) || Boolean.TRUE.equals(desc.needCheckFeed())
+                            || computedWith.contains(value))) {
+                long[] dims = shapes.containsKey(name)
+                        ? Objects.requireNonNull(shapes.get(name)).clone()
+                        : type.shape();
                 Arrays.setAll(dims, i -> dims[i] < 0 ? batch : dims[i]);
                 given.put(name, TensorSpec.of(type.dtype(), dims));
             }
@@ -238,12 +251,15 @@ public final class PlanView {
             case Task.Compute compute -> {
                 Map<String, Integer> counts = new LinkedHashMap<>();
                 for (Stage stage : compute.stages()) {
-                    counts.merge(stage.name() + " (" + (stage.kernel() == null ? "java" : stage.kernel().provider()) + ")", 1,
+                    counts.merge(
+                            stage.name() + " (" + (stage.kernel() == null ? "java" : stage.kernel().provider()) + ")",
+                            1,
                             Integer::sum);
                 }
                 yield counts.isEmpty()
                         ? "nothing to do"
-                        : counts.entrySet().stream().map(entry -> entry.getKey() + (entry.getValue() == 1 ? "" : " ×" + entry.getValue()))
+                        : counts.entrySet().stream()
+                                .map(entry -> entry.getKey() + (entry.getValue() == 1 ? "" : " ×" + entry.getValue()))
                                 .collect(Collectors.joining(", "));
             }
         };
@@ -257,7 +273,8 @@ public final class PlanView {
 
     /** The values that have memory of their own or lie in an arena, not those that are other ones changed in place. */
     int[] memories() {
-        return IntStream.range(0, plan.values().size()).filter(i -> plan.values().memory(i) == i && lifetimes.last(i) >= 0).toArray();
+        return IntStream.range(0, plan.values().size())
+                .filter(i -> plan.values().memory(i) == i && lifetimes.last(i) >= 0).toArray();
     }
 
     /** How large a value is; −1 if only a run knows. */
@@ -287,7 +304,8 @@ public final class PlanView {
     }
 
     /**
-     * A picture: the tasks, each below all that it waits for, and beneath them what lies in memory from which task to which. It fits light and dark backgrounds. Of a long program the first 400 tasks.
+     * A picture: the tasks, each below all that it waits for, and beneath them what lies in memory from which task to
+     * which. It fits light and dark backgrounds. Of a long program the first 400 tasks.
      *
      * @return an SVG document
      */

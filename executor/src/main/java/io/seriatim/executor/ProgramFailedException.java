@@ -5,7 +5,10 @@ import java.io.Serial;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** An operation of a program has failed. The message says which, with its inputs' shapes and where it was built, if the program says so; the cause is what it threw. */
+/**
+ * An operation of a program has failed. The message says which, with its inputs' shapes and where it was built, if the
+ * program says so; the cause is what it threw.
+ */
 public final class ProgramFailedException extends RuntimeException {
     @Serial
     private static final long serialVersionUID = 1;
@@ -28,7 +31,8 @@ public final class ProgramFailedException extends RuntimeException {
 
     /** The same failure, as callers get it. */
     static ProgramFailedException of(RunFailure failure) {
-        ProgramFailedException e = new ProgramFailedException(failure.operation(), String.valueOf(failure.getMessage()), failure.getCause(),
+        ProgramFailedException e = new ProgramFailedException(failure.operation(), String.valueOf(failure.getMessage()),
+                failure.getCause(),
                 failure.callStack());
         e.setStackTrace(failure.getStackTrace());
         for (Throwable suppressed : failure.getSuppressed()) {
@@ -40,16 +44,19 @@ public final class ProgramFailedException extends RuntimeException {
     /**
      * The operation that failed.
      *
-     * @return its type; {@code memcpy_h2d}, {@code memcpy_d2h} or {@code memcpy_d2d} for a copy between places, {@code plan} if it was none of them, as when there is no memory for temporaries
+     * @return its type; {@code memcpy_h2d}, {@code memcpy_d2h} or {@code memcpy_d2d} for a copy between places,
+     * {@code plan} if it was none of them, as when there is no memory for temporaries
      */
     public String operation() {
         return operation;
     }
 
     /**
-     * The call stack with which the operation was built. The message has only its innermost line outside of the framework.
+     * The call stack with which the operation was built. The message has only its innermost line outside of the
+     * framework.
      *
-     * @return the lines of the operation's attribute {@code op_callstack}: for programs of PaddlePaddle those of Python, the innermost last; empty if the program does not say
+     * @return the lines of the operation's attribute {@code op_callstack}: for programs of PaddlePaddle those of
+     * Python, the innermost last; empty if the program does not say
      */
     public List<String> callStack() {
         return callStack;

@@ -31,7 +31,8 @@ public record ReadInstruction(int index, String name, List<String> outputs, List
         List<String> outputs = op.output("Out");
         List<VarType.@Nullable TensorType> types = new ArrayList<>();
         VarDesc reader = block.find(name);
-        if (reader != null && reader.type() instanceof VarType.Reader(List<VarType.Dense> tensors) && tensors.size() == outputs.size()) {
+        if (reader != null && reader.type() instanceof VarType.Reader(List<VarType.Dense> tensors)
+                && tensors.size() == outputs.size()) {
             tensors.forEach(tensor -> types.add(tensor.tensor()));
         } else {
             // A file may say it of the variables only.
@@ -77,8 +78,10 @@ public record ReadInstruction(int index, String name, List<String> outputs, List
         if (value instanceof Reader reader) {
             return reader;
         }
-        throw new IllegalArgumentException("Operation " + index + " (read, outputs " + outputs + ") takes batches from reader '" + name
-                + "', but the scope has " + (value == null ? "none" : "no reader of that name, but a " + value.getClass().getSimpleName())
+        throw new IllegalArgumentException("Operation " + index + " (read, outputs " + outputs
+                + ") takes batches from reader '" + name
+                + "', but the scope has "
+                + (value == null ? "none" : "no reader of that name, but a " + value.getClass().getSimpleName())
                 + ": give it one with scope.set(\"" + name + "\", Reader.of(source)), or feed all of " + outputs);
     }
 
@@ -90,14 +93,16 @@ public record ReadInstruction(int index, String name, List<String> outputs, List
             case Reader.Outcome.Failed(Error e) -> throw e;
             case Reader.Outcome.Failed(Throwable e) -> throw new IllegalStateException("The source threw " + e, e);
             case Reader.Outcome.Sign sign -> throw new IllegalStateException(
-                    "Reader '" + name + "' was closed while a run waited for its batch (" + sign + "): close readers after the runs");
+                    "Reader '" + name + "' was closed while a run waited for its batch (" + sign
+                            + "): close readers after the runs");
         };
     }
 
     private List<Tensor> checked(List<Tensor> batch) {
         if (batch.size() != outputs.size()) {
-            throw new IllegalArgumentException("A batch of reader '" + name + "' must have " + outputs.size() + " tensors, for " + outputs
-                    + ", but has " + batch.size());
+            throw new IllegalArgumentException(
+                    "A batch of reader '" + name + "' must have " + outputs.size() + " tensors, for " + outputs
+                            + ", but has " + batch.size());
         }
         for (int i = 0; i < batch.size(); i++) {
             VarType.TensorType type = types.get(i);

@@ -23,33 +23,43 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a program's {@code read} operations take their batches from: a source that is read ahead on the copy lane of an engine. A scope makes it known to programs: {@code scope.set("data", reader)}; outside of
- * programs {@link #next} takes a batch.
+ * What a program's {@code read} operations take their batches from: a source that is read ahead on the copy lane of an
+ * engine. A scope makes it known to programs: {@code scope.set("data", reader)}; outside of programs {@link #next}
+ * takes a batch.
  *
  * <ul>
  * <li>Runs get the batches in the order of the source, each batch once, whichever threads and plans they are of.
  * <li>After the last batch one run throws {@link EndOfDataException}; the one after it begins the data again.
- * <li>A program with several readers goes through them in step: a run takes a batch of each, and when one is at its end all begin again.
- * <li>Reading ahead begins with the first run, and anew with the first after each end or reset, so that the source may be changed in between.
+ * <li>A program with several readers goes through them in step: a run takes a batch of each, and when one is at its end
+ * all begin again.
+ * <li>Reading ahead begins with the first run, and anew with the first after each end or reset, so that the source may
+ * be changed in between.
  * </ul>
  */
 public final class Reader implements AutoCloseable {
     /*
-     * A place in the order of the batches is a Slot. The source is asked by operations of the engine, which all mutate the reader's variable, so one at a time; each asks for the first slot that has not been asked for, and keeps the
+     * A place in the order of the batches is a Slot. The source is asked by operations of the engine, which all mutate
+     * the reader's variable, so one at a time; each asks for the first slot that has not been asked for, and keeps the
      * outcome there. The queue has the slots that no run has claimed.
      *
-     * A run claims under the lock, pushes without it, and waits for its own slot only. A run holds its scope while it reads, and a shared engine may be full of operations that wait for that scope: so a push must not wait for room. Pushes
-     * inside of operations do not, which is why each is made inside of one, of an engine that runs it on the pushing thread. On a shared engine without threads a push runs operations, which may claim in their turn: no lock is held then. Since an
-     * operation belongs to no slot, no run depends on what another has yet to push: before a run waits, there are as many operations to come as there are slots to be asked for, or more, and one that finds none does nothing. The wait is one
-     * of the engine, so it ends on engines with one worker and without threads too.
+     * A run claims under the lock, pushes without it, and waits for its own slot only. A run holds its scope while it
+     * reads, and a shared engine may be full of operations that wait for that scope: so a push must not wait for room.
+     * Pushes inside of operations do not, which is why each is made inside of one, of an engine that runs it on the
+     * pushing thread. On a shared engine without threads a push runs operations, which may claim in their turn: no lock
+     * is held then. Since an operation belongs to no slot, no run depends on what another has yet to push: before a run
+     * waits, there are as many operations to come as there are slots to be asked for, or more, and one that finds none
+     * does nothing. The wait is one of the engine, so it ends on engines with one worker and without threads too.
      *
-     * The end is an outcome like a batch: the run that has claimed it throws. Slots behind it in the same epoch are void: their operations leave the source alone, and who has claimed one claims again. Both first
-     * begin a new epoch, unless another has: whoever comes first discards the queue. The source is reset by the first operation of the new epoch, in the order of the variable, so after all that the old one
-     * had begun.
+     * The end is an outcome like a batch: the run that has claimed it throws. Slots behind it in the same epoch are
+     * void: their operations leave the source alone, and who has claimed one claims again. Both first begin a new
+     * epoch, unless another has: whoever comes first discards the queue. The source is reset by the first operation of
+     * the new epoch, in the order of the variable, so after all that the old one had begun.
      *
-     * Runs that read from several readers claim from all at once, and begin all anew at once, holding all locks, taken in the order of the readers' numbers: the k-th claims of an epoch belong together.
+     * Runs that read from several readers claim from all at once, and begin all anew at once, holding all locks, taken
+     * in the order of the readers' numbers: the k-th claims of an epoch belong together.
      *
-     * Closing looks at another lock, that of the source. Neither is taken while the other is wanted: the queue's comes first, and closing has left the source's when it takes the queue's.
+     * Closing looks at another lock, that of the source. Neither is taken while the other is wanted: the queue's comes
+     * first, and closing has left the source's when it takes the queue's.
      */
     private static final Lane LANE = new Lane("cpu", Lane.Queue.COPY);
     private static final int AHEAD = 2;
@@ -59,7 +69,10 @@ public final class Reader implements AutoCloseable {
     private final BatchSource source;
     private final int capacity;
     private final Engine engine;
-    /** Runs operations that push others, each on the thread that pushes it; null if the reader's engine is its own, where there is room. Without threads, it needs no closing. */
+    /**
+     * Runs operations that push others, each on the thread that pushes it; null if the reader's engine is its own,
+     * where there is room. Without threads, it needs no closing.
+     */
     private final @Nullable Engine pusher;
     private final Var var;
     private final ReentrantLock lock = new ReentrantLock();
@@ -250,7 +263,8 @@ public final class Reader implements AutoCloseable {
          * Reads on the copy lane of an engine, instead of one of the reader's own.
          *
          * @param shared
-         *            must be open as long as the reader is used; the reader has up to one more operation pending than it reads ahead, and pushes them without waiting for room
+         *            must be open as long as the reader is used; the reader has up to one more operation pending than
+         *            it reads ahead, and pushes them without waiting for room
          * @return this
          */
         public Builder engine(Engine shared) {
@@ -298,7 +312,10 @@ public final class Reader implements AutoCloseable {
         return new Builder(source);
     }
 
-    /** Begins the data again with the next run, and discards what was read ahead. Runs that are waiting for a batch still get it. */
+    /**
+     * Begins the data again with the next run, and discards what was read ahead. Runs that are waiting for a batch
+     * still get it.
+     */
     public void reset() {
         lock.lock();
         try {
@@ -310,7 +327,8 @@ public final class Reader implements AutoCloseable {
     }
 
     /**
-     * Takes a batch outside of a program, as a run of one would, waiting for it if it has not been read yet. After the end of the data the next call begins them again.
+     * Takes a batch outside of a program, as a run of one would, waiting for it if it has not been read yet. After the
+     * end of the data the next call begins them again.
      *
      * @return the tensors as the source gave them; null at the end
      * @throws InterruptedException
@@ -333,7 +351,8 @@ public final class Reader implements AutoCloseable {
     }
 
     /**
-     * The next outcomes of some readers, taken together: batches and failures, or the end of one, after which all of them begin again.
+     * The next outcomes of some readers, taken together: batches and failures, or the end of one, after which all of
+     * them begin again.
      *
      * @param readers
      *            one for each outcome; the same may occur several times
@@ -391,7 +410,9 @@ public final class Reader implements AutoCloseable {
         for (int missing = missing(); missing > 0; missing--) {
             try {
                 Question question = new Question();
-                CompletableFuture<Void> pushed = pusher == null || Engine.isInside() ? submit(question) : submitInside(pusher, question);
+                CompletableFuture<Void> pushed = pusher == null || Engine.isInside()
+                        ? submit(question)
+                        : submitInside(pusher, question);
                 pushed.whenComplete((_, cause) -> question.end(cause)).isDone();
             } catch (IllegalStateException e) {
                 // If the reader was closed meanwhile, that is why the engine is.
@@ -433,7 +454,8 @@ public final class Reader implements AutoCloseable {
 
     /** What is done to several readers is done to all of them before anyone claims from one. */
     private static void locked(List<Reader> readers, Runnable action) {
-        List<Reader> inOrder = readers.stream().distinct().sorted(Comparator.comparingLong(reader -> reader.number)).toList();
+        List<Reader> inOrder = readers.stream().distinct().sorted(Comparator.comparingLong(reader -> reader.number))
+                .toList();
         inOrder.forEach(reader -> reader.lock.lock());
         try {
             action.run();
@@ -451,7 +473,8 @@ public final class Reader implements AutoCloseable {
             }
             return outcomes;
         } catch (ExecutionException | CancellationException e) {
-            throw new IllegalStateException("A reader's engine was shut down: make a reader on an engine that is open", e);
+            throw new IllegalStateException("A reader's engine was shut down: make a reader on an engine that is open",
+                    e);
         } finally {
             if (outcomes.size() < slots.size()) {
                 giveBack(slots);
@@ -461,7 +484,8 @@ public final class Reader implements AutoCloseable {
 
     /** A run that does not get all that it has claimed takes nothing. */
     private static void giveBack(List<Slot> slots) {
-        locked(slots.stream().map(Slot::reader).toList(), () -> slots.reversed().forEach(slot -> slot.reader().giveBack(slot)));
+        locked(slots.stream().map(Slot::reader).toList(),
+                () -> slots.reversed().forEach(slot -> slot.reader().giveBack(slot)));
     }
 
     private void giveBack(Slot slot) {
@@ -545,7 +569,8 @@ public final class Reader implements AutoCloseable {
     }
 
     /**
-     * Interrupts the source if it is asked just now, waits until it has answered, and closes it. Runs that wait for a batch fail, and later ones too. Does nothing the second time.
+     * Interrupts the source if it is asked just now, waits until it has answered, and closes it. Runs that wait for a
+     * batch fail, and later ones too. Does nothing the second time.
      *
      * @throws IllegalStateException
      *             if the source calls it, or cannot be closed
@@ -555,7 +580,8 @@ public final class Reader implements AutoCloseable {
         synchronized (use) {
             Thread asking = user;
             if (Thread.currentThread().equals(asking)) {
-                throw new IllegalStateException("A source cannot close its reader: let it return null, and close the reader after the run");
+                throw new IllegalStateException(
+                        "A source cannot close its reader: let it return null, and close the reader after the run");
             }
             if (closed) {
                 return;

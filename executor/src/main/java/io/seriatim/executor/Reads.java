@@ -12,8 +12,9 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The read operations of a program's first block. A run takes all their batches before anything else, as if they were fed: then the shapes are known to the plan, a run that meets the end has changed nothing,
- * and several readers stay in step.
+ * The read operations of a program's first block. A run takes all their batches before anything else, as if they were
+ * fed: then the shapes are known to the plan, a run that meets the end has changed nothing, and several readers stay in
+ * step.
  *
  * @param instructions
  *            in the order of the program
@@ -33,8 +34,9 @@ record Reads(List<ReadInstruction> instructions) {
             if (op.type().equals(ReadInstruction.TYPE) && !fed.containsAll(op.output("Out"))) {
                 for (String output : op.output("Out")) {
                     if (fed.contains(output)) {
-                        throw new IllegalArgumentException("Operation " + i + " (read) writes " + op.output("Out") + ", of which '" + output
-                                + "' is fed: feed all of them, and nothing is read, or none");
+                        throw new IllegalArgumentException(
+                                "Operation " + i + " (read) writes " + op.output("Out") + ", of which '" + output
+                                        + "' is fed: feed all of them, and nothing is read, or none");
                     }
                     if (!written.add(output)) {
                         throw new IllegalArgumentException("Operation " + i + " (read) writes '" + output
@@ -66,7 +68,8 @@ record Reads(List<ReadInstruction> instructions) {
             outcomes = Reader.take(readers);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw failure(instructions.getFirst(), "the thread was interrupted while it waited for a batch, which the next run gets", e);
+            throw failure(instructions.getFirst(),
+                    "the thread was interrupted while it waited for a batch, which the next run gets", e);
         } catch (IllegalStateException e) {
             throw failure(instructions.getFirst(), String.valueOf(e.getMessage()), e);
         }
@@ -88,7 +91,9 @@ record Reads(List<ReadInstruction> instructions) {
         } catch (Exception e) {
             boolean source = outcome instanceof Reader.Outcome.Failed;
             throw failure(instruction,
-                    source ? "the source of reader '" + instruction.name() + "' threw " + e : String.valueOf(e.getMessage()),
+                    source
+                            ? "the source of reader '" + instruction.name() + "' threw " + e
+                            : String.valueOf(e.getMessage()),
                     e);
         }
     }

@@ -18,16 +18,23 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Answers requests of many threads with fewer runs of a plan: requests that wait at the same time are run as one batch, which reads the weights once for all of them, and each thread gets its rows of the results. Servers
- * of models call this dynamic batching. A request that finds fewer runs under way than there may be is run at once; one that must wait is joined with those that wait beside it.
+ * Answers requests of many threads with fewer runs of a plan: requests that wait at the same time are run as one batch,
+ * which reads the weights once for all of them, and each thread gets its rows of the results. Servers of models call
+ * this dynamic batching. A request that finds fewer runs under way than there may be is run at once; one that must wait
+ * is joined with those that wait beside it.
  *
  * <p>
- * It is for programs in which a row of a result depends on that row of what is fed and on nothing else, as in most inference; that cannot be checked. Results may differ by rounding from those of a
- * request alone, since kernels for more rows may add in another order. A thread whose request is in a batch runs it. If a batch fails, each of its requests is run again alone, so that only that with which something is wrong
- * fails. For any number of threads, virtual ones too.
+ * It is for programs in which a row of a result depends on that row of what is fed and on nothing else, as in most
+ * inference; that cannot be checked. Results may differ by rounding from those of a request alone, since kernels for
+ * more rows may add in another order. A thread whose request is in a batch runs it. If a batch fails, each of its
+ * requests is run again alone, so that only that with which something is wrong fails. For any number of threads,
+ * virtual ones too.
  */
 public final class RequestBatcher {
-    /** Those whom the last batch has answered come back at once if they come back. It pays to wait a little for them, but not to fall asleep for less. */
+    /**
+     * Those whom the last batch has answered come back at once if they come back. It pays to wait a little for them,
+     * but not to fall asleep for less.
+     */
     private static final int SHARE_TO_LINGER = 16;
     private static final long LEAST_NANOS_TO_LINGER = 50_000;
 
@@ -45,7 +52,10 @@ public final class RequestBatcher {
     private final LongAdder runs = new LongAdder();
     private final LongAdder failures = new LongAdder();
 
-    /** What a thread asks for, and what has become of it. Nothing is allocated to tell it, so a lack of memory leaves nobody waiting. */
+    /**
+     * What a thread asks for, and what has become of it. Nothing is allocated to tell it, so a lack of memory leaves
+     * nobody waiting.
+     */
     private static final class Request {
         private final Tensor[] values;
         private final long rows;
@@ -74,7 +84,8 @@ public final class RequestBatcher {
         /** Whether both may be in one batch: only the numbers of rows differ. */
         boolean fits(Request other) {
             for (int i = 0; i < values.length; i++) {
-                if (values[i].dtype() != other.values[i].dtype() || !Rows.shape(values[i]).equals(Rows.shape(other.values[i]))) {
+                if (values[i].dtype() != other.values[i].dtype()
+                        || !Rows.shape(values[i]).equals(Rows.shape(other.values[i]))) {
                     return false;
                 }
             }
@@ -178,12 +189,15 @@ public final class RequestBatcher {
     }
 
     /**
-     * Joins requests to a plan of one thread ({@link Executor.Builder#threads}): as many runs may be under way as there are processors.
+     * Joins requests to a plan of one thread ({@link Executor.Builder#threads}): as many runs may be under way as there
+     * are processors.
      *
      * @param plan
-     *            whose program leaves the scope as it is, and whose feeds and fetches have rows, an unknown first dimension
+     *            whose program leaves the scope as it is, and whose feeds and fetches have rows, an unknown first
+     *            dimension
      * @param mostRows
-     *            of a batch, from 1. Batches have a power of two of rows wherever requests allow that, so that the plan meets few shapes
+     *            of a batch, from 1. Batches have a power of two of rows wherever requests allow that, so that the plan
+     *            meets few shapes
      * @return for any number of threads
      * @throws IllegalArgumentException
      *             if requests to the plan cannot be joined; the message says why
@@ -196,11 +210,13 @@ public final class RequestBatcher {
      * Joins requests to a plan.
      *
      * @param plan
-     *            whose program leaves the scope as it is, and whose feeds and fetches have rows, an unknown first dimension
+     *            whose program leaves the scope as it is, and whose feeds and fetches have rows, an unknown first
+     *            dimension
      * @param mostRows
      *            of a batch, from 1
      * @param mostRuns
-     *            that may be under way at the same time, from 1: the processors divided by the threads of a run keep all of them busy
+     *            that may be under way at the same time, from 1: the processors divided by the threads of a run keep
+     *            all of them busy
      * @return for any number of threads
      * @throws IllegalArgumentException
      *             if requests to the plan cannot be joined; the message says why
@@ -208,11 +224,13 @@ public final class RequestBatcher {
     public static RequestBatcher of(Plan plan, int mostRows, int mostRuns) {
         if (mostRows < 1 || mostRuns < 1) {
             throw new IllegalArgumentException(
-                    "Rows of a batch and runs at the same time must be at least 1, but are " + mostRows + " and " + mostRuns);
+                    "Rows of a batch and runs at the same time must be at least 1, but are " + mostRows + " and "
+                            + mostRuns);
         }
         if (plan.writesScope()) {
             throw new IllegalArgumentException(
-                    "Requests cannot be joined, since the plan changes variables of the scope: compile the program for inference, as Program.copyForTest gives it");
+                    "Requests cannot be joined, since the plan changes variables of the scope: compile the program "
+                            + "for inference, as Program.copyForTest gives it");
         }
         if (plan.feeds().names().isEmpty()) {
             throw new IllegalArgumentException("Requests cannot be joined, since the plan is fed nothing");
@@ -233,7 +251,8 @@ public final class RequestBatcher {
     }
 
     /**
-     * Runs the plan once with each number of requests that a batch may have, so that none waits for the analysis of a shape.
+     * Runs the plan once with each number of requests that a batch may have, so that none waits for the analysis of a
+     * shape.
      *
      * @param values
      *            a request as for {@link #run}
@@ -254,10 +273,12 @@ public final class RequestBatcher {
     }
 
     /**
-     * Answers a request, when it is its turn. A thread that is interrupted while it waits gives up, and stays interrupted.
+     * Answers a request, when it is its turn. A thread that is interrupted while it waits gives up, and stays
+     * interrupted.
      *
      * @param values
-     *            one for each feed, in order, all with as many rows; not changed, and not to be changed before the call returns
+     *            one for each feed, in order, all with as many rows; not changed, and not to be changed before the call
+     *            returns
      * @return what was fetched, with as many rows
      * @throws IllegalArgumentException
      *             if a value is missing or does not fit its variable
@@ -288,7 +309,10 @@ public final class RequestBatcher {
         }
     }
 
-    /** Waits until the request leads a batch or is answered in that of another. However that ends, a turn that it had is another's. */
+    /**
+     * Waits until the request leads a batch or is answered in that of another. However that ends, a turn that it had is
+     * another's.
+     */
     private void takeTurn(Request request) {
         enter(request);
         try {
@@ -313,12 +337,14 @@ public final class RequestBatcher {
     private Tensor[] checked(Tensor... values) {
         List<String> names = plan.feeds().names();
         if (values.length != names.size()) {
-            throw new IllegalArgumentException("The plan is fed " + names + ", but is given " + values.length + " tensors");
+            throw new IllegalArgumentException(
+                    "The plan is fed " + names + ", but is given " + values.length + " tensors");
         }
         for (int i = 0; i < values.length; i++) {
             if (values[i].shape().rank() == 0 || Rows.count(values[i]) != Rows.count(values[0])) {
-                throw new IllegalArgumentException("All feeds of a request must have as many rows, but '" + names.getFirst() + "' is "
-                        + values[0].spec() + ", and '" + names.get(i) + "' is " + values[i].spec());
+                throw new IllegalArgumentException(
+                        "All feeds of a request must have as many rows, but '" + names.getFirst() + "' is "
+                                + values[0].spec() + ", and '" + names.get(i) + "' is " + values[i].spec());
             }
         }
         return values.clone();
@@ -413,7 +439,10 @@ public final class RequestBatcher {
         }
     }
 
-    /** The request, and of those that wait as many as make a power of two of rows. Takes them out of the line when nothing can fail any more. */
+    /**
+     * The request, and of those that wait as many as make a power of two of rows. Takes them out of the line when
+     * nothing can fail any more.
+     */
     private List<Request> batch(Request leader) {
         if (leader.isAlone) {
             return List.of(leader);
@@ -538,8 +567,9 @@ public final class RequestBatcher {
 
     private static void requireRows(String name, Tensor tensor, long rows) {
         if (tensor.shape().rank() == 0 || Rows.count(tensor) != rows) {
-            throw new NoRowsException("Requests cannot be joined: fetch '" + name + "' must have a row for each of the " + rows
-                    + " rows that were fed, but is " + tensor.spec());
+            throw new NoRowsException(
+                    "Requests cannot be joined: fetch '" + name + "' must have a row for each of the " + rows
+                            + " rows that were fed, but is " + tensor.spec());
         }
     }
 }

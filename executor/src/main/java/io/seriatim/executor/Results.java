@@ -51,7 +51,8 @@ public final class Results {
     public double scalar(String name) {
         Tensor tensor = get(name);
         if (tensor.shape().size() != 1) {
-            throw new IllegalArgumentException("'" + name + "' has " + tensor.shape().size() + " elements, but a scalar has one");
+            throw new IllegalArgumentException(
+                    "'" + name + "' has " + tensor.shape().size() + " elements, but a scalar has one");
         }
         return tensor.toDoubleArray()[0];
     }

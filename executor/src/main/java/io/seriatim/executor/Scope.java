@@ -21,8 +21,9 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Variables by name, in a tree: what is not here is looked for above. Runs leave parameters and what else outlives them where they have found it, else in the root. For many threads; but what a tensor holds is not to
- * be read while a run changes it.
+ * Variables by name, in a tree: what is not here is looked for above. Runs leave parameters and what else outlives them
+ * where they have found it, else in the root. For many threads; but what a tensor holds is not to be read while a run
+ * changes it.
  */
 public final class Scope {
     private final @Nullable Scope parent;
@@ -69,12 +70,14 @@ public final class Scope {
     }
 
     /**
-     * Sets a variable here. One that a program has made share memory with others is overwritten where it is if the value is of its type and shape, so that the others see it; else it shares no longer.
+     * Sets a variable here. One that a program has made share memory with others is overwritten where it is if the
+     * value is of its type and shape, so that the others see it; else it shares no longer.
      *
      * @param name
      *            its name
      * @param value
-     *            its value; the scope keeps it, and runs may change it in place: scopes that are trained do not share it
+     *            its value; the scope keeps it, and runs may change it in place: scopes that are trained do not share
+     *            it
      * @return this
      */
     public Scope set(String name, Tensor value) {
@@ -83,8 +86,10 @@ public final class Scope {
     }
 
     private void overwrite(String name, Object value) {
-        boolean fits = value instanceof Tensor tensor && values.get(name) instanceof Tensor place && memory.isAliased(place)
-                && tensor.buffer() != place.buffer() && tensor.spec().rowMajor().equals(place.spec()) && place.place().isHost();
+        boolean fits = value instanceof Tensor tensor && values.get(name) instanceof Tensor place
+                && memory.isAliased(place)
+                && tensor.buffer() != place.buffer() && tensor.spec().rowMajor().equals(place.spec())
+                && place.place().isHost();
         if (!fits) {
             put(name, value);
             return;
@@ -119,7 +124,8 @@ public final class Scope {
      *
      * @param name
      *            its name
-     * @return the variable's own tensor, which later runs may change in place; of one that lives on a device a copy on the host; null if there is none, or it holds no tensor
+     * @return the variable's own tensor, which later runs may change in place; of one that lives on a device a copy on
+     * the host; null if there is none, or it holds no tensor
      */
     public @Nullable Tensor find(String name) {
         return value(name) instanceof Tensor tensor ? Copies.toHost(tensor) : null;
@@ -130,7 +136,8 @@ public final class Scope {
      *
      * @param name
      *            its name
-     * @return the variable's own tensor, which later runs may change in place; of one that lives on a device a copy on the host
+     * @return the variable's own tensor, which later runs may change in place; of one that lives on a device a copy on
+     * the host
      * @throws IllegalArgumentException
      *             if there is none
      */
@@ -153,7 +160,8 @@ public final class Scope {
     }
 
     /**
-     * Has runs on this scope leave variables here that would not outlive them, so that they can be looked at afterwards, each time the latest value. Names that a program does not have are left alone.
+     * Has runs on this scope leave variables here that would not outlive them, so that they can be looked at
+     * afterwards, each time the latest value. Names that a program does not have are left alone.
      *
      * @param names
      *            temporaries of programs
@@ -174,8 +182,9 @@ public final class Scope {
             return parent.lock(writes);
         }
         if (writes && order.getReadHoldCount() > 0 && !order.isWriteLockedByCurrentThread()) {
-            throw new IllegalStateException("A run that changes variables of a scope was begun inside of one that only reads that scope, "
-                    + "for whose end it would wait: begin it afterwards, or on another scope");
+            throw new IllegalStateException(
+                    "A run that changes variables of a scope was begun inside of one that only reads that scope, "
+                            + "for whose end it would wait: begin it afterwards, or on another scope");
         }
         return writes ? order.writeLock() : order.readLock();
     }
@@ -239,7 +248,8 @@ public final class Scope {
     }
 
     /**
-     * What orders the plans that are pushed with this scope, or another of its tree, and operations of your own that touch its variables. It belongs to the first engine that it is asked for.
+     * What orders the plans that are pushed with this scope, or another of its tree, and operations of your own that
+     * touch its variables. It belongs to the first engine that it is asked for.
      *
      * @param on
      *            the engine
@@ -264,7 +274,8 @@ public final class Scope {
 
     private synchronized Var own() {
         if (var == null) {
-            throw new IllegalStateException("The scope belongs to no engine yet: push a plan with it first, or call var(engine)");
+            throw new IllegalStateException(
+                    "The scope belongs to no engine yet: push a plan with it first, or call var(engine)");
         }
         return var;
     }
@@ -305,7 +316,10 @@ public final class Scope {
     private static final class Memory {
         @GuardedBy("this")
         private final IdentityHashMap<Buffer, Integer> holders = new IdentityHashMap<>();
-        /** What programs have made several variables share, rather than a caller who has set one tensor twice. Weak: it goes with the last of them. */
+        /**
+         * What programs have made several variables share, rather than a caller who has set one tensor twice. Weak: it
+         * goes with the last of them.
+         */
         @GuardedBy("this")
         private final Set<Buffer> aliased = Collections.newSetFromMap(new WeakHashMap<>());
         /** How many pieces several variables hold. Written with the lock, read without. */

@@ -1,4 +1,6 @@
-/** Plans of programs: analysed once, run many times, in parallel. {@link io.seriatim.executor.Executor} is the way in. */
+/**
+ * Plans of programs: analysed once, run many times, in parallel. {@link io.seriatim.executor.Executor} is the way in.
+ */
 @NullMarked
 package io.seriatim.executor;
 

@@ -26,8 +26,9 @@ import java.util.TreeMap;
 import java.util.function.Consumer;
 
 /**
- * Programs from a seed whose variables share memory, with a model of that memory in plain Java: a variable is a place in an array, and what is written goes to that place. A startup program and two main programs,
- * which run in turn, and write and read through any of the names.
+ * Programs from a seed whose variables share memory, with a model of that memory in plain Java: a variable is a place
+ * in an array, and what is written goes to that place. A startup program and two main programs, which run in turn, and
+ * write and read through any of the names.
  */
 final class AliasPrograms {
     private static final int[] SIZES = {2, 2, 3, 3};
@@ -58,7 +59,8 @@ final class AliasPrograms {
     private record Touch(Part part, boolean writes) {
         @SuppressWarnings("ReferenceEquality") // Parts of one array, whatever it holds.
         boolean conflicts(Touch other) {
-            return (writes || other.writes) && part.array == other.part.array && part.from < other.part.from + other.part.size
+            return (writes || other.writes) && part.array == other.part.array
+                    && part.from < other.part.from + other.part.size
                     && other.part.from < part.from + part.size;
         }
     }
@@ -157,7 +159,8 @@ final class AliasPrograms {
     }
 
     private String target(int size) {
-        List<String> fitting = sizes.keySet().stream().filter(name -> Objects.requireNonNull(sizes.get(name)) == size).toList();
+        List<String> fitting = sizes.keySet().stream().filter(name -> Objects.requireNonNull(sizes.get(name)) == size)
+                .toList();
         return fitting.get(random.nextInt(fitting.size()));
     }
 
@@ -172,7 +175,8 @@ final class AliasPrograms {
             case 3, 4 -> add(a, b, to);
             case 5 -> scale(a, a);
             case 6 ->
-                new Step(OpDesc.of("assign").in("X", a).out("Out", to).build(), List.of(), memory -> memory.write(to, memory.read(a)));
+                new Step(OpDesc.of("assign").in("X", a).out("Out", to).build(), List.of(),
+                        memory -> memory.write(to, memory.read(a)));
             case 7 -> update(a, b);
             case 8 -> {
                 String temporary = "t" + random.nextInt(4);
@@ -204,7 +208,8 @@ final class AliasPrograms {
     private Step fill(String to) {
         float value = random.nextInt(100);
         int size = Objects.requireNonNull(sizes.get(to));
-        return new Step(OpDesc.of("fill_constant").out("Out", to).attr("dtype", 5).attr("shape", new long[]{size}).attr("value", value)
+        return new Step(OpDesc.of("fill_constant").out("Out", to).attr("dtype", 5).attr("shape", new long[]{size})
+                .attr("value", value)
                 .build(), List.of(), memory -> {
                     float[] values = new float[size];
                     Arrays.fill(values, value);
@@ -215,7 +220,8 @@ final class AliasPrograms {
     private Step scale(String from, String to) {
         float by = random.nextInt(5) - 2;
         float bias = random.nextInt(10);
-        return new Step(OpDesc.of("scale").in("X", from).out("Out", to).attr("scale", by).attr("bias", bias).build(), List.of(),
+        return new Step(OpDesc.of("scale").in("X", from).out("Out", to).attr("scale", by).attr("bias", bias).build(),
+                List.of(),
                 memory -> memory.write(to, map(memory.read(from), memory.read(from), (x, _) -> x * by + bias)));
     }
 
@@ -232,14 +238,19 @@ final class AliasPrograms {
     }
 
     private static Step add(String a, String b, String to) {
-        return new Step(OpDesc.of("elementwise_add").in("X", a).in("Y", b).out("Out", to).attr("axis", -1).build(), List.of(),
+        return new Step(OpDesc.of("elementwise_add").in("X", a).in("Y", b).out("Out", to).attr("axis", -1).build(),
+                List.of(),
                 memory -> memory.write(to, map(memory.read(a), memory.read(b), Float::sum)));
     }
 
     private static Step update(String parameter, String gradient) {
-        return new Step(OpDesc.of("sgd").in("Param", parameter).in("Grad", gradient).in("LearningRate", "rate").out("ParamOut", parameter)
-                .build(), List.of(),
-                memory -> memory.write(parameter, map(memory.read(parameter), memory.read(gradient), (p, g) -> p - 0.5f * g)));
+        return new Step(
+                OpDesc.of("sgd").in("Param", parameter).in("Grad", gradient).in("LearningRate", "rate")
+                        .out("ParamOut", parameter)
+                        .build(),
+                List.of(),
+                memory -> memory.write(parameter,
+                        map(memory.read(parameter), memory.read(gradient), (p, g) -> p - 0.5f * g)));
     }
 
     private static Step share(String from, String to) {
@@ -253,14 +264,16 @@ final class AliasPrograms {
     }
 
     private static Step scaleByOne(String to) {
-        return new Step(OpDesc.of("scale").in("X", to).out("Out", to).attr("scale", 1f).attr("bias", 0f).build(), List.of(), _ -> {
-        });
+        return new Step(OpDesc.of("scale").in("X", to).out("Out", to).attr("scale", 1f).attr("bias", 0f).build(),
+                List.of(), _ -> {
+                });
     }
 
     private Step coalesce(String whole, String... parts) {
         List<String> made = new ArrayList<>(List.of(parts));
         made.add(whole);
-        return new Step(OpDesc.of("coalesce_tensor").in("Input", parts).out("Output", parts).out("FusedOutput", whole).attr("dtype", 5)
+        return new Step(OpDesc.of("coalesce_tensor").in("Input", parts).out("Output", parts).out("FusedOutput", whole)
+                .attr("dtype", 5)
                 .attr("copy_data", true).attr("use_align", false).build(), made, memory -> {
                     float[] all = new float[Objects.requireNonNull(sizes.get(whole))];
                     int from = 0;
@@ -316,9 +329,13 @@ final class AliasPrograms {
             boolean runsBlock = step.op.type().equals("conditional_block");
             met.addAll(step.op.inputNames());
             if (runsBlock) {
-                met.addAll(program.block(((Attribute.BlockRef) Objects.requireNonNull(step.op.attribute("sub_block"))).index()).ops()
+                met.addAll(program
+                        .block(((Attribute.BlockRef) Objects.requireNonNull(step.op.attribute("sub_block"))).index())
+                        .ops()
                         .stream()
-                        .flatMap(op -> java.util.stream.Stream.concat(op.inputNames().stream(), op.outputNames().stream())).toList());
+                        .flatMap(op -> java.util.stream.Stream.concat(op.inputNames().stream(),
+                                op.outputNames().stream()))
+                        .toList());
             }
             for (String name : step.op.outputNames()) {
                 if (met.add(name) && made.contains(name) && memory.has(name)) {
@@ -340,13 +357,15 @@ final class AliasPrograms {
         if (step.op.attribute("sub_block") instanceof Attribute.BlockRef(int index)) {
             program.block(index).ops().forEach(op -> read.addAll(op.inputNames()));
         }
-        read.stream().filter(memory::has).forEach(name -> touched.add(new Touch(readOf(step.op, memory.part(name)), false)));
+        read.stream().filter(memory::has)
+                .forEach(name -> touched.add(new Touch(readOf(step.op, memory.part(name)), false)));
         step.op.outputNames().stream().filter(name -> memory.has(name) && !step.made.contains(name))
                 .forEach(name -> touched.add(new Touch(memory.part(name), true)));
         Set<float[]> before = Collections.newSetFromMap(new IdentityHashMap<>());
         memory.parts.values().forEach(part -> before.add(part.array));
         step.effect.accept(memory);
-        step.op.outputNames().stream().filter(memory::has).map(memory::part).filter(part -> !before.contains(part.array))
+        step.op.outputNames().stream().filter(memory::has).map(memory::part)
+                .filter(part -> !before.contains(part.array))
                 .forEach(part -> touched.add(new Touch(part, true)));
         Set<float[]> once = Collections.newSetFromMap(new IdentityHashMap<>());
         memory.parts.values().stream().filter(part -> !once.add(part.array)).forEach(part -> shared.add(part.array));
@@ -360,7 +379,10 @@ final class AliasPrograms {
                 : part;
     }
 
-    /** Whether two operations of the program that was run last touch the same bytes of memory that several variables share, and one of them writes. */
+    /**
+     * Whether two operations of the program that was run last touch the same bytes of memory that several variables
+     * share, and one of them writes.
+     */
     boolean conflict(int first, int second) {
         return touches.get(first).stream().filter(touch -> shared.contains(touch.part.array))
                 .anyMatch(touch -> touches.get(second).stream().anyMatch(touch::conflicts));

@@ -14,7 +14,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Random programs whose variables share memory give what a model of memory in plain Java gives, however they are run. */
+/**
+ * Random programs whose variables share memory give what a model of memory in plain Java gives, however they are run.
+ */
 class AliasRandomTest {
     private static final int RUNS = 4;
     private static final boolean FULL = Boolean.getBoolean("seriatim.full");
@@ -42,7 +44,8 @@ class AliasRandomTest {
                 Map<String, float[]> found = run.run(main, programs.fetches(main));
                 String where = at + ", run " + i + "\n" + main;
                 expected.forEach(
-                        (name, values) -> assertArrayEquals(values, Objects.requireNonNull(found.get(name)), () -> where + "\n" + name));
+                        (name, values) -> assertArrayEquals(values, Objects.requireNonNull(found.get(name)),
+                                () -> where + "\n" + name));
                 for (String name : List.of("p0", "p1", "p2", "p3", "q", "f")) {
                     assertArrayEquals(programs.memory.read(name), left.read(name), () -> where + "\nleft in " + name);
                 }
@@ -58,7 +61,8 @@ class AliasRandomTest {
             Interpreter interpreter = Interpreter.of(Kernels.system());
             check(seed, "interpreter", (program, fetches) -> {
                 Map<String, float[]> found = new java.util.HashMap<>();
-                interpreter.run(program, AliasPrograms.fed(), fetches).forEach((name, tensor) -> found.put(name, tensor.toFloatArray()));
+                interpreter.run(program, AliasPrograms.fed(), fetches)
+                        .forEach((name, tensor) -> found.put(name, tensor.toFloatArray()));
                 return found;
             }, name -> interpreter.get(name).toFloatArray());
         }
@@ -77,7 +81,8 @@ class AliasRandomTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"1 thread", "3 threads", "no passes", "no memory plan", "shuffled", "sequential", "nan check",
+    @ValueSource(strings = {"1 thread", "3 threads", "no passes", "no memory plan", "shuffled", "sequential",
+            "nan check",
             "nothing in place"})
     void executorsShareMemory(String how) {
         for (long seed = FIRST; seed < FIRST + SEEDS; seed++) {

@@ -38,7 +38,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Variables that programs make share memory do: within a run and across runs, in blocks and optimizers. The numbers are those of PaddlePaddle 2.6.2 where nothing else is said. */
+/**
+ * Variables that programs make share memory do: within a run and across runs, in blocks and optimizers. The numbers are
+ * those of PaddlePaddle 2.6.2 where nothing else is said.
+ */
 class AliasesTest {
     @TempDir
     private Path folder = Path.of("");
@@ -52,7 +55,8 @@ class AliasesTest {
     }
 
     private static OpDesc fill(String name, float value, long... shape) {
-        return OpDesc.of("fill_constant").out("Out", name).attr("shape", shape).attr("dtype", 5).attr("value", value).build();
+        return OpDesc.of("fill_constant").out("Out", name).attr("shape", shape).attr("dtype", 5).attr("value", value)
+                .build();
     }
 
     private static OpDesc scale(String from, String to, float by) {
@@ -76,7 +80,8 @@ class AliasesTest {
     /** w = 1 1 and b = 2 2 2 become parts of f. */
     private static Program startup() {
         return program(block -> declared(block).add(fill("w", 1, 2)).add(fill("b", 2, 3)).add(fill("f", 0, 5))
-                .add(OpDesc.of("coalesce_tensor").in("Input", "w", "b").out("Output", "w", "b").out("FusedOutput", "f").attr("dtype", 5)
+                .add(OpDesc.of("coalesce_tensor").in("Input", "w", "b").out("Output", "w", "b").out("FusedOutput", "f")
+                        .attr("dtype", 5)
                         .attr("copy_data", true).attr("use_align", false).build()));
     }
 
@@ -84,7 +89,8 @@ class AliasesTest {
         return executor.run(program, Map.of(), fetches(fetch)).get(fetch).toFloatArray();
     }
 
-    private static float[] interpreted(Interpreter interpreter, Program program, Map<String, Tensor> fed, String fetch) {
+    private static float[] interpreted(Interpreter interpreter, Program program, Map<String, Tensor> fed,
+            String fetch) {
         return Objects.requireNonNull(interpreter.run(program, fed, List.of(fetch)).get(fetch)).toFloatArray();
     }
 
@@ -130,7 +136,9 @@ class AliasesTest {
         }
     }
 
-    /** Memory that is not shared before, then shared, then by others: a plan is not taken for what it was not made for. */
+    /**
+     * Memory that is not shared before, then shared, then by others: a plan is not taken for what it was not made for.
+     */
     @Test
     void plansKnowWhatIsSharedNow() {
         Program writes = program(block -> declared(block).add(scale("w", "w", 10)).add(scale("f", "y", 1)));
@@ -156,7 +164,8 @@ class AliasesTest {
     /** Runs that write what outlives them take turns, also if they write it by the name of a temporary. */
     @Test
     void writingAParameterByAnotherNameIsWritingTheScope() {
-        Program program = program(block -> block.put(kept("w", 2)).put(passing("y", 2)).add(share("w", "y")).add(scale("y", "y", 3)));
+        Program program = program(
+                block -> block.put(kept("w", 2)).put(passing("y", 2)).add(share("w", "y")).add(scale("y", "y", 3)));
         try (Executor executor = Executor.on(Place.CPU)) {
             executor.scope().set("w", Bits.floats(1, 2));
             Plan plan = executor.compile(program, feeds(), fetches("y"));
@@ -180,9 +189,11 @@ class AliasesTest {
     @ParameterizedTest
     @ValueSource(strings = {"1 thread", "3 threads", "no passes", "no memory plan"})
     void sharedDataIsOneMemory(String how) {
-        Program program = program(block -> block.put(new VarDesc("x", VarType.dense(FLOAT32, -1), null, true, null, true))
-                .put(passing("a", -1)).put(passing("y", -1)).put(passing("z", -1)).add(scale("x", "a", 1)).add(share("a", "y"))
-                .add(scale("y", "y", 3)).add(scale("a", "z", 1)));
+        Program program = program(
+                block -> block.put(new VarDesc("x", VarType.dense(FLOAT32, -1), null, true, null, true))
+                        .put(passing("a", -1)).put(passing("y", -1)).put(passing("z", -1)).add(scale("x", "a", 1))
+                        .add(share("a", "y"))
+                        .add(scale("y", "y", 3)).add(scale("a", "z", 1)));
         try (Executor executor = executor(how)) {
             for (int size : new int[]{2, 5, 2, 1}) {
                 Tensor x = Bits.normal(size, size);
@@ -196,13 +207,19 @@ class AliasesTest {
         }
     }
 
-    /** Each output is its input's memory, whatever is written to the one; parts that begin at blocks have gaps between them. */
+    /**
+     * Each output is its input's memory, whatever is written to the one; parts that begin at blocks have gaps between
+     * them.
+     */
     @ParameterizedTest
     @ValueSource(strings = {"1 thread", "3 threads", "no passes", "no memory plan"})
     void sharedBuffersAndAlignedPartsAreOneMemory(String how) {
-        Program program = program(block -> block.put(passing("a", 2)).put(passing("b", 3)).put(passing("c", 2)).put(passing("d", 3))
-                .put(passing("f", 8)).put(passing("y", 8)).put(passing("z", 2)).add(fill("a", 1, 2)).add(fill("b", 2, 3))
-                .add(OpDesc.of("coalesce_tensor").in("Input", "a", "b").out("Output", "a", "b").out("FusedOutput", "f").attr("dtype", 5)
+        Program program = program(block -> block.put(passing("a", 2)).put(passing("b", 3)).put(passing("c", 2))
+                .put(passing("d", 3))
+                .put(passing("f", 8)).put(passing("y", 8)).put(passing("z", 2)).add(fill("a", 1, 2))
+                .add(fill("b", 2, 3))
+                .add(OpDesc.of("coalesce_tensor").in("Input", "a", "b").out("Output", "a", "b").out("FusedOutput", "f")
+                        .attr("dtype", 5)
                         .attr("set_constant", true).attr("constant", 6f).attr("align_size", 16).build())
                 .add(OpDesc.of("share_buffer").in("X", "a", "b").out("Out", "c", "d").out("XOut", "a", "b").build())
                 .add(fill("d", 4, 3)).add(scale("c", "a", 2)).add(scale("f", "y", 1)).add(scale("c", "z", 1)));
@@ -219,13 +236,17 @@ class AliasesTest {
     /** What is fed is the caller's, also by another name. */
     @Test
     void whatIsFedIsNotChanged() {
-        Program program = program(block -> block.put(new VarDesc("x", VarType.dense(FLOAT32, 2), null, true, null, true))
-                .put(passing("y", 2)).put(passing("z", 2)).add(share("x", "y")).add(fill("y", 4, 2)).add(scale("x", "z", 2)));
+        Program program = program(
+                block -> block.put(new VarDesc("x", VarType.dense(FLOAT32, 2), null, true, null, true))
+                        .put(passing("y", 2)).put(passing("z", 2)).add(share("x", "y")).add(fill("y", 4, 2))
+                        .add(scale("x", "z", 2)));
         Tensor x = Bits.floats(1, 2);
         try (Executor executor = Executor.on(Place.CPU)) {
-            assertArrayEquals(new float[]{8, 8}, executor.run(program, Map.of("x", x), fetches("z")).get("z").toFloatArray());
+            assertArrayEquals(new float[]{8, 8},
+                    executor.run(program, Map.of("x", x), fetches("z")).get("z").toFloatArray());
         }
-        assertArrayEquals(new float[]{8, 8}, interpreted(Interpreter.of(Kernels.system()), program, Map.of("x", x), "z"));
+        assertArrayEquals(new float[]{8, 8},
+                interpreted(Interpreter.of(Kernels.system()), program, Map.of("x", x), "z"));
         assertArrayEquals(new float[]{1, 2}, x.toFloatArray());
     }
 
@@ -241,8 +262,9 @@ class AliasesTest {
             case "unsqueeze2" -> op.out("XShape", "s").attr("axes", new int[]{0}).build();
             default -> op.out("XShape", "s").attr("start_axis", 0).attr("stop_axis", 0).build();
         };
-        Program program = program(block -> block.put(passing("x", 2)).put(passing("y", -1)).put(passing("s", 0, 2)).put(passing("z", 2))
-                .add(fill("x", 1, 2)).add(made).add(scale("y", "y", 3)).add(scale("x", "z", 1)));
+        Program program = program(
+                block -> block.put(passing("x", 2)).put(passing("y", -1)).put(passing("s", 0, 2)).put(passing("z", 2))
+                        .add(fill("x", 1, 2)).add(made).add(scale("y", "y", 3)).add(scale("x", "z", 1)));
         try (Executor executor = Executor.on(Place.CPU)) {
             Results results = executor.run(program, Map.of(), fetches("z", "y"));
             assertArrayEquals(new float[]{1, 1}, results.get("z").toFloatArray());
@@ -255,19 +277,26 @@ class AliasesTest {
     @ValueSource(strings = {"1 thread", "3 threads", "no passes", "no memory plan"})
     void loopsSeeWhatTheyShare(String how) {
         Program program = program(block -> declared(block).put(VarDesc.of("i", VarType.dense(INT64, 1)))
-                .put(VarDesc.of("n", VarType.dense(INT64, 1))).put(VarDesc.of("c", VarType.dense(BOOL, 1))).put(passing("sum", 5))
+                .put(VarDesc.of("n", VarType.dense(INT64, 1))).put(VarDesc.of("c", VarType.dense(BOOL, 1)))
+                .put(passing("sum", 5))
                 .put(new VarDesc("scopes", new VarType.Other(VarType.STEP_SCOPES), null, null, null, null)));
         Block body = program.addBlock(0, null);
         body.add(scale("w", "w", 2))
-                .add(OpDesc.of("elementwise_add").in("X", "sum").in("Y", "f").out("Out", "sum").attr("axis", -1).build())
+                .add(OpDesc.of("elementwise_add").in("X", "sum").in("Y", "f").out("Out", "sum").attr("axis", -1)
+                        .build())
                 .add(OpDesc.of("increment").in("X", "i").out("Out", "i").attr("step", 1f).build())
                 .add(OpDesc.of("less_than").in("X", "i").in("Y", "n").out("Out", "c").attr("axis", -1).build());
         program.global()
-                .add(OpDesc.of("fill_constant").out("Out", "i").attr("shape", new long[]{1}).attr("dtype", 3).attr("value", 0f).build())
-                .add(OpDesc.of("fill_constant").out("Out", "n").attr("shape", new long[]{1}).attr("dtype", 3).attr("value", 3f).build())
-                .add(fill("sum", 0, 5)).add(OpDesc.of("less_than").in("X", "i").in("Y", "n").out("Out", "c").attr("axis", -1).build())
-                .add(OpDesc.of("while").in("Condition", "c").in("X", "w", "f", "sum", "i", "n").out("Out", "w", "sum", "i", "c")
-                        .out("StepScopes", "scopes").attr("sub_block", new Attribute.BlockRef(1)).attr("is_test", true).build())
+                .add(OpDesc.of("fill_constant").out("Out", "i").attr("shape", new long[]{1}).attr("dtype", 3)
+                        .attr("value", 0f).build())
+                .add(OpDesc.of("fill_constant").out("Out", "n").attr("shape", new long[]{1}).attr("dtype", 3)
+                        .attr("value", 3f).build())
+                .add(fill("sum", 0, 5))
+                .add(OpDesc.of("less_than").in("X", "i").in("Y", "n").out("Out", "c").attr("axis", -1).build())
+                .add(OpDesc.of("while").in("Condition", "c").in("X", "w", "f", "sum", "i", "n")
+                        .out("Out", "w", "sum", "i", "c")
+                        .out("StepScopes", "scopes").attr("sub_block", new Attribute.BlockRef(1)).attr("is_test", true)
+                        .build())
                 .add(scale("f", "y", 1));
         try (Executor executor = executor(how)) {
             executor.run(startup());
@@ -293,7 +322,10 @@ class AliasesTest {
         return all;
     }
 
-    /** The weights of a recurrent network are parts of one variable, and stay so while they are trained, saved and loaded. */
+    /**
+     * The weights of a recurrent network are parts of one variable, and stay so while they are trained, saved and
+     * loaded.
+     */
     @ParameterizedTest
     @ValueSource(strings = {"1 thread", "3 threads", "no passes", "no memory plan", "sim"})
     void weightsOfRecurrentNetworksStayParts(String how) {
@@ -302,7 +334,8 @@ class AliasesTest {
             g.minimize(loss, Adam.of(0.1));
             return Outputs.of("loss", loss);
         });
-        OpDesc coalesce = network.startup().global().ops().stream().filter(op -> op.type().equals("coalesce_tensor")).findFirst()
+        OpDesc coalesce = network.startup().global().ops().stream().filter(op -> op.type().equals("coalesce_tensor"))
+                .findFirst()
                 .orElseThrow();
         String whole = coalesce.output("FusedOutput").getFirst();
         String loss = network.outputs().get("loss").name();
@@ -317,7 +350,8 @@ class AliasesTest {
             for (int i = 0; i < 3; i++) {
                 Map<String, Tensor> fed = Map.of("x", Bits.normal(i, 2, 5, 4));
                 float expected = interpreted(interpreter, network.main(), fed, loss)[0];
-                assertEquals(expected, executor.run(network.main(), fed, fetches(loss)).get(loss).toFloatArray()[0], 1e-5, how);
+                assertEquals(expected, executor.run(network.main(), fed, fetches(loss)).get(loss).toFloatArray()[0],
+                        1e-5, how);
                 float[] after = executor.scope().get(whole).toFloatArray();
                 assertArrayEquals(joined(executor, coalesce.input("Input")), after, how);
                 assertArrayEquals(interpreter.get(whole).toFloatArray(), after, 1e-4f, how);
@@ -348,10 +382,15 @@ class AliasesTest {
     void interpretedAndCompiledOperationsWriteOneMemory(String place) {
         Program program = program(block -> block.put(kept("q", 3)).put(passing("p", 3))
                 .put(new VarDesc("yes", VarType.dense(BOOL, 1), null, true, null, true))
-                .put(new VarDesc("scopes", new VarType.Other(VarType.STEP_SCOPES), null, null, null, null)).add(fill("p", 7, 3)));
-        program.addBlock(0, null).add(OpDesc.of("elementwise_add").in("X", "q").in("Y", "p").out("Out", "q").attr("axis", -1).build());
-        program.global().add(OpDesc.of("conditional_block").in("Cond", "yes").in("Input", "q").out("Out", "q").out("Scope", "scopes")
-                .attr("sub_block", new Attribute.BlockRef(1)).attr("is_scalar_condition", true).build()).add(scale("p", "q", 2));
+                .put(new VarDesc("scopes", new VarType.Other(VarType.STEP_SCOPES), null, null, null, null))
+                .add(fill("p", 7, 3)));
+        program.addBlock(0, null)
+                .add(OpDesc.of("elementwise_add").in("X", "q").in("Y", "p").out("Out", "q").attr("axis", -1).build());
+        program.global()
+                .add(OpDesc.of("conditional_block").in("Cond", "yes").in("Input", "q").out("Out", "q")
+                        .out("Scope", "scopes")
+                        .attr("sub_block", new Attribute.BlockRef(1)).attr("is_scalar_condition", true).build())
+                .add(scale("p", "q", 2));
         try (Devices devices = Devices.builder().build();
                 Executor executor = Executor.builder().devices(devices).place(Place.parse(place)).build()) {
             executor.scope().set("q", Bits.floats(1, 1, 1));
@@ -363,10 +402,13 @@ class AliasesTest {
 
     @Test
     void prunedProgramsKeepWhatIsWrittenByAnotherName() {
-        Program program = program(block -> block.put(passing("x", 2)).put(passing("y", 2)).put(passing("z", 2)).put(passing("u", 2))
-                .add(fill("x", 1, 2)).add(fill("u", 1, 2)).add(share("x", "y")).add(scale("x", "x", 3)).add(scale("y", "z", 1)));
+        Program program = program(
+                block -> block.put(passing("x", 2)).put(passing("y", 2)).put(passing("z", 2)).put(passing("u", 2))
+                        .add(fill("x", 1, 2)).add(fill("u", 1, 2)).add(share("x", "y")).add(scale("x", "x", 3))
+                        .add(scale("y", "z", 1)));
         Program pruned = program.prune(List.of(), List.of("z"));
-        assertEquals(List.of("fill_constant", "share_data", "scale", "scale"), pruned.global().ops().stream().map(OpDesc::type).toList());
+        assertEquals(List.of("fill_constant", "share_data", "scale", "scale"),
+                pruned.global().ops().stream().map(OpDesc::type).toList());
         try (Executor executor = Executor.on(Place.CPU)) {
             assertArrayEquals(new float[]{3, 3}, run(executor, pruned, "z"));
         }
@@ -385,26 +427,34 @@ class AliasesTest {
         Program inner = program(block -> block.put(passing("x", 2)).put(passing("y", 2)));
         inner.addBlock(0, null).add(share("x", "y"));
         assertEquals(
-                "Block 1, operation 0 (share_data) makes 'y' share memory, which is declared outside of the block, and the block may be"
+                "Block 1, operation 0 (share_data) makes 'y' share memory, which is declared outside of the block, "
+                        + "and the block may be"
                         + " run or not: make variables share memory in the block that declares them",
                 refused(inner, Map.of()));
-        Program fed = program(block -> block.put(new VarDesc("x", VarType.dense(FLOAT32, 2), null, true, null, true)).put(kept("y", 2))
+        Program fed = program(block -> block.put(new VarDesc("x", VarType.dense(FLOAT32, 2), null, true, null, true))
+                .put(kept("y", 2))
                 .add(share("x", "y")));
-        assertTrue(refused(fed, Map.of("x", Bits.floats(1, 2))).contains("makes 'y', which outlives the run, share memory with 'x'"),
+        assertTrue(
+                refused(fed, Map.of("x", Bits.floats(1, 2)))
+                        .contains("makes 'y', which outlives the run, share memory with 'x'"),
                 () -> refused(fed, Map.of("x", Bits.floats(1, 2))));
-        Program unknown = program(block -> block.put(new VarDesc("x", VarType.dense(FLOAT32, -1), null, true, null, true))
+        Program unknown = program(block -> block
+                .put(new VarDesc("x", VarType.dense(FLOAT32, -1), null, true, null, true))
                 .put(VarDesc.of("a", VarType.dense(INT64, -1, 1))).put(VarDesc.of("y", VarType.dense(INT64, -1, 1)))
                 .add(OpDesc.of("where_index").in("Condition", "x").out("Out", "a").build()).add(share("a", "y"))
                 .add(OpDesc.of("increment").in("X", "y").out("Out", "y").attr("step", 1f).build()));
         String message = refused(unknown, Map.of("x", Bits.floats(1, 0, 2)));
-        assertTrue(message.contains("it makes [a, y] share memory, but how large that is only the run knows, and operation 2 (increment)"
-                + " writes one of them: copy with 'assign' instead"), message);
+        assertTrue(message.contains(
+                "it makes [a, y] share memory, but how large that is only the run knows, and operation 2 (increment)"
+                        + " writes one of them: copy with 'assign' instead"),
+                message);
     }
 
     /** Where nothing is written afterwards, a copy is as good, and unknown shapes do no harm. */
     @Test
     void unknownShapesAreSharedWhereNothingIsWritten() {
-        Program program = program(block -> block.put(new VarDesc("x", VarType.dense(FLOAT32, -1), null, true, null, true))
+        Program program = program(block -> block
+                .put(new VarDesc("x", VarType.dense(FLOAT32, -1), null, true, null, true))
                 .put(VarDesc.of("a", VarType.dense(INT64, -1, 1))).put(VarDesc.of("y", VarType.dense(INT64, -1, 1)))
                 .add(OpDesc.of("where_index").in("Condition", "x").out("Out", "a").build()).add(share("a", "y")));
         try (Executor executor = Executor.on(Place.CPU)) {

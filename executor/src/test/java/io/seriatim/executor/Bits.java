@@ -27,7 +27,8 @@ public final class Bits {
 
     /** Whole numbers from 0 to a bound. */
     public static Tensor below(long bound, long seed, long... dims) {
-        return Tensor.of(new Random(seed).longs(Arrays.stream(dims).reduce(1, Math::multiplyExact), 0, bound).toArray(), dims);
+        return Tensor.of(new Random(seed).longs(Arrays.stream(dims).reduce(1, Math::multiplyExact), 0, bound).toArray(),
+                dims);
     }
 
     public static Tensor floats(double... values) {
@@ -73,7 +74,8 @@ public final class Bits {
     }
 
     private static String text(Tensor tensor) {
-        String values = Arrays.toString(Arrays.copyOf(tensor.toDoubleArray(), (int) Math.min(12, tensor.shape().size())));
+        String values = Arrays
+                .toString(Arrays.copyOf(tensor.toDoubleArray(), (int) Math.min(12, tensor.shape().size())));
         return tensor.spec() + " " + values;
     }
 }

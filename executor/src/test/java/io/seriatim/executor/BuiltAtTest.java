@@ -26,7 +26,8 @@ class BuiltAtTest {
 
     private static <T> T noted(String[] line, T made) {
         StackTraceElement caller = new Throwable().getStackTrace()[1];
-        line[0] = caller.getClassName() + "." + caller.getMethodName() + "(" + caller.getFileName() + ":" + caller.getLineNumber() + ")";
+        line[0] = caller.getClassName() + "." + caller.getMethodName() + "(" + caller.getFileName() + ":"
+                + caller.getLineNumber() + ")";
         return made;
     }
 
@@ -49,7 +50,8 @@ class BuiltAtTest {
         try (Executor executor = Executor.on(Place.CPU)) {
             Plan plan = executor.compile(network.main(), Executor.feeds("x"),
                     Executor.fetches(Objects.requireNonNull(network.outputs().values().get("y")).name()));
-            ProgramFailedException failed = assertThrows(ProgramFailedException.class, () -> plan.run(Tensor.allocate(DType.FLOAT32, 2)));
+            ProgramFailedException failed = assertThrows(ProgramFailedException.class,
+                    () -> plan.run(Tensor.allocate(DType.FLOAT32, 2)));
             assertSaid(line, String.valueOf(failed.getMessage()));
         }
     }
@@ -82,7 +84,8 @@ class BuiltAtTest {
             g.minimize(h.mean(), Sgd.of(0.1));
             return Outputs.none();
         });
-        var gradient = network.main().global().ops().stream().filter(op -> op.type().equals("matmul_v2_grad")).findFirst().orElseThrow();
+        var gradient = network.main().global().ops().stream().filter(op -> op.type().equals("matmul_v2_grad"))
+                .findFirst().orElseThrow();
         assertEquals(line[0], gradient.builtAt().getFirst());
     }
 }

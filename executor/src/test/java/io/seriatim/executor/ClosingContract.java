@@ -85,10 +85,12 @@ enum ClosingContract {
     A_RUN_THAT_FAILS_IS_COUNTED_OFF {
         @Override
         void check(Executor executor, Scene scene) throws Exception {
-            for (Throwable planted : new Throwable[]{new IllegalStateException("planted"), new OutOfMemoryError("planted")}) {
+            for (Throwable planted : new Throwable[]{new IllegalStateException("planted"),
+                    new OutOfMemoryError("planted")}) {
                 AtomicReference<Throwable> thrown = new AtomicReference<>(planted);
                 Probes.on("between", _ -> sneak(thrown.get()));
-                ProgramFailedException failed = assertThrows(ProgramFailedException.class, () -> scene.plan.run(Scene.number(1)));
+                ProgramFailedException failed = assertThrows(ProgramFailedException.class,
+                        () -> scene.plan.run(Scene.number(1)));
                 assertEquals(planted, failed.getCause());
             }
             assertThrows(IllegalArgumentException.class, scene.plan::run);
@@ -115,7 +117,8 @@ enum ClosingContract {
             scene.go.countDown();
             assertEquals(1, scene.get(run).scalar("after"));
             assertEquals(8, got.get().scalar("y"));
-            assertTrue(String.valueOf(refused.get().getMessage()).contains("inside of one of its own runs"), () -> "" + refused.get());
+            assertTrue(String.valueOf(refused.get().getMessage()).contains("inside of one of its own runs"),
+                    () -> "" + refused.get());
             scene.get(closed);
         }
     },
@@ -204,11 +207,14 @@ enum ClosingContract {
             Program program = new Program();
             program.global().put(VarDesc.of("x", VarType.dense(FLOAT32, -1)))
                     .put(VarDesc.of("count", VarType.dense(FLOAT32, 1)).persistent())
-                    .put(VarDesc.of("after", VarType.dense(FLOAT32, 1))).put(VarDesc.of("beside", VarType.dense(FLOAT32, 1)))
+                    .put(VarDesc.of("after", VarType.dense(FLOAT32, 1)))
+                    .put(VarDesc.of("beside", VarType.dense(FLOAT32, 1)))
                     .add(Probes.of(Probes.CALL, "count", "between"))
-                    .add(OpDesc.of("elementwise_add").in("X", "count").in("Y", "x").out("Out", "count").attr("axis", -1).build())
+                    .add(OpDesc.of("elementwise_add").in("X", "count").in("Y", "x").out("Out", "count").attr("axis", -1)
+                            .build())
                     .add(OpDesc.of("scale").in("X", "x").out("Out", "beside").attr("scale", 0f).build())
-                    .add(OpDesc.of("elementwise_add").in("X", "count").in("Y", "beside").out("Out", "after").attr("axis", -1).build());
+                    .add(OpDesc.of("elementwise_add").in("X", "count").in("Y", "beside").out("Out", "after")
+                            .attr("axis", -1).build());
             return program;
         }
 
@@ -242,7 +248,8 @@ enum ClosingContract {
             Thread thread = java.util.Objects.requireNonNull(last);
             long end = System.nanoTime() + limit.toNanos();
             while (thread.getState() != Thread.State.WAITING && thread.getState() != Thread.State.TIMED_WAITING) {
-                assertTrue(thread.isAlive() && !work.isDone() && System.nanoTime() < end, () -> "It should wait: " + work + ", " + thread);
+                assertTrue(thread.isAlive() && !work.isDone() && System.nanoTime() < end,
+                        () -> "It should wait: " + work + ", " + thread);
                 Thread.onSpinWait();
             }
         }

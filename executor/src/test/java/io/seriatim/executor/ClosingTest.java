@@ -116,7 +116,8 @@ class ClosingTest {
     @ParameterizedTest
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "NONE")
     void eachPlantedBugIsCaught(Bug bug) {
-        assertTrue(Arrays.stream(ClosingContract.values()).anyMatch(rule -> fails(rule, bug)), () -> bug + " is not caught");
+        assertTrue(Arrays.stream(ClosingContract.values()).anyMatch(rule -> fails(rule, bug)),
+                () -> bug + " is not caught");
     }
 
     private static boolean fails(ClosingContract rule, Bug bug) {
@@ -131,14 +132,18 @@ class ClosingTest {
         }
     }
 
-    /** A call that cannot be pushed is withdrawn: a helper that saw it would work on a frame that is another's, and would never go. */
+    /**
+     * A call that cannot be pushed is withdrawn: a helper that saw it would work on a frame that is another's, and
+     * would never go.
+     */
     @Test
     void aCallThatFailsIsNoCall() {
         Engine engine = Engine.builder().workers(Lane.CPU, 1).build();
         HelperPool helpers = new HelperPool(engine, new OpenRuns(), 2);
         try (Executor executor = Executor.builder().threads(2).eager().fusion(false).build()) {
             Program program = ClosingContract.doubling();
-            program.global().put(VarDesc.of("z", VarType.dense(FLOAT32, -1))).add(OpDesc.of("tanh").in("X", "x").out("Out", "z").build());
+            program.global().put(VarDesc.of("z", VarType.dense(FLOAT32, -1)))
+                    .add(OpDesc.of("tanh").in("X", "x").out("Out", "z").build());
             Plan plan = executor.compile(program, Executor.feeds("x"), Executor.fetches("y", "z"));
             CompiledPlan known = plan.specialisation(new Scope(), Bits.floats(1));
             ParallelRunLoop crew = new ParallelRunLoop(known, CriticalPaths.of(known), helpers, 2);

@@ -32,9 +32,11 @@ class CollectorTest {
 
     static Stream<Arguments> options() {
         return Stream.of("cpu", "sim:0", "mixed")
-                .flatMap(place -> Stream.of(1, 3).flatMap(threads -> Stream.of(Arguments.of(place, threads, true, Collector.FAST),
-                        Arguments.of(place, threads, false, Collector.FAST), Arguments.of(place, threads, false, Collector.EVENT),
-                        Arguments.of(place, threads, false, Collector.NONE))));
+                .flatMap(place -> Stream.of(1, 3)
+                        .flatMap(threads -> Stream.of(Arguments.of(place, threads, true, Collector.FAST),
+                                Arguments.of(place, threads, false, Collector.FAST),
+                                Arguments.of(place, threads, false, Collector.EVENT),
+                                Arguments.of(place, threads, false, Collector.NONE))));
     }
 
     /** Trains; one of the feeds is written. */
@@ -70,7 +72,8 @@ class CollectorTest {
     }
 
     private static Executor.Builder builder(String place, int threads) {
-        return Executor.builder().place(place.equals("mixed") ? Place.CPU : Place.parse(place)).threads(threads).eager();
+        return Executor.builder().place(place.equals("mixed") ? Place.CPU : Place.parse(place)).threads(threads)
+                .eager();
     }
 
     @ParameterizedTest
@@ -87,7 +90,9 @@ class CollectorTest {
     }
 
     private static void train(Network network, String place, Executor.Builder options, boolean garbage) {
-        Program main = place.equals("mixed") ? RandomNetworks.placed(network.main(), 3, RandomPlacementTest.PLACES) : network.main();
+        Program main = place.equals("mixed")
+                ? RandomNetworks.placed(network.main(), 3, RandomPlacementTest.PLACES)
+                : network.main();
         Tensor[] batches = {Bits.normal(1, 4, 6), Bits.normal(2, 5, 6)};
         try (Devices devices = Devices.builder().build(); Executor executor = options.devices(devices).build()) {
             executor.run(network.startup());
@@ -108,7 +113,8 @@ class CollectorTest {
                 MemoryStats before = stats.get(i);
                 MemoryStats now = all.get(i).memory();
                 // Of what was there before, the garbage collector may have found some.
-                assertTrue(now.buffers() <= before.buffers() && now.used() <= before.used(), () -> "at first " + before + ", then " + now);
+                assertTrue(now.buffers() <= before.buffers() && now.used() <= before.used(),
+                        () -> "at first " + before + ", then " + now);
             }
         }
     }

@@ -61,7 +61,8 @@ class ConcurrentRunsTest {
             thread.join();
         }
         if (!thrown.isEmpty()) {
-            AssertionError error = new AssertionError(thrown.size() + " of " + count + " threads failed: " + thrown.getFirst(),
+            AssertionError error = new AssertionError(
+                    thrown.size() + " of " + count + " threads failed: " + thrown.getFirst(),
                     thrown.getFirst());
             thrown.stream().skip(1).forEach(error::addSuppressed);
             throw error;
@@ -76,7 +77,8 @@ class ConcurrentRunsTest {
             Value rows = g.data("rows", INT64, 1);
             Value h = g.linear(x, 24).tanh();
             Value grown = g.whileLoop(v -> List.of(v.getFirst().lessThan(rows)),
-                    v -> List.of(v.getFirst().plus(1), v.get(1).times(0.5).plus(h)), g.full(INT64, 0, 1), h.times(1)).get(1);
+                    v -> List.of(v.getFirst().plus(1), v.get(1).times(0.5).plus(h)), g.full(INT64, 0, 1), h.times(1))
+                    .get(1);
             return Outputs.of("y", g.linear(grown, 4).softmax(-1), "mean", g.linear(h, 3).mean(0));
         });
         String y = network.outputs().get("y").name();
@@ -103,10 +105,14 @@ class ConcurrentRunsTest {
     /** count += x, in place, and what a reader within the run sees of it. */
     private static Program counting() {
         Program program = new Program();
-        program.global().put(VarDesc.of("x", VarType.dense(FLOAT64, 1))).put(VarDesc.of("count", VarType.dense(FLOAT64, 1)).persistent())
-                .put(VarDesc.of("before", VarType.dense(FLOAT64, 1))).put(VarDesc.of("after", VarType.dense(FLOAT64, 1)))
-                .add(OpDesc.of("assign").in("X", "count").out("Out", "before").build()).add(Probes.of(Probes.CALL, "count", "between"))
-                .add(OpDesc.of("elementwise_add").in("X", "count").in("Y", "x").out("Out", "count").attr("axis", -1).build())
+        program.global().put(VarDesc.of("x", VarType.dense(FLOAT64, 1)))
+                .put(VarDesc.of("count", VarType.dense(FLOAT64, 1)).persistent())
+                .put(VarDesc.of("before", VarType.dense(FLOAT64, 1)))
+                .put(VarDesc.of("after", VarType.dense(FLOAT64, 1)))
+                .add(OpDesc.of("assign").in("X", "count").out("Out", "before").build())
+                .add(Probes.of(Probes.CALL, "count", "between"))
+                .add(OpDesc.of("elementwise_add").in("X", "count").in("Y", "x").out("Out", "count").attr("axis", -1)
+                        .build())
                 .add(OpDesc.of("assign").in("X", "count").out("Out", "after").build());
         return program;
     }
@@ -135,7 +141,8 @@ class ConcurrentRunsTest {
             onThreads(4, thread -> {
                 for (int run = 0; run < 100; run++) {
                     Results results = plan.run(number(thread + 1));
-                    assertEquals(thread + 1, results.scalar("after") - results.scalar("before"), "no other run comes between");
+                    assertEquals(thread + 1, results.scalar("after") - results.scalar("before"),
+                            "no other run comes between");
                 }
             });
             assertEquals(100 * (1 + 2 + 3 + 4), executor.scope().get("count").getDouble(0));
@@ -153,7 +160,8 @@ class ConcurrentRunsTest {
         String loss = network.outputs().get("loss").name();
         // All steps are alike, so that their order does not matter.
         Tensor x = Bits.normal(1, 3, 4);
-        try (Executor serial = Executor.builder().build(); Executor parallel = Executor.builder().threads(2).eager().build()) {
+        try (Executor serial = Executor.builder().build();
+                Executor parallel = Executor.builder().threads(2).eager().build()) {
             serial.run(network.startup());
             Plan step = serial.compile(network.main(), feeds("x"), fetches(loss));
             for (int i = 0; i < 80; i++) {
@@ -166,7 +174,8 @@ class ConcurrentRunsTest {
                     shared.run(x);
                 }
             });
-            serial.scope().names().forEach(name -> Bits.assertSame(serial.scope().get(name), parallel.scope().get(name), name));
+            serial.scope().names()
+                    .forEach(name -> Bits.assertSame(serial.scope().get(name), parallel.scope().get(name), name));
         }
     }
 
@@ -229,7 +238,8 @@ class ConcurrentRunsTest {
             g.whileLoop(v -> List.of(v.getFirst().lessThan(count)), v -> {
                 Value before = g.op("read_from_array").in("X", list).in("I", v.getFirst()).one("Out");
                 Value next = v.getFirst().plus(1);
-                Value h = g.ifElse(before.sum().greaterThan(0), () -> before.matmul(w).tanh(), () -> before.times(0.5).plus(w.mean()));
+                Value h = g.ifElse(before.sum().greaterThan(0), () -> before.matmul(w).tanh(),
+                        () -> before.times(0.5).plus(w.mean()));
                 g.op("write_to_array").in("X", h).in("I", next).to("Out", list).append();
                 return List.of(next);
             }, g.full(INT64, 0, 1));
@@ -261,7 +271,8 @@ class ConcurrentRunsTest {
     @ValueSource(ints = {1, 2})
     void runsThatOnlyReadOneRootOverlap(int threads) throws InterruptedException {
         Program program = new Program();
-        program.global().put(VarDesc.of("x", VarType.dense(FLOAT32, 1))).put(VarDesc.of("w", VarType.dense(FLOAT32, 1)).persistent())
+        program.global().put(VarDesc.of("x", VarType.dense(FLOAT32, 1)))
+                .put(VarDesc.of("w", VarType.dense(FLOAT32, 1)).persistent())
                 .put(VarDesc.of("y", VarType.dense(FLOAT32, 1)))
                 .add(OpDesc.of("elementwise_mul").in("X", "x").in("Y", "w").out("Out", "y").attr("axis", -1).build())
                 .add(Probes.of(Probes.CALL, "y", "read"));
@@ -314,7 +325,8 @@ class ConcurrentRunsTest {
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
         while (thread.getState() != Thread.State.WAITING && thread.getState() != Thread.State.BLOCKED
                 && thread.getState() != Thread.State.TIMED_WAITING) {
-            assertTrue(thread.isAlive() && System.nanoTime() < end, () -> "It should wait, but is " + thread.getState());
+            assertTrue(thread.isAlive() && System.nanoTime() < end,
+                    () -> "It should wait, but is " + thread.getState());
             Thread.onSpinWait();
         }
     }
@@ -350,7 +362,8 @@ class ConcurrentRunsTest {
             second.join();
             assertTrue(ended, "it went on waiting");
             RuntimeException failure = assertInstanceOf(RuntimeException.class, thrown.get());
-            assertTrue(String.valueOf(failure.getMessage()).toLowerCase(java.util.Locale.ROOT).contains("interrupt"), failure.getMessage());
+            assertTrue(String.valueOf(failure.getMessage()).toLowerCase(java.util.Locale.ROOT).contains("interrupt"),
+                    failure.getMessage());
             assertEquals(1, kept.get(), "the thread is still interrupted");
             assertEquals(1, executor.scope().get("count").getDouble(0), "it has done nothing");
             Probes.allOff();
@@ -361,8 +374,10 @@ class ConcurrentRunsTest {
     @Test
     void aFailureOfOneRunDoesNotTouchOthers() throws InterruptedException {
         Program program = new Program();
-        program.global().put(VarDesc.of("x", VarType.dense(FLOAT32, -1))).put(VarDesc.of("y", VarType.dense(FLOAT32, -1)))
-                .add(OpDesc.of("scale").in("X", "x").out("Out", "y").attr("scale", 2f).build()).add(Probes.of(Probes.CALL, "y", "odd"));
+        program.global().put(VarDesc.of("x", VarType.dense(FLOAT32, -1)))
+                .put(VarDesc.of("y", VarType.dense(FLOAT32, -1)))
+                .add(OpDesc.of("scale").in("X", "x").out("Out", "y").attr("scale", 2f).build())
+                .add(Probes.of(Probes.CALL, "y", "odd"));
         Probes.on("odd", value -> {
             if (value.getDouble(0) < 0) {
                 throw new IllegalStateException("negative");
@@ -394,9 +409,11 @@ class ConcurrentRunsTest {
                 for (int run = 0; run < 40; run++) {
                     float by = 1 + (thread + run) % 3;
                     Program program = new Program();
-                    program.global().put(VarDesc.of("x", VarType.dense(FLOAT32, -1))).put(VarDesc.of("y", VarType.dense(FLOAT32, -1)))
+                    program.global().put(VarDesc.of("x", VarType.dense(FLOAT32, -1)))
+                            .put(VarDesc.of("y", VarType.dense(FLOAT32, -1)))
                             .add(OpDesc.of("scale").in("X", "x").out("Out", "y").attr("scale", by).build());
-                    assertEquals(by * run, executor.run(program, Map.of("x", Bits.floats(run)), fetches("y")).scalar("y"));
+                    assertEquals(by * run,
+                            executor.run(program, Map.of("x", Bits.floats(run)), fetches("y")).scalar("y"));
                 }
             });
         }

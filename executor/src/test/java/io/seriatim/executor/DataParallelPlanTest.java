@@ -26,7 +26,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The plan of a training on several places: reductions run beside the rest of backward, and nothing of backward waits for them. */
+/**
+ * The plan of a training on several places: reductions run beside the rest of backward, and nothing of backward waits
+ * for them.
+ */
 class DataParallelPlanTest {
     private static final int LAYERS = 6;
 
@@ -52,9 +55,11 @@ class DataParallelPlanTest {
     private record Planned(CompiledPlan plan, List<BitSet> before) {
         static Planned of(DataParallel parallel) {
             try (Devices devices = Devices.builder().build();
-                    Executor executor = Executor.builder().devices(devices).place(parallel.places().getFirst()).build()) {
+                    Executor executor = Executor.builder().devices(devices).place(parallel.places().getFirst())
+                            .build()) {
                 executor.run(parallel.startup());
-                Plan plan = executor.compile(parallel.main(), new Feeds(parallel.feedNames()), new Fetches(parallel.fetches()));
+                Plan plan = executor.compile(parallel.main(), new Feeds(parallel.feedNames()),
+                        new Fetches(parallel.fetches()));
                 int rows = 4 * parallel.places().size();
                 CompiledPlan made = plan.specialisation(executor.scope(),
                         parallel.split(Bits.normal(1, rows, 16), Bits.below(5, 1, rows, 1)));
@@ -82,12 +87,14 @@ class DataParallelPlanTest {
 
         /** Adding up gradients, or dividing sums, or bringing either elsewhere. */
         boolean isReduction(int index) {
-            return written(index).contains("@GRAD") && (task(index) instanceof Task.Transfer || written(index).contains("@mean"));
+            return written(index).contains("@GRAD")
+                    && (task(index) instanceof Task.Transfer || written(index).contains("@mean"));
         }
 
         boolean isBackward(int index) {
             return !isReduction(index) && !task(index).operations().isEmpty()
-                    && task(index).operations().getFirst().op().attribute("op_role") instanceof Attribute.Int(int role) && (role & 1) == 1;
+                    && task(index).operations().getFirst().op().attribute("op_role") instanceof Attribute.Int(int role)
+                    && (role & 1) == 1;
         }
 
         BitSet all(java.util.function.IntPredicate which) {
@@ -129,7 +136,8 @@ class DataParallelPlanTest {
         Map<String, Long> bytes = new TreeMap<>();
         planned.all(index -> planned.isReduction(index) && !(planned.task(index) instanceof Task.Transfer)).stream()
                 .forEach(index -> bytes.merge(planned.task(index).place().toString(),
-                        java.util.Objects.requireNonNull(planned.plan().values().spec(planned.task(index).writes()[0])).bytes(),
+                        java.util.Objects.requireNonNull(planned.plan().values().spec(planned.task(index).writes()[0]))
+                                .bytes(),
                         Long::sum));
         // Six of 1,024 bytes, one of 320, six of 64, and one of 20.
         assertEquals(Map.of("sim:0", 2368L, "sim:1", 2260L, "sim:2", 2240L), bytes);

@@ -31,7 +31,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What a run of a program for several places gives, and what it leaves: statistics, random numbers, fetches, copies. */
+/**
+ * What a run of a program for several places gives, and what it leaves: statistics, random numbers, fetches, copies.
+ */
 class DataParallelRunTest {
     private static final String TWO = "sim:0,sim:1";
     private static final double TOLERANCE = 1e-5;
@@ -83,7 +85,8 @@ class DataParallelRunTest {
     void eachPlaceDropsOtherElementsAndEachTrainingTheSame(String where) {
         for (long seed : new long[]{0, 7}) {
             Network network = network(seed, Sgd.of(0.1), (g, x) -> g.dropout(x, 0.5));
-            String mask = network.main().global().ops().stream().filter(op -> op.type().equals("dropout")).findFirst().orElseThrow()
+            String mask = network.main().global().ops().stream().filter(op -> op.type().equals("dropout")).findFirst()
+                    .orElseThrow()
                     .output("Mask").getFirst();
             List<List<Double>> losses = new ArrayList<>();
             for (int i = 0; i < 2; i++) {
@@ -93,7 +96,8 @@ class DataParallelRunTest {
                     executor.run(parallel.startup());
                     GoldenModels.setParameters(network.main(), executor.scope());
                     executor.run(parallel.broadcast());
-                    Plan plan = executor.compile(parallel.main(), new Feeds(parallel.feedNames()), Executor.fetches(mask, mask + suffix));
+                    Plan plan = executor.compile(parallel.main(), new Feeds(parallel.feedNames()),
+                            Executor.fetches(mask, mask + suffix));
                     Results results = plan.run(parallel.split(batch(0)));
                     assertFalse(Bits.same(results.get(mask), results.get(mask + suffix)), "seed " + seed);
                     losses.add(train(parallel, executor, 4));
@@ -106,8 +110,10 @@ class DataParallelRunTest {
     @ParameterizedTest
     @ValueSource(strings = {TWO, "cpu,cpu"})
     void theStatisticsThatAreLeftAreThoseOfTheFirstPlacesRows(String where) {
-        Network network = network(1, Momentum.of(0.1), (g, x) -> g.batchNorm(g.linear(x, 4).reshape(-1, 4, 1, 1)).flatten(1));
-        OpDesc normalisation = network.main().global().ops().stream().filter(op -> op.type().equals("batch_norm")).findFirst()
+        Network network = network(1, Momentum.of(0.1),
+                (g, x) -> g.batchNorm(g.linear(x, 4).reshape(-1, 4, 1, 1)).flatten(1));
+        OpDesc normalisation = network.main().global().ops().stream().filter(op -> op.type().equals("batch_norm"))
+                .findFirst()
                 .orElseThrow();
         DataParallel parallel = parallel(network, where);
         try (Devices devices = Devices.builder().build();
@@ -120,8 +126,9 @@ class DataParallelRunTest {
             }
             train(parallel, executor, 1);
             Tensor[] half = parallel.split(batch(0));
-            alone.compile(network.main(), Executor.feeds("x", "y"), Executor.fetches(network.outputs().get("loss").name())).run(half[0],
-                    half[1]);
+            alone.compile(network.main(), Executor.feeds("x", "y"),
+                    Executor.fetches(network.outputs().get("loss").name())).run(half[0],
+                            half[1]);
             for (String slot : List.of("MeanOut", "VarianceOut")) {
                 String name = normalisation.output(slot).getFirst();
                 Bits.assertSame(alone.scope().get(name), Bits.onHost(executor.scope().get(name)), name);
@@ -135,7 +142,8 @@ class DataParallelRunTest {
         Network network = network(1, Sgd.of(0.1), (g, x) -> g.linear(x, 5).tanh());
         String scores = network.outputs().get("scores").name();
         String accuracy = network.outputs().get("accuracy").name();
-        String correct = network.main().global().ops().stream().filter(op -> op.type().equals("accuracy")).findFirst().orElseThrow()
+        String correct = network.main().global().ops().stream().filter(op -> op.type().equals("accuracy")).findFirst()
+                .orElseThrow()
                 .output("Correct").getFirst();
         String weights = network.main().parameters().getFirst().name();
         String gradient = weights + "@GRAD";
@@ -149,8 +157,10 @@ class DataParallelRunTest {
             for (String name : alone.scope().names()) {
                 alone.scope().set(name, Bits.copy(Bits.onHost(executor.scope().get(name))));
             }
-            Results expected = alone.compile(network.main(), Executor.feeds("x", "y"), new Fetches(wanted)).run(batch(0));
-            Results found = executor.compile(parallel.main(), new Feeds(parallel.feedNames()), new Fetches(parallel.fetches()))
+            Results expected = alone.compile(network.main(), Executor.feeds("x", "y"), new Fetches(wanted))
+                    .run(batch(0));
+            Results found = executor
+                    .compile(parallel.main(), new Feeds(parallel.feedNames()), new Fetches(parallel.fetches()))
                     .run(parallel.split(batch(0)));
             for (int i = 0; i < wanted.size(); i++) {
                 Tensor one = expected.get(wanted.get(i));
@@ -189,7 +199,8 @@ class DataParallelRunTest {
         try (Devices devices = Devices.builder().build(); Executor executor = executor(parallel, devices)) {
             executor.run(parallel.startup());
             Tensor before = Bits.copy(Bits.onHost(executor.scope().get(weights)));
-            String rate = executor.scope().names().stream().filter(name -> name.startsWith("learning_rate")).findFirst().orElseThrow();
+            String rate = executor.scope().names().stream().filter(name -> name.startsWith("learning_rate")).findFirst()
+                    .orElseThrow();
             executor.scope().set(rate, Tensor.of(new float[]{0}, executor.scope().get(rate).shape().dims()));
             train(parallel, executor, 2);
             Bits.assertSame(before, Bits.onHost(executor.scope().get(weights)), weights);
@@ -213,26 +224,31 @@ class DataParallelRunTest {
             return Outputs.of("loss", loss);
         });
         String loss = network.outputs().get("loss").name();
-        DataParallel parallel = DataParallel.of(network.main(), network.startup(), List.of("x"), loss, List.of(loss), places(where));
+        DataParallel parallel = DataParallel.of(network.main(), network.startup(), List.of("x"), loss, List.of(loss),
+                places(where));
         try (Devices devices = Devices.builder().build();
                 Executor executor = executor(parallel, devices);
                 Executor alone = Executor.on(Place.CPU)) {
             executor.run(parallel.startup());
             alone.run(network.startup());
-            Plan plan = executor.compile(parallel.main(), new Feeds(parallel.feedNames()), new Fetches(parallel.fetches()));
+            Plan plan = executor.compile(parallel.main(), new Feeds(parallel.feedNames()),
+                    new Fetches(parallel.fetches()));
             Plan one = alone.compile(network.main(), Executor.feeds("x"), Executor.fetches(loss));
             for (int step = 0; step < 6; step++) {
                 Tensor words = Bits.below(30, step, 8, 4);
-                assertEquals(one.run(words).scalar(loss), plan.run(parallel.split(words)).scalar(parallel.loss()), TOLERANCE);
+                assertEquals(one.run(words).scalar(loss), plan.run(parallel.split(words)).scalar(parallel.loss()),
+                        TOLERANCE);
             }
-            network.main().parameters().forEach(desc -> assertArrayEquals(alone.scope().get(desc.name()).toDoubleArray(),
-                    Bits.onHost(executor.scope().get(desc.name())).toDoubleArray(), TOLERANCE, desc.name()));
+            network.main().parameters()
+                    .forEach(desc -> assertArrayEquals(alone.scope().get(desc.name()).toDoubleArray(),
+                            Bits.onHost(executor.scope().get(desc.name())).toDoubleArray(), TOLERANCE, desc.name()));
         }
     }
 
     @Test
     void mixedPrecisionScalesTheSameLossEverywhere() {
-        Network network = network(1, Momentum.of(0.05).precision(MixedPrecision.float16()), (g, x) -> g.linear(x, 5).tanh());
+        Network network = network(1, Momentum.of(0.05).precision(MixedPrecision.float16()),
+                (g, x) -> g.linear(x, 5).tanh());
         DataParallel parallel = parallel(network, TWO);
         try (Devices devices = Devices.builder().build(); Executor executor = executor(parallel, devices)) {
             executor.run(parallel.startup());
@@ -249,11 +265,13 @@ class DataParallelRunTest {
         DataParallel parallel = parallel(network, TWO);
         try (Devices devices = Devices.builder().build(); Executor executor = executor(parallel, devices)) {
             executor.run(parallel.startup());
-            Plan plan = executor.compile(parallel.main(), new Feeds(parallel.feedNames()), new Fetches(parallel.fetches()));
+            Plan plan = executor.compile(parallel.main(), new Feeds(parallel.feedNames()),
+                    new Fetches(parallel.fetches()));
             Tensor[] good = batch(0);
             plan.run(parallel.split(good));
             assertThrows(ProgramFailedException.class,
-                    () -> plan.run(parallel.split(good[0], Tensor.of(new long[]{0, 1, 2, 0, 0, 0, 0, 0, 0, 0, 99, 0}, ROWS, 1))));
+                    () -> plan.run(parallel.split(good[0],
+                            Tensor.of(new long[]{0, 1, 2, 0, 0, 0, 0, 0, 0, 0, 99, 0}, ROWS, 1))));
             train(parallel, executor, 2);
         }
     }

@@ -32,7 +32,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Training on several places does what training on one does with the whole batch, but for rounding, and all places keep the same parameters. The devices look for races. */
+/**
+ * Training on several places does what training on one does with the whole batch, but for rounding, and all places keep
+ * the same parameters. The devices look for races.
+ */
 class DataParallelTest {
     private static final double TOLERANCE = 1e-5;
     private static final int ROWS = 12;
@@ -60,8 +63,10 @@ class DataParallelTest {
     private record Trained(List<Double> losses, Map<String, Tensor> left) {
     }
 
-    private static Training training(String name, Network network, Function<Integer, Tensor[]> batches, String... feeds) {
-        return new Training(name, network.main(), network.startup(), List.of(feeds), network.outputs().get("loss").name(), batches, false);
+    private static Training training(String name, Network network, Function<Integer, Tensor[]> batches,
+            String... feeds) {
+        return new Training(name, network.main(), network.startup(), List.of(feeds),
+                network.outputs().get("loss").name(), batches, false);
     }
 
     private static Training perceptron(String name, Optimizer optimizer) {
@@ -72,7 +77,8 @@ class DataParallelTest {
             g.minimize(loss, optimizer);
             return Outputs.of("loss", loss);
         });
-        return training("perceptron, " + name, network, step -> new Tensor[]{Bits.normal(step, ROWS, 8), Bits.below(5, step, ROWS, 1)}, "x",
+        return training("perceptron, " + name, network,
+                step -> new Tensor[]{Bits.normal(step, ROWS, 8), Bits.below(5, step, ROWS, 1)}, "x",
                 "y");
     }
 
@@ -81,7 +87,9 @@ class DataParallelTest {
             Value x = g.data("x", FLOAT32, -1, 1, 12, 12);
             Value first = g.layers().conv2d(1, 4, 5).padding(2).apply(x).relu().maxPool2d(2, 2, 0);
             Value second = g.layers().conv2d(4, 6, 3).apply(first).relu().maxPool2d(2, 2, 0);
-            Value loss = g.softmaxCrossEntropy(g.linear(g.linear(second.flatten(1), 10).relu(), 5), g.data("y", INT64, -1, 1)).mean();
+            Value loss = g
+                    .softmaxCrossEntropy(g.linear(g.linear(second.flatten(1), 10).relu(), 5), g.data("y", INT64, -1, 1))
+                    .mean();
             g.minimize(loss, optimizer);
             return Outputs.of("loss", loss);
         });
@@ -108,7 +116,8 @@ class DataParallelTest {
 
     private static Training golden(String name) {
         List<String> feeds = List.copyOf(GOLDEN.under(name + "/shape/").keySet());
-        return new Training(name + " of Paddle", GOLDEN.program(name + "/main"), GOLDEN.program(name + "/startup"), feeds,
+        return new Training(name + " of Paddle", GOLDEN.program(name + "/main"), GOLDEN.program(name + "/startup"),
+                feeds,
                 GOLDEN.text(name + "/fetch"), step -> feeds.stream().map(feed -> {
                     long[] dims = GOLDEN.get(name + "/shape/" + feed).toLongArray();
                     dims[0] = ROWS;
@@ -141,14 +150,16 @@ class DataParallelTest {
     }
 
     static Stream<Arguments> trainingsAndPlaces() {
-        return trainings().stream().flatMap(training -> Stream.of("sim:0,sim:1", "sim:0,sim:1,sim:2", "cpu,cpu,cpu", "sim:0,cpu,sim:0")
-                .map(places -> Arguments.of(training, places)));
+        return trainings().stream()
+                .flatMap(training -> Stream.of("sim:0,sim:1", "sim:0,sim:1,sim:2", "cpu,cpu,cpu", "sim:0,cpu,sim:0")
+                        .map(places -> Arguments.of(training, places)));
     }
 
     private static Trained alone(Training training) {
         try (Executor executor = Executor.on(Place.CPU)) {
             training.start(executor, training.startup());
-            Plan plan = executor.compile(training.main(), new Feeds(training.feeds()), Executor.fetches(training.loss()));
+            Plan plan = executor.compile(training.main(), new Feeds(training.feeds()),
+                    Executor.fetches(training.loss()));
             List<Double> losses = new ArrayList<>();
             for (int step = 0; step < STEPS; step++) {
                 losses.add(plan.run(training.batches().apply(step)).scalar(training.loss()));
@@ -167,18 +178,21 @@ class DataParallelTest {
         DataParallel parallel = DataParallel.of(training.main(), training.startup(), training.feeds(), training.loss(),
                 List.of(training.loss()), places);
         try (Devices devices = Devices.builder().build();
-                Executor executor = Executor.builder().devices(devices).place(places.getFirst()).threads(2).eager().build()) {
+                Executor executor = Executor.builder().devices(devices).place(places.getFirst()).threads(2).eager()
+                        .build()) {
             training.start(executor, parallel.startup());
             if (training.golden()) {
                 executor.run(parallel.broadcast());
             }
-            Plan plan = executor.compile(parallel.main(), new Feeds(parallel.feedNames()), new Fetches(parallel.fetches()));
+            Plan plan = executor.compile(parallel.main(), new Feeds(parallel.feedNames()),
+                    new Fetches(parallel.fetches()));
             for (int step = 0; step < STEPS; step++) {
                 double loss = plan.run(parallel.split(training.batches().apply(step))).scalar(parallel.loss());
                 double alone = expected.losses().get(step);
                 assertEquals(alone, loss, TOLERANCE * Math.max(1, Math.abs(alone)), "loss of step " + step);
             }
-            expected.left().forEach((name, tensor) -> assertNear(name, tensor, Bits.onHost(executor.scope().get(name))));
+            expected.left()
+                    .forEach((name, tensor) -> assertNear(name, tensor, Bits.onHost(executor.scope().get(name))));
             assertReplicasAreEqual(training.main(), parallel, executor.scope());
         }
     }
@@ -200,7 +214,8 @@ class DataParallelTest {
                 Tensor copy = scope.find(desc.name() + "@" + place);
                 if (copy != null) {
                     copies++;
-                    Bits.assertSame(Bits.onHost(scope.get(desc.name())), Bits.onHost(copy), desc.name() + " at " + place);
+                    Bits.assertSame(Bits.onHost(scope.get(desc.name())), Bits.onHost(copy),
+                            desc.name() + " at " + place);
                 }
             }
         }

@@ -35,7 +35,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Devices that run out of memory, and kernels that fail there: the message is right, variables are whole, the next run works, and nothing is left. */
+/**
+ * Devices that run out of memory, and kernels that fail there: the message is right, variables are whole, the next run
+ * works, and nothing is left.
+ */
 class DeviceFaultsTest {
     private static final Network NETWORK = Network.define(5, g -> {
         Value x = g.data("x", FLOAT32, -1, 8);
@@ -80,7 +83,8 @@ class DeviceFaultsTest {
 
     private static void assertSameValues(Map<String, Tensor> expected, Map<String, Tensor> found, String where) {
         assertEquals(expected.keySet(), found.keySet(), where);
-        expected.forEach((name, tensor) -> Bits.assertSame(tensor, Objects.requireNonNull(found.get(name)), where + ", " + name));
+        expected.forEach((name, tensor) -> Bits.assertSame(tensor, Objects.requireNonNull(found.get(name)),
+                where + ", " + name));
     }
 
     @ParameterizedTest
@@ -88,7 +92,8 @@ class DeviceFaultsTest {
     void aDeviceThatRunsOutOfMemorySaysSoAndGoesOnWithLess(boolean memoryPlan, int threads) {
         long limit = 64 << 10;
         try (Devices devices = Devices.builder().sim(SimOptions.DEFAULT.withMemory(limit)).build();
-                Executor executor = Executor.builder().place(Place.sim(0)).devices(devices).memoryPlan(memoryPlan).threads(threads).eager()
+                Executor executor = Executor.builder().place(Place.sim(0)).devices(devices).memoryPlan(memoryPlan)
+                        .threads(threads).eager()
                         .build()) {
             executor.run(NETWORK.startup());
             Plan plan = executor.compile(NETWORK.main(), feeds("x"), fetches(LOSS));
@@ -98,8 +103,10 @@ class DeviceFaultsTest {
             for (int i = 0; i < 5; i++) {
                 Map<String, Tensor> before = values(executor.scope(), NETWORK.main());
                 Resources resources = Resources.of(devices.get(Place.sim(0)));
-                ProgramFailedException failed = assertThrows(ProgramFailedException.class, () -> plan.run(Bits.normal(1, 5000, 8)));
-                DeviceMemoryException cause = assertInstanceOf(DeviceMemoryException.class, failed.getCause(), failed::toString);
+                ProgramFailedException failed = assertThrows(ProgramFailedException.class,
+                        () -> plan.run(Bits.normal(1, 5000, 8)));
+                DeviceMemoryException cause = assertInstanceOf(DeviceMemoryException.class, failed.getCause(),
+                        failed::toString);
                 String message = String.valueOf(failed.getMessage());
                 assertTrue(message.contains("sim:0 has not") && message.contains("65,536")
                         && message.contains(String.valueOf(cause.getMessage())), message);
@@ -123,7 +130,8 @@ class DeviceFaultsTest {
             Plan plan = executor.compile(NETWORK.main(), feeds("x"), fetches(LOSS));
             for (int rows = 1500; rows < 1504; rows++) {
                 assertTrue(Double.isFinite(plan.run(Bits.normal(rows, rows, 8)).scalar(LOSS)), "rows " + rows);
-                assertTrue(devices.get(Place.sim(0)).memory().used() > 256 << 10, devices.get(Place.sim(0)).memory()::toString);
+                assertTrue(devices.get(Place.sim(0)).memory().used() > 256 << 10,
+                        devices.get(Place.sim(0)).memory()::toString);
             }
         }
     }
@@ -138,7 +146,8 @@ class DeviceFaultsTest {
             host.run(NETWORK.startup());
             Plan plan = executor.compile(NETWORK.main(), feeds("x"), fetches(LOSS));
             Map<String, Tensor> before = values(host.scope(), NETWORK.main());
-            ProgramFailedException failed = assertThrows(ProgramFailedException.class, () -> plan.run(host.scope(), Bits.normal(1, 2, 8)));
+            ProgramFailedException failed = assertThrows(ProgramFailedException.class,
+                    () -> plan.run(host.scope(), Bits.normal(1, 2, 8)));
             assertInstanceOf(DeviceMemoryException.class, failed.getCause());
             assertTrue(String.valueOf(failed.getMessage()).contains("There is no memory for"), failed::toString);
             assertSameValues(before, values(host.scope(), NETWORK.main()), "variables");
@@ -159,8 +168,10 @@ class DeviceFaultsTest {
             for (int position = 0; position < main.global().ops().size(); position++) {
                 String where = "failure before operation " + position + ", " + main.global().ops().get(position);
                 Program program = Probes.before(main, position, Probes.KERNEL, "fault", "File train.py, line 41");
-                program.global().set(position, program.global().ops().get(position).with("op_device", "sim:" + position % 2));
-                try (Executor executor = Executor.builder().place(Place.sim(0)).devices(devices).threads(threads).eager().build()) {
+                program.global().set(position,
+                        program.global().ops().get(position).with("op_device", "sim:" + position % 2));
+                try (Executor executor = Executor.builder().place(Place.sim(0)).devices(devices).threads(threads)
+                        .eager().build()) {
                     executor.run(NETWORK.startup());
                     fails(executor, program, where);
                 }
@@ -178,19 +189,22 @@ class DeviceFaultsTest {
         Probes.on("fault", _ -> {
             throw fault;
         });
-        ProgramFailedException failed = assertThrows(ProgramFailedException.class, () -> plan.run(Bits.normal(2, 4, 8)), where);
+        ProgramFailedException failed = assertThrows(ProgramFailedException.class, () -> plan.run(Bits.normal(2, 4, 8)),
+                where);
         Probes.off("fault");
         assertSame(fault, failed.getCause(), where);
         assertEquals(Probes.KERNEL, failed.operation(), where);
         String message = String.valueOf(failed.getMessage());
-        assertTrue(message.contains("this was to fail") && message.contains("line 41") && message.contains("float32["), message);
+        assertTrue(message.contains("this was to fail") && message.contains("line 41") && message.contains("float32["),
+                message);
 
         Map<String, Tensor> left = values(executor.scope(), program);
         for (OpDesc op : program.global().ops()) {
             if (op.type().equals("adam")) {
                 List<Map<String, Tensor>> possible = List.of(old, complete);
                 assertTrue(possible.stream().anyMatch(values -> op.outputNames().stream()
-                        .allMatch(name -> Bits.same(Objects.requireNonNull(values.get(name)), Objects.requireNonNull(left.get(name))))),
+                        .allMatch(name -> Bits.same(Objects.requireNonNull(values.get(name)),
+                                Objects.requireNonNull(left.get(name))))),
                         () -> where + ": " + op.outputNames() + " are neither as before nor as after");
             }
         }
@@ -209,14 +223,16 @@ class DeviceFaultsTest {
             String variable = startup.global().ops().get(position - 1).outputNames().getFirst();
             startup.global().add(position, Probes.of(Probes.KERNEL, variable, "fault"));
             try (Devices devices = Devices.builder().build();
-                    Executor executor = Executor.builder().place(Place.sim(0)).devices(devices).threads(threads).eager().build();
+                    Executor executor = Executor.builder().place(Place.sim(0)).devices(devices).threads(threads).eager()
+                            .build();
                     Executor host = Executor.on(Place.CPU)) {
                 host.run(NETWORK.startup());
                 Probes.on("fault", _ -> {
                     throw new Deliberate();
                 });
                 assertThrows(ProgramFailedException.class, () -> executor.run(startup));
-                values(executor.scope(), startup).forEach((name, tensor) -> Bits.assertSame(host.scope().get(name), tensor, name));
+                values(executor.scope(), startup)
+                        .forEach((name, tensor) -> Bits.assertSame(host.scope().get(name), tensor, name));
                 Probes.off("fault");
                 executor.run(startup);
                 assertEquals(count, values(executor.scope(), startup).size());
@@ -232,11 +248,14 @@ class DeviceFaultsTest {
         for (int position = 0; position < main.global().ops().size() - 4; position++) {
             String where = "interrupted in operation " + position;
             Program program = Probes.before(main, position, Probes.KERNEL, "interruption");
-            program.global().set(position, program.global().ops().get(position).with("op_device", "sim:" + position % 2));
+            program.global().set(position,
+                    program.global().ops().get(position).with("op_device", "sim:" + position % 2));
             // The host waits for everything, so that it notices.
             program.global().add(Probes.of(Probes.CALL, LOSS, "end"));
-            try (Devices devices = Devices.builder().sim(SimOptions.DEFAULT.withLaunchLatency(Duration.ofNanos(10_000))).build();
-                    Executor executor = Executor.builder().place(Place.sim(0)).devices(devices).threads(threads).eager().build()) {
+            try (Devices devices = Devices.builder().sim(SimOptions.DEFAULT.withLaunchLatency(Duration.ofNanos(10_000)))
+                    .build();
+                    Executor executor = Executor.builder().place(Place.sim(0)).devices(devices).threads(threads).eager()
+                            .build()) {
                 executor.run(NETWORK.startup());
                 Plan plan = executor.compile(program, feeds("x"), fetches(LOSS));
                 plan.run(Bits.normal(1, 4, 8));
@@ -256,7 +275,8 @@ class DeviceFaultsTest {
                 Map<String, Tensor> left = values(executor.scope(), program);
                 boolean all = !failed;
                 left.forEach((name, tensor) -> assertTrue(Bits.same(tensor, Objects.requireNonNull(complete.get(name)))
-                        || (!all && Bits.same(tensor, Objects.requireNonNull(old.get(name)))), () -> where + ": " + name));
+                        || (!all && Bits.same(tensor, Objects.requireNonNull(old.get(name)))),
+                        () -> where + ": " + name));
                 Map<String, Tensor> then = new TreeMap<>();
                 Tensor loss = step(left, then, Bits.normal(3, 4, 8));
                 Bits.assertSame(loss, plan.run(Bits.normal(3, 4, 8)).get(LOSS), where + ": the next run");
@@ -269,13 +289,15 @@ class DeviceFaultsTest {
     @ValueSource(ints = {1, 3})
     void numbersThatAreNotFiniteAreFoundOnDevicesToo(int threads) {
         try (Devices devices = Devices.builder().build();
-                Executor executor = Executor.builder().place(Place.sim(0)).devices(devices).threads(threads).eager().nanCheck().build()) {
+                Executor executor = Executor.builder().place(Place.sim(0)).devices(devices).threads(threads).eager()
+                        .nanCheck().build()) {
             executor.run(NETWORK.startup());
             Plan plan = executor.compile(NETWORK.main(), feeds("x"), fetches(LOSS));
             Tensor bad = Bits.normal(1, 2, 8);
             float[] values = bad.toFloatArray();
             values[3] = Float.NaN;
-            ProgramFailedException failed = assertThrows(ProgramFailedException.class, () -> plan.run(Tensor.of(values, 2, 8)));
+            ProgramFailedException failed = assertThrows(ProgramFailedException.class,
+                    () -> plan.run(Tensor.of(values, 2, 8)));
             assertEquals("matmul_v2", failed.operation());
             assertTrue(String.valueOf(failed.getMessage()).contains("holds NaN"), failed::toString);
             assertTrue(Double.isFinite(plan.run(bad).scalar(LOSS)), "the next run works");
@@ -290,13 +312,15 @@ class DeviceFaultsTest {
         for (int position = 0; position < NETWORK.main().global().ops().size(); position++) {
             Program program = Probes.before(NETWORK.main(), position, Probes.KERNEL, "error");
             try (Devices devices = Devices.builder().build();
-                    Executor executor = Executor.builder().place(Place.parse(place)).devices(devices).threads(threads).eager().build()) {
+                    Executor executor = Executor.builder().place(Place.parse(place)).devices(devices).threads(threads)
+                            .eager().build()) {
                 executor.run(NETWORK.startup());
                 Plan plan = executor.compile(program, feeds("x"), fetches(LOSS));
                 Probes.on("error", _ -> {
                     throw error;
                 });
-                assertSame(error, assertThrows(ProgramFailedException.class, () -> plan.run(Bits.normal(1, 4, 8))).getCause());
+                assertSame(error,
+                        assertThrows(ProgramFailedException.class, () -> plan.run(Bits.normal(1, 4, 8))).getCause());
                 Probes.off("error");
                 assertTrue(Double.isFinite(plan.run(Bits.normal(1, 4, 8)).scalar(LOSS)), "the next run works");
             }
@@ -314,16 +338,22 @@ class DeviceFaultsTest {
         });
         Program program = network.main().copy();
         List<OpDesc> ops = program.global().ops();
-        int last = IntStream.range(0, ops.size()).filter(i -> ops.get(i).type().equals("scale")).findFirst().orElseThrow();
-        program.global().add(last, Probes.of(Probes.KERNEL, ops.get(last).input("X").getFirst(), "fault").with("op_device", "sim:0"));
+        int last = IntStream.range(0, ops.size()).filter(i -> ops.get(i).type().equals("scale")).findFirst()
+                .orElseThrow();
+        program.global().add(last,
+                Probes.of(Probes.KERNEL, ops.get(last).input("X").getFirst(), "fault").with("op_device", "sim:0"));
         program.global().set(last + 1, program.global().ops().get(last + 1).with("op_device", "sim:0"));
         // The host writes it first, so that is where it lives.
         program.global().add(0,
-                OpDesc.of("scale").in("X", "w").out("Out", "w").attr("scale", 1f).attr("bias", 0f).attr("bias_after_scale", true).build());
-        try (Devices devices = Devices.builder().build(); Executor executor = Executor.builder().devices(devices).build()) {
+                OpDesc.of("scale").in("X", "w").out("Out", "w").attr("scale", 1f).attr("bias", 0f)
+                        .attr("bias_after_scale", true).build());
+        try (Devices devices = Devices.builder().build();
+                Executor executor = Executor.builder().devices(devices).build()) {
             executor.scope().set("w", Bits.floats(1, 2, 3, 4));
             Plan plan = executor.compile(program, feeds("x"), fetches("w"));
-            assertTrue(plan.specialisation(executor.scope(), Bits.floats(1, 1, 1, 1)).tasks().getLast().name().equals("memcpy_d2h"),
+            assertTrue(
+                    plan.specialisation(executor.scope(), Bits.floats(1, 1, 1, 1)).tasks().getLast().name()
+                            .equals("memcpy_d2h"),
                     "w comes back at last");
             Probes.on("fault", _ -> {
                 throw new Deliberate();

@@ -57,7 +57,8 @@ class DeviceTest {
         Program program = new Program();
         Block block = program.global();
         for (OpDesc op : ops) {
-            for (String name : java.util.stream.Stream.concat(op.inputNames().stream(), op.outputNames().stream()).toList()) {
+            for (String name : java.util.stream.Stream.concat(op.inputNames().stream(), op.outputNames().stream())
+                    .toList()) {
                 if (block.var(name) == null) {
                     VarDesc desc = VarDesc.of(name, new VarType.Dense(VarType.TensorType.of(FLOAT32, 1), null));
                     block.put(persistable.contains(name) ? desc.persistent() : desc);
@@ -69,16 +70,19 @@ class DeviceTest {
     }
 
     private static OpDesc increment(String variable, String place) {
-        return OpDesc.of("increment").in("X", variable).out("Out", variable).attr("step", 1f).attr("op_device", place).build();
+        return OpDesc.of("increment").in("X", variable).out("Out", variable).attr("step", 1f).attr("op_device", place)
+                .build();
     }
 
     private static OpDesc scale(String from, String to, float factor, String place) {
-        return OpDesc.of("scale").in("X", from).out("Out", to).attr("scale", factor).attr("bias", 0f).attr("bias_after_scale", true)
+        return OpDesc.of("scale").in("X", from).out("Out", to).attr("scale", factor).attr("bias", 0f)
+                .attr("bias_after_scale", true)
                 .attr("op_device", place).build();
     }
 
     private static OpDesc add(String a, String b, String to, String place) {
-        return OpDesc.of("elementwise_add").in("X", a).in("Y", b).out("Out", to).attr("axis", -1).attr("op_device", place).build();
+        return OpDesc.of("elementwise_add").in("X", a).in("Y", b).out("Out", to).attr("axis", -1)
+                .attr("op_device", place).build();
     }
 
     private static Tensor number(double value) {
@@ -86,7 +90,8 @@ class DeviceTest {
     }
 
     private long transfers(Executor executor, Program program, List<String> fetches, String name) {
-        CompiledPlan plan = executor.compile(program, feeds("x"), new Fetches(fetches)).specialisation(executor.scope(), number(1));
+        CompiledPlan plan = executor.compile(program, feeds("x"), new Fetches(fetches)).specialisation(executor.scope(),
+                number(1));
         PlanCheck.assertRight(plan, false, "transfers");
         return plan.tasks().stream().filter(task -> task.name().equals(name)).count();
     }
@@ -138,15 +143,18 @@ class DeviceTest {
 
     @Test
     void aCopyIsSharedAsLongAsItHolds() {
-        Program shared = program(List.of(), scale("x", "a", 2, "sim:0"), scale("x", "b", 3, "sim:0"), add("a", "b", "c", "sim:0"),
+        Program shared = program(List.of(), scale("x", "a", 2, "sim:0"), scale("x", "b", 3, "sim:0"),
+                add("a", "b", "c", "sim:0"),
                 add("c", "x", "d", "sim:0"));
-        Program written = program(List.of(), scale("x", "y", 2, "cpu"), scale("y", "a", 2, "sim:0"), increment("y", "cpu"),
+        Program written = program(List.of(), scale("x", "y", 2, "cpu"), scale("y", "a", 2, "sim:0"),
+                increment("y", "cpu"),
                 scale("y", "b", 2, "sim:0"),
                 add("a", "b", "c", "sim:0"));
         try (Executor executor = builder().build()) {
             assertEquals(1, transfers(executor, shared, List.of("d"), "memcpy_h2d"), "x is copied once");
             assertEquals(1, transfers(executor, shared, List.of("d"), "memcpy_d2h"), "only the result is copied back");
-            assertEquals(2, transfers(executor, written, List.of("c"), "memcpy_h2d"), "y is copied anew when it has been written");
+            assertEquals(2, transfers(executor, written, List.of("c"), "memcpy_h2d"),
+                    "y is copied anew when it has been written");
             Tensor c = executor.compile(written, feeds("x"), fetches("c")).run(number(1)).get("c");
             Bits.assertSame(number(10), c, "c");
         }
@@ -154,7 +162,8 @@ class DeviceTest {
 
     @Test
     void aCopyThatIsChangedInPlaceIsNotTakenForTheOther() {
-        Program program = program(List.of(), scale("x", "y", 1, "cpu"), scale("y", "a", 1, "sim:0"), increment("y", "sim:0"),
+        Program program = program(List.of(), scale("x", "y", 1, "cpu"), scale("y", "a", 1, "sim:0"),
+                increment("y", "sim:0"),
                 scale("y", "b", 1, "cpu"),
                 increment("y", "sim:1"), scale("y", "c", 1, "sim:0"));
         try (Executor executor = builder().threads(2).eager().build()) {
@@ -168,7 +177,8 @@ class DeviceTest {
 
     @Test
     void aGpuIsOneOfTheProgramsPlace() {
-        Program program = program(List.of(), scale("x", "a", 2, "gpu:1"), scale("a", "b", 2, "gpu"), scale("b", "c", 2, "gpu:all"),
+        Program program = program(List.of(), scale("x", "a", 2, "gpu:1"), scale("a", "b", 2, "gpu"),
+                scale("b", "c", 2, "gpu:all"),
                 scale("c", "d", 2, ""));
         try (Executor host = builder().build(); Executor sim = builder().place(Place.sim(2)).build()) {
             assertEquals(List.of("cpu", "cpu", "cpu", "cpu"), places(host, program));
@@ -179,20 +189,23 @@ class DeviceTest {
     }
 
     private static List<String> places(Executor executor, Program program) {
-        return executor.compile(program, feeds("x"), fetches("d")).specialisation(executor.scope(), number(1)).tasks().stream()
+        return executor.compile(program, feeds("x"), fetches("d")).specialisation(executor.scope(), number(1)).tasks()
+                .stream()
                 .filter(task -> task instanceof Task.Compute).map(task -> task.place().toString()).toList();
     }
 
     @Test
     void aStreamCanBeNamed() {
-        Program program = program(List.of(), scale("x", "a", 2, "sim:0"), scale("a", "b", 2, "sim:0").with("execution_stream", "side"),
+        Program program = program(List.of(), scale("x", "a", 2, "sim:0"),
+                scale("a", "b", 2, "sim:0").with("execution_stream", "side"),
                 scale("a", "c", 3, "sim:0"), add("b", "c", "d", "sim:0"));
         try (Executor executor = builder().build()) {
             Plan plan = executor.compile(program, feeds("x"), fetches("d"));
             CompiledPlan with = plan.specialisation(executor.scope(), number(1));
             assertEquals(List.of("sim:0 copy in", "sim:0 compute", "sim:0 compute side", "sim:0 copy out"),
                     with.streams().streams().stream().map(Object::toString).toList());
-            assertEquals(4, with.streams().events(), "copy in to compute, compute to side and back, compute to copy out");
+            assertEquals(4, with.streams().events(),
+                    "copy in to compute, compute to side and back, compute to copy out");
             Bits.assertSame(number(10), plan.run(number(1)).get("d"), "d");
         }
     }
@@ -201,7 +214,8 @@ class DeviceTest {
     @ValueSource(ints = {1, 3})
     void aVariableOfADeviceMayGrow(int threads) {
         Program program = program(List.of("w"), scale("w", "w", 2, "sim:0"), scale("w", "y", 1, "sim:0"),
-                OpDesc.of("concat").in("X", "w", "x").out("Out", "w").attr("axis", 0).attr("op_device", "sim:0").build(),
+                OpDesc.of("concat").in("X", "w", "x").out("Out", "w").attr("axis", 0).attr("op_device", "sim:0")
+                        .build(),
                 scale("w", "z", 1, "sim:1"));
         try (Executor executor = builder().threads(threads).eager().build()) {
             executor.scope().set("w", number(1));
@@ -248,7 +262,8 @@ class DeviceTest {
                 Tensor there = (Tensor) Objects.requireNonNull(sim.scope().value(parameter.name()));
                 assertEquals(Place.sim(0), there.place(), parameter.name());
                 assertEquals(Place.CPU, sim.scope().get(parameter.name()).place());
-                Bits.assertSame(host.scope().get(parameter.name()), Objects.requireNonNull(sim.scope().find(parameter.name())),
+                Bits.assertSame(host.scope().get(parameter.name()),
+                        Objects.requireNonNull(sim.scope().find(parameter.name())),
                         parameter.name());
             }
             ParameterFiles.writeCombined(folder.resolve("p"), network.main(), sim.scope()::find);
@@ -270,13 +285,16 @@ class DeviceTest {
             scope.names().forEach(name -> reference.set(name, Bits.copy(scope.get(name))));
             try (Executor other = builder().build()) {
                 Fetches loss = fetches(loss(network));
-                Plan[] train = {sim.compile(network.main(), feeds("x"), loss), other.compile(network.main(), feeds("x"), loss)};
+                Plan[] train = {sim.compile(network.main(), feeds("x"), loss),
+                        other.compile(network.main(), feeds("x"), loss)};
                 Plan[] use = {host.compile(test, feeds("x"), loss), host.compile(test, feeds("x"), loss)};
                 for (int i = 0; i < 4; i++) {
                     Tensor x = Bits.normal(i, 5, 4);
-                    assertEquals(train[1].run(reference, x).scalar(loss(network)), train[0].run(scope, x).scalar(loss(network)),
+                    assertEquals(train[1].run(reference, x).scalar(loss(network)),
+                            train[0].run(scope, x).scalar(loss(network)),
                             "step " + i);
-                    assertEquals(use[1].run(reference, x).scalar(loss(network)), use[0].run(scope, x).scalar(loss(network)), "use " + i);
+                    assertEquals(use[1].run(reference, x).scalar(loss(network)),
+                            use[0].run(scope, x).scalar(loss(network)), "use " + i);
                 }
             }
         }
@@ -295,7 +313,8 @@ class DeviceTest {
         }
     }
 
-    private static <T> List<T> all(int threads, List<Callable<T>> calls) throws InterruptedException, ExecutionException {
+    private static <T> List<T> all(int threads, List<Callable<T>> calls)
+            throws InterruptedException, ExecutionException {
         try (ExecutorService pool = Executors.newFixedThreadPool(threads)) {
             List<T> results = new ArrayList<>();
             for (Future<T> each : pool.invokeAll(calls)) {
@@ -330,7 +349,10 @@ class DeviceTest {
         }
     }
 
-    /** A frame is used again by another thread, which overwrites the keys of random numbers that kernels of the device have read. */
+    /**
+     * A frame is used again by another thread, which overwrites the keys of random numbers that kernels of the device
+     * have read.
+     */
     @Test
     void threadsOneAfterTheOtherDrawRandomNumbers() throws InterruptedException, ExecutionException {
         Network network = Network.define(5, g -> Outputs.of("y", g.dropout(g.data("x", FLOAT32, -1, 4), 0.5)));
@@ -346,7 +368,8 @@ class DeviceTest {
 
     @Test
     void stepsOfManyThreadsOnOneScopeFollowOneAnother() throws InterruptedException, ExecutionException {
-        Program program = program(List.of("w", "v"), increment("w", "sim:0"), scale("w", "v", 1, "sim:1"), add("w", "v", "y", "cpu"));
+        Program program = program(List.of("w", "v"), increment("w", "sim:0"), scale("w", "v", 1, "sim:1"),
+                add("w", "v", "y", "cpu"));
         try (Executor executor = builder().threads(2).eager().build()) {
             executor.scope().set("w", number(0));
             List<Plan> plans = List.of(executor.compile(program, feeds(), fetches("y")),
@@ -386,6 +409,7 @@ class DeviceTest {
     }
 
     private static List<Thread> streams() {
-        return Thread.getAllStackTraces().keySet().stream().filter(thread -> thread.getName().contains("/plan ")).toList();
+        return Thread.getAllStackTraces().keySet().stream().filter(thread -> thread.getName().contains("/plan "))
+                .toList();
     }
 }

@@ -29,7 +29,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Networks that train on a device, or here and there, do what they do on the host, to the bit, under the race detector. */
+/**
+ * Networks that train on a device, or here and there, do what they do on the host, to the bit, under the race detector.
+ */
 class DeviceTrainingTest {
     private static final GoldenModels TRAINING = GoldenModels.read("training.npz");
     private static final GoldenModels DYNAMIC = GoldenModels.read("dynamic.npz");
@@ -69,7 +71,8 @@ class DeviceTrainingTest {
             Value last = g.data("n", INT64, 1);
             List<Value> end = g.whileLoop(v -> List.of(v.getFirst().lessThan(last)),
                     v -> List.of(v.getFirst().plus(1),
-                            g.ifElse(v.get(1).mean().greaterThan(0), () -> v.get(1).times(0.9), () -> v.get(1).plus(0.5)).tanh()),
+                            g.ifElse(v.get(1).mean().greaterThan(0), () -> v.get(1).times(0.9),
+                                    () -> v.get(1).plus(0.5)).tanh()),
                     g.full(INT64, 0, 1), g.linear(x, 6));
             Value chosen = end.get(1).maskedSelect(end.get(1).greaterThan(0.1)).sum();
             Value loss = end.get(1).square().mean().plus(chosen.times(0.01));
@@ -97,8 +100,9 @@ class DeviceTrainingTest {
         all.add(expected("embedding", embedding(false), words));
         all.add(expected("embedding of rows", embedding(true), words));
         all.add(expected("loop", recurrent(), numbers));
-        return all.stream().flatMap(each -> Stream.of("sim", "mixed", "mixed, 3 threads", "mixed, shuffled", "mixed, slow")
-                .map(how -> Arguments.of(each, how)));
+        return all.stream()
+                .flatMap(each -> Stream.of("sim", "mixed", "mixed, 3 threads", "mixed, shuffled", "mixed, slow")
+                        .map(how -> Arguments.of(each, how)));
     }
 
     private static Program placed(Program program, String how, long seed) {
@@ -106,8 +110,11 @@ class DeviceTrainingTest {
     }
 
     private static Executor executor(String how, Devices devices, @Nullable Engine engine) {
-        Executor.Builder builder = Executor.builder().devices(devices).eager().place(how.equals("sim") ? Place.sim(0) : Place.CPU);
-        return (engine != null ? builder.engine(engine) : builder.threads(how.contains("threads") || how.contains("slow") ? 3 : 1)).build();
+        Executor.Builder builder = Executor.builder().devices(devices).eager()
+                .place(how.equals("sim") ? Place.sim(0) : Place.CPU);
+        return (engine != null
+                ? builder.engine(engine)
+                : builder.threads(how.contains("threads") || how.contains("slow") ? 3 : 1)).build();
     }
 
     private static @Nullable Engine engine(String how) {
@@ -122,17 +129,21 @@ class DeviceTrainingTest {
     @MethodSource("networks")
     void networksTrainAsTheInterpreterTrainsThem(Expected network, String how) {
         for (long seed = 0; seed < (how.equals("sim") ? 1 : 3); seed++) {
-            Expected placed = new Expected(network.what(), placed(network.startup(), how, seed), placed(network.main(), how, seed),
+            Expected placed = new Expected(network.what(), placed(network.startup(), how, seed),
+                    placed(network.main(), how, seed),
                     network.fetches(),
                     network.fed(), network.results(), network.left());
-            try (Devices devices = devices(how); Engine engine = engine(how); Executor executor = executor(how, devices, engine)) {
+            try (Devices devices = devices(how);
+                    Engine engine = engine(how);
+                    Executor executor = executor(how, devices, engine)) {
                 placed.check(executor, how + ", seed " + seed);
             }
         }
     }
 
     static Stream<Arguments> trainings() {
-        return TRAINING.names().stream().flatMap(name -> Stream.of("sim", "mixed, 3 threads").map(how -> Arguments.of(name, how)));
+        return TRAINING.names().stream()
+                .flatMap(name -> Stream.of("sim", "mixed, 3 threads").map(how -> Arguments.of(name, how)));
     }
 
     /** Losses and what is left in variables. */
@@ -146,7 +157,8 @@ class DeviceTrainingTest {
         for (int i = 0; i < STEPS; i++) {
             int step = i;
             Tensor[] batch = feeds.stream()
-                    .map(feed -> TRAINING.batch(model, feed, feed + "/" + step, TRAINING.get(model + "/shape/" + feed).toLongArray()))
+                    .map(feed -> TRAINING.batch(model, feed, feed + "/" + step,
+                            TRAINING.get(model + "/shape/" + feed).toLongArray()))
                     .toArray(Tensor[]::new);
             values.put("loss " + i, plan.run(batch).get(loss));
         }
@@ -158,17 +170,21 @@ class DeviceTrainingTest {
     @MethodSource("trainings")
     void paddlesProgramsTrainAsOnTheHost(String model, String how) {
         Program main = TRAINING.program(model + "/main");
-        try (Devices devices = devices(how); Executor host = Executor.on(Place.CPU); Executor executor = executor(how, devices, null)) {
+        try (Devices devices = devices(how);
+                Executor host = Executor.on(Place.CPU);
+                Executor executor = executor(how, devices, null)) {
             Map<String, Tensor> expected = train(model, main, host);
             Map<String, Tensor> found = train(model, placed(main, how, model.hashCode()), executor);
             assertEquals(expected.keySet(), found.keySet());
             expected.forEach(
-                    (name, tensor) -> Bits.assertSame(tensor, Objects.requireNonNull(found.get(name)), model + ", " + how + ", " + name));
+                    (name, tensor) -> Bits.assertSame(tensor, Objects.requireNonNull(found.get(name)),
+                            model + ", " + how + ", " + name));
         }
     }
 
     static Stream<Arguments> dynamic() {
-        return DYNAMIC.names().stream().flatMap(name -> Stream.of("sim", "mixed, 3 threads").map(how -> Arguments.of(name, how)));
+        return DYNAMIC.names().stream()
+                .flatMap(name -> Stream.of("sim", "mixed, 3 threads").map(how -> Arguments.of(name, how)));
     }
 
     @ParameterizedTest(name = "{0}, {1}")
@@ -177,7 +193,9 @@ class DeviceTrainingTest {
         Program main = DYNAMIC.program(name + "/main");
         List<String> feeds = List.copyOf(DYNAMIC.under(name + "/0/in/").keySet());
         Fetches fetches = new Fetches(DYNAMIC.text(name + "/fetches").lines().toList());
-        try (Devices devices = devices(how); Executor host = Executor.on(Place.CPU); Executor executor = executor(how, devices, null)) {
+        try (Devices devices = devices(how);
+                Executor host = Executor.on(Place.CPU);
+                Executor executor = executor(how, devices, null)) {
             for (Executor each : List.of(host, executor)) {
                 each.run(DYNAMIC.program(name + "/startup"));
                 GoldenModels.setParameters(main, each.scope());
@@ -186,11 +204,13 @@ class DeviceTrainingTest {
             Plan found = executor.compile(placed(main, how, name.hashCode()), new Feeds(feeds), fetches);
             for (int k = 0; k < DYNAMIC.groups(name); k++) {
                 int group = k;
-                Tensor[] batch = feeds.stream().map(feed -> DYNAMIC.get(name + "/" + group + "/in/" + feed)).toArray(Tensor[]::new);
+                Tensor[] batch = feeds.stream().map(feed -> DYNAMIC.get(name + "/" + group + "/in/" + feed))
+                        .toArray(Tensor[]::new);
                 Map<String, Tensor> there = found.run(batch).all();
                 expected.run(batch).all()
-                        .forEach((fetch, tensor) -> Bits.assertSame(tensor, Objects.requireNonNull(there.get(fetch)), name + ", " + how
-                                + ", " + group + ", " + fetch));
+                        .forEach((fetch, tensor) -> Bits.assertSame(tensor, Objects.requireNonNull(there.get(fetch)),
+                                name + ", " + how
+                                        + ", " + group + ", " + fetch));
             }
         }
     }

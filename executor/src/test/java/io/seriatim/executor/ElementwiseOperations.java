@@ -72,10 +72,12 @@ final class ElementwiseOperations {
     static Map<String, Operation> find() {
         Map<String, Operation> found = new TreeMap<>();
         for (Operation operation : Operations.system().all()) {
-            List<Slot> outputs = operation.outputs().stream().filter(slot -> !slot.optional() && !slot.intermediate()).toList();
+            List<Slot> outputs = operation.outputs().stream().filter(slot -> !slot.optional() && !slot.intermediate())
+                    .toList();
             boolean lists = operation.inputs().stream().anyMatch(slot -> slot.list() && !slot.optional());
             int count = inputs(operation).size();
-            if (operation.isLowered() && operation.effects().isEmpty() && outputs.size() == 1 && !outputs.getFirst().list() && !lists
+            if (operation.isLowered() && operation.effects().isEmpty() && outputs.size() == 1
+                    && !outputs.getFirst().list() && !lists
                     && count >= 1 && count <= 3 && !operation.type().contains("_grad") && isElementwise(operation)) {
                 found.put(operation.type(), operation);
             }
@@ -132,7 +134,9 @@ final class ElementwiseOperations {
         program.global().add(call(operation).build());
         try {
             Tensor result = Objects.requireNonNull(INTERPRETER.run(program, feeds, List.of("result")).get("result"));
-            return result.dtype().isFloating() && Arrays.equals(result.shape().dims(), DIMS) ? result.toDoubleArray() : null;
+            return result.dtype().isFloating() && Arrays.equals(result.shape().dims(), DIMS)
+                    ? result.toDoubleArray()
+                    : null;
         } catch (IllegalArgumentException | IllegalStateException | UnsupportedOperationException e) {
             return null;
         }

@@ -67,7 +67,9 @@ class ExecutorTest {
                 int rows = i == 11 ? 3 : 8;
                 Tensor x = numbers(i, rows, 20);
                 Tensor y = Tensor.of(new Random(i).longs(rows, 0, 5).toArray(), rows, 1);
-                double expected = Objects.requireNonNull(interpreter.run(network.main(), Map.of("x", x, "y", y), List.of(loss)).get(loss))
+                double expected = Objects
+                        .requireNonNull(
+                                interpreter.run(network.main(), Map.of("x", x, "y", y), List.of(loss)).get(loss))
                         .getDouble();
                 assertEquals(expected, step.run(x, y).scalar(loss), "step " + i);
             }
@@ -95,7 +97,8 @@ class ExecutorTest {
                 threads.add(Thread.ofPlatform().start(() -> {
                     for (int i = 0; i < 200; i++) {
                         int which = (first + i) % 8;
-                        if (!java.util.Arrays.equals(expected[which], plan.run(numbers(which, 1 + which % 3, 6)).get(y).toFloatArray())) {
+                        if (!java.util.Arrays.equals(expected[which],
+                                plan.run(numbers(which, 1 + which % 3, 6)).get(y).toFloatArray())) {
                             wrong.add("thread " + first + ", run " + i);
                         }
                     }
@@ -115,7 +118,8 @@ class ExecutorTest {
             Value branch = g.ifElse(x.sum().greaterThan(0), () -> x.times(2), () -> x.minus(1));
             Value i = g.full(INT64, 0, 1);
             Value last = g.full(INT64, 5, 1);
-            List<Value> loop = g.whileLoop(v -> List.of(v.get(0).lessThan(last)), v -> List.of(v.get(0).plus(1), v.get(1).plus(1)), i,
+            List<Value> loop = g.whileLoop(v -> List.of(v.get(0).lessThan(last)),
+                    v -> List.of(v.get(0).plus(1), v.get(1).plus(1)), i,
                     branch.assign());
             return Outputs.of("y", loop.get(1));
         });
@@ -156,14 +160,16 @@ class ExecutorTest {
             executor.run(network.startup());
             Plan plan = executor.compile(network.main(), feeds("x", "y"), fetches(loss));
             Tensor y = Tensor.of(new long[]{1}, 1, 1);
-            String shape = String.valueOf(assertThrows(IllegalArgumentException.class, () -> plan.run(numbers(1, 1, 21), y)).getMessage());
+            String shape = String.valueOf(
+                    assertThrows(IllegalArgumentException.class, () -> plan.run(numbers(1, 1, 21), y)).getMessage());
             assertTrue(shape.contains("Feed 'x' must be float32[-1, 20]"), shape);
             String count = String.valueOf(assertThrows(IllegalArgumentException.class, () -> plan.run(y)).getMessage());
             assertTrue(count.contains("[x, y]"), count);
             Tensor bad = numbers(1, 1, 20);
             float[] values = bad.toFloatArray();
             values[3] = Float.NaN;
-            ProgramFailedException nan = assertThrows(ProgramFailedException.class, () -> plan.run(Tensor.of(values, 1, 20), y));
+            ProgramFailedException nan = assertThrows(ProgramFailedException.class,
+                    () -> plan.run(Tensor.of(values, 1, 20), y));
             assertEquals("matmul_v2", nan.operation());
             assertTrue(String.valueOf(nan.getMessage()).contains("NaN"), nan.getMessage());
             assertTrue(Double.isFinite(plan.run(bad, y).scalar(loss)), "the next run works");

@@ -13,11 +13,14 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
 
-/** A program, what it is fed in each run, and what the interpreter makes of it: results, and what is left in variables. */
+/**
+ * A program, what it is fed in each run, and what the interpreter makes of it: results, and what is left in variables.
+ */
 record Expected(String what, Program startup, Program main, List<String> fetches, List<Map<String, Tensor>> fed,
         List<Map<String, Tensor>> results,
         Map<String, Tensor> left) {
-    static Expected of(String what, Program startup, Program main, List<String> fetches, List<Map<String, Tensor>> fed) {
+    static Expected of(String what, Program startup, Program main, List<String> fetches,
+            List<Map<String, Tensor>> fed) {
         Interpreter interpreter = Interpreter.of(Kernels.system());
         interpreter.run(startup, Map.of(), List.of());
         List<Map<String, Tensor>> results = new ArrayList<>();
@@ -38,9 +41,11 @@ record Expected(String what, Program startup, Program main, List<String> fetches
     /** A random program, written over here and there, its operations at random places. */
     static Expected random(long seed, int operations, int overwritten, String... places) {
         Network network = RandomNetworks.of(seed, operations);
-        Program main = RandomNetworks.placed(RandomNetworks.overwritten(network.main(), seed, overwritten), seed, places);
+        Program main = RandomNetworks.placed(RandomNetworks.overwritten(network.main(), seed, overwritten), seed,
+                places);
         return of("seed " + seed, RandomNetworks.placed(network.startup(), seed + 1, places), main, names(network),
-                List.of(Map.of("x", Bits.normal(0, 4, 6)), Map.of("x", Bits.normal(1, 4, 6)), Map.of("x", Bits.normal(2, 4, 6))));
+                List.of(Map.of("x", Bits.normal(0, 4, 6)), Map.of("x", Bits.normal(1, 4, 6)),
+                        Map.of("x", Bits.normal(2, 4, 6))));
     }
 
     /** A random program with branches and loops. */
@@ -83,7 +88,8 @@ record Expected(String what, Program startup, Program main, List<String> fetches
 
     private void check(Results found, int run, String at) {
         for (String name : fetches) {
-            Bits.assertSame(Objects.requireNonNull(results.get(run).get(name)), found.get(name), at + ", run " + run + ", " + name);
+            Bits.assertSame(Objects.requireNonNull(results.get(run).get(name)), found.get(name),
+                    at + ", run " + run + ", " + name);
         }
     }
 }

@@ -74,7 +74,8 @@ class FaultsEverywhereTest {
     private static Tensor step(Map<String, Tensor> from, Map<String, Tensor> after) {
         Interpreter interpreter = Interpreter.of(Kernels.system());
         from.forEach((name, value) -> interpreter.set(name, Bits.copy(value)));
-        Tensor loss = Objects.requireNonNull(interpreter.run(NETWORK.main(), Map.of("x", x(2), "y", y(2)), List.of(LOSS)).get(LOSS));
+        Tensor loss = Objects
+                .requireNonNull(interpreter.run(NETWORK.main(), Map.of("x", x(2), "y", y(2)), List.of(LOSS)).get(LOSS));
         after.putAll(values(interpreter::get));
         return loss;
     }
@@ -93,7 +94,8 @@ class FaultsEverywhereTest {
     }
 
     private static void failAt(int position, int threads, boolean sequential, String type) {
-        String where = "failure before operation " + position + ", " + NETWORK.main().global().ops().get(position).type();
+        String where = "failure before operation " + position + ", "
+                + NETWORK.main().global().ops().get(position).type();
         Program program = Probes.before(NETWORK.main(), position, type, "fault", PLACE);
         try (Executor executor = executor(threads, sequential)) {
             executor.run(NETWORK.startup());
@@ -119,8 +121,9 @@ class FaultsEverywhereTest {
             Map<String, Tensor> then = new HashMap<>();
             Tensor loss = step(left, then);
             Bits.assertSame(loss, plan.run(x(2), y(2)).get(LOSS), where + ": loss of the next run");
-            PERSISTABLES.forEach(name -> Bits.assertSame(Objects.requireNonNull(then.get(name)), executor.scope().get(name),
-                    where + ": " + name + " after the next run"));
+            PERSISTABLES
+                    .forEach(name -> Bits.assertSame(Objects.requireNonNull(then.get(name)), executor.scope().get(name),
+                            where + ": " + name + " after the next run"));
         }
     }
 
@@ -143,19 +146,24 @@ class FaultsEverywhereTest {
                     throw new Deliberate();
                 });
                 text = String.valueOf(
-                        assertThrows(ProgramFailedException.class, () -> executor.run(program, Map.of("x", x(1), "y", y(1)), fetches(LOSS)))
+                        assertThrows(ProgramFailedException.class,
+                                () -> executor.run(program, Map.of("x", x(1), "y", y(1)), fetches(LOSS)))
                                 .getMessage());
             }
             String where = "failure before operation " + position + ", " + ops.get(position).type() + ", says: " + text;
-            assertTrue(text.contains(type) && text.contains("this was to fail"), () -> "no operation and reason: " + where);
+            assertTrue(text.contains(type) && text.contains("this was to fail"),
+                    () -> "no operation and reason: " + where);
             Pattern shape = Pattern.compile(Pattern.quote(input) + " (float32|int64) ?\\[");
             assertTrue(shape.matcher(text).find(), () -> "no shape of " + input + ": " + where);
             assertTrue(text.contains("/home/me/train.py\", line 41"), () -> "no place: " + where);
         }
     }
 
-    /** Each optimizer's operation has been done wholly or not at all; in the program's order, if there is one thread. */
-    private static void assertWhole(int position, boolean sequential, Map<String, Tensor> old, Map<String, Tensor> complete,
+    /**
+     * Each optimizer's operation has been done wholly or not at all; in the program's order, if there is one thread.
+     */
+    private static void assertWhole(int position, boolean sequential, Map<String, Tensor> old,
+            Map<String, Tensor> complete,
             Map<String, Tensor> left, String where) {
         List<OpDesc> ops = NETWORK.main().global().ops();
         List<String> updated = new ArrayList<>();
@@ -164,8 +172,10 @@ class FaultsEverywhereTest {
             if (op.type().equals("adam")) {
                 boolean done = same(complete, left, op.outputNames());
                 boolean undone = same(old, left, op.outputNames());
-                assertTrue(done != undone, () -> where + ": " + op.outputNames() + " are neither as before nor as after");
-                assertTrue(!sequential || done == i < position, () -> where + ": operations run in order, but " + op.outputNames());
+                assertTrue(done != undone,
+                        () -> where + ": " + op.outputNames() + " are neither as before nor as after");
+                assertTrue(!sequential || done == i < position,
+                        () -> where + ": operations run in order, but " + op.outputNames());
                 updated.addAll(op.outputNames());
             }
         }
@@ -176,6 +186,7 @@ class FaultsEverywhereTest {
     }
 
     private static boolean same(Map<String, Tensor> a, Map<String, Tensor> b, List<String> names) {
-        return names.stream().allMatch(name -> Bits.same(Objects.requireNonNull(a.get(name)), Objects.requireNonNull(b.get(name))));
+        return names.stream()
+                .allMatch(name -> Bits.same(Objects.requireNonNull(a.get(name)), Objects.requireNonNull(b.get(name))));
     }
 }

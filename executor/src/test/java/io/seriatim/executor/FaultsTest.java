@@ -51,7 +51,8 @@ class FaultsTest {
     /** {@code branches} probes beside one another, keys p0, p1, …; their sum. */
     private static Program branches(int branches, String type) {
         Program program = new Program();
-        program.global().put(VarDesc.of("x", VarType.dense(FLOAT32, -1))).put(VarDesc.of("sum", VarType.dense(FLOAT32, -1)));
+        program.global().put(VarDesc.of("x", VarType.dense(FLOAT32, -1)))
+                .put(VarDesc.of("sum", VarType.dense(FLOAT32, -1)));
         String[] names = new String[branches];
         for (int i = 0; i < branches; i++) {
             names[i] = "y" + i;
@@ -75,9 +76,12 @@ class FaultsTest {
                         throw new IllegalStateException(key);
                     });
                 }
-                ProgramFailedException first = assertThrows(ProgramFailedException.class, () -> plan.run(Bits.floats(1)));
-                assertEquals(1, first.getSuppressed().length, () -> "suppressed: " + Arrays.toString(first.getSuppressed()));
-                ProgramFailedException second = assertInstanceOf(ProgramFailedException.class, first.getSuppressed()[0]);
+                ProgramFailedException first = assertThrows(ProgramFailedException.class,
+                        () -> plan.run(Bits.floats(1)));
+                assertEquals(1, first.getSuppressed().length,
+                        () -> "suppressed: " + Arrays.toString(first.getSuppressed()));
+                ProgramFailedException second = assertInstanceOf(ProgramFailedException.class,
+                        first.getSuppressed()[0]);
                 assertEquals(Set.of("p0", "p1"),
                         new TreeSet<>(List.of(message(Objects.requireNonNull(first.getCause())),
                                 message(Objects.requireNonNull(second.getCause())))));
@@ -145,9 +149,12 @@ class FaultsTest {
     @Test
     void theInnermostLineOutsideOfTheFrameworkIsNamed() {
         Program failing = Probes.before(branches(1, Probes.CALL), 0, Probes.CALL, "built",
-                "  File \"/home/me/train.py\", line 12, in <module>", "    y = net(x)", "  File \"/home/me/net.py\", line 7, in net",
-                "    return paddle.scale(x, 2)", "  File \"/usr/lib/python3/site-packages/paddle/tensor/math.py\", line 501, in scale",
-                "    helper.append_op(", "  File \"/usr/lib/python3/site-packages/paddle/base/framework.py\", line 3016, in __init__",
+                "  File \"/home/me/train.py\", line 12, in <module>", "    y = net(x)",
+                "  File \"/home/me/net.py\", line 7, in net",
+                "    return paddle.scale(x, 2)",
+                "  File \"/usr/lib/python3/site-packages/paddle/tensor/math.py\", line 501, in scale",
+                "    helper.append_op(",
+                "  File \"/usr/lib/python3/site-packages/paddle/base/framework.py\", line 3016, in __init__",
                 "    for frame in traceback.extract_stack():");
         Probes.on("built", _ -> {
             throw new IllegalStateException("no more");
@@ -207,7 +214,8 @@ class FaultsTest {
             Value x = g.data("x", FLOAT32, 1);
             Value stop = g.data("stop", INT64, 1);
             List<Value> loop = g.whileLoop(v -> List.of(v.getFirst().lessThan(stop)),
-                    v -> List.of(v.getFirst().plus(1), g.op(Probes.CALL).in("X", v.get(1)).attr("key", "endless").one("Out")),
+                    v -> List.of(v.getFirst().plus(1),
+                            g.op(Probes.CALL).in("X", v.get(1)).attr("key", "endless").one("Out")),
                     g.full(INT64, 0, 1), x.assign());
             return Outputs.of("i", loop.getFirst());
         });
@@ -258,7 +266,8 @@ class FaultsTest {
                 thrown = e;
             }
             assertTrue(Thread.interrupted(), "the thread is still interrupted");
-            assertTrue(sum == 3 || String.valueOf(thrown).toLowerCase(Locale.ROOT).contains("interrupt"), "a clear error: " + thrown);
+            assertTrue(sum == 3 || String.valueOf(thrown).toLowerCase(Locale.ROOT).contains("interrupt"),
+                    "a clear error: " + thrown);
             assertEquals(3, plan.run(Bits.floats(1)).scalar("sum"), "the next run works");
         }
     }
@@ -273,11 +282,15 @@ class FaultsTest {
         try (Executor executor = Executor.builder().threads(threads).eager().build()) {
             executor.scope().set("w", Bits.normal(1, 3, 2));
             Plan plan = executor.compile(program, feeds("x"), fetches("w"));
-            assertThrows(IllegalArgumentException.class, () -> plan.run(Bits.normal(2, 3, 3)), "another shape than declared");
+            assertThrows(IllegalArgumentException.class, () -> plan.run(Bits.normal(2, 3, 3)),
+                    "another shape than declared");
             assertThrows(IllegalArgumentException.class, () -> plan.run(Bits.longs(1, 2)), "another type");
             assertThrows(IllegalArgumentException.class, plan::run, "none");
-            RuntimeException unfit = assertThrows(RuntimeException.class, () -> plan.run(Bits.normal(2, 5, 2)), "one that does not fit w");
-            assertTrue(message(unfit).contains("elementwise_add") && message(unfit).contains("[5, 2]") && message(unfit).contains("[3, 2]"),
+            RuntimeException unfit = assertThrows(RuntimeException.class, () -> plan.run(Bits.normal(2, 5, 2)),
+                    "one that does not fit w");
+            assertTrue(
+                    message(unfit).contains("elementwise_add") && message(unfit).contains("[5, 2]")
+                            && message(unfit).contains("[3, 2]"),
                     message(unfit));
             Bits.assertSame(Bits.normal(1, 3, 2), executor.scope().get("w"), "w");
             float[] sum = plan.run(Bits.normal(1, 3, 2)).get("w").toFloatArray();
@@ -310,7 +323,8 @@ class FaultsTest {
         try (Executor executor = Executor.builder().threads(threads).eager().build()) {
             Plan plan = executor.compile(network.main(), feeds("x"), fetches(y));
             RuntimeException thrown = assertThrows(RuntimeException.class, () -> plan.run(Bits.normal(1, 2, 4)));
-            assertTrue(message(thrown).contains("'linear_0.w_0'") && message(thrown).contains("startup"), message(thrown));
+            assertTrue(message(thrown).contains("'linear_0.w_0'") && message(thrown).contains("startup"),
+                    message(thrown));
             executor.run(network.startup());
             assertArrayEquals(new long[]{2, 2}, plan.run(Bits.normal(1, 2, 4)).get(y).shape().dims(),
                     "the same plan, after the startup program");

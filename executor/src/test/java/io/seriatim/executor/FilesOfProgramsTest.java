@@ -46,8 +46,10 @@ class FilesOfProgramsTest {
         Program program = new Program();
         Block block = program.global();
         block.put(VarDesc.of("count", VarType.dense(DType.FLOAT32, 1)).persistent());
-        block.put(VarDesc.of("yes", VarType.dense(DType.BOOL, 1))).put(VarDesc.of("read", VarType.dense(DType.FLOAT32, 1)));
-        block.add(OpDesc.of("fill_constant").out("Out", "yes").attr("shape", new long[]{1}).attr("dtype", 0).attr("value", 1f).build());
+        block.put(VarDesc.of("yes", VarType.dense(DType.BOOL, 1)))
+                .put(VarDesc.of("read", VarType.dense(DType.FLOAT32, 1)));
+        block.add(OpDesc.of("fill_constant").out("Out", "yes").attr("shape", new long[]{1}).attr("dtype", 0)
+                .attr("value", 1f).build());
         block.add(OpDesc.of("increment").in("X", "count").out("Out", "count").attr("step", 1f).build());
         Block branch = program.addBlock(0, null);
         branch.add(OpDesc.of("save_combine").in("X", "count").attr("file_path", file).build());
@@ -70,12 +72,14 @@ class FilesOfProgramsTest {
             FilesNotAllowedException refusal = assertThrows(FilesNotAllowedException.class,
                     () -> executor.compile(program, Executor.feeds(), Executor.fetches("read")));
             String message = String.valueOf(refusal.getMessage());
-            for (String part : List.of("(save)", "(load)", "block 1, operation 0 (save_combine)", outside.toString(), "--allow-files",
+            for (String part : List.of("(save)", "(load)", "block 1, operation 0 (save_combine)", outside.toString(),
+                    "--allow-files",
                     "files(DIR)")) {
                 assertTrue(message.contains(part), message);
             }
             assertThrows(FilesNotAllowedException.class, () -> executor.run(program));
-            assertThrows(FilesNotAllowedException.class, () -> executor.run(program, Map.of(), Executor.fetches("read")));
+            assertThrows(FilesNotAllowedException.class,
+                    () -> executor.run(program, Map.of(), Executor.fetches("read")));
             assertArrayEquals(new float[]{0}, executor.scope().get("count").toFloatArray());
         }
         assertFalse(Files.exists(outside.resolve("x")));
@@ -109,7 +113,8 @@ class FilesOfProgramsTest {
         try (Executor executor = Executor.builder().files(allowed).build()) {
             start(executor);
             for (String file : List.of(outside.resolve("x").toString(), "../outside/x", "link/x", "")) {
-                FilesNotAllowedException refusal = assertThrows(FilesNotAllowedException.class, () -> executor.run(program(file)));
+                FilesNotAllowedException refusal = assertThrows(FilesNotAllowedException.class,
+                        () -> executor.run(program(file)));
                 assertTrue(String.valueOf(refusal.getMessage()).contains("'" + file + "'"), refusal::getMessage);
             }
             assertArrayEquals(new float[]{0}, executor.scope().get("count").toFloatArray());

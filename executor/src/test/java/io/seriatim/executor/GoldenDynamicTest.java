@@ -10,7 +10,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Programs of PaddlePaddle whose shapes only the data determine: loops, branches, lists, selections, and shapes given by tensors. */
+/**
+ * Programs of PaddlePaddle whose shapes only the data determine: loops, branches, lists, selections, and shapes given
+ * by tensors.
+ */
 class GoldenDynamicTest {
     private static final double TOLERANCE = 1e-5;
     private static final GoldenModels MODELS = GoldenModels.read("dynamic.npz");
@@ -49,7 +52,8 @@ class GoldenDynamicTest {
             List<Results> results = new ArrayList<>();
             for (int k = 0; k < MODELS.groups(name); k++) {
                 String run = name + "/" + k + "/in/";
-                results.add(plan.run(starter.scope(), feeds.stream().map(feed -> MODELS.get(run + feed)).toArray(Tensor[]::new)));
+                results.add(plan.run(starter.scope(),
+                        feeds.stream().map(feed -> MODELS.get(run + feed)).toArray(Tensor[]::new)));
             }
             return results;
         }

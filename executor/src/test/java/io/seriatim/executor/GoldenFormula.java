@@ -8,7 +8,10 @@ import java.util.HashSet;
 import java.util.Set;
 import java.util.zip.CRC32;
 
-/** Weights and batches that are computed and not stored, as tools/golden/executor/formula.py says and computes them for Paddle. */
+/**
+ * Weights and batches that are computed and not stored, as tools/golden/executor/formula.py says and computes them for
+ * Paddle.
+ */
 final class GoldenFormula {
     private static final Set<String> NORMALISATIONS = Set.of("batch_norm", "layer_norm");
 

@@ -49,7 +49,8 @@ class GoldenInferenceTest {
 
     private static Tensor[] batch(String model, int k, List<String> feeds) {
         return feeds.stream()
-                .map(feed -> MODELS.batch(model, feed, feed + "/" + k, MODELS.get(model + "/" + k + "/shape/" + feed).toLongArray()))
+                .map(feed -> MODELS.batch(model, feed, feed + "/" + k,
+                        MODELS.get(model + "/" + k + "/shape/" + feed).toLongArray()))
                 .toArray(Tensor[]::new);
     }
 }

@@ -27,7 +27,10 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** A file of programs that PaddlePaddle has built, and what it has computed with them: made by the scripts in tools/golden/executor, whose docstrings name the entries. */
+/**
+ * A file of programs that PaddlePaddle has built, and what it has computed with them: made by the scripts in
+ * tools/golden/executor, whose docstrings name the entries.
+ */
 final class GoldenModels {
     private final Map<String, Tensor> entries;
 
@@ -37,7 +40,8 @@ final class GoldenModels {
 
     static GoldenModels read(String file) {
         try {
-            return new GoldenModels(Npz.read(Path.of(Objects.requireNonNull(GoldenModels.class.getResource("/golden/" + file)).toURI())));
+            return new GoldenModels(Npz
+                    .read(Path.of(Objects.requireNonNull(GoldenModels.class.getResource("/golden/" + file)).toURI())));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         } catch (URISyntaxException e) {
@@ -46,7 +50,8 @@ final class GoldenModels {
     }
 
     List<String> names() {
-        return List.copyOf(new TreeSet<>(entries.keySet().stream().map(key -> key.substring(0, key.indexOf('/'))).toList()));
+        return List.copyOf(
+                new TreeSet<>(entries.keySet().stream().map(key -> key.substring(0, key.indexOf('/'))).toList()));
     }
 
     Tensor get(String entry) {
@@ -100,7 +105,10 @@ final class GoldenModels {
         return GoldenFormula.batch(name, has(bound) ? get(bound).getLong() : 0, dims);
     }
 
-    /** Sets what the program declares as parameters, or, where inference has removed these marks, all that outlives runs. */
+    /**
+     * Sets what the program declares as parameters, or, where inference has removed these marks, all that outlives
+     * runs.
+     */
     static void setParameters(Program program, Scope scope) {
         GoldenFormula.Parameters formula = new GoldenFormula.Parameters(program);
         List<VarDesc> marked = program.parameters();
@@ -114,7 +122,8 @@ final class GoldenModels {
 
     /** The variables of operations feed, or of operations fetch, by their columns. */
     static List<String> columns(Program program, String type) {
-        return program.global().ops().stream().filter(op -> op.type().equals(type)).sorted(Comparator.comparingInt(GoldenModels::column))
+        return program.global().ops().stream().filter(op -> op.type().equals(type))
+                .sorted(Comparator.comparingInt(GoldenModels::column))
                 .map(op -> (type.equals("feed") ? op.output("Out") : op.input("X")).getFirst()).toList();
     }
 
@@ -122,7 +131,10 @@ final class GoldenModels {
         return op.attribute("col") instanceof Attribute.Int(int column) ? column : -1;
     }
 
-    /** Requires equal shapes, equal whole numbers, and for others a largest difference below the tolerance times the largest expected magnitude. */
+    /**
+     * Requires equal shapes, equal whole numbers, and for others a largest difference below the tolerance times the
+     * largest expected magnitude.
+     */
     static void assertClose(Tensor expected, Tensor found, double tolerance, String what) {
         assertEquals(expected.shape(), found.shape(), what);
         assertEquals(expected.dtype(), found.dtype(), what);
@@ -140,13 +152,15 @@ final class GoldenModels {
             largest = Math.max(largest, Math.abs(a[i]));
         }
         double relative = difference / largest;
-        assertTrue(relative <= tolerance, () -> what + " differs from Paddle's by " + relative + " of its largest element");
+        assertTrue(relative <= tolerance,
+                () -> what + " differs from Paddle's by " + relative + " of its largest element");
     }
 
     /** Requires equal bits. */
     static void assertSame(Map<String, Tensor> expected, Map<String, Tensor> found, String what) {
         assertEquals(expected.keySet(), found.keySet(), what);
-        expected.forEach((name, tensor) -> assertEquals(-1, tensor.memory().mismatch(Objects.requireNonNull(found.get(name)).memory()),
+        expected.forEach((name, tensor) -> assertEquals(-1,
+                tensor.memory().mismatch(Objects.requireNonNull(found.get(name)).memory()),
                 () -> what + ": first byte of '" + name + "' that differs"));
     }
 }

@@ -45,7 +45,8 @@ class GoldenTrainingTest {
     @Test
     void eachOptimizerTrainsEachNetwork() {
         List<String> expected = Stream.of("conv", "mlp", "transformer")
-                .flatMap(network -> Stream.of("adam", "adamw", "lamb", "momentum", "sgd").map(optimizer -> network + "_" + optimizer))
+                .flatMap(network -> Stream.of("adam", "adamw", "lamb", "momentum", "sgd")
+                        .map(optimizer -> network + "_" + optimizer))
                 .toList();
         assertEquals(expected, MODELS.names().stream().filter(name -> !name.startsWith("dropout")).toList());
     }

@@ -41,7 +41,8 @@ class IdleThreadsTest {
     /** A probe {@code first}, and behind it probes p0, p1, … beside one another; their sum. */
     private static Program fan() {
         Program program = new Program();
-        program.global().put(VarDesc.of("x", VarType.dense(FLOAT32, -1))).put(VarDesc.of("y", VarType.dense(FLOAT32, -1)))
+        program.global().put(VarDesc.of("x", VarType.dense(FLOAT32, -1)))
+                .put(VarDesc.of("y", VarType.dense(FLOAT32, -1)))
                 .put(VarDesc.of("sum", VarType.dense(FLOAT32, -1)))
                 .add(OpDesc.of(Probes.CALL).in("X", "x").out("Out", "y").attr("key", "first").build());
         String[] names = new String[BRANCHES];
@@ -55,7 +56,8 @@ class IdleThreadsTest {
     }
 
     private static List<Thread> helpers() {
-        return Thread.getAllStackTraces().keySet().stream().filter(thread -> thread.getName().startsWith("executor-")).toList();
+        return Thread.getAllStackTraces().keySet().stream().filter(thread -> thread.getName().startsWith("executor-"))
+                .toList();
     }
 
     private static long used(List<Thread> threads) {
@@ -116,14 +118,16 @@ class IdleThreadsTest {
             Plan plan = executor.compile(fan(), feeds("x"), fetches("sum"));
             CompletableFuture<Throwable> result = new CompletableFuture<>();
             Thread caller = Thread.ofPlatform()
-                    .start(() -> result.complete(assertThrows(ProgramFailedException.class, () -> plan.run(Bits.floats(1)))));
+                    .start(() -> result
+                            .complete(assertThrows(ProgramFailedException.class, () -> plan.run(Bits.floats(1)))));
             sleeps.await();
             double share = share(caller);
             caller.interrupt();
             double interrupted = share(caller);
             open.countDown();
             assertTrue(String.valueOf(result.get(30, TimeUnit.SECONDS)).contains("planted"), result::toString);
-            assertTrue(share < MOST && interrupted < MOST, () -> "used " + share + ", interrupted " + interrupted + " of a processor");
+            assertTrue(share < MOST && interrupted < MOST,
+                    () -> "used " + share + ", interrupted " + interrupted + " of a processor");
         }
     }
 
@@ -132,7 +136,8 @@ class IdleThreadsTest {
     void threadsThatHaveGoneComeBack() throws Exception {
         Probes.on("first", _ -> {
             Thread me = Thread.currentThread();
-            while (helpers().stream().anyMatch(thread -> !thread.equals(me) && thread.getState() == Thread.State.RUNNABLE)) {
+            while (helpers().stream()
+                    .anyMatch(thread -> !thread.equals(me) && thread.getState() == Thread.State.RUNNABLE)) {
                 LockSupport.parkNanos(100_000);
             }
         });

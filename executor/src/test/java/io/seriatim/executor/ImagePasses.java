@@ -18,7 +18,10 @@ import java.util.stream.Stream;
 
 /** Compares inference with and without a pass. */
 public final class ImagePasses {
-    /** Of the largest result: two normalisations or convolutions that add in another order, a dozen of them one after the other. */
+    /**
+     * Of the largest result: two normalisations or convolutions that add in another order, a dozen of them one after
+     * the other.
+     */
     private static final float BOUND = 1e-4f;
 
     private ImagePasses() {
@@ -26,7 +29,8 @@ public final class ImagePasses {
 
     static List<Supplier<Executor.Builder>> executors() {
         return List.of(() -> Executor.builder().threads(1), () -> Executor.builder().threads(2).eager(),
-                () -> Executor.builder().threads(3).eager().inPlace(false), () -> Executor.builder().threads(2).eager().memoryPlan(false));
+                () -> Executor.builder().threads(3).eager().inPlace(false),
+                () -> Executor.builder().threads(2).eager().memoryPlan(false));
     }
 
     static Stream<Stage> stages(CompiledPlan plan) {
@@ -50,7 +54,8 @@ public final class ImagePasses {
         }
     }
 
-    static List<Tensor> results(Executor.Builder builder, Network network, Program main, long seed, Tensor x, String where) {
+    static List<Tensor> results(Executor.Builder builder, Network network, Program main, long seed, Tensor x,
+            String where) {
         List<Tensor> found = new ArrayList<>();
         try (Executor executor = builder.build()) {
             executor.run(network.startup());
@@ -68,7 +73,8 @@ public final class ImagePasses {
 
     /** All executors with a pass and without it. */
     public static void assertAlike(Network network, Program main, long seed, Tensor x, Pass pass, String where) {
-        List<Tensor> expected = results(Executor.builder().threads(1).without(Pass.FOLDING).without(Pass.CHANNELS_LAST), network, main,
+        List<Tensor> expected = results(Executor.builder().threads(1).without(Pass.FOLDING).without(Pass.CHANNELS_LAST),
+                network, main,
                 seed,
                 x, where);
         for (int i = 0; i < executors().size(); i++) {
@@ -91,7 +97,9 @@ public final class ImagePasses {
             largest = Float.isFinite(value) ? Math.max(largest, Math.abs(value)) : largest;
         }
         for (int i = 0; i < a.length; i++) {
-            boolean alike = Float.isFinite(a[i]) ? Math.abs(a[i] - b[i]) <= BOUND * largest : Float.compare(a[i], b[i]) == 0;
+            boolean alike = Float.isFinite(a[i])
+                    ? Math.abs(a[i] - b[i]) <= BOUND * largest
+                    : Float.compare(a[i], b[i]) == 0;
             String element = where + ", element " + i + ": expected " + a[i] + ", but found " + b[i];
             assertTrue(alike, element);
         }

@@ -24,7 +24,10 @@ import java.util.Set;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The work that goes into a plan grows with the program and no faster, by counting. Were a step quadratic, the largest of these would take hours. */
+/**
+ * The work that goes into a plan grows with the program and no faster, by counting. Were a step quadratic, the largest
+ * of these would take hours.
+ */
 class LinearWorkTest {
     /** How much is looked at for an edge: the words of a window of ancestors, and itself. */
     private static final int LOOKS = Ancestors.WINDOW / Long.SIZE + 1;
@@ -47,7 +50,9 @@ class LinearWorkTest {
                 for (int i = 1; i < count; i++) {
                     String near = "v" + Math.max(0, i - 1 - random.nextInt(50));
                     String any = "v" + random.nextInt(i);
-                    ops.add(i % 3 == 0 ? unary("relu", near, "v" + i) : i % 3 == 1 ? add(near, any, "v" + i) : unary("tanh", any, "v" + i));
+                    ops.add(i % 3 == 0
+                            ? unary("relu", near, "v" + i)
+                            : i % 3 == 1 ? add(near, any, "v" + i) : unary("tanh", any, "v" + i));
                 }
             }
             // All read one value, which is written again before all read it once more.
@@ -103,7 +108,8 @@ class LinearWorkTest {
     }
 
     @ParameterizedTest(name = "{0}, {1} operations, on several devices: {2}, joined: {3}")
-    @CsvSource({"random,1000,false,false", "random,10000,false,false", "random,100000,false,false", "random,20000,false,true",
+    @CsvSource({"random,1000,false,false", "random,10000,false,false", "random,100000,false,false",
+            "random,20000,false,true",
             "random,20000,true,false",
             "fan,20000,false,false", "fan,10000,true,true", "in place,20000,false,true", "in place,10000,true,false",
             "outliving,20000,false,true",
@@ -115,7 +121,8 @@ class LinearWorkTest {
             executor.scope().set("w", Bits.floats(1));
             List<String> feeds = kind.equals("outliving") ? List.of() : List.of("x");
             String last = program.global().ops().getLast().outputNames().getFirst();
-            CompiledPlan plan = executor.compile(program, new Feeds(feeds), fetches(last)).specialisation(executor.scope(),
+            CompiledPlan plan = executor.compile(program, new Feeds(feeds), fetches(last)).specialisation(
+                    executor.scope(),
                     feeds.isEmpty() ? new Tensor[0] : new Tensor[]{Bits.floats(1)});
             assertLinear(plan, count);
             new Frame(plan, executor.options(), executor.streams()).close();
@@ -128,11 +135,13 @@ class LinearWorkTest {
         // An operation has two operands, each of which may have to be brought here by way of the host.
         assertTrue(tasks <= 5 * count, tasks + " tasks");
         assertTrue(dependencies.found() <= 4L * count + 2L * tasks, dependencies.found() + " dependencies");
-        assertTrue(dependencies.examined() <= LOOKS * dependencies.found(), dependencies.examined() + " looks for " + dependencies.found());
+        assertTrue(dependencies.examined() <= LOOKS * dependencies.found(),
+                dependencies.examined() + " looks for " + dependencies.found());
         assertTrue(edges(plan.before()) <= dependencies.kept() + 3L * tasks, edges(plan.before()) + " edges at last");
         assertTrue(edges(plan.releases().after()) <= edges(plan.before()) + tasks, "releases");
         assertTrue(edges(plan.streams().waits()) + edges(plan.streams().hostWaits()) <= edges(plan.before()), "events");
-        assertTrue(edges(plan.streams().passed()) <= (long) plan.streams().streams().size() * tasks, "events that are heard of");
+        assertTrue(edges(plan.streams().passed()) <= (long) plan.streams().streams().size() * tasks,
+                "events that are heard of");
         assertTrue(plan.memory().arenaBytes() <= 64L * 4 * count, plan.memory().arenas() + " bytes");
     }
 

@@ -14,7 +14,10 @@ import java.nio.file.Path;
 import java.util.Locale;
 import java.util.SplittableRandom;
 
-/** Runs a plan with batches of a thousand sizes. Ends with 1 if the process grows by more than 5 % after the first runs, or by more than 120 MiB after the very first. */
+/**
+ * Runs a plan with batches of a thousand sizes. Ends with 1 if the process grows by more than 5 % after the first runs,
+ * or by more than 120 MiB after the very first.
+ */
 final class ManyShapes {
     private static final int SHAPES = 1_000;
     private static final int EARLY = 300;
@@ -50,8 +53,9 @@ final class ManyShapes {
                     double now = resident();
                     early = i == EARLY ? now : early;
                     warm = i == WARM ? now : warm;
-                    System.out.println(String.format(Locale.ROOT, "run %,d: %.1f MiB resident, kernels %.1f MiB, %s", i, now,
-                            PreparedKernels.system().bytes() / MIB, Devices.system().host().memory()));
+                    System.out.println(
+                            String.format(Locale.ROOT, "run %,d: %.1f MiB resident, kernels %.1f MiB, %s", i, now,
+                                    PreparedKernels.system().bytes() / MIB, Devices.system().host().memory()));
                     grows |= now > early + 120 || (i > WARM && now > 1.05 * warm);
                 }
             }

@@ -19,7 +19,10 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 
-/** Compares all that lies in arenas with all: where two overlap, one must be done with before the other begins. Memory that is let go must not be used any more. */
+/**
+ * Compares all that lies in arenas with all: where two overlap, one must be done with before the other begins. Memory
+ * that is let go must not be used any more.
+ */
 final class MemoryCheck {
     private final CompiledPlan plan;
     private final BitSet[] ancestors;
@@ -51,7 +54,8 @@ final class MemoryCheck {
             for (int j = i + 1; j < parts.size(); j++) {
                 if (parts.get(i).overlaps(parts.get(j)) && !isOrdered(parts.get(i), parts.get(j))
                         && !isOrdered(parts.get(j), parts.get(i))) {
-                    violations.add(parts.get(i) + " and " + parts.get(j) + " overlap, and none is done with before the other begins");
+                    violations.add(parts.get(i) + " and " + parts.get(j)
+                            + " overlap, and none is done with before the other begins");
                 }
             }
         }
@@ -69,9 +73,11 @@ final class MemoryCheck {
                 violations.add("'" + values.name(i) + "' does not lie where the memory lies that it shares");
             }
             if (offset >= 0 && spec != null && values.memory(i) == i && users.containsKey(i)) {
-                parts.add(new Part("'" + values.name(i) + "'", Objects.requireNonNull(values.place(i)), offset, spec.bytes(), users.get(i),
+                parts.add(new Part("'" + values.name(i) + "'", Objects.requireNonNull(values.place(i)), offset,
+                        spec.bytes(), users.get(i),
                         i));
-                if (values.isWanted(i) || values.isPersistable(i) || values.origin(i) != ValueNumbering.Origin.COMPUTED) {
+                if (values.isWanted(i) || values.isPersistable(i)
+                        || values.origin(i) != ValueNumbering.Origin.COMPUTED) {
                     violations.add("'" + values.name(i) + "' is known outside of the run, but lies in an arena");
                 }
             }
@@ -81,7 +87,8 @@ final class MemoryCheck {
                 BitSet only = new BitSet();
                 only.set(i);
                 for (int j = 0; j < task.temporaries().size(); j++) {
-                    parts.add(new Part("temporary " + j + " of task " + i, task.place(), plan.memory().temporaries()[i][j],
+                    parts.add(new Part("temporary " + j + " of task " + i, task.place(),
+                            plan.memory().temporaries()[i][j],
                             task.temporaries().get(j).bytes(), only, -1));
                 }
             }
@@ -95,10 +102,14 @@ final class MemoryCheck {
         return parts;
     }
 
-    /** All users of one come before all of the other; or one of both is an operation that changes the first into the other, or two touch other bytes. */
+    /**
+     * All users of one come before all of the other; or one of both is an operation that changes the first into the
+     * other, or two touch other bytes.
+     */
     private boolean isOrdered(Part first, Part second) {
-        return first.users().stream().allMatch(one -> second.users().stream().allMatch(other -> ancestors[other].get(one)
-                || (one == other && isTakenOver(one, first, second)) || areApart(one, first, other, second)));
+        return first.users().stream()
+                .allMatch(one -> second.users().stream().allMatch(other -> ancestors[other].get(one)
+                        || (one == other && isTakenOver(one, first, second)) || areApart(one, first, other, second)));
     }
 
     private boolean areApart(int one, Part first, int other, Part second) {
@@ -139,7 +150,8 @@ final class MemoryCheck {
     }
 
     private List<Integer> memories(List<@org.jspecify.annotations.Nullable Arg> args) {
-        return args.stream().map(arg -> arg == null || arg.value() < 0 ? -1 : plan.values().memory(arg.value())).toList();
+        return args.stream().map(arg -> arg == null || arg.value() < 0 ? -1 : plan.values().memory(arg.value()))
+                .toList();
     }
 
     private void releases() {
@@ -152,12 +164,15 @@ final class MemoryCheck {
         after.forEach((memory, tasks) -> {
             String name = "'" + plan.values().name(memory) + "'";
             if (plan.releases().counts()[memory] != tasks.cardinality()) {
-                violations.add(name + " is let go after " + plan.releases().counts()[memory] + " tasks, but " + tasks + " count");
+                violations.add(name + " is let go after " + plan.releases().counts()[memory] + " tasks, but " + tasks
+                        + " count");
             }
             Objects.requireNonNull(users.get(memory)).stream()
                     .filter(user -> !tasks.get(user) && tasks.stream().noneMatch(task -> ancestors[task].get(user)))
-                    .forEach(user -> violations.add(name + " is let go after " + tasks + ", but task " + user + " may use it later"));
-            if (Arrays.stream(memory(memory)).anyMatch(value -> plan.values().isWanted(value) || plan.values().isPersistable(value))) {
+                    .forEach(user -> violations
+                            .add(name + " is let go after " + tasks + ", but task " + user + " may use it later"));
+            if (Arrays.stream(memory(memory))
+                    .anyMatch(value -> plan.values().isWanted(value) || plan.values().isPersistable(value))) {
                 violations.add(name + " is let go, but is known outside of the run");
             }
         });
@@ -175,6 +190,7 @@ final class MemoryCheck {
 
     /** The values that share memory. */
     private int[] memory(int memory) {
-        return java.util.stream.IntStream.range(0, plan.values().size()).filter(value -> plan.values().memory(value) == memory).toArray();
+        return java.util.stream.IntStream.range(0, plan.values().size())
+                .filter(value -> plan.values().memory(value) == memory).toArray();
     }
 }

@@ -41,7 +41,9 @@ class MemoryFaultsTest {
 
     private static Devices small(Place place) {
         Devices.Builder builder = Devices.builder();
-        return place.isHost() ? builder.cpuMemory(LIMIT).build() : builder.sim(SimOptions.DEFAULT.withMemory(LIMIT)).build();
+        return place.isHost()
+                ? builder.cpuMemory(LIMIT).build()
+                : builder.sim(SimOptions.DEFAULT.withMemory(LIMIT)).build();
     }
 
     private static Network training() {
@@ -54,7 +56,8 @@ class MemoryFaultsTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"1,cpu,true", "3,cpu,true", "1,sim:0,true", "3,sim:0,true", "1,cpu,false", "3,cpu,false", "1,sim:0,false", "3,sim:0,false"})
+    @CsvSource({"1,cpu,true", "3,cpu,true", "1,sim:0,true", "3,sim:0,true", "1,cpu,false", "3,cpu,false",
+            "1,sim:0,false", "3,sim:0,false"})
     void tooLargeABatchFailsAndSmallerOnesDoNot(int threads, String where, boolean memoryPlan) {
         Place place = Place.parse(where);
         Network network = training();
@@ -62,7 +65,8 @@ class MemoryFaultsTest {
         try (Devices devices = small(place); Executor plenty = Executor.builder().build()) {
             plenty.run(network.startup());
             Plan expected = plenty.compile(network.main(), feeds("x"), fetches(loss));
-            try (Executor executor = Executor.builder().threads(threads).eager().devices(devices).place(place).memoryPlan(memoryPlan)
+            try (Executor executor = Executor.builder().threads(threads).eager().devices(devices).place(place)
+                    .memoryPlan(memoryPlan)
                     .build()) {
                 executor.run(network.startup());
                 Plan plan = executor.compile(network.main(), feeds("x"), fetches(loss));
@@ -70,13 +74,16 @@ class MemoryFaultsTest {
                     Tensor few = Bits.normal(run, 20 + run, 32);
                     Bits.assertSame(expected.run(few).get(loss), plan.run(few).get(loss), "run " + run);
                     Map<String, Tensor> before = new LinkedHashMap<>();
-                    executor.scope().names().forEach(name -> before.put(name, Bits.copy(Bits.onHost(executor.scope().get(name)))));
+                    executor.scope().names()
+                            .forEach(name -> before.put(name, Bits.copy(Bits.onHost(executor.scope().get(name)))));
                     Tensor many = Bits.normal(run, 20_000, 32);
                     RuntimeException thrown = assertThrows(RuntimeException.class, () -> plan.run(many));
-                    assertTrue(String.valueOf(memory(thrown).getMessage()).contains(where), String.valueOf(memory(thrown).getMessage()));
+                    assertTrue(String.valueOf(memory(thrown).getMessage()).contains(where),
+                            String.valueOf(memory(thrown).getMessage()));
                     assertTrue(thrown instanceof ProgramFailedException, () -> "not clear: " + thrown);
                     before.forEach(
-                            (name, value) -> Bits.assertSame(value, Bits.onHost(executor.scope().get(name)), name + " after the failure"));
+                            (name, value) -> Bits.assertSame(value, Bits.onHost(executor.scope().get(name)),
+                                    name + " after the failure"));
                 }
                 Resources now = Resources.of(devices.get(place));
                 for (int run = 0; run < 5; run++) {
@@ -96,7 +103,8 @@ class MemoryFaultsTest {
             return Outputs.of("size", grown(g, count).sum());
         });
         String size = network.outputs().get("size").name();
-        try (Devices devices = small(Place.CPU); Executor executor = Executor.builder().threads(threads).eager().devices(devices).build()) {
+        try (Devices devices = small(Place.CPU);
+                Executor executor = Executor.builder().threads(threads).eager().devices(devices).build()) {
             Plan plan = executor.compile(network.main(), feeds("count"), fetches(size));
             for (int run = 0; run < 3; run++) {
                 assertEquals(64 * 16, plan.run(Bits.longs(4)).scalar(size));
@@ -109,7 +117,8 @@ class MemoryFaultsTest {
     }
 
     private static Value grown(Graph g, Value count) {
-        return g.whileLoop(v -> List.of(v.getFirst().lessThan(count)), v -> List.of(v.getFirst().plus(1), g.concat(0, v.get(1), v.get(1))),
+        return g.whileLoop(v -> List.of(v.getFirst().lessThan(count)),
+                v -> List.of(v.getFirst().plus(1), g.concat(0, v.get(1), v.get(1))),
                 g.full(INT64, 0, 1), g.full(FLOAT32, 1, 64)).get(1);
     }
 
@@ -121,7 +130,8 @@ class MemoryFaultsTest {
         try (Devices devices = Devices.builder().build()) {
             Resources before = Resources.of(devices.host());
             for (int round = 0; round < 3; round++) {
-                try (Executor executor = Executor.builder().threads(threads).eager().devices(devices).specialisations(2).build()) {
+                try (Executor executor = Executor.builder().threads(threads).eager().devices(devices).specialisations(2)
+                        .build()) {
                     executor.run(network.startup());
                     Plan plan = executor.compile(network.main(), feeds("x"), fetches(loss));
                     for (int run = 0; run < 6; run++) {

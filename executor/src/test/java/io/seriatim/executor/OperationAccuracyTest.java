@@ -41,7 +41,8 @@ import org.junit.jupiter.params.provider.MethodSource;
  */
 class OperationAccuracyTest {
     private static final long SEED = 20261122;
-    private static final float[] POINTS = {0, 1, -1, 0.5f, -0.5f, 2, 3, -2.5f, 6, 20, 24, 88.7f, -87.3f, 1.4616321f, (float) Math.PI,
+    private static final float[] POINTS = {0, 1, -1, 0.5f, -0.5f, 2, 3, -2.5f, 6, 20, 24, 88.7f, -87.3f, 1.4616321f,
+            (float) Math.PI,
             (float) (Math.PI / 2)};
     private static final float[] SPECIAL = {0f, -0f, Float.NaN, Float.POSITIVE_INFINITY, Float.NEGATIVE_INFINITY};
     private static final int IN_BINADE = 6;
@@ -51,7 +52,8 @@ class OperationAccuracyTest {
     private static final int BINADES_OF_PAIRS = 20;
     private static final String BEGIN = "## Accuracy of operations\n";
     private static final String END = "## Accuracy\n";
-    private static final String HINT = "docs/operations.md is out of date; write its table anew with: mvn test -pl executor -am "
+    private static final String HINT = "docs/operations.md is out of date; write its table anew with: mvn test -pl "
+            + "executor -am "
             + "-Dtest=OperationAccuracyTest -Dsurefire.failIfNoSpecifiedTests=false "
             + "-DargLine=\"-Dseriatim.write-accuracy-table=true --enable-native-access=ALL-UNNAMED\"";
     private static final String INTRODUCTION = """
@@ -73,11 +75,13 @@ class OperationAccuracyTest {
     private static final Map<String, String> OTHERS = new TreeMap<>();
 
     static {
-        for (String copy : List.of("flatten2", "flatten_contiguous_range", "label_smooth", "memcpy", "memcpy_d2h", "memcpy_h2d",
+        for (String copy : List.of("flatten2", "flatten_contiguous_range", "label_smooth", "memcpy", "memcpy_d2h",
+                "memcpy_h2d",
                 "rnn_memory_helper", "share_data", "squeeze2", "test_probe", "tile", "transfer_layout", "unsqueeze2")) {
             OTHERS.put(copy, "a copy");
         }
-        for (String loss : List.of("bce_loss", "hinge_loss", "huber_loss", "log_loss", "sigmoid_cross_entropy_with_logits")) {
+        for (String loss : List.of("bce_loss", "hinge_loss", "huber_loss", "log_loss",
+                "sigmoid_cross_entropy_with_logits")) {
             OTHERS.put(loss, "a loss: a sum of functions that are measured");
         }
     }
@@ -96,7 +100,8 @@ class OperationAccuracyTest {
         }
 
         void add(double[] in, double exact, double got, double term) {
-            boolean overflows = Math.abs(exact) > Float.MAX_VALUE && got == Math.copySign(Double.POSITIVE_INFINITY, exact);
+            boolean overflows = Math.abs(exact) > Float.MAX_VALUE
+                    && got == Math.copySign(Double.POSITIVE_INFINITY, exact);
             if (Double.isNaN(exact) ? Double.isNaN(got) : exact == got || overflows) {
                 return;
             }
@@ -113,7 +118,8 @@ class OperationAccuracyTest {
             }
             absolute = Double.isNaN(error) ? error : Math.max(absolute, error);
             if (!(error <= bound.absolute()) && beyond.isEmpty()) {
-                beyond = String.format(Locale.ROOT, "at %s: %s instead of %s, %.3g ulp, absolute %.3g; allowed are %s ulp or %s",
+                beyond = String.format(Locale.ROOT,
+                        "at %s: %s instead of %s, %.3g ulp, absolute %.3g; allowed are %s ulp or %s",
                         text(in), got, exact, error / ulp, error, bound.ulps(), bound.absolute());
             }
         }
@@ -135,7 +141,9 @@ class OperationAccuracyTest {
     /** The arguments of all inputs. */
     private static List<double[][]> samples(int inputs) {
         Random random = new Random(SEED);
-        return inputs == 1 ? List.<double[][]>of(unary(random), new double[][]{wide(SPECIAL)}) : List.<double[][]>of(pairs(random, inputs));
+        return inputs == 1
+                ? List.<double[][]>of(unary(random), new double[][]{wide(SPECIAL)})
+                : List.<double[][]>of(pairs(random, inputs));
     }
 
     private static double[][] unary(Random random) {
@@ -174,7 +182,8 @@ class OperationAccuracyTest {
         double[][] all = new double[inputs][3 * RANDOM];
         for (int i = 0; i < all[0].length; i++) {
             for (int k = 0; k < inputs; k++) {
-                float value = (float) Math.scalb(1 + random.nextDouble(), random.nextInt(2 * BINADES_OF_PAIRS) - BINADES_OF_PAIRS);
+                float value = (float) Math.scalb(1 + random.nextDouble(),
+                        random.nextInt(2 * BINADES_OF_PAIRS) - BINADES_OF_PAIRS);
                 value = i % 3 == 0 ? (float) random.nextGaussian() * 3 : value;
                 value = i % 8 == 0 ? Math.round(value) % 100 : value;
                 all[k][i] = random.nextBoolean() ? value : -value;
@@ -283,7 +292,8 @@ class OperationAccuracyTest {
         Stream.concat(feeds.keySet().stream(), fetches.stream())
                 .forEach(name -> program.global().put(VarDesc.of(name, VarType.dense(DType.FLOAT32, size))));
         List<double[]> exact = functions.stream()
-                .map(function -> IntStream.range(0, size).mapToDouble(i -> function.of(in(sample, i))).toArray()).toList();
+                .map(function -> IntStream.range(0, size).mapToDouble(i -> function.of(in(sample, i))).toArray())
+                .toList();
         return new Case(program, feeds, fetches, exact);
     }
 
@@ -299,7 +309,8 @@ class OperationAccuracyTest {
         assertEquals(known, new TreeSet<>(FOUND.keySet()), "add what is new to OperationReferences");
         for (String type : OperationReferences.all().keySet()) {
             boolean differentiable = Objects.requireNonNull(FOUND.get(type)).gradient() != null;
-            assertEquals(differentiable, !Objects.requireNonNull(OperationReferences.all().get(type)).gradients().isEmpty(), type);
+            assertEquals(differentiable,
+                    !Objects.requireNonNull(OperationReferences.all().get(type)).gradients().isEmpty(), type);
         }
     }
 
@@ -334,7 +345,8 @@ class OperationAccuracyTest {
     @Test
     void thePageListsTheBounds() throws IOException {
         Path root = Path.of("").toAbsolutePath();
-        Path page = (Files.exists(root.resolve("docs")) ? root.resolve("docs") : root.resolve("../docs")).resolve("operations.md");
+        Path page = (Files.exists(root.resolve("docs")) ? root.resolve("docs") : root.resolve("../docs"))
+                .resolve("operations.md");
         String text = Files.readString(page);
         int end = text.indexOf(END);
         if (Boolean.getBoolean("seriatim.write-accuracy-table")) {

@@ -56,7 +56,8 @@ final class OperationReferences {
     private static final String ROOTS = "near the roots: terms of about 1 are added";
 
     /** Riemann's zeta function of whole numbers from 2. */
-    private static final double[] ZETA = IntStream.rangeClosed(0, 60).mapToDouble(k -> k < 2 ? 0 : hurwitz(k, 1)).toArray();
+    private static final double[] ZETA = IntStream.rangeClosed(0, 60).mapToDouble(k -> k < 2 ? 0 : hurwitz(k, 1))
+            .toArray();
     private static final Map<String, Entry> ALL = new TreeMap<>();
 
     private OperationReferences() {
@@ -76,7 +77,8 @@ final class OperationReferences {
     }
 
     private static Entry unary(DoubleUnaryOperator function, DoubleUnaryOperator slope) {
-        return new Entry(in -> function.applyAsDouble(in[0]), List.of(in -> slope.applyAsDouble(in[0])), ELEMENTARY, ELEMENTARY,
+        return new Entry(in -> function.applyAsDouble(in[0]), List.of(in -> slope.applyAsDouble(in[0])), ELEMENTARY,
+                ELEMENTARY,
                 _ -> 0);
     }
 
@@ -129,9 +131,13 @@ final class OperationReferences {
         one("atan", Math::atan, x -> 1 / (1 + x * x));
         one("sinh", Math::sinh, Math::cosh);
         one("cosh", Math::cosh, Math::sinh);
-        one("asinh", x -> Math.abs(x) < 1e-4 ? x - x * x * x / 6 : Math.signum(x) * Math.log(Math.abs(x) + Math.sqrt(1 + x * x)),
+        one("asinh",
+                x -> Math.abs(x) < 1e-4
+                        ? x - x * x * x / 6
+                        : Math.signum(x) * Math.log(Math.abs(x) + Math.sqrt(1 + x * x)),
                 x -> 1 / Math.sqrt(1 + x * x));
-        one("acosh", x -> x < 1 ? Double.NaN : Math.log(x + Math.sqrt((x - 1) * (x + 1))), x -> 1 / Math.sqrt((x - 1) * (x + 1)));
+        one("acosh", x -> x < 1 ? Double.NaN : Math.log(x + Math.sqrt((x - 1) * (x + 1))),
+                x -> 1 / Math.sqrt((x - 1) * (x + 1)));
         one("atanh", x -> 0.5 * Math.log1p(2 * x / (1 - x)), x -> 1 / ((1 - x) * (1 + x)));
     }
 
@@ -148,16 +154,23 @@ final class OperationReferences {
     }
 
     private static void sigmoids() {
-        add("sigmoid", unary(OperationReferences::sigmoid, x -> sigmoid(x) * sigmoid(-x)).within(4, 2e-38, LEAST).slopeWithin(4, 2e-7,
-                TAIL));
+        add("sigmoid",
+                unary(OperationReferences::sigmoid, x -> sigmoid(x) * sigmoid(-x)).within(4, 2e-38, LEAST).slopeWithin(
+                        4, 2e-7,
+                        TAIL));
         add("tanh", unary(Math::tanh, x -> 1 / (Math.cosh(x) * Math.cosh(x))).slopeWithin(4, 2e-7, TAIL));
         double a = 0.67f;
         double b = 1.7159f;
-        add("stanh", unary(x -> b * Math.tanh(a * x), x -> a * b / (Math.cosh(a * x) * Math.cosh(a * x))).slopeWithin(4, 2e-7, TAIL));
-        add("tanh_shrink", unary(x -> Math.abs(x) < 1e-3 ? x * x * x / 3 : x - Math.tanh(x), x -> Math.tanh(x) * Math.tanh(x)).within(4,
-                1.5e-7, "near the root at 0: tanh x is subtracted"));
-        add("softsign", unary(x -> x / (1 + Math.abs(x)), x -> 1 / ((1 + Math.abs(x)) * (1 + Math.abs(x)))).slopeWithin(4, 4e-39,
-                "the square of a large argument is infinite"));
+        add("stanh", unary(x -> b * Math.tanh(a * x), x -> a * b / (Math.cosh(a * x) * Math.cosh(a * x))).slopeWithin(4,
+                2e-7, TAIL));
+        add("tanh_shrink",
+                unary(x -> Math.abs(x) < 1e-3 ? x * x * x / 3 : x - Math.tanh(x), x -> Math.tanh(x) * Math.tanh(x))
+                        .within(4,
+                                1.5e-7, "near the root at 0: tanh x is subtracted"));
+        add("softsign",
+                unary(x -> x / (1 + Math.abs(x)), x -> 1 / ((1 + Math.abs(x)) * (1 + Math.abs(x)))).slopeWithin(4,
+                        4e-39,
+                        "the square of a large argument is infinite"));
         add("logsigmoid", unary(x -> -softplus(-x), x -> sigmoid(-x)).slopeWithin(4, 2e-38, LEAST));
         add("softplus", unary(OperationReferences::softplus, x -> x > 20 ? 1 : sigmoid(x)));
         String tail = "below −40: the library's exponential and its quotient are off by more together";
@@ -181,8 +194,9 @@ final class OperationReferences {
         one("leaky_relu", x -> x < 0 ? 0.02f * x : x, x -> x < 0 ? 0.02f : 1);
         add("hard_sigmoid", unary(x -> clip(0.2f * x + 0.5, 0, 1), x -> Math.abs(x) < 2.5 ? 0.2f : 0).within(4, 1e-7,
                 "near the root at −2.5: product and sum are rounded"));
-        add("hard_swish", unary(x -> x * clip(x + 3, 0, 6) / 6, x -> x <= -3 ? 0 : x >= 3 ? 1 : x / 3 + 0.5).within(4, 3e-7,
-                "near the root at −3: x/6 + ½ is rounded").slopeWithin(4, 3e-6, ROOTS));
+        add("hard_swish",
+                unary(x -> x * clip(x + 3, 0, 6) / 6, x -> x <= -3 ? 0 : x >= 3 ? 1 : x / 3 + 0.5).within(4, 3e-7,
+                        "near the root at −3: x/6 + ½ is rounded").slopeWithin(4, 3e-6, ROOTS));
         one("hard_shrink", x -> Math.abs(x) > 0.5 ? x : 0, x -> Math.abs(x) > 0.5 ? 1 : 0);
         one("softshrink", x -> x > 0.5 ? x - 0.5 : x < -0.5 ? x + 0.5 : 0, x -> Math.abs(x) > 0.5 ? 1 : 0);
         one("thresholded_relu", x -> x > 1 ? x : 0, x -> x > 1 ? 1 : 0);
@@ -192,14 +206,19 @@ final class OperationReferences {
         }
         double scale = 1.050701f;
         double alpha = 1.6732632f;
-        add("selu", unary(x -> scale * (x > 0 ? x : alpha * Math.expm1(x)), x -> scale * (x > 0 ? 1 : alpha * Math.exp(x))).within(4,
-                3e-7, "near the root at 0: the library subtracts 1 from eˣ").slopeWithin(4, 4e-7,
-                        "negative tail: the result and a number are added"));
+        add("selu",
+                unary(x -> scale * (x > 0 ? x : alpha * Math.expm1(x)), x -> scale * (x > 0 ? 1 : alpha * Math.exp(x)))
+                        .within(4,
+                                3e-7, "near the root at 0: the library subtracts 1 from eˣ")
+                        .slopeWithin(4, 4e-7,
+                                "negative tail: the result and a number are added"));
     }
 
     private static void special() {
-        add("lgamma", unary(OperationReferences::logGamma, OperationReferences::digamma).within(4, 1e-13, DOUBLE).slopeWithin(4, 1e-13,
-                DOUBLE));
+        add("lgamma",
+                unary(OperationReferences::logGamma, OperationReferences::digamma).within(4, 1e-13, DOUBLE).slopeWithin(
+                        4, 1e-13,
+                        DOUBLE));
         add("digamma", unary(OperationReferences::digamma, x -> hurwitz(2, x)).within(4, 1e-13, DOUBLE));
         add("polygamma", unary(x -> hurwitz(2, x), x -> -2 * hurwitz(3, x)).slopeWithin(4, 1e-13, DOUBLE));
         add("erfinv", unary(OperationReferences::erfInverse,
@@ -207,10 +226,13 @@ final class OperationReferences {
                         "the exponential of the square of the rounded result"));
         one("i0", x -> bessel(0, x, 0), x -> bessel(1, x, 0));
         one("i1", x -> bessel(1, x, 0), x -> (bessel(0, x, 0) + bessel(2, x, 0)) / 2);
-        add("i0e", unary(x -> bessel(0, x, Math.abs(x)), x -> bessel(1, x, Math.abs(x)) - Math.signum(x) * bessel(0, x, Math.abs(x)))
-                .slopeWithin(4, 1e-20, CANCEL));
-        add("i1e", unary(x -> bessel(1, x, Math.abs(x)), x -> (bessel(0, x, Math.abs(x)) + bessel(2, x, Math.abs(x))) / 2
-                - Math.signum(x) * bessel(1, x, Math.abs(x))).slopeWithin(4, 1e-20, CANCEL));
+        add("i0e",
+                unary(x -> bessel(0, x, Math.abs(x)),
+                        x -> bessel(1, x, Math.abs(x)) - Math.signum(x) * bessel(0, x, Math.abs(x)))
+                        .slopeWithin(4, 1e-20, CANCEL));
+        add("i1e",
+                unary(x -> bessel(1, x, Math.abs(x)), x -> (bessel(0, x, Math.abs(x)) + bessel(2, x, Math.abs(x))) / 2
+                        - Math.signum(x) * bessel(1, x, Math.abs(x))).slopeWithin(4, 1e-20, CANCEL));
     }
 
     private static void pairs() {
@@ -223,7 +245,8 @@ final class OperationReferences {
         add("elementwise_min", binary(Math::min, (x, y) -> x < y ? 1 : 0, (x, y) -> x < y ? 0 : 1));
         add("elementwise_fmax", binary(Math::max, (x, y) -> x >= y ? 1 : 0, (x, y) -> x >= y ? 0 : 1));
         add("elementwise_fmin", binary(Math::min, (x, y) -> x <= y ? 1 : 0, (x, y) -> x <= y ? 0 : 1));
-        add("elementwise_pow", binary(Math::pow, (x, y) -> y == 0 ? 0 : y * Math.pow(x, y - 1), (x, y) -> x > 0 ? Math.pow(x, y) * Math.log(x) : Math.pow(x, y) * 0));
+        add("elementwise_pow", binary(Math::pow, (x, y) -> y == 0 ? 0 : y * Math.pow(x, y - 1),
+                (x, y) -> x > 0 ? Math.pow(x, y) * Math.log(x) : Math.pow(x, y) * 0));
         add("elementwise_mod", binary(OperationReferences::modulo));
         add("elementwise_floordiv", binary((x, y) -> {
             if (y == 0) {
@@ -232,11 +255,14 @@ final class OperationReferences {
             double quotient = (x - modulo(x, y)) / y;
             return Math.abs(quotient) < 0x1p52 ? Math.rint(quotient) : quotient;
         }));
-        add("elementwise_heaviside", binary((x, y) -> x > 0 ? 1 : x < 0 ? 0 : y, (_, _) -> 0, (x, _) -> x == 0 ? 1 : 0));
+        add("elementwise_heaviside",
+                binary((x, y) -> x > 0 ? 1 : x < 0 ? 0 : y, (_, _) -> 0, (x, _) -> x == 0 ? 1 : 0));
         add("atan2", binary(Math::atan2, (y, x) -> x / (x * x + y * y), (y, x) -> -y / (x * x + y * y)));
         add("nextafter", binary((x, y) -> Math.nextAfter((float) x, y)));
-        add("lerp", new Entry(in -> in[0] + in[2] * (in[1] - in[0]), List.of(in -> 1 - in[2], in -> in[2]), ELEMENTARY, ELEMENTARY,
-                _ -> 0).ofTerms(in -> Math.max(Math.abs(in[0]), Math.abs(in[2]) * Math.max(Math.abs(in[0]), Math.abs(in[1]))),
+        add("lerp", new Entry(in -> in[0] + in[2] * (in[1] - in[0]), List.of(in -> 1 - in[2], in -> in[2]), ELEMENTARY,
+                ELEMENTARY,
+                _ -> 0)
+                .ofTerms(in -> Math.max(Math.abs(in[0]), Math.abs(in[2]) * Math.max(Math.abs(in[0]), Math.abs(in[1]))),
                         "of the larger of its terms"));
     }
 
@@ -327,7 +353,9 @@ final class OperationReferences {
         return Math.copySign(low, x);
     }
 
-    /** By Taylor's series near its roots 1 and 2, by recurrence and Stirling's series elsewhere, by reflection below 0. */
+    /**
+     * By Taylor's series near its roots 1 and 2, by recurrence and Stirling's series elsewhere, by reflection below 0.
+     */
     private static double logGamma(double x) {
         if (x == Math.floor(x) && x <= 0) {
             return Double.POSITIVE_INFINITY;
@@ -383,7 +411,8 @@ final class OperationReferences {
             sum -= 1 / at;
         }
         double inverse = 1 / (at * at);
-        return sum + Math.log(at) - 1 / (2 * at) - inverse * (1 / 12.0 - inverse * (1 / 120.0 - inverse * (1 / 252.0 - inverse / 240)));
+        return sum + Math.log(at) - 1 / (2 * at)
+                - inverse * (1 / 12.0 - inverse * (1 / 120.0 - inverse * (1 / 252.0 - inverse / 240)));
     }
 
     /** The sum of (x + k)^−s for all k from 0; below 0 by adding the terms there of s = 2 and 3 in closed form. */

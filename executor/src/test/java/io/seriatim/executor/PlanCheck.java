@@ -27,8 +27,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks for mistakes in a plan by brute force: which task surely comes before which is found out exactly, from the final edges, and everything else by comparing all with all. Shares no code with the steps
- * that make plans.
+ * Looks for mistakes in a plan by brute force: which task surely comes before which is found out exactly, from the
+ * final edges, and everything else by comparing all with all. Shares no code with the steps that make plans.
  */
 public final class PlanCheck {
     private final CompiledPlan plan;
@@ -119,7 +119,8 @@ public final class PlanCheck {
             for (int written : task.writes()) {
                 int memory = plan.values().memory(written);
                 for (int user : users.getOrDefault(memory, List.of())) {
-                    requireOrder(user, i, memory, "it uses '" + plan.values().name(written) + "', which is written again");
+                    requireOrder(user, i, memory,
+                            "it uses '" + plan.values().name(written) + "', which is written again");
                 }
                 users.computeIfAbsent(memory, _ -> new ArrayList<>()).add(i);
                 writers.computeIfAbsent(memory, _ -> new ArrayList<>()).add(i);
@@ -141,7 +142,8 @@ public final class PlanCheck {
                     BitSet both = (BitSet) ancestors[i].clone();
                     both.xor(ancestors[i - 1]);
                     if (!both.isEmpty()) {
-                        violated(task(i) + " and the one before change '" + plan.values().name(written) + "', but only one waits for "
+                        violated(task(i) + " and the one before change '" + plan.values().name(written)
+                                + "', but only one waits for "
                                 + both);
                     }
                 }
@@ -172,7 +174,8 @@ public final class PlanCheck {
         Operation schema = Operations.system().get(op.type());
         effects.addAll(schema.effects());
         op.attributes().forEach(each -> each.value().blocks()
-                .forEach(block -> plan.accesses().block().program().block(block).ops().forEach(inner -> collect(inner, effects))));
+                .forEach(block -> plan.accesses().block().program().block(block).ops()
+                        .forEach(inner -> collect(inner, effects))));
     }
 
     /** Of what the data demands nothing follows from the rest. */
@@ -202,7 +205,10 @@ public final class PlanCheck {
                 && Arrays.stream(access.reads()).anyMatch(read -> read == value);
     }
 
-    /** Each variable's content has a name, by how often the variable was written. Everything finds the content that the program's order means, wherever it lies. */
+    /**
+     * Each variable's content has a name, by how often the variable was written. Everything finds the content that the
+     * program's order means, wherever it lies.
+     */
     private void contents() {
         ValueTable values = plan.values();
         @Nullable
@@ -231,7 +237,8 @@ public final class PlanCheck {
                 if (isLeft(access, value)) {
                     continue;
                 }
-                written.put(values.name(value), values.name(value) + "@" + versions.merge(values.name(value), 1, Integer::sum));
+                written.put(values.name(value),
+                        values.name(value) + "@" + versions.merge(values.name(value), 1, Integer::sum));
             }
             writes.put(access, written);
             written.values().forEach(each -> sources.put(each, read));
@@ -240,7 +247,8 @@ public final class PlanCheck {
             // What a cast was made of does for its readers, too.
             task.operations().stream().filter(access -> !access.op().type().equals("cast")).forEach(
                     access -> Arrays.stream(task.writes())
-                            .forEach(value -> sources.remove(Objects.requireNonNull(writes.get(access)).get(variable(value)))));
+                            .forEach(value -> sources
+                                    .remove(Objects.requireNonNull(writes.get(access)).get(variable(value)))));
         }
         reads.values().forEach(read -> addSources(read, sources));
         for (int i = 0; i < ancestors.length; i++) {
@@ -255,7 +263,8 @@ public final class PlanCheck {
         }
         for (int value = 0; value < plan.accesses().values().size(); value++) {
             if (values.isPersistable(value) && values.memory(value) == value && plan.accesses().block().index() == 0) {
-                requireContent(content[value], Set.of(last(versions, values.name(value))), "what is left in '" + values.name(value) + "'");
+                requireContent(content[value], Set.of(last(versions, values.name(value))),
+                        "what is left in '" + values.name(value) + "'");
             }
         }
     }
@@ -280,7 +289,8 @@ public final class PlanCheck {
         return name + "@" + versions.getOrDefault(name, 0);
     }
 
-    private void contents(int index, @Nullable String[] content, Map<Access, Set<String>> reads, Map<Access, Map<String, String>> writes) {
+    private void contents(int index, @Nullable String[] content, Map<Access, Set<String>> reads,
+            Map<Access, Map<String, String>> writes) {
         ValueTable values = plan.values();
         Task task = plan.tasks().get(index);
         if (task instanceof Task.Transfer(int from, int to, var source, var target)) {
@@ -298,7 +308,8 @@ public final class PlanCheck {
         }
         for (int read : task.reads()) {
             if (values.constant(read) == null && !isSibling(index, read)) {
-                requireContent(content[values.memory(read)], expected, "'" + values.name(read) + "', as " + task(index) + " reads it,");
+                requireContent(content[values.memory(read)], expected,
+                        "'" + values.name(read) + "', as " + task(index) + " reads it,");
                 requirePlace(index, read);
             }
         }
@@ -319,7 +330,8 @@ public final class PlanCheck {
     private void requirePlace(int index, int value) {
         Object place = plan.values().place(plan.values().memory(value));
         if (!plan.tasks().get(index).place().equals(place)) {
-            violated(task(index) + " is at " + plan.tasks().get(index).place() + ", but '" + plan.values().name(value) + "' at " + place);
+            violated(task(index) + " is at " + plan.tasks().get(index).place() + ", but '" + plan.values().name(value)
+                    + "' at " + place);
         }
     }
 

@@ -30,7 +30,8 @@ class PlanCheckTest {
     }
 
     private static void check(Expected program, int option) {
-        try (Devices devices = Devices.builder().build(); Executor executor = options(option).get().devices(devices).build()) {
+        try (Devices devices = Devices.builder().build();
+                Executor executor = options(option).get().devices(devices).build()) {
             executor.run(program.startup());
             CompiledPlan plan = program.compile(executor).specialisation(executor.scope(), program.batch(0));
             boolean inOrder = plan.streams().isHostOnly() && executor.options().inOrder();
@@ -58,9 +59,11 @@ class PlanCheckTest {
     void plansOfPaddlesTrainingsAreRight(String model, int places) {
         Program main = RandomNetworks.placed(TRAINING.program(model + "/main"), model.hashCode(), PLACES[places]);
         List<String> feeds = List.copyOf(TRAINING.under(model + "/shape/").keySet());
-        Tensor[] batch = feeds.stream().map(feed -> TRAINING.batch(model, feed, feed, TRAINING.get(model + "/shape/" + feed).toLongArray()))
+        Tensor[] batch = feeds.stream()
+                .map(feed -> TRAINING.batch(model, feed, feed, TRAINING.get(model + "/shape/" + feed).toLongArray()))
                 .toArray(Tensor[]::new);
-        try (Devices devices = Devices.builder().build(); Executor executor = options(1).get().devices(devices).build()) {
+        try (Devices devices = Devices.builder().build();
+                Executor executor = options(1).get().devices(devices).build()) {
             executor.run(TRAINING.program(model + "/startup"));
             Plan plan = executor.compile(main, new Feeds(feeds), Executor.fetches(TRAINING.text(model + "/fetch")));
             PlanCheck.assertRight(plan.specialisation(executor.scope(), batch), false, model);
@@ -77,10 +80,12 @@ class PlanCheckTest {
         Program main = INFERENCE.program(model + "/program");
         List<String> feeds = GoldenModels.columns(main, "feed");
         Tensor[] batch = feeds.stream()
-                .map(feed -> INFERENCE.batch(model, feed, feed, INFERENCE.get(model + "/0/shape/" + feed).toLongArray()))
+                .map(feed -> INFERENCE.batch(model, feed, feed,
+                        INFERENCE.get(model + "/0/shape/" + feed).toLongArray()))
                 .toArray(Tensor[]::new);
         try (Devices devices = Devices.builder().build();
-                Executor executor = Executor.builder().place(Place.sim(0)).devices(devices).threads(2).eager().build()) {
+                Executor executor = Executor.builder().place(Place.sim(0)).devices(devices).threads(2).eager()
+                        .build()) {
             GoldenModels.setParameters(main, executor.scope());
             Plan plan = executor.compile(main, new Feeds(feeds), new Fetches(GoldenModels.columns(main, "fetch")));
             PlanCheck.assertRight(plan.specialisation(executor.scope(), batch), false, model);

@@ -29,7 +29,8 @@ class PlanProbeTest {
 
     private static Plan plan(Executor executor, Network network) {
         executor.run(network.startup());
-        return executor.compile(network.main(), Executor.feeds("x"), Executor.fetches(network.outputs().get("loss").name()));
+        return executor.compile(network.main(), Executor.feeds("x"),
+                Executor.fetches(network.outputs().get("loss").name()));
     }
 
     @ParameterizedTest
@@ -48,7 +49,8 @@ class PlanProbeTest {
                 }
             }
             for (String name : expected.scope().names()) {
-                assertArrayEquals(expected.scope().get(name).toFloatArray(), found.scope().get(name).toFloatArray(), name);
+                assertArrayEquals(expected.scope().get(name).toFloatArray(), found.scope().get(name).toFloatArray(),
+                        name);
             }
         }
     }
@@ -65,7 +67,8 @@ class PlanProbeTest {
             assertEquals(4, probe.kernels());
             assertEquals(3 * 96, probe.temporaryBytes());
             assertEquals(2 * 96, probe.largestLiveSet());
-            assertTrue(probe.arenaBytes() >= 2 * 96 && probe.arenaBytes() < 3 * 96, () -> probe.arenaBytes() + " bytes");
+            assertTrue(probe.arenaBytes() >= 2 * 96 && probe.arenaBytes() < 3 * 96,
+                    () -> probe.arenaBytes() + " bytes");
         }
     }
 }

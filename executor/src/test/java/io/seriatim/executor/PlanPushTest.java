@@ -184,7 +184,8 @@ class PlanPushTest {
         Program program = new Program();
         program.global().put(VarDesc.of("n", VarType.dense(FLOAT32, 1)).persistent());
         program.global()
-                .add(OpDesc.of("scale").in("X", "n").out("Out", "n").attr("scale", (float) factor).attr("bias", (float) summand).build());
+                .add(OpDesc.of("scale").in("X", "n").out("Out", "n").attr("scale", (float) factor)
+                        .attr("bias", (float) summand).build());
         return program;
     }
 
@@ -284,7 +285,8 @@ class PlanPushTest {
                 plan.push(engine, scope, List.of(table, nd.of(new long[]{2, 1})), List.of(out));
                 table.fill(0);
                 float[] expected = numbers(SEED + i, 6);
-                assertArrayEquals(new float[]{2 * expected[4], 2 * expected[5], 2 * expected[2], 2 * expected[3]}, out.toArray());
+                assertArrayEquals(new float[]{2 * expected[4], 2 * expected[5], 2 * expected[2], 2 * expected[3]},
+                        out.toArray());
             }
         }
     }
@@ -310,7 +312,8 @@ class PlanPushTest {
         Network network = looking();
         String rows = network.outputs().get("rows").name();
         CountDownLatch go = new CountDownLatch(1);
-        try (Engine engine = Engine.builder().workers(Lane.CPU, 2).build(); Executor executor = Executor.builder().build()) {
+        try (Engine engine = Engine.builder().workers(Lane.CPU, 2).build();
+                Executor executor = Executor.builder().build()) {
             Plan plan = executor.compile(network.main(), feeds("table", "which"), fetches(rows));
             NDArrays nd = NDArrays.on(engine);
             NDArray table = nd.zeros(2, 2);
@@ -335,7 +338,8 @@ class PlanPushTest {
     @EnumSource
     void theEndOfAReaderIsTheFailure(Kind kind) throws InterruptedException {
         Network network = Network.define(
-                g -> Outputs.of("y", g.reader("data", Map.of("x", VarType.TensorType.of(FLOAT32, -1))).getFirst().times(2)));
+                g -> Outputs.of("y",
+                        g.reader("data", Map.of("x", VarType.TensorType.of(FLOAT32, -1))).getFirst().times(2)));
         String y = network.outputs().get("y").name();
         try (Engine engine = kind.open();
                 Executor executor = Executor.builder().build();
@@ -359,7 +363,9 @@ class PlanPushTest {
     void saysWhatIsWrongAtTheCall() {
         Network network = looking();
         String rows = network.outputs().get("rows").name();
-        try (Engine engine = Engine.create(); Engine second = Engine.create(); Executor executor = Executor.builder().build()) {
+        try (Engine engine = Engine.create();
+                Engine second = Engine.create();
+                Executor executor = Executor.builder().build()) {
             Plan plan = executor.compile(network.main(), feeds("table", "which"), fetches(rows));
             NDArrays nd = NDArrays.on(engine);
             NDArray table = nd.zeros(2, 2);
@@ -369,7 +375,8 @@ class PlanPushTest {
             Scope scope = new Scope();
             assertThrows(IllegalStateException.class, scope::var);
             refused(() -> plan.push(engine, scope, Map.of("table", table), Map.of()), "no array is given for 'which'");
-            refused(() -> plan.push(engine, scope, Map.of("table", table, "which", which, "z", out), Map.of()), "fed", "[z]");
+            refused(() -> plan.push(engine, scope, Map.of("table", table, "which", which, "z", out), Map.of()), "fed",
+                    "[z]");
             refused(() -> plan.push(engine, scope, feeds, Map.of("table", out)), "fetched", "[table]");
             refused(() -> plan.push(second, scope, feeds, Map.of(rows, out)), "another engine", "'table'");
             refused(() -> plan.push(engine, scope, List.of(table), List.of(out)), "[table, which]", "1 and 1");
@@ -384,7 +391,8 @@ class PlanPushTest {
             NDArray closed = nd.zeros(1, 2);
             closed.close();
             String message = String
-                    .valueOf(assertThrows(IllegalStateException.class, () -> plan.push(engine, scope, feeds, Map.of(rows, closed)))
+                    .valueOf(assertThrows(IllegalStateException.class,
+                            () -> plan.push(engine, scope, feeds, Map.of(rows, closed)))
                             .getMessage());
             assertTrue(message.contains("closed"), message);
             assertNull(engine.failure(scope.var()));

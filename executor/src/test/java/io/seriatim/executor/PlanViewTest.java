@@ -36,7 +36,8 @@ class PlanViewTest {
     }
 
     private static Network mlp() {
-        return Network.define(1, g -> Outputs.of("y", g.linear(g.linear(g.data("x", DType.FLOAT32, -1, 6), 8).tanh(), 3).softmax(1)));
+        return Network.define(1,
+                g -> Outputs.of("y", g.linear(g.linear(g.data("x", DType.FLOAT32, -1, 6), 8).tanh(), 3).softmax(1)));
     }
 
     private static Network regression() {
@@ -50,7 +51,8 @@ class PlanViewTest {
     private static List<String> row(String text, String section, String first) {
         String from = text.substring(text.indexOf("\n" + section));
         return from.lines().map(line -> Arrays.asList(line.strip().split(" {2,}", -1)))
-                .filter(cells -> cells.contains(first)).findFirst().orElseThrow(() -> new AssertionError(first + " is not in " + from));
+                .filter(cells -> cells.contains(first)).findFirst()
+                .orElseThrow(() -> new AssertionError(first + " is not in " + from));
     }
 
     /** Whether each element ends, inside of the one that it begins in, and nothing else has angle brackets. */
@@ -72,7 +74,8 @@ class PlanViewTest {
     @Test
     void eachStepHasASection() {
         String text = view(Executor.builder(), mlp(), 4, "y").text();
-        for (String section : List.of("1 variables: ", "2 kernels: 3 tasks", "  transfers: none", "3 dependencies: 2 found, 2 kept, 0 more",
+        for (String section : List.of("1 variables: ", "2 kernels: 3 tasks", "  transfers: none",
+                "3 dependencies: 2 found, 2 kept, 0 more",
                 "4 streams and events: none", "5 lifetimes: ", "6 memory: ")) {
             assertTrue(text.contains("\n" + section), () -> section + " is not in " + text);
         }
@@ -80,7 +83,9 @@ class PlanViewTest {
         assertEquals(List.of("outside", "yes", "float32 [6, 8]"), row(text, "1", "linear_0.w_0").subList(2, 5));
         assertTrue(row(text, "2", "matmul_v2+elementwise_add+tanh").getLast().startsWith("matmul ("), text);
         // What the products give, 4 * 8 and 4 * 3 floats, of which the second needs place at the first's end.
-        assertTrue(text.contains("\n6 memory: 192 bytes in all, 176 without sharing, largest live set 176, in place 0\n"), text);
+        assertTrue(
+                text.contains("\n6 memory: 192 bytes in all, 176 without sharing, largest live set 176, in place 0\n"),
+                text);
         assertTrue(text.contains("\n  arena of cpu: 192 bytes\n"), text);
     }
 
@@ -97,10 +102,13 @@ class PlanViewTest {
         String text = view.text();
         List<Task> tasks = view.plan().tasks();
         assertEquals("memcpy_d2h", tasks.getLast().name(), text);
-        assertEquals(List.of("memcpy_h2d", "memcpy_h2d", "matmul_v2", "elementwise_add", "elementwise_sub", "square", "reduce_mean",
+        assertEquals(List.of("memcpy_h2d", "memcpy_h2d", "matmul_v2", "elementwise_add", "elementwise_sub", "square",
+                "reduce_mean",
                 "memcpy_d2h"), tasks.stream().map(Task::name).toList());
-        Map<String, String> last = Map.of("x", "memcpy_h2d", "x_device_cpu_sim:0", "matmul_v2", "linear_0.w_0", "matmul_v2", "linear_0.b_0",
-                "elementwise_add", "linear_1.tmp_0", "elementwise_add", "label_device_cpu_sim:0", "elementwise_sub", "linear_1.tmp_1",
+        Map<String, String> last = Map.of("x", "memcpy_h2d", "x_device_cpu_sim:0", "matmul_v2", "linear_0.w_0",
+                "matmul_v2", "linear_0.b_0",
+                "elementwise_add", "linear_1.tmp_0", "elementwise_add", "label_device_cpu_sim:0", "elementwise_sub",
+                "linear_1.tmp_1",
                 "elementwise_sub", "mean_0.tmp_0", "memcpy_d2h");
         last.forEach((name, operation) -> assertEquals(operation, row(text, "5", name).get(4), name));
         assertTrue(text.contains("\n  transfers: 3\n"), text);
@@ -143,12 +151,15 @@ class PlanViewTest {
         Program program = network.main();
         Block inner = program.addBlock(0, null);
         inner.add(
-                OpDesc.of("scale").in("X", "x").out("Out", "z").attr("scale", 2f).attr("bias", 0f).attr("bias_after_scale", true).build());
+                OpDesc.of("scale").in("X", "x").out("Out", "z").attr("scale", 2f).attr("bias", 0f)
+                        .attr("bias_after_scale", true).build());
         VarDesc condition = VarDesc.of("condition", VarType.dense(DType.BOOL, 1));
         program.global().put(condition).put(VarDesc.of("z", VarType.dense(DType.FLOAT32, -1, 4)));
         program.global().put(VarDesc.of("scopes", new VarType.Other(11)));
-        program.global().add(OpDesc.of("conditional_block").in("Cond", "condition").in("Input", "x").out("Out", "z").out("Scope", "scopes")
-                .attr("sub_block", inner).attr("is_scalar_condition", true).build());
+        program.global()
+                .add(OpDesc.of("conditional_block").in("Cond", "condition").in("Input", "x").out("Out", "z")
+                        .out("Scope", "scopes")
+                        .attr("sub_block", inner).attr("is_scalar_condition", true).build());
         try (Executor executor = Executor.on(Place.CPU)) {
             String text = PlanView.of(executor, program, 2, List.of("z")).text();
             assertTrue(text.contains("\n  blocks: each is planned when it runs"), text);
@@ -184,7 +195,8 @@ class PlanViewTest {
                     () -> PlanView.of(executor, program, 1, List.of("nothing"))).getMessage());
             assertTrue(message.contains("no variable 'nothing'"), message);
             assertThrows(IllegalArgumentException.class, () -> PlanView.of(executor, program, 0, List.of()));
-            assertThrows(RuntimeException.class, () -> PlanView.of(executor, program, 1, Map.of("x", new long[]{9, 5}), List.of()));
+            assertThrows(RuntimeException.class,
+                    () -> PlanView.of(executor, program, 1, Map.of("x", new long[]{9, 5}), List.of()));
         }
     }
 }

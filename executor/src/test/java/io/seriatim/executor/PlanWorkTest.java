@@ -19,7 +19,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Plans of large programs: the work of finding what waits for what grows with the program and no faster. It is counted, not timed. */
+/**
+ * Plans of large programs: the work of finding what waits for what grows with the program and no faster. It is counted,
+ * not timed.
+ */
 class PlanWorkTest {
     private static final int SMALL = 1_000;
     private static final int FACTOR = 8;
@@ -58,8 +61,9 @@ class PlanWorkTest {
                 for (int i = 0; i < n; i++) {
                     String recent = known.get(Math.max(0, known.size() - 1 - random.nextInt(100)));
                     String any = known.get(random.nextInt(known.size()));
-                    declare(program, "t" + i).global().add(OpDesc.of("elementwise_add").in("X", recent).in("Y", any).out("Out", "t" + i)
-                            .attr("axis", -1).build());
+                    declare(program, "t" + i).global()
+                            .add(OpDesc.of("elementwise_add").in("X", recent).in("Y", any).out("Out", "t" + i)
+                                    .attr("axis", -1).build());
                     known.add("t" + i);
                 }
                 scaled(program, known.getLast(), "y");
@@ -126,12 +130,14 @@ class PlanWorkTest {
         }
 
         static String scaled(Program program, String from, String to) {
-            declare(program, to).global().add(OpDesc.of("scale").in("X", from).out("Out", to).attr("scale", 1f).build());
+            declare(program, to).global()
+                    .add(OpDesc.of("scale").in("X", from).out("Out", to).attr("scale", 1f).build());
             return to;
         }
 
         static String product(Program program, String a, String b, String to) {
-            declare(program, to).global().add(OpDesc.of("elementwise_mul").in("X", a).in("Y", b).out("Out", to).attr("axis", -1).build());
+            declare(program, to).global()
+                    .add(OpDesc.of("elementwise_mul").in("X", a).in("Y", b).out("Out", to).attr("axis", -1).build());
             return to;
         }
     }
@@ -153,7 +159,8 @@ class PlanWorkTest {
         Dependencies large = plan(kind, FACTOR * SMALL, true).dependencies();
         long least = SMALL - SMALL / 10;
         assertTrue(small.found() >= least, () -> "there are dependencies: " + small.found());
-        assertTrue(large.found() <= 1.1 * FACTOR * small.found(), () -> "found " + small.found() + ", then " + large.found());
+        assertTrue(large.found() <= 1.1 * FACTOR * small.found(),
+                () -> "found " + small.found() + ", then " + large.found());
         assertTrue(small.examined() >= small.kept(), () -> "the count counts: " + small.examined());
         assertTrue(large.examined() <= 1.1 * FACTOR * small.examined() + SMALL,
                 () -> "examined " + small.examined() + ", then " + large.examined());
@@ -183,7 +190,9 @@ class PlanWorkTest {
             }
             for (int other : plan.dependencies().before()[i]) {
                 int kept = other;
-                assertTrue(java.util.Arrays.stream(plan.dependencies().before()[i]).noneMatch(each -> each != kept && reached[each][kept]),
+                assertTrue(
+                        java.util.Arrays.stream(plan.dependencies().before()[i])
+                                .noneMatch(each -> each != kept && reached[each][kept]),
                         "task " + i + " waits for task " + kept + " though that follows from others");
             }
         }
@@ -220,7 +229,8 @@ class PlanWorkTest {
             Plan plan = executor.compile(program, feeds("x"), fetches("y"));
             Plan expected = plain.compile(program, feeds("x"), fetches("y"));
             for (int run = 1; run <= 2; run++) {
-                assertEquals(expected.run(Bits.floats(run)).scalar("y"), plan.run(Bits.floats(run)).scalar("y"), "run " + run);
+                assertEquals(expected.run(Bits.floats(run)).scalar("y"), plan.run(Bits.floats(run)).scalar("y"),
+                        "run " + run);
             }
         }
     }

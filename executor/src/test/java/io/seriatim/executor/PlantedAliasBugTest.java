@@ -24,7 +24,10 @@ import java.util.Map;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
-/** Plans that order operations wrongly which touch the same memory by different names are found by a model of the memory, and many by what random programs compute. */
+/**
+ * Plans that order operations wrongly which touch the same memory by different names are found by a model of the
+ * memory, and many by what random programs compute.
+ */
 class PlantedAliasBugTest {
     private static final long SEEDS = 40;
 
@@ -80,7 +83,8 @@ class PlantedAliasBugTest {
                 }
                 for (int j = 0; j < i; j++) {
                     if (!ancestors[i].get(j) && conflict(with, j, i)) {
-                        violations.add("seed " + seed + ": " + with.tasks().get(j).name() + " and " + with.tasks().get(i).name());
+                        violations.add("seed " + seed + ": " + with.tasks().get(j).name() + " and "
+                                + with.tasks().get(i).name());
                     }
                 }
             }
@@ -88,20 +92,23 @@ class PlantedAliasBugTest {
         }
 
         boolean conflict(CompiledPlan with, int first, int second) {
-            return with.tasks().get(first).operations().stream().anyMatch(one -> with.tasks().get(second).operations().stream()
-                    .anyMatch(two -> programs.conflict(one.index(), two.index())));
+            return with.tasks().get(first).operations().stream()
+                    .anyMatch(one -> with.tasks().get(second).operations().stream()
+                            .anyMatch(two -> programs.conflict(one.index(), two.index())));
         }
 
         /** Whether the results are wrong, or something fails. */
         boolean isCaught(CompiledPlan with, RunLoop loop) {
             Scope scope = scope();
             Map<String, Tensor> fed = AliasPrograms.fed();
-            RunContext.Lazy session = new RunContext.Lazy(executor.interpreter(), plan.program().global(), fed, 1, block -> {
-                for (int i = 0; i < block.block().ops().size(); i++) {
-                    block.run(i);
-                }
-            });
-            RunContext context = new RunContext(plan.externals(with.accesses(), scope, fed), scope.bindings(), session, new Cancellation(),
+            RunContext.Lazy session = new RunContext.Lazy(executor.interpreter(), plan.program().global(), fed, 1,
+                    block -> {
+                        for (int i = 0; i < block.block().ops().size(); i++) {
+                            block.run(i);
+                        }
+                    });
+            RunContext context = new RunContext(plan.externals(with.accesses(), scope, fed), scope.bindings(), session,
+                    new Cancellation(),
                     null, ReadInstruction::next);
             Map<String, float[]> found = new HashMap<>();
             try (Frame frame = new Frame(with, executor.options(), executor.streams())) {
@@ -119,7 +126,8 @@ class PlantedAliasBugTest {
             } catch (RuntimeException e) {
                 return true;
             }
-            return expected.entrySet().stream().anyMatch(each -> !Arrays.equals(each.getValue(), found.get(each.getKey())));
+            return expected.entrySet().stream()
+                    .anyMatch(each -> !Arrays.equals(each.getValue(), found.get(each.getKey())));
         }
 
         boolean isCaughtInSomeOrder(CompiledPlan with) {
@@ -142,8 +150,10 @@ class PlantedAliasBugTest {
     private static CompiledPlan without(CompiledPlan plan, int task, int other) {
         int[][] before = plan.before().clone();
         before[task] = Arrays.stream(before[task]).filter(each -> each != other).toArray();
-        return new CompiledPlan(plan.accesses(), plan.values(), plan.tasks(), plan.dependencies(), plan.streams(), plan.memory(),
-                plan.releases(), plan.layouts(), before, Dependencies.after(before), plan.externals(), plan.sharing(), plan.storages());
+        return new CompiledPlan(plan.accesses(), plan.values(), plan.tasks(), plan.dependencies(), plan.streams(),
+                plan.memory(),
+                plan.releases(), plan.layouts(), before, Dependencies.after(before), plan.externals(), plan.sharing(),
+                plan.storages());
     }
 
     @Test
@@ -152,7 +162,8 @@ class PlantedAliasBugTest {
             try (Subject subject = new Subject(seed)) {
                 CompiledPlan plan = subject.specialisation();
                 assertEquals(List.of(), subject.violations(plan));
-                assertTrue(!subject.isCaught(plan, new RunLoop.Serial()) && !subject.isCaughtInSomeOrder(plan), "seed " + seed);
+                assertTrue(!subject.isCaught(plan, new RunLoop.Serial()) && !subject.isCaughtInSomeOrder(plan),
+                        "seed " + seed);
             }
         }
     }
@@ -169,7 +180,8 @@ class PlantedAliasBugTest {
                         if (subject.conflict(plan, other, i)) {
                             CompiledPlan wrong = without(plan, i, other);
                             planted++;
-                            assertTrue(!subject.violations(wrong).isEmpty(), "seed " + seed + ", " + other + " before " + i);
+                            assertTrue(!subject.violations(wrong).isEmpty(),
+                                    "seed " + seed + ", " + other + " before " + i);
                             caught += subject.isCaughtInSomeOrder(wrong) ? 1 : 0;
                         }
                     }

@@ -31,7 +31,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Plans with a mistake are found by brute force, and most by what random programs compute or what the race detector says: the other tests would notice. */
+/**
+ * Plans with a mistake are found by brute force, and most by what random programs compute or what the race detector
+ * says: the other tests would notice.
+ */
 class PlantedPlanBugTest {
     private static final String[] HOST = {"cpu"};
 
@@ -67,10 +70,12 @@ class PlantedPlanBugTest {
         boolean isCaught(CompiledPlan with, RunLoop loop) {
             Scope scope = scope();
             Map<String, Tensor> fed = program.fed().getFirst();
-            RunContext.Lazy session = new RunContext.Lazy(executor.interpreter(), plan.program().global(), fed, run, block -> {
-                throw new IllegalStateException("There are no blocks, but " + block.block() + " is run");
-            });
-            RunContext context = new RunContext(plan.externals(with.accesses(), scope, fed), scope.bindings(), session, new Cancellation(),
+            RunContext.Lazy session = new RunContext.Lazy(executor.interpreter(), plan.program().global(), fed, run,
+                    block -> {
+                        throw new IllegalStateException("There are no blocks, but " + block.block() + " is run");
+                    });
+            RunContext context = new RunContext(plan.externals(with.accesses(), scope, fed), scope.bindings(), session,
+                    new Cancellation(),
                     null, ReadInstruction::next);
             Map<String, Tensor> found = new HashMap<>();
             try (Frame frame = new Frame(with, executor.options(), executor.streams())) {
@@ -81,14 +86,16 @@ class PlantedPlanBugTest {
                     frame.drain();
                 }
                 for (int value : with.accesses().wanted()) {
-                    found.put(with.accesses().values().get(value).name(), (Tensor) Objects.requireNonNull(frame.take(value)));
+                    found.put(with.accesses().values().get(value).name(),
+                            (Tensor) Objects.requireNonNull(frame.take(value)));
                 }
                 frame.end();
             } catch (RuntimeException e) {
                 return true;
             }
-            return program.fetches().stream().anyMatch(name -> !Bits.same(Objects.requireNonNull(program.results().getFirst().get(name)),
-                    Objects.requireNonNull(found.get(name))));
+            return program.fetches().stream()
+                    .anyMatch(name -> !Bits.same(Objects.requireNonNull(program.results().getFirst().get(name)),
+                            Objects.requireNonNull(found.get(name))));
         }
 
         boolean isCaughtInSomeOrder(CompiledPlan with) {
@@ -155,9 +162,11 @@ class PlantedPlanBugTest {
         return copy;
     }
 
-    private static CompiledPlan with(CompiledPlan plan, int[][] before, Streams streams, MemoryPlan memory, Releases releases,
+    private static CompiledPlan with(CompiledPlan plan, int[][] before, Streams streams, MemoryPlan memory,
+            Releases releases,
             List<Task> tasks) {
-        return new CompiledPlan(plan.accesses(), plan.values(), tasks, plan.dependencies(), streams, memory, releases, plan.layouts(),
+        return new CompiledPlan(plan.accesses(), plan.values(), tasks, plan.dependencies(), streams, memory, releases,
+                plan.layouts(),
                 before,
                 Dependencies.after(before), plan.externals(), plan.sharing(), plan.storages());
     }
@@ -169,10 +178,12 @@ class PlantedPlanBugTest {
     @Test
     void planThatIsRightIsNotCaught() {
         for (long seed = 0; seed < 5; seed++) {
-            try (Subject subject = new Subject(seed, Executor.builder().threads(2).eager(), RandomPlacementTest.PLACES)) {
+            try (Subject subject = new Subject(seed, Executor.builder().threads(2).eager(),
+                    RandomPlacementTest.PLACES)) {
                 CompiledPlan plan = subject.specialisation();
                 assertFalse(isFound(plan, false), "seed " + seed);
-                assertFalse(subject.isCaught(plan, new RunLoop.Serial()) || subject.isCaughtInSomeOrder(plan), "seed " + seed);
+                assertFalse(subject.isCaught(plan, new RunLoop.Serial()) || subject.isCaughtInSomeOrder(plan),
+                        "seed " + seed);
             }
         }
     }
@@ -185,7 +196,8 @@ class PlantedPlanBugTest {
                 CompiledPlan plan = subject.specialisation();
                 for (int i = 0; i < plan.tasks().size(); i++) {
                     for (int other : plan.dependencies().before()[i]) {
-                        CompiledPlan wrong = with(plan, without(plan.before(), i, other), plan.streams(), plan.memory(), plan.releases(),
+                        CompiledPlan wrong = with(plan, without(plan.before(), i, other), plan.streams(), plan.memory(),
+                                plan.releases(),
                                 plan.tasks());
                         score.count(isFound(wrong, false), subject.isCaughtInSomeOrder(wrong));
                     }
@@ -206,7 +218,8 @@ class PlantedPlanBugTest {
                     int[] users = lifetimes.users()[value];
                     if (users.length > 2 && plan.memory().offsets()[value] >= 0) {
                         int[][] fewer = without(lifetimes.users(), value, users[users.length - 1]);
-                        MemoryPlan early = MemoryPlan.of(plan.tasks(), plan.values(), new Lifetimes(lifetimes.first(), fewer),
+                        MemoryPlan early = MemoryPlan.of(plan.tasks(), plan.values(),
+                                new Lifetimes(lifetimes.first(), fewer),
                                 plan.before(), true, true);
                         CompiledPlan wrong = with(plan, early);
                         score.countIfWrong(isFound(wrong, true), subject.isCaught(wrong, new RunLoop.Serial()));
@@ -221,10 +234,12 @@ class PlantedPlanBugTest {
     void memoryThatIsUsedAgainAcrossStreamsWithoutOrder() {
         Score score = new Score();
         for (long seed = 0; seed < 30; seed++) {
-            try (Subject subject = new Subject(seed, Executor.builder().threads(2).eager(), RandomPlacementTest.PLACES)) {
+            try (Subject subject = new Subject(seed, Executor.builder().threads(2).eager(),
+                    RandomPlacementTest.PLACES)) {
                 CompiledPlan plan = subject.specialisation();
                 // As if all ran one after the other.
-                MemoryPlan memory = MemoryPlan.of(plan.tasks(), plan.values(), Lifetimes.of(plan.tasks(), plan.values()), plan.before(),
+                MemoryPlan memory = MemoryPlan.of(plan.tasks(), plan.values(),
+                        Lifetimes.of(plan.tasks(), plan.values()), plan.before(),
                         true, true);
                 CompiledPlan wrong = with(plan, memory);
                 score.countIfWrong(isFound(wrong, false),
@@ -243,17 +258,20 @@ class PlantedPlanBugTest {
                 Streams streams = plan.streams();
                 for (int i = 0; i < plan.tasks().size(); i++) {
                     for (int other : streams.waits()[i]) {
-                        Streams less = new Streams(streams.streams(), streams.stream(), without(streams.waits(), i, other),
+                        Streams less = new Streams(streams.streams(), streams.stream(),
+                                without(streams.waits(), i, other),
                                 streams.hostWaits(),
                                 streams.passed(), streams.recorded());
-                        CompiledPlan wrong = with(plan, plan.before(), less, plan.memory(), plan.releases(), plan.tasks());
+                        CompiledPlan wrong = with(plan, plan.before(), less, plan.memory(), plan.releases(),
+                                plan.tasks());
                         score.count(isFound(wrong, false), subject.isCaught(wrong, new RunLoop.Serial()));
                     }
                     for (int other : streams.hostWaits()[i]) {
                         Streams less = new Streams(streams.streams(), streams.stream(), streams.waits(),
                                 without(streams.hostWaits(), i, other),
                                 streams.passed(), streams.recorded());
-                        CompiledPlan wrong = with(plan, plan.before(), less, plan.memory(), plan.releases(), plan.tasks());
+                        CompiledPlan wrong = with(plan, plan.before(), less, plan.memory(), plan.releases(),
+                                plan.tasks());
                         score.count(isFound(wrong, false), subject.isCaught(wrong, new RunLoop.Serial()));
                     }
                 }
@@ -274,8 +292,10 @@ class PlantedPlanBugTest {
                 for (int value = 0; value < plan.values().size(); value++) {
                     int[] users = lifetimes.users()[value];
                     if (users.length > 1 && plan.releases().counts()[value] == 1) {
-                        Releases early = early(plan.releases(), value, users[users.length - 1], users[users.length - 2]);
-                        CompiledPlan wrong = with(plan, plan.before(), plan.streams(), plan.memory(), early, plan.tasks());
+                        Releases early = early(plan.releases(), value, users[users.length - 1],
+                                users[users.length - 2]);
+                        CompiledPlan wrong = with(plan, plan.before(), plan.streams(), plan.memory(), early,
+                                plan.tasks());
                         score.count(isFound(wrong, false), subject.isCaught(wrong, new RunLoop.Serial()));
                     }
                 }
@@ -323,7 +343,9 @@ class PlantedPlanBugTest {
     private static CompiledPlan reading(CompiledPlan plan, Task.Transfer transfer, int stale) {
         List<Task> tasks = new ArrayList<>();
         for (Task task : plan.tasks()) {
-            tasks.add(task.equals(transfer) ? new Task.Transfer(stale, transfer.to(), transfer.target(), transfer.target()) : task);
+            tasks.add(task.equals(transfer)
+                    ? new Task.Transfer(stale, transfer.to(), transfer.target(), transfer.target())
+                    : task);
         }
         return with(plan, plan.before(), plan.streams(), plan.memory(), plan.releases(), tasks);
     }

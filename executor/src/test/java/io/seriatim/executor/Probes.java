@@ -25,7 +25,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Operations that tests look into runs with. Both pass X on to Out and call the hook of their attribute {@code key}, if there is one: {@code test_probe} from a Java function, {@code test_kernel} from a kernel.
+ * Operations that tests look into runs with. Both pass X on to Out and call the hook of their attribute {@code key}, if
+ * there is one: {@code test_probe} from a Java function, {@code test_kernel} from a kernel.
  */
 public final class Probes implements Operations.Provider {
     public static final String CALL = "test_probe";
@@ -80,9 +81,13 @@ public final class Probes implements Operations.Provider {
     public void register(Operations registry) {
         Kernels.system().register("test", "cpu", KERNEL, Watched.class, EnumSet.allOf(DType.class),
                 (computation, _) -> new WatchedKernel(computation.key()));
-        define(CALL, (l, value) -> l.call(CALL, (in, _) -> call(l.attrs().getText("key"), Objects.requireNonNull(in.getFirst())),
-                List.of(value), List.of())).register(registry);
-        define(KERNEL, (l, value) -> l.into(new Watched(l.attrs().getText("key")), List.of(value), List.of())).register(registry);
+        define(CALL,
+                (l, value) -> l.call(CALL,
+                        (in, _) -> call(l.attrs().getText("key"), Objects.requireNonNull(in.getFirst())),
+                        List.of(value), List.of()))
+                .register(registry);
+        define(KERNEL, (l, value) -> l.into(new Watched(l.attrs().getText("key")), List.of(value), List.of()))
+                .register(registry);
     }
 
     private static Operation.Builder define(String type, java.util.function.BiConsumer<Lowering, Operand> watch) {
@@ -126,20 +131,25 @@ public final class Probes implements Operations.Provider {
         return OpDesc.of(type).in("X", variable).out("Out", variable).attr("key", key).build();
     }
 
-    /** A copy of a program with a probe before one of its operations, in place on something that the operation reads. */
+    /**
+     * A copy of a program with a probe before one of its operations, in place on something that the operation reads.
+     */
     public static Program before(Program program, int index, String type, String key, String... callstack) {
         Program copy = program.copy();
         Block block = copy.global();
         OpDesc op = block.ops().get(index);
         Set<String> constants = constants(block.ops().subList(0, index));
-        List<String> there = op.inputNames().stream().filter(name -> isDense(block, name) && !constants.contains(name)).toList();
+        List<String> there = op.inputNames().stream().filter(name -> isDense(block, name) && !constants.contains(name))
+                .toList();
         String variable = there.isEmpty() ? "x" : there.getFirst();
         OpDesc probe = of(type, variable, key);
         block.add(index, callstack.length == 0 ? probe : probe.with("op_callstack", callstack));
         return copy;
     }
 
-    /** What follows from nothing that is fed or in a scope: plans compute it beforehand, and a probe of it is not run. */
+    /**
+     * What follows from nothing that is fed or in a scope: plans compute it beforehand, and a probe of it is not run.
+     */
     private static Set<String> constants(List<OpDesc> ops) {
         Set<String> constants = new HashSet<>();
         for (OpDesc op : ops) {

@@ -18,7 +18,10 @@ import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
-/** Running a program costs little more than running its plan: measured in turns, so that what else the machine does falls on both. */
+/**
+ * Running a program costs little more than running its plan: measured in turns, so that what else the machine does
+ * falls on both.
+ */
 @EnabledIfSystemProperty(named = "seriatim.full", matches = "true")
 class ProgramCallTimeTest {
     private static final int LAYERS = 400;

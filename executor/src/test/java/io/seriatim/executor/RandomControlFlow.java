@@ -13,7 +13,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 
-/** Makes programs with branches, loops, lists and shapes that only the data determine, from a seed. They are fed x: float32[-1, 6] and n: int64[1], a small number. */
+/**
+ * Makes programs with branches, loops, lists and shapes that only the data determine, from a seed. They are fed x:
+ * float32[-1, 6] and n: int64[1], a small number.
+ */
 final class RandomControlFlow {
     static final int WIDTH = 6;
 
@@ -35,7 +38,8 @@ final class RandomControlFlow {
             Random random = new Random(seed);
             Value x = g.data("x", FLOAT32, -1, WIDTH);
             RandomControlFlow programs = new RandomControlFlow(g, random, g.data("n", INT64, 1), trains);
-            List<Value> known = new ArrayList<>(List.of(trains ? g.linear(x, WIDTH) : x.times(0.5), g.linear(x, WIDTH).tanh()));
+            List<Value> known = new ArrayList<>(
+                    List.of(trains ? g.linear(x, WIDTH) : x.times(0.5), g.linear(x, WIDTH).tanh()));
             programs.add(known, 10 + random.nextInt(6), 0);
             Value last = known.getLast();
             Value other = known.get(random.nextInt(known.size()));
@@ -96,7 +100,8 @@ final class RandomControlFlow {
     private Value turned(Value a, Value b) {
         Value rows = b.shapeTensor().slice(0, 0, 1);
         Value shape = g.concat(0, g.full(INT32, WIDTH, 1), rows);
-        Value turned = g.op("reshape2").in("X", a).in("Shape", shape).attr("shape", new int[]{WIDTH, -1}).all("Out", "XShape").getFirst();
+        Value turned = g.op("reshape2").in("X", a).in("Shape", shape).attr("shape", new int[]{WIDTH, -1})
+                .all("Out", "XShape").getFirst();
         return turned.transpose(1, 0);
     }
 
@@ -116,7 +121,8 @@ final class RandomControlFlow {
     }
 
     private Value branches(List<Value> known, Value a, Value b, int depth) {
-        List<Value> both = g.ifElseAll(condition(a), () -> List.of(body(known, depth), b), () -> List.of(a, body(known, depth)));
+        List<Value> both = g.ifElseAll(condition(a), () -> List.of(body(known, depth), b),
+                () -> List.of(a, body(known, depth)));
         return both.getFirst().minus(both.getLast());
     }
 
@@ -127,7 +133,9 @@ final class RandomControlFlow {
     private Value loop(List<Value> known, Value a, Value b, int depth) {
         Value last = count();
         boolean two = random.nextBoolean();
-        Value[] first = two ? new Value[]{g.full(INT64, 0, 1), a.times(1), b.plus(0.1)} : new Value[]{g.full(INT64, 0, 1), a.times(1)};
+        Value[] first = two
+                ? new Value[]{g.full(INT64, 0, 1), a.times(1), b.plus(0.1)}
+                : new Value[]{g.full(INT64, 0, 1), a.times(1)};
         List<Value> end = g.whileLoop(v -> List.of(v.getFirst().lessThan(last)), v -> {
             List<Value> next = new ArrayList<>(List.of(v.getFirst().plus(1)));
             next.add(body(known, depth, v.get(1)).times(0.9).tanh());
@@ -146,11 +154,13 @@ final class RandomControlFlow {
         g.whileLoop(v -> List.of(v.getFirst().lessThan(last)), v -> {
             Value before = g.op("read_from_array").in("X", list).in("I", v.getFirst()).one("Out");
             Value i = v.getFirst().plus(1);
-            g.op("write_to_array").in("X", body(known, depth, before).plus(before).tanh()).in("I", i).to("Out", list).append();
+            g.op("write_to_array").in("X", body(known, depth, before).plus(before).tanh()).in("I", i).to("Out", list)
+                    .append();
             return List.of(i);
         }, g.full(INT64, 0, 1));
         Value first = g.op("read_from_array").in("X", list).in("I", g.full(INT64, 0, 1)).one("Out");
-        Value joined = g.op("tensor_array_to_tensor").in("X", list).attr("axis", 0).attr("use_stack", true).all("Out", "OutIndex")
+        Value joined = g.op("tensor_array_to_tensor").in("X", list).attr("axis", 0).attr("use_stack", true)
+                .all("Out", "OutIndex")
                 .getFirst();
         return first.plus(joined.mean(0));
     }
@@ -159,7 +169,8 @@ final class RandomControlFlow {
     private Value growing(List<Value> known, Value a, int depth) {
         Value last = count();
         Value rows = g.whileLoop(v -> List.of(v.getFirst().lessThan(last)),
-                v -> List.of(v.getFirst().plus(1), g.concat(0, v.get(1), body(known, depth).meanKeeping(0))), g.full(INT64, 0, 1),
+                v -> List.of(v.getFirst().plus(1), g.concat(0, v.get(1), body(known, depth).meanKeeping(0))),
+                g.full(INT64, 0, 1),
                 a.times(1))
                 .get(1);
         return a.plus(rows.meanKeeping(0));

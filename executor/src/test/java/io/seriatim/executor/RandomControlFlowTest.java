@@ -16,7 +16,10 @@ import java.util.Objects;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Random programs with branches, loops, lists, and shapes that only the data determine give what the interpreter gives, to the bit. */
+/**
+ * Random programs with branches, loops, lists, and shapes that only the data determine give what the interpreter gives,
+ * to the bit.
+ */
 class RandomControlFlowTest {
     /** Rows of x, and n: the same again, and others. */
     private static final int[][] FEEDS = {{3, 2}, {3, 0}, {5, 3}, {3, 2}, {1, 1}};
@@ -59,11 +62,13 @@ class RandomControlFlowTest {
             for (int i = 0; i < FEEDS.length; i++) {
                 Results found = plan.run(x(i), n(i));
                 for (String name : names) {
-                    Bits.assertSame(Objects.requireNonNull(expected.get(i).get(name)), found.get(name), where + ", run " + i + ", " + name);
+                    Bits.assertSame(Objects.requireNonNull(expected.get(i).get(name)), found.get(name),
+                            where + ", run " + i + ", " + name);
                 }
             }
             for (VarDesc each : network.main().persistables()) {
-                Bits.assertSame(interpreter.get(each.name()), executor.scope().get(each.name()), where + ", " + each.name());
+                Bits.assertSame(interpreter.get(each.name()), executor.scope().get(each.name()),
+                        where + ", " + each.name());
             }
         }
     }

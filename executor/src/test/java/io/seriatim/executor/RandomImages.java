@@ -13,14 +13,20 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 
-/** Makes networks of images from a seed, and parameters as a training would leave them. They are fed x: float32[n, 3, 9, 11]. */
+/**
+ * Makes networks of images from a seed, and parameters as a training would leave them. They are fed x: float32[n, 3, 9,
+ * 11].
+ */
 public final class RandomImages {
     private static final int[] FILTERS = {1, 5, 8, 16, 24};
 
     private RandomImages() {
     }
 
-    /** Convolutions, normalisations, poolings, activations, residuals and concatenations; what is fetched are the last value, its mean, and another. */
+    /**
+     * Convolutions, normalisations, poolings, activations, residuals and concatenations; what is fetched are the last
+     * value, its mean, and another.
+     */
     public static Network of(long seed, int operations) {
         Random random = new Random(seed);
         return Network.define(seed + 1, g -> {
@@ -61,11 +67,15 @@ public final class RandomImages {
         int kernel = random.nextBoolean() ? 3 : 1;
         int stride = filters == x.dim(1) || x.dim(2) < 4 ? 1 : 1 + random.nextInt(2);
         boolean grouped = filters == x.dim(1) && random.nextInt(3) == 0;
-        var layer = g.layers().conv2d(x.dim(1), filters, kernel).stride(stride).padding(kernel / 2).groups(grouped ? filters : 1);
+        var layer = g.layers().conv2d(x.dim(1), filters, kernel).stride(stride).padding(kernel / 2)
+                .groups(grouped ? filters : 1);
         return (random.nextBoolean() ? layer.noBias() : layer).apply(x);
     }
 
-    /** Weights of about the size that keeps values as large as they are; scales, biases, means and variances between a half and one and a half. */
+    /**
+     * Weights of about the size that keeps values as large as they are; scales, biases, means and variances between a
+     * half and one and a half.
+     */
     public static void fill(Scope scope, Program program, long seed) {
         Random random = new Random(seed);
         for (VarDesc each : program.persistables()) {

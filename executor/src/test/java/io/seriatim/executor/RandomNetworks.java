@@ -56,7 +56,10 @@ public final class RandomNetworks {
         };
     }
 
-    /** A copy of a program with operations in its first block that write variables again: in place, from another, or from themselves. */
+    /**
+     * A copy of a program with operations in its first block that write variables again: in place, from another, or
+     * from themselves.
+     */
     public static Program overwritten(Program program, long seed, int count) {
         Random random = new Random(seed);
         Program copy = program.copy();
@@ -79,13 +82,16 @@ public final class RandomNetworks {
         // In place, or a copy of another with another row.
         String other = kind == 4 ? to : from;
         return switch (kind) {
-            case 4, 5 -> OpDesc.of("set_value").in("Input", other).out("Out", to).attr("axes", new long[]{0}).attr("starts", new long[]{0})
+            case 4, 5 -> OpDesc.of("set_value").in("Input", other).out("Out", to).attr("axes", new long[]{0})
+                    .attr("starts", new long[]{0})
                     .attr("ends", new long[]{1}).attr("steps", new long[]{1}).attr("decrease_axes", new long[0])
                     .attr("none_axes", new long[0])
-                    .attr("shape", new long[]{1}).attr("dtype", 5).attr("fp32_values", new float[]{random.nextFloat()}).build();
+                    .attr("shape", new long[]{1}).attr("dtype", 5).attr("fp32_values", new float[]{random.nextFloat()})
+                    .build();
             case 0 -> OpDesc.of("assign").in("X", from).out("Out", to).build();
             case 1 ->
-                OpDesc.of("scale").in("X", from).out("Out", to).attr("scale", 0.75f).attr("bias", 0.25f).attr("bias_after_scale", true)
+                OpDesc.of("scale").in("X", from).out("Out", to).attr("scale", 0.75f).attr("bias", 0.25f)
+                        .attr("bias_after_scale", true)
                         .build();
             case 2 -> OpDesc.of("elementwise_add").in("X", to).in("Y", from).out("Out", to).attr("axis", -1).build();
             default -> OpDesc.of("tanh").in("X", to).out("Out", to).build();

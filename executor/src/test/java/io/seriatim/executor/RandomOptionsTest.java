@@ -35,14 +35,17 @@ class RandomOptionsTest {
                 boolean fusion = (options & 2) == 0;
                 boolean memoryPlan = (options & 4) == 0;
                 int threads = (options & 8) == 0 ? 1 : 3;
-                String where = "seed " + seed + ", " + collector + ", in place " + inPlace + ", fusion " + fusion + ", memory plan "
+                String where = "seed " + seed + ", " + collector + ", in place " + inPlace + ", fusion " + fusion
+                        + ", memory plan "
                         + memoryPlan + ", threads " + threads;
-                try (Executor executor = Executor.builder().threads(threads).eager().collector(collector).inPlace(inPlace).fusion(fusion)
+                try (Executor executor = Executor.builder().threads(threads).eager().collector(collector)
+                        .inPlace(inPlace).fusion(fusion)
                         .memoryPlan(memoryPlan)
                         .build()) {
                     compare(executor, network, names, expected, where);
                     for (VarDesc each : network.main().persistables()) {
-                        Bits.assertSame(interpreter.get(each.name()), executor.scope().get(each.name()), where + ", " + each.name());
+                        Bits.assertSame(interpreter.get(each.name()), executor.scope().get(each.name()),
+                                where + ", " + each.name());
                     }
                 }
             }
@@ -57,13 +60,15 @@ class RandomOptionsTest {
         return Bits.longs(2 - run);
     }
 
-    private static void compare(Executor executor, Network network, List<String> names, List<Map<String, Tensor>> expected, String where) {
+    private static void compare(Executor executor, Network network, List<String> names,
+            List<Map<String, Tensor>> expected, String where) {
         executor.run(network.startup());
         Plan plan = executor.compile(network.main(), feeds("x", "n"), fetches(names.toArray(String[]::new)));
         for (int run = 0; run < expected.size(); run++) {
             Results found = plan.run(x(run), n(run));
             for (String name : names) {
-                Bits.assertSame(Objects.requireNonNull(expected.get(run).get(name)), found.get(name), where + ", run " + run + ", " + name);
+                Bits.assertSame(Objects.requireNonNull(expected.get(run).get(name)), found.get(name),
+                        where + ", run " + run + ", " + name);
             }
         }
     }

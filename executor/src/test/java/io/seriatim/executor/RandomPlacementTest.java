@@ -13,15 +13,20 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Random programs whose operations are on the host and two simulated devices at random give what the interpreter gives, to the bit, under the race detector. */
+/**
+ * Random programs whose operations are on the host and two simulated devices at random give what the interpreter gives,
+ * to the bit, under the race detector.
+ */
 class RandomPlacementTest {
     static final String[] PLACES = {"cpu", "sim:0", "sim:1"};
     private static final SimOptions SLOW = SimOptions.DEFAULT.withLaunchLatency(Duration.ofNanos(20_000));
 
-    private static void check(long from, long count, LongFunction<Expected> programs, SimOptions sim, Supplier<Executor.Builder> options,
+    private static void check(long from, long count, LongFunction<Expected> programs, SimOptions sim,
+            Supplier<Executor.Builder> options,
             String where) {
         for (long seed = from; seed < from + Long.getLong("seeds", 1) * count; seed++) {
-            try (Devices devices = Devices.builder().sim(sim).build(); Executor executor = options.get().devices(devices).build()) {
+            try (Devices devices = Devices.builder().sim(sim).build();
+                    Executor executor = options.get().devices(devices).build()) {
                 programs.apply(seed).check(executor, where);
             }
         }
@@ -34,7 +39,8 @@ class RandomPlacementTest {
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 4})
     void equalTheInterpreter(int threads) {
-        check(0, 40, RandomPlacementTest::program, SimOptions.DEFAULT, () -> Executor.builder().threads(threads).eager(),
+        check(0, 40, RandomPlacementTest::program, SimOptions.DEFAULT,
+                () -> Executor.builder().threads(threads).eager(),
                 "threads " + threads);
     }
 
@@ -63,7 +69,8 @@ class RandomPlacementTest {
     @CsvSource({"1,FAST,true", "3,FAST,true", "1,EVENT,false", "3,EVENT,true", "1,NONE,true", "3,NONE,false"})
     void equalTheInterpreterWithoutAMemoryPlan(int threads, Collector collector, boolean inPlace) {
         check(400, 12, RandomPlacementTest::program, SimOptions.DEFAULT,
-                () -> Executor.builder().threads(threads).eager().memoryPlan(false).collector(collector).inPlace(inPlace),
+                () -> Executor.builder().threads(threads).eager().memoryPlan(false).collector(collector)
+                        .inPlace(inPlace),
                 "collector " + collector + ", threads " + threads);
     }
 
@@ -79,7 +86,8 @@ class RandomPlacementTest {
                 default -> builder.shuffled(seed);
             }
             try (Engine engine = builder.build()) {
-                check(seed, 1, RandomPlacementTest::program, SimOptions.DEFAULT, () -> Executor.builder().engine(engine), "engine " + kind);
+                check(seed, 1, RandomPlacementTest::program, SimOptions.DEFAULT,
+                        () -> Executor.builder().engine(engine), "engine " + kind);
             }
         }
     }

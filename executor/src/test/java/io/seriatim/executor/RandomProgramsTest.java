@@ -64,8 +64,10 @@ class RandomProgramsTest {
                     Map<String, Tensor> expected = interpreter.run(network.main(), Map.of("x", x), List.of(loss, last));
                     Results found = plan.run(x);
                     String where = "seed " + seed + ", step " + i;
-                    assertArrayEquals(Objects.requireNonNull(expected.get(loss)).toFloatArray(), found.get(loss).toFloatArray(), where);
-                    assertArrayEquals(Objects.requireNonNull(expected.get(last)).toFloatArray(), found.get(last).toFloatArray(), where);
+                    assertArrayEquals(Objects.requireNonNull(expected.get(loss)).toFloatArray(),
+                            found.get(loss).toFloatArray(), where);
+                    assertArrayEquals(Objects.requireNonNull(expected.get(last)).toFloatArray(),
+                            found.get(last).toFloatArray(), where);
                 }
             }
         }

@@ -104,7 +104,8 @@ class ReadProgramTest {
             Plan expected = fed.compile(network.main(), feeds("x", "label"), fetches(loss));
             for (int epoch = 0; epoch < 3; epoch++) {
                 for (List<Tensor> batch : examples) {
-                    assertEquals(expected.run(batch.get(0), batch.get(1)).scalar(loss), step.run().scalar(loss), "epoch " + epoch);
+                    assertEquals(expected.run(batch.get(0), batch.get(1)).scalar(loss), step.run().scalar(loss),
+                            "epoch " + epoch);
                 }
                 Map<String, List<Double>> before = values(reading.scope());
                 EndOfDataException end = assertThrows(EndOfDataException.class, step::run);
@@ -127,7 +128,8 @@ class ReadProgramTest {
         });
         String n = network.outputs().get("n").name();
         network.main().global().put(network.main().global().get(n).persistent());
-        try (Executor executor = Executor.builder().threads(3).eager().build(); Reader reader = Reader.of(new NumberSource(1))) {
+        try (Executor executor = Executor.builder().threads(3).eager().build();
+                Reader reader = Reader.of(new NumberSource(1))) {
             executor.scope().set("data", reader);
             Plan plan = executor.compile(network.main(), feeds(), fetches());
             Tensor before = Tensor.of(new long[]{-7}, 1);
@@ -143,7 +145,8 @@ class ReadProgramTest {
     @Test
     void severalReadersEndTogether() {
         Network network = Network
-                .define(g -> Outputs.of("sum", reader(g, "long", "a").getFirst().plus(reader(g, "short", "b").getFirst())));
+                .define(g -> Outputs.of("sum",
+                        reader(g, "long", "a").getFirst().plus(reader(g, "short", "b").getFirst())));
         String sum = network.outputs().get("sum").name();
         try (Executor executor = Executor.builder().threads(2).eager().build();
                 Reader longer = Reader.of(new NumberSource(7));
@@ -198,7 +201,8 @@ class ReadProgramTest {
                 thread.join();
             }
             List<Integer> expected = new ArrayList<>(Collections.nCopies(20, -1));
-            IntStream.range(0, 20).forEach(passage -> IntStream.range(0, 10).forEach(i -> expected.add(2 * (passage * 100 + i))));
+            IntStream.range(0, 20)
+                    .forEach(passage -> IntStream.range(0, 10).forEach(i -> expected.add(2 * (passage * 100 + i))));
             assertEquals(expected, seen.stream().sorted().toList());
         }
     }
@@ -208,7 +212,8 @@ class ReadProgramTest {
         Network network = doubling();
         String y = network.outputs().get("y").name();
         IOException planted = new IOException("planted");
-        try (Executor executor = Executor.builder().build(); Reader reader = Reader.of(new NumberSource(3).failing(1, planted))) {
+        try (Executor executor = Executor.builder().build();
+                Reader reader = Reader.of(new NumberSource(3).failing(1, planted))) {
             executor.scope().set("data", reader);
             Plan plan = executor.compile(network.main(), feeds(), fetches(y));
             assertEquals(0, plan.run().scalar(y));
@@ -217,7 +222,8 @@ class ReadProgramTest {
             assertEquals("read", failure.operation());
             String message = String.valueOf(failure.getMessage());
             assertTrue(
-                    message.contains("Operation 0 (read, outputs [x])") && message.contains("source of reader 'data' threw")
+                    message.contains("Operation 0 (read, outputs [x])")
+                            && message.contains("source of reader 'data' threw")
                             && message.contains("planted"),
                     message);
             assertEquals(4, plan.run().scalar(y));
@@ -235,10 +241,13 @@ class ReadProgramTest {
         List<List<Tensor>> batches = List.of(List.of(x), List.of(x, label, label), List.of(label, x),
                 List.of(Tensor.of(new float[6], 2, 3), label),
                 List.of(Tensor.of(new float[4]), label), good);
-        List<String> expected = List.of("must have 2 tensors, for [x, label], but has 1", "must have 2 tensors, for [x, label], but has 3",
+        List<String> expected = List.of("must have 2 tensors, for [x, label], but has 1",
+                "must have 2 tensors, for [x, label], but has 3",
                 "Tensor 0 of a batch of reader 'data', for 'x', must be float32[-1, 4] (-1 matches any), but is int64",
-                "Tensor 0 of a batch of reader 'data', for 'x', must be float32[-1, 4] (-1 matches any), but is float32",
-                "Tensor 0 of a batch of reader 'data', for 'x', must be float32[-1, 4] (-1 matches any), but is float32");
+                "Tensor 0 of a batch of reader 'data', for 'x', must be float32[-1, 4] (-1 matches any), but is "
+                        + "float32",
+                "Tensor 0 of a batch of reader 'data', for 'x', must be float32[-1, 4] (-1 matches any), but is "
+                        + "float32");
         try (Executor executor = Executor.builder().build(); Reader reader = Reader.of(BatchSource.of(batches))) {
             executor.run(network.startup());
             executor.scope().set("data", reader);
@@ -274,14 +283,18 @@ class ReadProgramTest {
         Network network = doubling();
         String y = network.outputs().get("y").name();
         try (Executor executor = Executor.builder().build()) {
-            assertEquals(6, executor.run(network.main(), Map.of("x", Tensor.of(new float[]{3}, 1)), fetches(y)).scalar(y));
+            assertEquals(6,
+                    executor.run(network.main(), Map.of("x", Tensor.of(new float[]{3}, 1)), fetches(y)).scalar(y));
             IllegalArgumentException missing = assertThrows(IllegalArgumentException.class,
                     () -> executor.run(network.main(), Map.of(), fetches(y)));
             String message = String.valueOf(missing.getMessage());
-            assertTrue(message.contains("scope.set(\"data\", Reader.of(source))") && message.contains("feed all of [x]"), message);
+            assertTrue(
+                    message.contains("scope.set(\"data\", Reader.of(source))") && message.contains("feed all of [x]"),
+                    message);
             executor.scope().set("data", Tensor.of(new float[]{1}));
             String other = String.valueOf(
-                    assertThrows(IllegalArgumentException.class, () -> executor.run(network.main(), Map.of(), fetches(y))).getMessage());
+                    assertThrows(IllegalArgumentException.class,
+                            () -> executor.run(network.main(), Map.of(), fetches(y))).getMessage());
             assertTrue(other.contains("but a Tensor"), other);
         }
     }
@@ -324,7 +337,8 @@ class ReadProgramTest {
                 Runnable ending = closing ? reader::close : running::interrupt;
                 ending.run();
                 running.join();
-                String message = String.valueOf(assertInstanceOf(ProgramFailedException.class, seen.getFirst()).getMessage());
+                String message = String
+                        .valueOf(assertInstanceOf(ProgramFailedException.class, seen.getFirst()).getMessage());
                 assertTrue(message.contains(closing ? "was closed while a run waited" : "was interrupted"), message);
                 assertEquals(!closing, seen.getLast());
                 if (!closing) {
@@ -356,7 +370,8 @@ class ReadProgramTest {
         Network network = Network.define(g -> {
             Value x = reader(g, "data", "x").getFirst();
             Value last = g.full(INT64, 3, 1);
-            List<Value> loop = g.whileLoop(v -> List.of(v.get(0).lessThan(last)), v -> List.of(v.get(0).plus(1), v.get(1).plus(x)),
+            List<Value> loop = g.whileLoop(v -> List.of(v.get(0).lessThan(last)),
+                    v -> List.of(v.get(0).plus(1), v.get(1).plus(x)),
                     g.full(INT64, 0, 1), g.full(FLOAT32, 0, 1));
             return Outputs.of("sum", loop.get(1));
         });
@@ -366,7 +381,8 @@ class ReadProgramTest {
         global.setOps(global.ops().stream().filter(op -> !op.type().equals("read")).toList());
         network.main().block(1).add(0, read);
         String sum = network.outputs().get("sum").name();
-        try (Executor executor = Executor.builder().threads(threads).build(); Reader reader = Reader.of(new NumberSource(7))) {
+        try (Executor executor = Executor.builder().threads(threads).build();
+                Reader reader = Reader.of(new NumberSource(7))) {
             Plan plan = executor.compile(network.main(), feeds(), fetches(sum));
             assertThrows(ProgramFailedException.class, plan::run, "there is no reader yet");
             executor.scope().set("data", reader);
@@ -386,7 +402,8 @@ class ReadProgramTest {
         // Paddle says what a batch is of its variables only.
         global.put(global.get("data").with(new VarType.Reader(List.of())));
         global.add(0, OpDesc.of("create_py_reader").in("blocking_queue", "queue").out("Out", "inner").build());
-        global.add(1, OpDesc.of("create_double_buffer_reader").in("UnderlyingReader", "inner").out("Out", "data").build());
+        global.add(1,
+                OpDesc.of("create_double_buffer_reader").in("UnderlyingReader", "inner").out("Out", "data").build());
         try (Executor executor = Executor.builder().build(); Reader reader = Reader.of(new NumberSource(2))) {
             executor.scope().set("data", reader);
             Plan plan = executor.compile(network.main(), feeds(), fetches(y));

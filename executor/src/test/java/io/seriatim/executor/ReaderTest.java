@@ -88,7 +88,8 @@ class ReaderTest {
     }
 
     private static Stream<Object[]> rulesAndEngines() {
-        return Stream.of(ReaderContract.values()).flatMap(rule -> Stream.of(Kind.values()).map(kind -> new Object[]{rule, kind}));
+        return Stream.of(ReaderContract.values())
+                .flatMap(rule -> Stream.of(Kind.values()).map(kind -> new Object[]{rule, kind}));
     }
 
     @ParameterizedTest
@@ -105,7 +106,8 @@ class ReaderTest {
     void everyThreadGetsBatchesOfItsOwnAndEachEndComesOnce(Kind kind) throws Exception {
         int count = 7;
         int passages = 40;
-        try (Engine engine = kind.open(); Reader reader = Reader.builder(new NumberSource(count)).ahead(3).engine(engine).build()) {
+        try (Engine engine = kind.open();
+                Reader reader = Reader.builder(new NumberSource(count)).ahead(3).engine(engine).build()) {
             AtomicInteger left = new AtomicInteger((count + 1) * passages);
             List<Integer> seen = Collections.synchronizedList(new ArrayList<>());
             inThreads(4, _ -> {
@@ -120,7 +122,8 @@ class ReaderTest {
                 seen.addAll(own);
             });
             List<Integer> expected = new ArrayList<>(Collections.nCopies(passages, -1));
-            IntStream.range(0, passages).forEach(passage -> IntStream.range(0, count).forEach(i -> expected.add(passage * 100 + i)));
+            IntStream.range(0, passages)
+                    .forEach(passage -> IntStream.range(0, count).forEach(i -> expected.add(passage * 100 + i)));
             assertEquals(expected, seen.stream().sorted().toList());
         }
     }
@@ -147,7 +150,8 @@ class ReaderTest {
                 }
             });
             List<Integer> expected = new ArrayList<>(Collections.nCopies(600, -1));
-            IntStream.range(0, 600).forEach(passage -> IntStream.range(0, 5).forEach(i -> expected.add(passage * 100 + i)));
+            IntStream.range(0, 600)
+                    .forEach(passage -> IntStream.range(0, 5).forEach(i -> expected.add(passage * 100 + i)));
             assertEquals(expected, seen.stream().sorted().toList());
         }
     }
@@ -219,7 +223,8 @@ class ReaderTest {
             String message = String.valueOf(assertThrows(IllegalStateException.class, () -> next(reader)).getMessage());
             assertTrue(message.contains("closed"), message);
             assertThrows(IllegalStateException.class, reader::reset);
-            assertTrue(engine.op("after").call(() -> !Thread.currentThread().isInterrupted()).get(), "the engine's thread goes on");
+            assertTrue(engine.op("after").call(() -> !Thread.currentThread().isInterrupted()).get(),
+                    "the engine's thread goes on");
         }
     }
 
@@ -304,7 +309,8 @@ class ReaderTest {
                         reader.reset();
                     }
                     Integer number = number(next(reader));
-                    assertTrue(number == null || number >= passage, () -> "seed " + seed + ": " + number + " comes too late");
+                    assertTrue(number == null || number >= passage,
+                            () -> "seed " + seed + ": " + number + " comes too late");
                     passage = number == null ? passage : number;
                 }
             });
@@ -314,7 +320,8 @@ class ReaderTest {
     @Test
     void saysWhatItNeeds() throws Exception {
         Reader.Builder builder = Reader.builder(new NumberSource(1));
-        String depth = String.valueOf(assertThrows(IllegalArgumentException.class, () -> builder.ahead(0)).getMessage());
+        String depth = String
+                .valueOf(assertThrows(IllegalArgumentException.class, () -> builder.ahead(0)).getMessage());
         assertTrue(depth.contains("at least 1") && depth.contains("0"), depth);
         Engine engine = Engine.create();
         try (Reader reader = builder.engine(engine).build()) {
@@ -340,7 +347,8 @@ class ReaderTest {
         next(failing);
         failing.reset();
         for (int i = 0; i < 3; i++) {
-            assertEquals("read once only", assertInstanceOf(Reader.Outcome.Failed.class, next(failing)).cause().getMessage());
+            assertEquals("read once only",
+                    assertInstanceOf(Reader.Outcome.Failed.class, next(failing)).cause().getMessage());
         }
         String closing = String.valueOf(assertThrows(IllegalStateException.class, failing::close).getMessage());
         assertTrue(closing.contains("planted"), closing);
@@ -348,7 +356,8 @@ class ReaderTest {
 
     @Test
     void iterablesAreSources() throws Exception {
-        try (Reader reader = Reader.of(BatchSource.of(List.of(new NumberSource(1).batch(4), new NumberSource(1).batch(5))))) {
+        try (Reader reader = Reader
+                .of(BatchSource.of(List.of(new NumberSource(1).batch(4), new NumberSource(1).batch(5))))) {
             for (int i = 0; i < 3; i++) {
                 assertEquals(4, number(next(reader)));
                 assertEquals(5, number(next(reader)));
@@ -407,7 +416,8 @@ class ReaderTest {
             }
         });
         List<String> messages = Collections.synchronizedList(new ArrayList<>());
-        Thread waiting = started(() -> messages.add(assertThrows(IllegalStateException.class, reader::next).getMessage()));
+        Thread waiting = started(
+                () -> messages.add(assertThrows(IllegalStateException.class, reader::next).getMessage()));
         entered.await();
         reader.close();
         waiting.join();

@@ -26,7 +26,10 @@ import java.util.Random;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** The programs of the README and of docs/networks.md that run plans: their lines are compiled here as they stand there, and run. */
+/**
+ * The programs of the README and of docs/networks.md that run plans: their lines are compiled here as they stand there,
+ * and run.
+ */
 class ReadmeTest {
     private static final int DIGITS = 10;
     private static final Random RANDOM = new Random(1);
@@ -43,7 +46,8 @@ class ReadmeTest {
                     pixels[i * 784 + j] = RANDOM.nextDouble() * (j / 78 == (int) labels[i] ? 1 : 0.2);
                 }
             }
-            return new Batch(Tensor.of(FLOAT32, pixels, labels.length, 784), Tensor.of(INT64, labels, labels.length, 1));
+            return new Batch(Tensor.of(FLOAT32, pixels, labels.length, 784),
+                    Tensor.of(INT64, labels, labels.length, 1));
         }
     }
 
@@ -72,7 +76,8 @@ class ReadmeTest {
             }
         }
 
-        assertTrue(losses.getFirst() > 1.5 && losses.getLast() < 0.5, "from " + losses.getFirst() + " to " + losses.getLast());
+        assertTrue(losses.getFirst() > 1.5 && losses.getLast() < 0.5,
+                "from " + losses.getFirst() + " to " + losses.getLast());
     }
 
     @Test
@@ -87,7 +92,8 @@ class ReadmeTest {
             NDArrays nd = NDArrays.on(engine);
             NDArray x = nd.generator(1).uniform(0, 255, 32, 784), y = nd.full(7, INT64, 32, 1), value = nd.zeros();
             for (int i = 0; i < 20; i++) {
-                step.push(engine, executor.scope(), Map.of("x", x.divide(255), "y", y), Map.of(loss, value)); // returns at once
+                // returns at once
+                step.push(engine, executor.scope(), Map.of("x", x.divide(255), "y", y), Map.of(loss, value));
             }
             engine.waitToRead(executor.scope().var()); // all steps; throws if one has failed
             losses.add((double) value.toArray()[0]);
@@ -99,8 +105,10 @@ class ReadmeTest {
     /** The lines that this class repeats are those of the documents. */
     @Test
     void theDocumentsSayTheSame() throws IOException {
-        saysTheSame(Files.readString(Path.of("../docs/networks.md")).replaceFirst("(?s).*## Run and train programs\\s+", ""));
-        saysTheSame(Files.readString(Path.of("../README.md")).replaceFirst("(?s).*## A network in ten lines\\s+(.*?)\n## .*", "$1"));
+        saysTheSame(Files.readString(Path.of("../docs/networks.md")).replaceFirst("(?s).*## Run and train programs\\s+",
+                ""));
+        saysTheSame(Files.readString(Path.of("../README.md"))
+                .replaceFirst("(?s).*## A network in ten lines\\s+(.*?)\n## .*", "$1"));
     }
 
     private static void saysTheSame(String section) throws IOException {
@@ -112,6 +120,7 @@ class ReadmeTest {
     }
 
     private static List<String> code(String text) {
-        return text.lines().map(line -> line.replaceFirst("\\s*// .*", "").strip()).filter(line -> !line.isEmpty()).toList();
+        return text.lines().map(line -> line.replaceFirst("\\s*// .*", "").strip()).filter(line -> !line.isEmpty())
+                .toList();
     }
 }

@@ -36,7 +36,8 @@ public final class RecurrentPasses {
      * @param x
      *            what each run is fed
      */
-    public static void train(Executor.Builder one, Executor.Builder other, Program program, Network network, List<String> fetched, int runs,
+    public static void train(Executor.Builder one, Executor.Builder other, Program program, Network network,
+            List<String> fetched, int runs,
             IntFunction<Tensor> x, String where) {
         try (Executor with = one.build(); Executor without = other.build()) {
             with.run(network.startup());
@@ -65,13 +66,15 @@ public final class RecurrentPasses {
         double largest = Arrays.stream(a).map(Math::abs).max().orElse(0);
         for (int i = 0; i < a.length; i++) {
             assertTrue(Math.abs(a[i] - b[i]) <= BOUND * largest,
-                    where + ", element " + i + ": expected " + a[i] + ", but found " + b[i] + ", the largest is " + largest);
+                    where + ", element " + i + ": expected " + a[i] + ", but found " + b[i] + ", the largest is "
+                            + largest);
         }
     }
 
     /** Tasks wait for those whose results they need, and memory is not given away before. */
     public static void assertRight(Network network, Tensor x, String where) {
-        try (Executor serial = Executor.builder().build(); Executor parallel = Executor.builder().threads(2).eager().build()) {
+        try (Executor serial = Executor.builder().build();
+                Executor parallel = Executor.builder().threads(2).eager().build()) {
             for (Executor each : List.of(serial, parallel)) {
                 each.run(network.startup());
                 PlanCheck.assertRight(plan(each, network).specialisation(each.scope(), x), each == serial, where);

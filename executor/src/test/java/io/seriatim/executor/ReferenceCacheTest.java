@@ -28,7 +28,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The plans that an executor keeps: the same results as without, the oldest go first, and no two questions are mistaken for one. */
+/**
+ * The plans that an executor keeps: the same results as without, the oldest go first, and no two questions are mistaken
+ * for one.
+ */
 class ReferenceCacheTest {
     @AfterEach
     void noHooks() {
@@ -38,8 +41,10 @@ class ReferenceCacheTest {
     /** y = x · by, with a probe by whose key plans are counted. */
     private static Program times(float by, String key) {
         Program program = new Program();
-        program.global().put(VarDesc.of("x", VarType.dense(FLOAT32, -1))).put(VarDesc.of("y", VarType.dense(FLOAT32, -1)))
-                .add(OpDesc.of("scale").in("X", "x").out("Out", "y").attr("scale", by).build()).add(Probes.of(Probes.CALL, "y", key));
+        program.global().put(VarDesc.of("x", VarType.dense(FLOAT32, -1)))
+                .put(VarDesc.of("y", VarType.dense(FLOAT32, -1)))
+                .add(OpDesc.of("scale").in("X", "x").out("Out", "y").attr("scale", by).build())
+                .add(Probes.of(Probes.CALL, "y", key));
         return program;
     }
 
@@ -59,7 +64,8 @@ class ReferenceCacheTest {
             return Outputs.of("loss", loss);
         });
         String loss = network.outputs().get("loss").name();
-        try (Executor keeps = Executor.builder().threads(threads).eager().build(); Executor first = Executor.on(Place.CPU)) {
+        try (Executor keeps = Executor.builder().threads(threads).eager().build();
+                Executor first = Executor.on(Place.CPU)) {
             keeps.run(network.startup());
             first.run(network.startup());
             Scope variables = first.scope();
@@ -110,7 +116,8 @@ class ReferenceCacheTest {
     void aProgramWithAnotherSeedHasAnotherPlan() {
         Program program = new Program();
         program.global().put(VarDesc.of("y", VarType.dense(FLOAT32, 4)))
-                .add(OpDesc.of("uniform_random").out("Out", "y").attr("shape", new long[]{4}).attr("min", 0f).attr("max", 1f)
+                .add(OpDesc.of("uniform_random").out("Out", "y").attr("shape", new long[]{4}).attr("min", 0f)
+                        .attr("max", 1f)
                         .attr("seed", 0)
                         .attr("dtype", 5).build());
         float[] expected;
@@ -119,7 +126,8 @@ class ReferenceCacheTest {
         }
         try (Executor executor = Executor.on(Place.CPU)) {
             executor.run(program.randomSeed(7), Map.of(), fetches("y"));
-            assertArrayEquals(expected, executor.run(program.randomSeed(8), Map.of(), fetches("y")).get("y").toFloatArray());
+            assertArrayEquals(expected,
+                    executor.run(program.randomSeed(8), Map.of(), fetches("y")).get("y").toFloatArray());
         }
     }
 
@@ -163,7 +171,8 @@ class ReferenceCacheTest {
             int[] expected = {1, 2, 2, 2, 3, 3, 4, 4};
             for (int i = 0; i < sizes.length; i++) {
                 Tensor x = Bits.normal(i, sizes[i]);
-                assertEquals(2 * (float) x.getDouble(sizes[i] - 1), (float) plan.run(x).get("y").getDouble(sizes[i] - 1));
+                assertEquals(2 * (float) x.getDouble(sizes[i] - 1),
+                        (float) plan.run(x).get("y").getDouble(sizes[i] - 1));
                 assertEquals(expected[i], Probes.inferred("shapes"), "after run " + i);
             }
         }
@@ -183,7 +192,8 @@ class ReferenceCacheTest {
     private static WeakReference<OpDesc> ran(Executor executor, float by, boolean once) {
         Program program = new Program();
         program.global().put(VarDesc.of("w", VarType.dense(FLOAT32, 1)).persistent())
-                .add(OpDesc.of("fill_constant").out("Out", "w").attr("shape", new long[]{1}).attr("dtype", 5).attr("value", by).build());
+                .add(OpDesc.of("fill_constant").out("Out", "w").attr("shape", new long[]{1}).attr("dtype", 5)
+                        .attr("value", by).build());
         if (once) {
             executor.run(program);
         } else {
@@ -220,20 +230,23 @@ class ReferenceCacheTest {
         for (String name : List.of("a", "b", "c", "a,b", "b,c")) {
             program.global().put(VarDesc.of(name, VarType.dense(FLOAT32, 1)));
         }
-        program.global().add(OpDesc.of("elementwise_add").in("X", "a").in("Y", "b").out("Out", "c").attr("axis", -1).build());
+        program.global()
+                .add(OpDesc.of("elementwise_add").in("X", "a").in("Y", "b").out("Out", "c").attr("axis", -1).build());
         Tensor one = Bits.floats(1);
         Tensor two = Bits.floats(2);
         try (Executor executor = Executor.on(Place.CPU)) {
             assertEquals(3, executor.run(program, Map.of("a", one, "b", two), fetches("c")).scalar("c"));
             String text = String.valueOf(
-                    assertThrows(RuntimeException.class, () -> executor.run(program, Map.of("a", one), fetches("b", "c"))).getMessage());
+                    assertThrows(RuntimeException.class,
+                            () -> executor.run(program, Map.of("a", one), fetches("b", "c"))).getMessage());
             assertTrue(text.contains("'b'"), "b is missing: " + text);
             Results all = executor.run(program, Map.of("a", one, "b", two), fetches("b", "c"));
             assertEquals(List.of("b", "c"), List.copyOf(all.all().keySet()));
             Results turned = executor.run(program, Map.of("a", one, "b", two), fetches("c", "b"));
             assertEquals(List.of("c", "b"), List.copyOf(turned.all().keySet()));
             assertThrows(RuntimeException.class, () -> executor.run(program, Map.of("a,b", one), fetches("c")));
-            assertThrows(IllegalArgumentException.class, () -> executor.run(program, Map.of("a", one, "b", two), fetches("b,c")));
+            assertThrows(IllegalArgumentException.class,
+                    () -> executor.run(program, Map.of("a", one, "b", two), fetches("b,c")));
             assertEquals(3, executor.run(program, Map.of("b", two, "a", one), fetches("c")).scalar("c"));
         }
     }
@@ -244,11 +257,15 @@ class ReferenceCacheTest {
         for (String name : List.of("a", "b", "c")) {
             program.global().put(VarDesc.of(name, VarType.dense(FLOAT32, 1)));
         }
-        program.global().add(OpDesc.of("elementwise_sub").in("X", "a").in("Y", "b").out("Out", "c").attr("axis", -1).build());
+        program.global()
+                .add(OpDesc.of("elementwise_sub").in("X", "a").in("Y", "b").out("Out", "c").attr("axis", -1).build());
         try (Executor executor = Executor.on(Place.CPU)) {
-            assertEquals(-1, executor.compile(program, feeds("a", "b"), fetches("c")).run(Bits.floats(1), Bits.floats(2)).scalar("c"));
-            assertEquals(1, executor.compile(program, feeds("b", "a"), fetches("c")).run(Bits.floats(1), Bits.floats(2)).scalar("c"));
-            String twice = String.valueOf(assertThrows(IllegalArgumentException.class, () -> feeds("a", "b", "a")).getMessage());
+            assertEquals(-1, executor.compile(program, feeds("a", "b"), fetches("c"))
+                    .run(Bits.floats(1), Bits.floats(2)).scalar("c"));
+            assertEquals(1, executor.compile(program, feeds("b", "a"), fetches("c")).run(Bits.floats(1), Bits.floats(2))
+                    .scalar("c"));
+            String twice = String
+                    .valueOf(assertThrows(IllegalArgumentException.class, () -> feeds("a", "b", "a")).getMessage());
             assertTrue(twice.contains("[a, b, a]"), twice);
         }
     }

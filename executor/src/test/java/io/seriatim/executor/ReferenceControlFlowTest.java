@@ -43,14 +43,16 @@ class ReferenceControlFlowTest {
     }
 
     /** A branch's block: two constants, and the operation that runs it. */
-    private static void branch(Program program, String condition, String name, DType dtype, long[] dims, DType other, long[] otherDims) {
+    private static void branch(Program program, String condition, String name, DType dtype, long[] dims, DType other,
+            long[] otherDims) {
         Block block = program.addBlock(0, null);
         fill(block, name + ".0", dtype, name.equals("yes") ? 1 : 3, dims);
         fill(block, name + ".1", other, name.equals("yes") ? 1 : 2, otherDims);
         program.global().put(VarDesc.of(name + ".0", VarType.dense(dtype, dims)))
                 .put(VarDesc.of(name + ".1", VarType.dense(other, otherDims)))
                 .put(new VarDesc(name + ".scope", new VarType.Other(VarType.STEP_SCOPES), null, null, null, null))
-                .add(OpDesc.of("conditional_block").in("Cond", condition).in("Input").out("Out", name + ".0", name + ".1")
+                .add(OpDesc.of("conditional_block").in("Cond", condition).in("Input")
+                        .out("Out", name + ".0", name + ".1")
                         .out("Scope", name + ".scope").attr("sub_block", block).attr("is_scalar_condition", true)
                         .attr("skip_eager_deletion_vars", new String[0]).build());
     }
@@ -62,7 +64,8 @@ class ReferenceControlFlowTest {
             case INT64 -> 3;
             default -> 5;
         };
-        block.add(OpDesc.of("fill_constant").out("Out", name).attr("shape", dims).attr("dtype", number).attr("value", (float) value)
+        block.add(OpDesc.of("fill_constant").out("Out", name).attr("shape", dims).attr("dtype", number)
+                .attr("value", (float) value)
                 .attr("str_value", Integer.toString(value)).build());
     }
 
@@ -74,16 +77,19 @@ class ReferenceControlFlowTest {
         for (String name : List.of("less", "not")) {
             program.global().put(VarDesc.of(name, VarType.dense(BOOL, 1)));
         }
-        program.global().put(VarDesc.of("mask", VarType.dense(INT32, 1))).put(VarDesc.of("out.0", VarType.dense(FLOAT32, -1, -1)))
+        program.global().put(VarDesc.of("mask", VarType.dense(INT32, 1)))
+                .put(VarDesc.of("out.0", VarType.dense(FLOAT32, -1, -1)))
                 .put(VarDesc.of("out.1", VarType.dense(INT64, -1, -1)))
                 .add(OpDesc.of("less_than").in("X", "x").in("Y", "y").out("Out", "less").attr("axis", -1).build());
         branch(program, "less", "yes", INT32, new long[]{1, 2}, BOOL, new long[]{2, 3});
         program.global().add(OpDesc.of("logical_not").in("X", "less").out("Out", "not").build());
         branch(program, "not", "no", FLOAT32, new long[]{3, 4}, INT64, new long[]{4, 5});
-        program.global().add(OpDesc.of("cast").in("X", "less").out("Out", "mask").attr("in_dtype", 0).attr("out_dtype", 2).build());
+        program.global().add(
+                OpDesc.of("cast").in("X", "less").out("Out", "mask").attr("in_dtype", 0).attr("out_dtype", 2).build());
         for (int i = 0; i < 2; i++) {
             program.global()
-                    .add(OpDesc.of("select_input").in("X", "no." + i, "yes." + i).in("Mask", "mask").out("Out", "out." + i).build());
+                    .add(OpDesc.of("select_input").in("X", "no." + i, "yes." + i).in("Mask", "mask")
+                            .out("Out", "out." + i).build());
         }
         return program;
     }
@@ -95,8 +101,11 @@ class ReferenceControlFlowTest {
             Plan plan = executor.compile(differingBranches(), feeds("x", "y"), fetches("out.0", "out.1"));
             for (int i = 0; i < 4; i++) {
                 Results no = plan.run(Bits.floats(0.3), Bits.floats(0.1));
-                Bits.assertSame(Tensor.of(FLOAT32, new double[]{3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3}, 3, 4), no.get("out.0"), "no " + i);
-                Bits.assertSame(Tensor.of(INT64, java.util.stream.LongStream.generate(() -> 2).limit(20).toArray(), 4, 5), no.get("out.1"),
+                Bits.assertSame(Tensor.of(FLOAT32, new double[]{3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3}, 3, 4),
+                        no.get("out.0"), "no " + i);
+                Bits.assertSame(
+                        Tensor.of(INT64, java.util.stream.LongStream.generate(() -> 2).limit(20).toArray(), 4, 5),
+                        no.get("out.1"),
                         "no " + i);
                 Results yes = plan.run(Bits.floats(0.1), Bits.floats(0.3));
                 Bits.assertSame(Tensor.of(INT32, new long[]{1, 1}, 1, 2), yes.get("out.0"), "yes " + i);
@@ -111,7 +120,8 @@ class ReferenceControlFlowTest {
         Network network = Network.define(g -> {
             Value ten = g.full(INT64, 10, 1);
             return Outputs.of("i",
-                    g.whileLoop(v -> List.of(v.getFirst().lessThan(ten)), v -> List.of(v.getFirst().plus(1)), g.full(INT64, 0, 1))
+                    g.whileLoop(v -> List.of(v.getFirst().lessThan(ten)), v -> List.of(v.getFirst().plus(1)),
+                            g.full(INT64, 0, 1))
                             .getFirst());
         });
         String i = network.outputs().get("i").name();
@@ -167,7 +177,8 @@ class ReferenceControlFlowTest {
             Plan plan = executor.compile(network.main(), feeds("x"), fetches(loss));
             for (int step = 0; step < batches.length; step++) {
                 Tensor expected = Objects
-                        .requireNonNull(interpreter.run(network.main(), Map.of("x", batches[step]), List.of(loss)).get(loss));
+                        .requireNonNull(
+                                interpreter.run(network.main(), Map.of("x", batches[step]), List.of(loss)).get(loss));
                 Bits.assertSame(expected, plan.run(batches[step]).get(loss), "loss of step " + step);
             }
             for (VarDesc each : network.main().persistables()) {
@@ -178,7 +189,8 @@ class ReferenceControlFlowTest {
 
     private static Value loop(Graph g, Value first, int steps, Function<Value, Value> body) {
         Value last = g.full(INT64, steps, 1);
-        return g.whileLoop(v -> List.of(v.getFirst().lessThan(last)), v -> List.of(v.getFirst().plus(1), body.apply(v.getLast())),
+        return g.whileLoop(v -> List.of(v.getFirst().lessThan(last)),
+                v -> List.of(v.getFirst().plus(1), body.apply(v.getLast())),
                 g.full(INT64, 0, 1), first).getLast();
     }
 
@@ -186,7 +198,10 @@ class ReferenceControlFlowTest {
         return new Tensor[]{Bits.normal(1, 2, 4), Bits.normal(2, 2, 4), Bits.normal(3, 5, 4)};
     }
 
-    /** The reference system's gradient of a loop fails if the loop's first value has another reader, and names of gradients inside and outside clash. */
+    /**
+     * The reference system's gradient of a loop fails if the loop's first value has another reader, and names of
+     * gradients inside and outside clash.
+     */
     @ParameterizedTest
     @ValueSource(ints = {1, 3})
     void aLoopsVariableIsReadBeforeInsideAndAfter(int threads) {
@@ -235,7 +250,8 @@ class ReferenceControlFlowTest {
         trains(threads, (g, x) -> {
             Value h = g.linear(x, 4);
             return g.ifElse(x.sum().greaterThan(0), () -> g.linear(h, 4).tanh(), () -> h.times(2)).mean();
-        }, Bits.normal(1, 2, 4), Tensor.of(new float[]{-1, -2, -3, -4}, 1, 4), Tensor.of(new float[]{1, 2, 3, 4}, 1, 4));
+        }, Bits.normal(1, 2, 4), Tensor.of(new float[]{-1, -2, -3, -4}, 1, 4),
+                Tensor.of(new float[]{1, 2, 3, 4}, 1, 4));
     }
 
     @ParameterizedTest
@@ -243,7 +259,8 @@ class ReferenceControlFlowTest {
     void aBranchGivesSomethingThatNeedsNoGradient(int threads) {
         trains(threads, (g, x) -> {
             Value h = g.linear(x, 4);
-            List<Value> both = g.ifElseAll(x.sum().greaterThan(0), () -> List.of(h.tanh(), x.times(2)), () -> List.of(h.sin(), h.cos()));
+            List<Value> both = g.ifElseAll(x.sum().greaterThan(0), () -> List.of(h.tanh(), x.times(2)),
+                    () -> List.of(h.sin(), h.cos()));
             return both.getFirst().plus(both.getLast()).mean();
         }, Tensor.of(new float[]{1, 2, 3, 4}, 1, 4), Tensor.of(new float[]{-1, -2, -3, -4}, 1, 4));
     }
@@ -269,12 +286,14 @@ class ReferenceControlFlowTest {
                     throw new IllegalStateException("the third time");
                 }
             });
-            ProgramFailedException thrown = assertThrows(ProgramFailedException.class, () -> plan.run(Bits.floats(1, 2)));
+            ProgramFailedException thrown = assertThrows(ProgramFailedException.class,
+                    () -> plan.run(Bits.floats(1, 2)));
             String text = String.valueOf(thrown.getMessage());
             assertTrue(text.contains(Probes.CALL) && text.contains("the third time"), text);
             assertEquals(3, times.get(), "nothing more is done");
             Probes.off("inside");
-            assertArrayEquals(new float[]{6, 7}, plan.run(Bits.floats(1, 2)).get(y).toFloatArray(), "the next run works");
+            assertArrayEquals(new float[]{6, 7}, plan.run(Bits.floats(1, 2)).get(y).toFloatArray(),
+                    "the next run works");
         }
     }
 }

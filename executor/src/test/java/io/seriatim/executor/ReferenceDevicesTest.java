@@ -32,7 +32,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the reference system's tests ask of programs on several devices. They are simulated, and find unordered accesses. */
+/**
+ * What the reference system's tests ask of programs on several devices. They are simulated, and find unordered
+ * accesses.
+ */
 class ReferenceDevicesTest {
     private Devices devices = Devices.builder().build();
 
@@ -193,10 +196,13 @@ class ReferenceDevicesTest {
         for (String name : List.of("x", "a", "b", "c")) {
             program.global().put(passing(name));
         }
-        program.global().put(passing("n").persistent()).put(passing("total").persistent()).add(scale("sim:0", "x", "a", 2))
-                .add(Probes.of(type, "a", "fails").with("op_device", "sim:0")).add(scale("sim:0", "a", "b", 2)).add(increment("sim:1", "n"))
+        program.global().put(passing("n").persistent()).put(passing("total").persistent())
+                .add(scale("sim:0", "x", "a", 2))
+                .add(Probes.of(type, "a", "fails").with("op_device", "sim:0")).add(scale("sim:0", "a", "b", 2))
+                .add(increment("sim:1", "n"))
                 .add(scale("cpu", "b", "c", 2))
-                .add(on("cpu", OpDesc.of("elementwise_add").in("X", "total").in("Y", "c").out("Out", "total").attr("axis", -1)));
+                .add(on("cpu", OpDesc.of("elementwise_add").in("X", "total").in("Y", "c").out("Out", "total")
+                        .attr("axis", -1)));
         try (Executor executor = executor(threads, Place.CPU)) {
             executor.scope().set("n", Bits.floats(0)).set("total", Bits.floats(0));
             Plan plan = executor.compile(program, feeds("x"), fetches("c"));
@@ -214,7 +220,8 @@ class ReferenceDevicesTest {
                 assertTrue(thrown instanceof ProgramFailedException, () -> "not clear: " + thrown);
                 assertEquals(type, ((ProgramFailedException) thrown).operation());
                 double after = Bits.onHost(executor.scope().get("n")).getDouble(0);
-                assertEquals(total, Bits.onHost(executor.scope().get("total")).getDouble(0), "what has failed is not added");
+                assertEquals(total, Bits.onHost(executor.scope().get("total")).getDouble(0),
+                        "what has failed is not added");
                 assertTrue(after == before || after == before + 1, () -> "n is whole: " + before + ", then " + after);
                 assertEquals(12, plan.run(Bits.floats(1.5)).scalar("c"), "the next run works");
                 assertEquals(after + 1, Bits.onHost(executor.scope().get("n")).getDouble(0));
@@ -240,7 +247,8 @@ class ReferenceDevicesTest {
         try (Executor executor = executor(threads, Place.sim(0))) {
             Plan plan = executor.compile(network.main(), feeds("x"), fetches(y));
             for (int run = 0; run < 10; run++) {
-                assertArrayEquals(new long[]{1 + run, 64}, plan.run(Bits.normal(run, 1 + run, 64)).get(y).shape().dims());
+                assertArrayEquals(new long[]{1 + run, 64},
+                        plan.run(Bits.normal(run, 1 + run, 64)).get(y).shape().dims());
             }
         }
         before.assertGivenBack("on sim:0");

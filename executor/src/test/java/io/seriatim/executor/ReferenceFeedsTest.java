@@ -57,7 +57,8 @@ class ReferenceFeedsTest {
     void aFetchThatNothingComputesIsNamed() {
         try (Executor executor = Executor.on(Place.CPU)) {
             Map<String, Tensor> x = Map.of("x", Bits.normal(1, 2, 3));
-            Exception thrown = assertThrows(IllegalArgumentException.class, () -> executor.run(DOUBLED, x, fetches("y", "nothing")));
+            Exception thrown = assertThrows(IllegalArgumentException.class,
+                    () -> executor.run(DOUBLED, x, fetches("y", "nothing")));
             assertTrue(message(thrown).contains("'nothing'"), message(thrown));
             assertEquals(2, executor.run(DOUBLED, x, fetches("y")).get("y").shape().dim(0), "the next run works");
         }
@@ -66,17 +67,20 @@ class ReferenceFeedsTest {
     @Test
     void aVariableOfTheScopeThatNoOperationTouchesIsFetched() {
         Program program = DOUBLED.copy();
-        program.global().put(VarDesc.of("w", VarType.dense(FLOAT32, 2)).persistent()).put(VarDesc.of("idle", VarType.dense(FLOAT32, 2)));
+        program.global().put(VarDesc.of("w", VarType.dense(FLOAT32, 2)).persistent())
+                .put(VarDesc.of("idle", VarType.dense(FLOAT32, 2)));
         try (Executor executor = Executor.on(Place.CPU)) {
             Map<String, Tensor> x = Map.of("x", Bits.normal(1, 2, 3));
-            String none = message(assertThrows(IllegalArgumentException.class, () -> executor.run(program, x, fetches("y", "w"))));
+            String none = message(
+                    assertThrows(IllegalArgumentException.class, () -> executor.run(program, x, fetches("y", "w"))));
             assertTrue(none.contains("'w'"), none);
             executor.scope().set("w", Bits.floats(4, 5));
             Tensor w = executor.run(program, x, fetches("y", "w")).get("w");
             assertArrayEquals(new float[]{4, 5}, w.toFloatArray());
             w.memory().fill((byte) 0);
             assertArrayEquals(new float[]{4, 5}, executor.scope().get("w").toFloatArray(), "what is fetched is a copy");
-            String idle = message(assertThrows(IllegalArgumentException.class, () -> executor.run(program, x, fetches("idle", "y"))));
+            String idle = message(
+                    assertThrows(IllegalArgumentException.class, () -> executor.run(program, x, fetches("idle", "y"))));
             assertTrue(idle.contains("'idle'"), idle);
         }
     }
@@ -84,7 +88,8 @@ class ReferenceFeedsTest {
     @Test
     void oneVariableIsFetchedTwice() {
         try (Executor executor = Executor.on(Place.CPU)) {
-            Results results = executor.compile(DOUBLED, feeds("x"), fetches("y", "y")).run(Tensor.of(new float[]{1, 2, 3}, 1, 3));
+            Results results = executor.compile(DOUBLED, feeds("x"), fetches("y", "y"))
+                    .run(Tensor.of(new float[]{1, 2, 3}, 1, 3));
             assertArrayEquals(new float[]{2, 4, 6}, results.get("y").toFloatArray());
             assertEquals(List.of("y"), List.copyOf(results.all().keySet()));
         }
@@ -129,7 +134,8 @@ class ReferenceFeedsTest {
                     Tensor.of(FLOAT64, new double[3], 1, 3),
                     Tensor.of(new long[3], 1, 3))) {
                 String text = message(assertThrows(IllegalArgumentException.class, () -> plan.run(wrong)));
-                assertTrue(text.contains("'x'") && text.contains("float32[-1, 3]") && text.contains(wrong.spec().toString()), text);
+                assertTrue(text.contains("'x'") && text.contains("float32[-1, 3]")
+                        && text.contains(wrong.spec().toString()), text);
             }
             assertEquals(5, plan.run(Bits.normal(1, 5, 3)).get("y").shape().dim(0), "-1 matches any");
         }
@@ -140,7 +146,8 @@ class ReferenceFeedsTest {
         Program program = DOUBLED.copy();
         program.global().put(VarDesc.of("x", VarType.dense(FLOAT32, 7)));
         try (Executor executor = Executor.on(Place.CPU)) {
-            Tensor result = executor.run(program, Map.of("x", Tensor.of(new double[]{1, 2}, 2, 1)), fetches("y")).get("y");
+            Tensor result = executor.run(program, Map.of("x", Tensor.of(new double[]{1, 2}, 2, 1)), fetches("y"))
+                    .get("y");
             assertEquals(Tensor.of(new double[]{2, 4}, 2, 1).spec(), result.spec());
             assertArrayEquals(new double[]{2, 4}, result.toDoubleArray());
         }
@@ -151,27 +158,32 @@ class ReferenceFeedsTest {
     void aMissingFeedIsNamed(boolean exported) {
         Program program = exported ? InferenceModels.export(DOUBLED, List.of("x"), List.of("y")) : DOUBLED;
         try (Executor executor = Executor.on(Place.CPU)) {
-            RuntimeException thrown = assertThrows(RuntimeException.class, () -> executor.run(program, Map.of(), fetches("y")));
+            RuntimeException thrown = assertThrows(RuntimeException.class,
+                    () -> executor.run(program, Map.of(), fetches("y")));
             assertTrue(thrown instanceof IllegalArgumentException || thrown instanceof ProgramFailedException,
                     () -> "not clear: " + thrown);
             assertTrue(message(thrown).contains("'x'"), message(thrown));
             Tensor x = Tensor.of(new float[]{1, 2, 3}, 1, 3);
-            assertEquals(2, executor.run(program, Map.of("x", x), fetches("y")).get("y").getDouble(0, 0), "the next run works");
+            assertEquals(2, executor.run(program, Map.of("x", x), fetches("y")).get("y").getDouble(0, 0),
+                    "the next run works");
         }
     }
 
     @Test
     void anUnknownFeedIsAnErrorUnlessThatIsAskedFor() {
         Map<String, Tensor> fed = Map.of("x", Tensor.of(new float[]{1, 2, 3}, 1, 3), "nobody", Bits.floats(1));
-        try (Executor executor = Executor.on(Place.CPU); Executor lenient = Executor.builder().ignoreUnknownFeeds().build()) {
-            String run = message(assertThrows(IllegalArgumentException.class, () -> executor.run(DOUBLED, fed, fetches("y"))));
+        try (Executor executor = Executor.on(Place.CPU);
+                Executor lenient = Executor.builder().ignoreUnknownFeeds().build()) {
+            String run = message(
+                    assertThrows(IllegalArgumentException.class, () -> executor.run(DOUBLED, fed, fetches("y"))));
             assertTrue(run.contains("'nobody'"), run);
             String compiled = message(assertThrows(IllegalArgumentException.class,
                     () -> executor.compile(DOUBLED, feeds("nobody"), fetches("y")).run(Bits.floats(1))));
             assertTrue(compiled.contains("'nobody'"), compiled);
             assertArrayEquals(new float[]{2, 4, 6}, lenient.run(DOUBLED, fed, fetches("y")).get("y").toFloatArray());
             String missing = message(
-                    assertThrows(RuntimeException.class, () -> lenient.run(DOUBLED, Map.of("nobody", Bits.floats(1)), fetches("y"))));
+                    assertThrows(RuntimeException.class,
+                            () -> lenient.run(DOUBLED, Map.of("nobody", Bits.floats(1)), fetches("y"))));
             assertTrue(missing.contains("'x'"), missing);
         }
     }
@@ -204,7 +216,8 @@ class ReferenceFeedsTest {
         Network network = Network.define(g -> {
             Value x = g.data("x", FLOAT32, 2);
             Value middle = x.plus(1);
-            return Outputs.of("middle", middle, "y", g.op("elementwise_mul").in("X", middle).in("Y", g.data("z", FLOAT32, 2)).one("Out"));
+            return Outputs.of("middle", middle, "y",
+                    g.op("elementwise_mul").in("X", middle).in("Y", g.data("z", FLOAT32, 2)).one("Out"));
         });
         String y = network.outputs().get("y").name();
         try (Executor executor = Executor.on(Place.CPU)) {
@@ -232,7 +245,8 @@ class ReferenceFeedsTest {
             executor.run(network.startup());
             Plan plan = executor.compile(network.main(), feeds("ids"), fetches(rows));
             Tensor first = plan.run(Bits.longs(1, 9)).get(rows);
-            ProgramFailedException thrown = assertThrows(ProgramFailedException.class, () -> plan.run(Bits.longs(1, 10)));
+            ProgramFailedException thrown = assertThrows(ProgramFailedException.class,
+                    () -> plan.run(Bits.longs(1, 10)));
             assertEquals("lookup_table_v2", thrown.operation());
             assertTrue(message(thrown).contains("10"), message(thrown));
             assertThrows(ProgramFailedException.class, () -> plan.run(Bits.longs(-1, 0)));
@@ -254,11 +268,13 @@ class ReferenceFeedsTest {
             ProgramFailedException nan = assertThrows(ProgramFailedException.class, () -> plan.run(Bits.floats(1, -2)));
             assertEquals("log", nan.operation());
             assertTrue(message(nan).contains("NaN"), message(nan));
-            ProgramFailedException infinite = assertThrows(ProgramFailedException.class, () -> plan.run(Bits.floats(1, -1)));
+            ProgramFailedException infinite = assertThrows(ProgramFailedException.class,
+                    () -> plan.run(Bits.floats(1, -1)));
             assertEquals("log", infinite.operation());
             assertTrue(message(infinite).contains("Infinity"), message(infinite));
             assertTrue(Double.isFinite(plan.run(Bits.floats(1, 2)).scalar(y)), "the next run works");
-            assertTrue(Double.isNaN(careless.run(network.main(), Map.of("x", Bits.floats(1, -2)), fetches(y)).scalar(y)),
+            assertTrue(
+                    Double.isNaN(careless.run(network.main(), Map.of("x", Bits.floats(1, -2)), fetches(y)).scalar(y)),
                     "nothing is checked unless asked for");
         }
     }
@@ -283,7 +299,8 @@ class ReferenceFeedsTest {
         Network network = Network.define(g -> {
             Value i = g.data("i", INT64, 1);
             Value last = g.full(INT64, 10, 1);
-            Value end = g.whileLoop(v -> List.of(v.getFirst().lessThan(last)), v -> List.of(v.getFirst().plus(1)), i).getFirst();
+            Value end = g.whileLoop(v -> List.of(v.getFirst().lessThan(last)), v -> List.of(v.getFirst().plus(1)), i)
+                    .getFirst();
             return Outputs.of("end", end);
         });
         String end = network.outputs().get("end").name();
@@ -305,7 +322,8 @@ class ReferenceFeedsTest {
             Tensor result = executor.run(DOUBLED, Map.of("x", whole.transpose(1, 0)), fetches("y")).get("y");
             assertArrayEquals(new long[]{4, 3}, result.shape().dims());
             assertEquals(2 * (float) whole.getDouble(2, 1), (float) result.getDouble(1, 2));
-            Tensor part = executor.run(DOUBLED, Map.of("x", Bits.normal(5, 6, 3).slice(0, 2, 5)), fetches("y")).get("y");
+            Tensor part = executor.run(DOUBLED, Map.of("x", Bits.normal(5, 6, 3).slice(0, 2, 5)), fetches("y"))
+                    .get("y");
             assertEquals(2 * (float) Bits.normal(5, 6, 3).getDouble(4, 0), (float) part.getDouble(2, 0));
         }
     }

@@ -64,7 +64,8 @@ class ReferenceOrderTest {
             String name = "seen" + i;
             seen.add(name);
             program.global().put(passing(name, 1))
-                    .add(OpDesc.of("scale").in("X", "x").out("Out", "v").attr("scale", 1f).attr("bias", (float) i).build())
+                    .add(OpDesc.of("scale").in("X", "x").out("Out", "v").attr("scale", 1f).attr("bias", (float) i)
+                            .build())
                     .add(OpDesc.of("scale").in("X", "v").out("Out", name).attr("scale", 1f).build());
         }
         try (Executor executor = Executor.builder().threads(threads).eager().build()) {
@@ -78,7 +79,10 @@ class ReferenceOrderTest {
         }
     }
 
-    /** All reductions of a step are over before its last operation changes what they read, and those of the next step see the change. */
+    /**
+     * All reductions of a step are over before its last operation changes what they read, and those of the next step
+     * see the change.
+     */
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 4})
     void stepsDoNotOverlapWhereTheyMustNot(int threads) {
@@ -88,7 +92,8 @@ class ReferenceOrderTest {
         List<String> sums = IntStream.range(0, reductions).mapToObj(i -> "sum" + i).toList();
         for (String sum : sums) {
             program.global().put(passing(sum, 1))
-                    .add(OpDesc.of("reduce_sum").in("X", "x").out("Out", sum).attr("dim", new int[]{0}).attr("keep_dim", true)
+                    .add(OpDesc.of("reduce_sum").in("X", "x").out("Out", sum).attr("dim", new int[]{0})
+                            .attr("keep_dim", true)
                             .attr("reduce_all", true).build());
         }
         program.global().add(OpDesc.of("scale").in("X", "x").out("Out", "x").attr("scale", 2f).build())
@@ -126,13 +131,17 @@ class ReferenceOrderTest {
             Plan plan = executor.compile(program, feeds("x"), fetches("y0", "y" + (branches - 1)));
             for (int run = 0; run < 5; run++) {
                 ran.clear();
-                assertArrayEquals(new float[]{1, 2, 3, 4}, plan.run(Bits.floats(1, 2, 3, 4)).get("y" + (branches - 1)).toFloatArray());
+                assertArrayEquals(new float[]{1, 2, 3, 4},
+                        plan.run(Bits.floats(1, 2, 3, 4)).get("y" + (branches - 1)).toFloatArray());
                 assertEquals(IntStream.range(0, branches).boxed().toList(), ran, "run " + run);
             }
         }
     }
 
-    /** With as many threads as branches, all of which wait for one another, the run ends only if the branches run at once. */
+    /**
+     * With as many threads as branches, all of which wait for one another, the run ends only if the branches run at
+     * once.
+     */
     @ParameterizedTest
     @ValueSource(ints = {2, 3})
     void branchesRunAtOnce(int threads) {

@@ -59,10 +59,12 @@ class ReferenceScopesTest {
         try (Executor executor = Executor.on(Place.CPU); Executor other = Executor.on(Place.CPU)) {
             for (int i = 1; i <= 3; i++) {
                 executor.run(writes, Map.of("x", Bits.floats(i, -i)), fetches());
-                assertArrayEquals(new float[]{30 * i, -30 * i}, executor.run(reads, Map.of(), fetches("y")).get("y").toFloatArray());
+                assertArrayEquals(new float[]{30 * i, -30 * i},
+                        executor.run(reads, Map.of(), fetches("y")).get("y").toFloatArray());
             }
             String missing = String
-                    .valueOf(assertThrows(RuntimeException.class, () -> other.run(reads, Map.of(), fetches("y"))).getMessage());
+                    .valueOf(assertThrows(RuntimeException.class, () -> other.run(reads, Map.of(), fetches("y")))
+                            .getMessage());
             assertTrue(missing.contains("'w'"), "another executor has variables of its own: " + missing);
         }
     }
@@ -83,7 +85,8 @@ class ReferenceScopesTest {
             assertEquals(List.copyOf(new java.util.TreeSet<>(persistables)), executor.scope().names());
             assertNull(executor.scope().find(loss));
             assertNull(executor.scope().find("x"));
-            String none = String.valueOf(assertThrows(IllegalArgumentException.class, () -> executor.scope().get(loss)).getMessage());
+            String none = String.valueOf(
+                    assertThrows(IllegalArgumentException.class, () -> executor.scope().get(loss)).getMessage());
             assertTrue(none.contains("'" + loss + "'"), none);
         }
     }
@@ -117,7 +120,8 @@ class ReferenceScopesTest {
     @Test
     void aFetchedVariableOfTheScopeIsACopy() {
         Program program = new Program();
-        program.global().put(kept("n", 1)).add(OpDesc.of("increment").in("X", "n").out("Out", "n").attr("step", 1f).build());
+        program.global().put(kept("n", 1))
+                .add(OpDesc.of("increment").in("X", "n").out("Out", "n").attr("step", 1f).build());
         try (Executor executor = Executor.on(Place.CPU)) {
             Tensor mine = Bits.floats(0);
             executor.scope().set("n", mine);
@@ -149,7 +153,8 @@ class ReferenceScopesTest {
     void aRunOnAChildScopeReadsTheRootAndWritesThere() {
         Program program = new Program();
         program.global().put(kept("n", 1)).put(passing("y", 1))
-                .add(OpDesc.of("increment").in("X", "n").out("Out", "n").attr("step", 1f).build()).add(scale("n", "y", 10));
+                .add(OpDesc.of("increment").in("X", "n").out("Out", "n").attr("step", 1f).build())
+                .add(scale("n", "y", 10));
         try (Executor executor = Executor.on(Place.CPU)) {
             Plan plan = executor.compile(program, feeds(), fetches("y"));
             Scope root = new Scope().set("n", Bits.floats(1));
@@ -238,7 +243,8 @@ class ReferenceScopesTest {
     private static Network recurrent() {
         return Network.define(5, g -> {
             Value x = g.data("x", FLOAT32, 4, -1, 3);
-            Value zeros = g.op("fill_constant_batch_size_like").in("Input", x).attr("shape", new long[]{-1, 6}).attr("value", 0f)
+            Value zeros = g.op("fill_constant_batch_size_like").in("Input", x).attr("shape", new long[]{-1, 6})
+                    .attr("value", 0f)
                     .attr("dtype", 5).attr("input_dim_idx", 1).attr("output_dim_idx", 0).one("Out");
             List<Value> outputs = g.staticRnn(rnn -> {
                 Value step = rnn.step(x);
@@ -298,13 +304,15 @@ class ReferenceScopesTest {
         try (Executor executor = Executor.on(Place.CPU)) {
             train(executor, network, x);
             trained = executor.run(network.main().copyForTest(), Map.of("x", x), fetches(y)).get(y);
-            InferenceModels.save(folder.resolve("model"), network.main(), List.of("x"), List.of(y), executor.scope()::find);
+            InferenceModels.save(folder.resolve("model"), network.main(), List.of("x"), List.of(y),
+                    executor.scope()::find);
         }
         try (Executor executor = Executor.on(Place.CPU);
                 InferenceModels.InferenceModel model = InferenceModels.load(folder.resolve("model"))) {
             model.parameters().forEach(executor.scope()::set);
             String output = model.fetches().getFirst();
-            Bits.assertSame(trained, executor.run(model.program(), Map.of("x", x), fetches(output)).get(output), "what was loaded");
+            Bits.assertSame(trained, executor.run(model.program(), Map.of("x", x), fetches(output)).get(output),
+                    "what was loaded");
         }
     }
 
@@ -315,7 +323,8 @@ class ReferenceScopesTest {
             Value zero = g.full(INT64, 0, 1);
             Value list = g.op("write_to_array").in("X", g.full(FLOAT32, 7, 2)).in("I", zero).one("Out");
             g.whileLoop(v -> List.of(v.getFirst().lessThan(count)), v -> {
-                g.op("write_to_array").in("X", v.getFirst().cast(FLOAT32).expand(2)).in("I", v.getFirst()).to("Out", list).append();
+                g.op("write_to_array").in("X", v.getFirst().cast(FLOAT32).expand(2)).in("I", v.getFirst())
+                        .to("Out", list).append();
                 return List.of(v.getFirst().plus(1));
             }, g.full(INT64, 1, 1));
             Value length = g.op("lod_array_length").in("X", list).one("Out");
@@ -340,7 +349,8 @@ class ReferenceScopesTest {
     void randomNumbersDifferFromRunToRunAndNotFromPlanToPlan() {
         Network network = Network.define(9, g -> Outputs.of("u", g.uniform(FLOAT32, 0, 1, 16)));
         String u = network.outputs().get("u").name();
-        try (Executor executor = Executor.on(Place.CPU); Executor again = Executor.builder().threads(3).eager().build()) {
+        try (Executor executor = Executor.on(Place.CPU);
+                Executor again = Executor.builder().threads(3).eager().build()) {
             Plan plan = executor.compile(network.main(), feeds(), fetches(u));
             Plan same = again.compile(network.main(), feeds(), fetches(u));
             Tensor first = plan.run().get(u);

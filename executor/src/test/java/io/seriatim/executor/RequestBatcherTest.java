@@ -76,7 +76,8 @@ class RequestBatcherTest {
     /** y = x · w, with a probe of x before. */
     private Plan plan(long... dims) {
         Program program = new Program();
-        program.global().put(VarDesc.of("x", VarType.dense(FLOAT32, dims))).put(VarDesc.of("w", VarType.dense(FLOAT32, 2)).persistent())
+        program.global().put(VarDesc.of("x", VarType.dense(FLOAT32, dims)))
+                .put(VarDesc.of("w", VarType.dense(FLOAT32, 2)).persistent())
                 .put(VarDesc.of("y", VarType.dense(FLOAT32, dims))).add(Probes.of(Probes.CALL, "x", "run"))
                 .add(OpDesc.of("elementwise_mul").in("X", "x").in("Y", "w").out("Out", "y").attr("axis", -1).build());
         return executor.compile(program, feeds("x"), fetches("y"));
@@ -107,7 +108,8 @@ class RequestBatcherTest {
         Caller awaitTurn(RequestBatcher batcher) {
             long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
             while (!batcher.equals(LockSupport.getBlocker(thread))) {
-                assertTrue(thread.isAlive() && System.nanoTime() < end, () -> "It should wait, but is " + thread.getState());
+                assertTrue(thread.isAlive() && System.nanoTime() < end,
+                        () -> "It should wait, but is " + thread.getState());
                 Thread.onSpinWait();
             }
             return this;
@@ -148,7 +150,8 @@ class RequestBatcherTest {
         return callers;
     }
 
-    private void assertAnswered(RequestBatcher batcher, List<Long> runs, Tensor... requests) throws InterruptedException {
+    private void assertAnswered(RequestBatcher batcher, List<Long> runs, Tensor... requests)
+            throws InterruptedException {
         List<Caller> callers = callers(batcher, requests);
         go.countDown();
         for (Caller caller : callers) {
@@ -160,36 +163,42 @@ class RequestBatcherTest {
 
     @Test
     void thoseThatWaitAreOneRun() throws InterruptedException {
-        assertAnswered(RequestBatcher.of(plan(-1, 2), 8, 1), List.of(1L, 2L, 1L), request(0, 1), request(1, 1), request(2, 1),
+        assertAnswered(RequestBatcher.of(plan(-1, 2), 8, 1), List.of(1L, 2L, 1L), request(0, 1), request(1, 1),
+                request(2, 1),
                 request(3, 1));
     }
 
     @Test
     void aBatchHasAPowerOfTwoOfRowsIfThatCanBe() throws InterruptedException {
-        assertAnswered(RequestBatcher.of(plan(-1, 2), 8, 1), List.of(1L, 8L), request(0, 1), request(1, 3), request(2, 1), request(3, 2),
+        assertAnswered(RequestBatcher.of(plan(-1, 2), 8, 1), List.of(1L, 8L), request(0, 1), request(1, 3),
+                request(2, 1), request(3, 2),
                 request(4, 2));
     }
 
     @Test
     void otherwiseARequestIsAlone() throws InterruptedException {
-        assertAnswered(RequestBatcher.of(plan(-1, 2), 8, 1), List.of(1L, 3L, 3L), request(0, 1), request(1, 3), request(2, 3));
+        assertAnswered(RequestBatcher.of(plan(-1, 2), 8, 1), List.of(1L, 3L, 3L), request(0, 1), request(1, 3),
+                request(2, 3));
     }
 
     @Test
     void aBatchHasNoMoreRowsThanItMay() throws InterruptedException {
-        assertAnswered(RequestBatcher.of(plan(-1, 2), 2, 1), List.of(9L, 2L, 2L, 5L), request(0, 9), request(1, 1), request(2, 1),
+        assertAnswered(RequestBatcher.of(plan(-1, 2), 2, 1), List.of(9L, 2L, 2L, 5L), request(0, 9), request(1, 1),
+                request(2, 1),
                 request(3, 1),
                 request(4, 5), request(5, 1));
     }
 
     @Test
     void aRequestWithoutRowsIsJoinedToo() throws InterruptedException {
-        assertAnswered(RequestBatcher.of(plan(-1, 2), 8, 1), List.of(1L, 2L), request(0, 1), request(1, 0), request(2, 2));
+        assertAnswered(RequestBatcher.of(plan(-1, 2), 8, 1), List.of(1L, 2L), request(0, 1), request(1, 0),
+                request(2, 2));
     }
 
     @Test
     void rowsOfAnotherShapeAreAnotherBatch() throws InterruptedException {
-        Tensor[] requests = {request(0, 1), request(1, 2).reshape(1, 2, 2), request(2, 2).reshape(2, 1, 2), request(3, 2).reshape(1, 2, 2)};
+        Tensor[] requests = {request(0, 1), request(1, 2).reshape(1, 2, 2), request(2, 2).reshape(2, 1, 2),
+                request(3, 2).reshape(1, 2, 2)};
         requests[0] = requests[0].reshape(1, 1, 2);
         assertAnswered(RequestBatcher.of(plan(-1, -1, 2), 8, 1), List.of(1L, 2L, 2L), requests);
     }
@@ -258,7 +267,8 @@ class RequestBatcherTest {
         try {
             // One of them runs; the others wait, or run beside it.
             long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
-            while (callers.stream().filter(caller -> batcher.equals(LockSupport.getBlocker(caller.thread))).count() < 7) {
+            while (callers.stream().filter(caller -> batcher.equals(LockSupport.getBlocker(caller.thread)))
+                    .count() < 7) {
                 assertEquals(1, together.get(), "runs at the same time");
                 assertTrue(System.nanoTime() < end, "They should wait");
                 Thread.onSpinWait();
@@ -273,7 +283,10 @@ class RequestBatcherTest {
         assertEquals(List.of(1L, 8L, 1L, 1L, 1L, 1L, 1L, 1L, 1L, 1L), rows);
     }
 
-    /** An error on the thread that has a turn, in a batch of one and of several, before anything of the run: the next that waits has the turn. */
+    /**
+     * An error on the thread that has a turn, in a batch of one and of several, before anything of the run: the next
+     * that waits has the turn.
+     */
     @ParameterizedTest
     @ValueSource(ints = {1, 3})
     void aThreadThatFailsHandsItsTurnOver(int members) throws InterruptedException {
@@ -289,7 +302,8 @@ class RequestBatcherTest {
         };
         try (Executor own = Executor.builder().openRuns(runs).build()) {
             own.scope().set("w", Bits.floats(2, 3));
-            RequestBatcher batcher = RequestBatcher.of(own.compile(plan(-1, 2).program(), feeds("x"), fetches("y")), 4, 1);
+            RequestBatcher batcher = RequestBatcher.of(own.compile(plan(-1, 2).program(), feeds("x"), fetches("y")), 4,
+                    1);
             Tensor[] requests = new Tensor[members + 1];
             for (int i = 0; i < requests.length; i++) {
                 requests[i] = request(i, 1);
@@ -364,7 +378,9 @@ class RequestBatcherTest {
         Plan plan = plan(-1, 2);
         assertThrows(IllegalArgumentException.class, () -> RequestBatcher.of(plan, 0));
         assertThrows(IllegalArgumentException.class, () -> RequestBatcher.of(plan, 1, 0));
-        assertMessage("Requests cannot be joined, since feed 'x' has no rows: its first dimension must be unknown (-1), but it is ",
+        assertMessage(
+                "Requests cannot be joined, since feed 'x' has no rows: its first dimension must be unknown (-1), "
+                        + "but it is ",
                 plan(1, 2));
         Network training = Network.define(1, g -> {
             Value loss = g.linear(g.data("x", FLOAT32, -1, 2), 1).square().mean();
@@ -382,7 +398,8 @@ class RequestBatcherTest {
     }
 
     private static void assertMessage(String beginning, Plan plan) {
-        String message = String.valueOf(assertThrows(IllegalArgumentException.class, () -> RequestBatcher.of(plan, 4)).getMessage());
+        String message = String
+                .valueOf(assertThrows(IllegalArgumentException.class, () -> RequestBatcher.of(plan, 4)).getMessage());
         assertTrue(message.startsWith(beginning), message);
     }
 
@@ -396,7 +413,8 @@ class RequestBatcherTest {
         IllegalStateException e = assertThrows(IllegalStateException.class,
                 () -> (joined ? batcher.prepare(request(0, 1)).counts() : batcher.run(request(0, 2))).toString());
         String message = String.valueOf(e.getMessage());
-        assertTrue(message.startsWith("Requests cannot be joined: fetch '" + y + "' must have a row for each"), message);
+        assertTrue(message.startsWith("Requests cannot be joined: fetch '" + y + "' must have a row for each"),
+                message);
     }
 
     /** Several threads with requests of several sizes, each of which gets its own rows. */

@@ -12,7 +12,10 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 
-/** What a process holds: buffers of a device, and threads. Taken before a test, it says afterwards what was not given back. */
+/**
+ * What a process holds: buffers of a device, and threads. Taken before a test, it says afterwards what was not given
+ * back.
+ */
 final class Resources {
     private static final int COLLECTIONS = 20;
     private static final long PATIENCE_MILLIS = 500;
@@ -53,8 +56,10 @@ final class Resources {
 
     /** The names of threads that are there by themselves, without those that come and go with the process. */
     private static Set<String> threads() {
-        return Thread.getAllStackTraces().keySet().stream().filter(thread -> !thread.isDaemon() || thread.getName().contains("executor"))
-                .map(thread -> thread.getName() + " #" + thread.threadId()).collect(Collectors.toCollection(TreeSet::new));
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> !thread.isDaemon() || thread.getName().contains("executor"))
+                .map(thread -> thread.getName() + " #" + thread.threadId())
+                .collect(Collectors.toCollection(TreeSet::new));
     }
 
     /** As much memory is in use as before, and no more threads are there. */

@@ -13,7 +13,8 @@ class RunOnceTest {
     @Test
     void aProgramThatRunsOnceKeepsItsOrderWithSeveralThreads() {
         // The startup program of a recurrent layer fills parameters and then joins them.
-        Network network = Network.define(5, g -> Outputs.of("y", g.layers().lstm(8, 6).apply(g.data("x", DType.FLOAT32, 2, 5, 8))));
+        Network network = Network.define(5,
+                g -> Outputs.of("y", g.layers().lstm(8, 6).apply(g.data("x", DType.FLOAT32, 2, 5, 8))));
         try (Executor one = Executor.on(Place.CPU)) {
             one.run(network.startup());
             for (int i = 0; i < 20; i++) {
@@ -21,7 +22,8 @@ class RunOnceTest {
                     two.run(network.startup());
                     assertEquals(one.scope().names(), two.scope().names());
                     for (String name : one.scope().names()) {
-                        assertArrayEquals(one.scope().get(name).toFloatArray(), two.scope().get(name).toFloatArray(), name + ", run " + i);
+                        assertArrayEquals(one.scope().get(name).toFloatArray(), two.scope().get(name).toFloatArray(),
+                                name + ", run " + i);
                     }
                 }
             }

@@ -30,7 +30,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Runs that are called beside runs that are pushed, on one engine that all of them need: nobody waits in a way that keeps the others from going on. */
+/**
+ * Runs that are called beside runs that are pushed, on one engine that all of them need: nobody waits in a way that
+ * keeps the others from going on.
+ */
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class SharedEngineTest {
     private static final long LIMIT_SECONDS = 20;
@@ -58,9 +61,11 @@ class SharedEngineTest {
     /** count += x, with a probe before. */
     private static Program counting() {
         Program program = new Program();
-        program.global().put(VarDesc.of("x", VarType.dense(FLOAT32, 1))).put(VarDesc.of("count", VarType.dense(FLOAT32, 1)).persistent())
+        program.global().put(VarDesc.of("x", VarType.dense(FLOAT32, 1)))
+                .put(VarDesc.of("count", VarType.dense(FLOAT32, 1)).persistent())
                 .put(VarDesc.of("after", VarType.dense(FLOAT32, 1))).add(Probes.of(Probes.CALL, "count", "between"))
-                .add(OpDesc.of("elementwise_add").in("X", "count").in("Y", "x").out("Out", "count").attr("axis", -1).build())
+                .add(OpDesc.of("elementwise_add").in("X", "count").in("Y", "x").out("Out", "count").attr("axis", -1)
+                        .build())
                 .add(OpDesc.of("assign").in("X", "count").out("Out", "after").build());
         return program;
     }
@@ -77,7 +82,10 @@ class SharedEngineTest {
         return result;
     }
 
-    /** The first is called and stands in the middle, until others are pushed, which fill the engine if there is little room. */
+    /**
+     * The first is called and stands in the middle, until others are pushed, which fill the engine if there is little
+     * room.
+     */
     @ParameterizedTest
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = {"SHUFFLED", "NAIVE"})
     void aRunThatIsCalledBesideRunsThatArePushed(Kind kind) throws Exception {
@@ -131,7 +139,10 @@ class SharedEngineTest {
         }
     }
 
-    /** From several threads at once, on every engine. Each run sees the count whole: no run happens in the middle of another. */
+    /**
+     * From several threads at once, on every engine. Each run sees the count whole: no run happens in the middle of
+     * another.
+     */
     @ParameterizedTest
     @EnumSource
     void manyOfBoth(Kind kind) throws Exception {
@@ -167,7 +178,8 @@ class SharedEngineTest {
     @Test
     void aWorkerThatWaitsForTheScopeIsReplaced() throws Exception {
         CountDownLatch inside = new CountDownLatch(1);
-        try (Engine engine = Engine.builder().workers(Lane.CPU, 1).build(); Executor executor = Executor.builder().build()) {
+        try (Engine engine = Engine.builder().workers(Lane.CPU, 1).build();
+                Executor executor = Executor.builder().build()) {
             CompletableFuture<Integer> needed = new CompletableFuture<>();
             Plan plan = executor.compile(counting(), feeds("x"), fetches("after"));
             Scope scope = new Scope().set("count", Bits.floats(0));
@@ -190,7 +202,8 @@ class SharedEngineTest {
     @Test
     void aReaderReadsAheadOnAFullEngine() throws Exception {
         Network network = Network
-                .define(g -> Outputs.of("y", g.reader("data", Map.of("x", VarType.TensorType.of(FLOAT32, -1))).getFirst().times(2)));
+                .define(g -> Outputs.of("y",
+                        g.reader("data", Map.of("x", VarType.TensorType.of(FLOAT32, -1))).getFirst().times(2)));
         String y = network.outputs().get("y").name();
         CountDownLatch full = new CountDownLatch(1);
         try (Engine engine = Engine.builder().pooled(1).maxPending(2).build();
@@ -217,16 +230,19 @@ class SharedEngineTest {
 
     /** count += the reader's batch. */
     private static Program countingWhatIsRead() {
-        Program program = Network.define(g -> Outputs.of("x", g.reader("data", Map.of("x", VarType.TensorType.of(FLOAT32, 1))).getFirst()))
+        Program program = Network.define(
+                g -> Outputs.of("x", g.reader("data", Map.of("x", VarType.TensorType.of(FLOAT32, 1))).getFirst()))
                 .main().copy();
         String x = program.global().ops().getLast().output("Out").getFirst();
         program.global().put(VarDesc.of("count", VarType.dense(FLOAT32, 1)).persistent())
-                .add(OpDesc.of("elementwise_add").in("X", "count").in("Y", x).out("Out", "count").attr("axis", -1).build());
+                .add(OpDesc.of("elementwise_add").in("X", "count").in("Y", x).out("Out", "count").attr("axis", -1)
+                        .build());
         return program;
     }
 
     /**
-     * An engine is full of operations that wait for the scope, whose holder is outside of the engine and reads ahead on it: no push under the scope's lock may wait for room.
+     * An engine is full of operations that wait for the scope, whose holder is outside of the engine and reads ahead on
+     * it: no push under the scope's lock may wait for room.
      */
     @ParameterizedTest
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = {"SHUFFLED", "NAIVE"})
@@ -243,7 +259,8 @@ class SharedEngineTest {
                 inside.countDown();
                 full.await();
             });
-            // Holds the lock until the engine is full, so that the run that reads and the operations all wait for it, in this order.
+            // Holds the lock until the engine is full, so that the run that reads and the operations all wait for it,
+            // in this order.
             CompletableFuture<Results> first = started(() -> counts.run(scope, Bits.floats(100)));
             inside.await();
             CompletableFuture<Results> reading = new CompletableFuture<>();
@@ -277,7 +294,10 @@ class SharedEngineTest {
         }
     }
 
-    /** A run that is interrupted while another is on the scope has done nothing, and the engine's worker is not interrupted after it. */
+    /**
+     * A run that is interrupted while another is on the scope has done nothing, and the engine's worker is not
+     * interrupted after it.
+     */
     @Test
     void aRunThatWaitsCanBeInterrupted() throws Exception {
         CountDownLatch inside = new CountDownLatch(1);
@@ -286,7 +306,8 @@ class SharedEngineTest {
             inside.countDown();
             go.await();
         });
-        try (Engine engine = Engine.builder().workers(Lane.CPU, 1).build(); Executor executor = Executor.builder().engine(engine).build()) {
+        try (Engine engine = Engine.builder().workers(Lane.CPU, 1).build();
+                Executor executor = Executor.builder().engine(engine).build()) {
             Plan plan = executor.compile(counting(), feeds("x"), fetches("after"));
             Scope scope = new Scope().set("count", Bits.floats(0));
             CompletableFuture<Results> first = started(() -> plan.run(scope, Bits.floats(1)));
@@ -306,7 +327,8 @@ class SharedEngineTest {
             go.countDown();
             assertEquals(1, first.get(LIMIT_SECONDS, TimeUnit.SECONDS).scalar("after"));
             assertEquals(3, plan.run(scope, Bits.floats(2)).scalar("after"));
-            assertFalse(engine.op("after").call(() -> Thread.currentThread().isInterrupted()).get(LIMIT_SECONDS, TimeUnit.SECONDS));
+            assertFalse(engine.op("after").call(() -> Thread.currentThread().isInterrupted()).get(LIMIT_SECONDS,
+                    TimeUnit.SECONDS));
         }
     }
 }

@@ -22,7 +22,9 @@ import java.util.function.BiFunction;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A training step makes no objects but its results and a few small ones for each task, however large its tensors are. */
+/**
+ * A training step makes no objects but its results and a few small ones for each task, however large its tensors are.
+ */
 class StepAllocationTest {
     private static final int WARM_UP = 30;
     private static final int RUNS = 20;
@@ -72,7 +74,8 @@ class StepAllocationTest {
             }
             long bytes = (threads.getCurrentThreadAllocatedBytes() - before) / RUNS;
             int tasks = plan.specialisation(executor.scope(), x).tasks().size();
-            assertTrue(bytes < A_RUN + A_TASK * tasks, () -> name + " allocates " + bytes + " bytes a step of " + tasks + " tasks");
+            assertTrue(bytes < A_RUN + A_TASK * tasks,
+                    () -> name + " allocates " + bytes + " bytes a step of " + tasks + " tasks");
         }
     }
 }

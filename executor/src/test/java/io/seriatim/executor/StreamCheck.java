@@ -8,8 +8,9 @@ import java.util.BitSet;
 import java.util.List;
 
 /**
- * Finds out from streams and events alone what has ended when a task begins on its device, or on the host: what is before it on its stream, what its stream or the host waits for, and what tasks of the host
- * that come before it have waited for.
+ * Finds out from streams and events alone what has ended when a task begins on its device, or on the host: what is
+ * before it on its stream, what its stream or the host waits for, and what tasks of the host that come before it have
+ * waited for.
  */
 final class StreamCheck {
     private final CompiledPlan plan;
@@ -106,6 +107,7 @@ final class StreamCheck {
             told.set(other);
         }
         known.stream().filter(other -> streams.stream()[other] >= 0 && !told.get(other))
-                .forEach(other -> violations.add("the thread of task " + task + " does not hear that task " + other + " has ended"));
+                .forEach(other -> violations
+                        .add("the thread of task " + task + " does not hear that task " + other + " has ended"));
     }
 }

@@ -34,7 +34,8 @@ class UnfetchedLoopsTest {
     }
 
     private static List<String> operations(Plan plan) {
-        return plan.specialisation(plan.executor().scope(), Bits.floats(1, 2)).tasks().stream().flatMap(task -> task.operations().stream())
+        return plan.specialisation(plan.executor().scope(), Bits.floats(1, 2)).tasks().stream()
+                .flatMap(task -> task.operations().stream())
                 .map(access -> access.op().type()).toList();
     }
 
@@ -42,7 +43,8 @@ class UnfetchedLoopsTest {
     private static Network endless() {
         return Network.define(g -> {
             Value x = g.data("x", FLOAT32, -1);
-            g.whileLoop(v -> List.of(v.getFirst().lessThan(g.full(INT64, 5, 1))), v -> List.of(v.getFirst().minus(1), v.get(1).plus(x)),
+            g.whileLoop(v -> List.of(v.getFirst().lessThan(g.full(INT64, 5, 1))),
+                    v -> List.of(v.getFirst().minus(1), v.get(1).plus(x)),
                     g.full(INT64, 0, 1), x.times(1));
             return Outputs.of("y", x.times(2));
         });
@@ -81,7 +83,8 @@ class UnfetchedLoopsTest {
             Value x = g.data("x", FLOAT32, -1);
             List<Value> loop = g.whileLoop(v -> List.of(v.getFirst().lessThan(g.full(INT64, 5, 1))),
                     v -> List.of(v.getFirst().plus(1), v.get(1).plus(x)), g.full(INT64, 0, 1), x.times(1));
-            return Outputs.of("y", x.times(2), "count", loop.getFirst(), "sum", loop.get(1)).and("after", loop.get(1).times(10));
+            return Outputs.of("y", x.times(2), "count", loop.getFirst(), "sum", loop.get(1)).and("after",
+                    loop.get(1).times(10));
         });
         try (Executor executor = Executor.builder().build()) {
             for (String output : List.of("count", "sum", "after")) {
@@ -110,7 +113,8 @@ class UnfetchedLoopsTest {
             Value w = g.op("fill_constant").attr("shape", new long[]{1}).attr("dtype", 5).attr("value", 0f).one("Out");
             g.whileLoop(v -> List.of(v.getFirst().lessThan(g.full(INT64, 3, 1))), v -> {
                 switch (what) {
-                    case "print" -> g.op("print").in("In", x).attr("first_n", 1).attr("message", "").attr("summarize", 1).one("Out");
+                    case "print" -> g.op("print").in("In", x).attr("first_n", 1).attr("message", "")
+                            .attr("summarize", 1).one("Out");
                     case "persistable" -> g.op("scale").in("X", x).to("Out", w).attr("scale", 2f).append();
                     default -> g.op(Probes.CALL).in("X", x).attr("key", "in the loop").one("Out");
                 }

@@ -55,7 +55,8 @@ class UnknownOperationsTest {
         Block inner = program.addBlock(0, null);
         inner.add(OpDesc.of("hidden").in("X", "x").out("Out", "z").build());
         global.add(Probes.of(Probes.CALL, "x", "computed")).add(OpDesc.of("first").in("X", "x").out("Out", "y").build())
-                .add(OpDesc.of("second").in("X", "y").out("Out", "y").build()).add(OpDesc.of("first").in("X", "y").out("Out", "y").build())
+                .add(OpDesc.of("second").in("X", "y").out("Out", "y").build())
+                .add(OpDesc.of("first").in("X", "y").out("Out", "y").build())
                 .add(OpDesc.of("conditional_block").in("Cond", "no").out("Out", "z").out("Scope")
                         .attr("sub_block", new Attribute.BlockRef(inner.index())).build());
         return program;
@@ -65,7 +66,8 @@ class UnknownOperationsTest {
         String message = String.valueOf(assertThrows(IllegalArgumentException.class, call::run).getMessage());
         assertTrue(message.contains("'first' (operation 1 of block 0, 2 in all), 'second' (operation 2 of block 0), "
                 + "'hidden' (operation 0 of block 1)"), message);
-        assertTrue(message.contains("3 operation types are not known") && message.contains("docs/operations.md"), message);
+        assertTrue(message.contains("3 operation types are not known") && message.contains("docs/operations.md"),
+                message);
     }
 
     @Test
@@ -96,7 +98,10 @@ class UnknownOperationsTest {
         });
     }
 
-    /** A probe, then operations that their attributes forbid, one twice and one in a block that may never run; and two types that are not known. */
+    /**
+     * A probe, then operations that their attributes forbid, one twice and one in a block that may never run; and two
+     * types that are not known.
+     */
     private static Program refusedProgram() {
         Program program = new Program();
         Block global = program.global();
@@ -113,7 +118,8 @@ class UnknownOperationsTest {
                 .add(OpDesc.of("c_broadcast").in("X", "y").out("Out", "y").attr("nranks", 4).build())
                 .add(OpDesc.of("c_allgather").in("X", "y").out("Out", "y").attr("nranks", 1).build())
                 .add(OpDesc.of("c_sync_comm_stream").in("X", "y").out("Out", "y").build())
-                .add(OpDesc.of("grid_sampler").in("X", "x").in("Grid", "x").out("Output", "z").attr("mode", "bicubic").build())
+                .add(OpDesc.of("grid_sampler").in("X", "x").in("Grid", "x").out("Output", "z").attr("mode", "bicubic")
+                        .build())
                 .add(OpDesc.of("unique").in("X", "x").out("Out", "z").attr("is_sorted", false).build())
                 .add(OpDesc.of("renorm").in("X", "x").out("Out", "z").attr("p", 2f).attr("axis", 0).build())
                 .add(OpDesc.of("conditional_block").in("Cond", "no").out("Out", "z").out("Scope")
@@ -124,10 +130,12 @@ class UnknownOperationsTest {
     private static void assertRefused(Runnable call) {
         String message = String.valueOf(assertThrows(IllegalArgumentException.class, call::run).getMessage());
         for (String part : List.of("one operation type is not known: 'first' (operation 2 of block 0)",
-                "Besides, 7 operations cannot be run as given: 'c_allreduce_sum' (operation 1 of block 0, 2 in all): it is among a number of "
+                "Besides, 7 operations cannot be run as given: 'c_allreduce_sum' (operation 1 of block 0, 2 in "
+                        + "all): it is among a number of "
                         + "ranks that the program does not say (ring 2)",
                 "'c_broadcast' (operation 4 of block 0): it is among 4 ranks (ring 0)",
-                "'grid_sampler' (operation 7 of block 0): the attribute 'mode' must be one of [bilinear, nearest], but is 'bicubic'",
+                "'grid_sampler' (operation 7 of block 0): the attribute 'mode' must be one of [bilinear, nearest], "
+                        + "but is 'bicubic'",
                 "'unique' (operation 8 of block 0): only the sorted elements",
                 "'renorm' (operation 9 of block 0): the attribute 'max_norm' is not given",
                 "'send_v2' (operation 0 of block 1): it sends to rank 3")) {
@@ -143,7 +151,8 @@ class UnknownOperationsTest {
             assertRefused(() -> executor.run(refusedProgram()));
             assertRefused(() -> executor.run(refusedProgram(), Map.of("x", Bits.floats(1)), fetches("y")));
         }
-        assertRefused(() -> Interpreter.of(Kernels.system()).run(refusedProgram(), Map.of("x", Bits.floats(1)), List.of("y")));
+        assertRefused(() -> Interpreter.of(Kernels.system()).run(refusedProgram(), Map.of("x", Bits.floats(1)),
+                List.of("y")));
         Program model = refusedProgram();
         model.global().put(new VarDesc("fetch", new VarType.Other(VarType.FETCH_LIST), true, null, null, null))
                 .add(OpDesc.of("fetch").in("X", "y").out("Out", "fetch").attr("col", 0).build());
@@ -172,13 +181,16 @@ class UnknownOperationsTest {
     @Test
     void oneIsNamedAlone() {
         Program program = new Program();
-        program.global().put(VarDesc.of("x", VarType.dense(FLOAT32, -1))).add(OpDesc.of("only").in("X", "x").out("Out", "x").build());
+        program.global().put(VarDesc.of("x", VarType.dense(FLOAT32, -1)))
+                .add(OpDesc.of("only").in("X", "x").out("Out", "x").build());
         try (Executor executor = Executor.builder().build()) {
             String message = String.valueOf(
-                    assertThrows(IllegalArgumentException.class, () -> executor.compile(program, feeds("x"), fetches("x"))).getMessage());
+                    assertThrows(IllegalArgumentException.class,
+                            () -> executor.compile(program, feeds("x"), fetches("x"))).getMessage());
             assertTrue(
                     message.startsWith(
-                            "The program cannot be run, since one operation type is not known: 'only' (operation 0 of block 0). "),
+                            "The program cannot be run, since one operation type is not known: 'only' (operation 0 "
+                                    + "of block 0). "),
                     message);
         }
     }

@@ -32,8 +32,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
 /**
- * What batches of ever other sizes leave behind. The short form counts what kernels hold off the heap, which does not depend on the machine; with {@code -Pfull} the resident memory of the process is measured
- * over many runs.
+ * What batches of ever other sizes leave behind. The short form counts what kernels hold off the heap, which does not
+ * depend on the machine; with {@code -Pfull} the resident memory of the process is measured over many runs.
  */
 class VaryingShapesTest {
     private static final int SHAPES = 25;
@@ -160,7 +160,8 @@ class VaryingShapesTest {
                         Stream.of("com/google/protobuf/CodedOutputStream.class",
                                 "org/bytedeco/dnnl/" + status.platform() + "/libdnnl.so.3"))
                 .map(VaryingShapesTest::placeOf).distinct().collect(Collectors.joining(File.pathSeparator));
-        List<String> command = List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xms160m", "-Xmx160m",
+        List<String> command = List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xms160m",
+                "-Xmx160m",
                 "-XX:+AlwaysPreTouch", "--enable-native-access=ALL-UNNAMED", "-cp", classPath,
                 ManyShapes.class.getName(), System.getProperty("seriatim.soak.runs", "100000"));
         Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
@@ -173,7 +174,8 @@ class VaryingShapesTest {
     private static String placeOf(String file) {
         String url = String.valueOf(VaryingShapesTest.class.getResource('/' + file));
         String place = url.substring(0, url.length() - file.length());
-        return Path.of(URI.create(place.startsWith("jar:") ? place.substring("jar:".length(), place.length() - "!/".length()) : place))
+        return Path.of(URI.create(
+                place.startsWith("jar:") ? place.substring("jar:".length(), place.length() - "!/".length()) : place))
                 .toString();
     }
 }

@@ -13,7 +13,10 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Predicate;
 
-/** Sums gradients that several operations compute: each gets a name of its own, and a sum stands before the first that reads the variable, or at the end. */
+/**
+ * Sums gradients that several operations compute: each gets a name of its own, and a sum stands before the first that
+ * reads the variable, or at the end.
+ */
 final class Accumulation {
     private final List<OpDesc> ops;
     private final int block;
@@ -77,7 +80,8 @@ final class Accumulation {
                 if (!name.contains(GradientRule.SUFFIX)) {
                     continue;
                 }
-                // What an operation changes in place it has summed up itself; what came in from outside of the block is a part from then on.
+                // What an operation changes in place it has summed up itself; what came in from outside of the block is
+                // a part from then on.
                 if (!read.contains(name)) {
                     output(index, slot, j, name);
                 } else if (parts.putIfAbsent(name, new ArrayList<>(List.of(name))) == null) {
@@ -112,7 +116,8 @@ final class Accumulation {
                         : replaced(ops.get(i), name, renamed));
             }
             sums.values().forEach(
-                    list -> list.replaceAll(op -> entering.contains(op) ? entering(op, name, renamed) : replaced(op, name, renamed)));
+                    list -> list.replaceAll(
+                            op -> entering.contains(op) ? entering(op, name, renamed) : replaced(op, name, renamed)));
             renameBefore(index, slot, place, name, renamed);
         }
         String renamed = fresh(name);
@@ -174,7 +179,8 @@ final class Accumulation {
             String sum = all.getFirst();
             for (int i = 1; i < all.size(); i++) {
                 String to = i == all.size() - 1 ? name : name + "@ADD@" + i;
-                list.add(OpDesc.of("grad_add").in("X", sum).in("Y", all.get(i)).out("Out", to).attr(Roles.SCOPE, "").build());
+                list.add(OpDesc.of("grad_add").in("X", sum).in("Y", all.get(i)).out("Out", to).attr(Roles.SCOPE, "")
+                        .build());
                 sum = to;
             }
         }

@@ -96,14 +96,16 @@ public final class Adam extends Optimizer {
 
     @Override
     List<Accumulator> accumulators() {
-        return List.of(new Accumulator("moment1", "Moment1", 0, false, true), new Accumulator("moment2", "Moment2", 0, false, true),
+        return List.of(new Accumulator("moment1", "Moment1", 0, false, true),
+                new Accumulator("moment2", "Moment2", 0, false, true),
                 new Accumulator("beta1_pow_acc", "Beta1Pow", beta1, true, true),
                 new Accumulator("beta2_pow_acc", "Beta2Pow", beta2, true, true));
     }
 
     @Override
     void attributes(OpDesc.Builder op, String parameter, @Nullable Decay decay) {
-        op.in("Beta1Tensor").in("Beta2Tensor").in("EpsilonTensor").attr("beta1", (float) beta1).attr("beta2", (float) beta2)
+        op.in("Beta1Tensor").in("Beta2Tensor").in("EpsilonTensor").attr("beta1", (float) beta1)
+                .attr("beta2", (float) beta2)
                 .attr("epsilon", (float) epsilon).attr("lazy_mode", lazy).attr("min_row_size_to_use_multithread", 1000L)
                 .attr("use_global_beta_pow", false);
     }

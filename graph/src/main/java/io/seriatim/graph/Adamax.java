@@ -83,7 +83,8 @@ public final class Adamax extends Optimizer {
 
     @Override
     List<Accumulator> accumulators() {
-        return List.of(new Accumulator("moment", "Moment", 0, false, true), new Accumulator("inf_norm", "InfNorm", 0, false, true),
+        return List.of(new Accumulator("moment", "Moment", 0, false, true),
+                new Accumulator("inf_norm", "InfNorm", 0, false, true),
                 new Accumulator("beta1_pow_acc", "Beta1Pow", beta1, true, false));
     }
 

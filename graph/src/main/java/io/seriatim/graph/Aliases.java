@@ -8,7 +8,9 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Stream;
 
-/** Which operations make variables share memory: {@code coalesce_tensor}, {@code share_data} and {@code share_buffer}. */
+/**
+ * Which operations make variables share memory: {@code coalesce_tensor}, {@code share_data} and {@code share_buffer}.
+ */
 public final class Aliases {
     private Aliases() {
     }
@@ -36,7 +38,8 @@ public final class Aliases {
     }
 
     /**
-     * The variables that a block has share memory, and overwrites before it reads them: each run makes them anew, as if none had been before.
+     * The variables that a block has share memory, and overwrites before it reads them: each run makes them anew, as if
+     * none had been before.
      *
      * @param block
      *            a program's first block
@@ -51,7 +54,8 @@ public final class Aliases {
             op.inputNames().stream().filter(all::contains).forEach(met::add);
             op.attributes().stream().flatMap(each -> each.value().blocks().stream())
                     .flatMap(index -> block.program().block(index).ops().stream())
-                    .flatMap(inner -> Stream.concat(inner.inputNames().stream(), inner.outputNames().stream())).forEach(met::add);
+                    .flatMap(inner -> Stream.concat(inner.inputNames().stream(), inner.outputNames().stream()))
+                    .forEach(met::add);
             op.outputNames().stream().filter(name -> all.contains(name) && met.add(name)).forEach(anew::add);
         }
         return anew;
@@ -81,7 +85,8 @@ public final class Aliases {
     }
 
     /**
-     * Refuses what cannot be known in time: a block within others that makes variables around it share memory, since it may run or not.
+     * Refuses what cannot be known in time: a block within others that makes variables around it share memory, since it
+     * may run or not.
      *
      * @param program
      *            what is to be run
@@ -94,8 +99,10 @@ public final class Aliases {
                 OpDesc op = block.ops().get(i);
                 for (String name : made(op)) {
                     if (block.var(name) == null) {
-                        throw new IllegalArgumentException("Block " + block.index() + ", operation " + i + " (" + op.type()
-                                + ") makes '" + name + "' share memory, which is declared outside of the block, and the block may be run or"
+                        throw new IllegalArgumentException("Block " + block.index() + ", operation " + i + " ("
+                                + op.type()
+                                + ") makes '" + name
+                                + "' share memory, which is declared outside of the block, and the block may be run or"
                                 + " not: make variables share memory in the block that declares them");
                     }
                 }

@@ -39,7 +39,9 @@ public final class AllowedFiles {
             return new AllowedFiles(ConfinedFolder.of(folder));
         } catch (IOException e) {
             throw new IllegalArgumentException(
-                    "The folder " + folder + ", whose files programs may read and write, must be there, but is not a folder: make it first",
+                    "The folder " + folder
+                            + ", whose files programs may read and write, must be there, but is not a folder: make "
+                            + "it first",
                     e);
         }
     }
@@ -59,7 +61,8 @@ public final class AllowedFiles {
             for (int i = 0; i < block.ops().size(); i++) {
                 String problem = problem(block.ops().get(i));
                 if (problem != null && refused.size() < NAMED) {
-                    refused.add("block " + block.index() + ", operation " + i + " (" + block.ops().get(i).type() + "): " + problem);
+                    refused.add("block " + block.index() + ", operation " + i + " (" + block.ops().get(i).type() + "): "
+                            + problem);
                 } else if (problem != null) {
                     more++;
                 }
@@ -68,8 +71,10 @@ public final class AllowedFiles {
         if (!refused.isEmpty()) {
             throw new FilesNotAllowedException("The program "
                     + (folder == null ? "reads or writes files" : "names other files than those of " + folder.path())
-                    + ", which its caller must allow: " + String.join("; ", refused) + (more == 0 ? "" : "; and " + more + " more")
-                    + ". Allow a folder with --allow-files DIR or Executor.builder().files(DIR), and only for a program that you trust with it");
+                    + ", which its caller must allow: " + String.join("; ", refused)
+                    + (more == 0 ? "" : "; and " + more + " more")
+                    + ". Allow a folder with --allow-files DIR or Executor.builder().files(DIR), and only for a "
+                    + "program that you trust with it");
         }
     }
 
@@ -99,7 +104,8 @@ public final class AllowedFiles {
     ConfinedFolder folder(OpDesc op) {
         ConfinedFolder allowed = folder;
         if (allowed == null) {
-            throw new FilesNotAllowedException("Operation '" + op.type() + "' reads or writes a file, which its caller must allow");
+            throw new FilesNotAllowedException(
+                    "Operation '" + op.type() + "' reads or writes a file, which its caller must allow");
         }
         return allowed;
     }

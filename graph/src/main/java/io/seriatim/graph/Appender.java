@@ -11,7 +11,10 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Puts operations at the end of a block as Paddle does: with all attributes, and with what is inferred of their outputs written into the variables. */
+/**
+ * Puts operations at the end of a block as Paddle does: with all attributes, and with what is inferred of their outputs
+ * written into the variables.
+ */
 final class Appender {
     private Appender() {
     }

@@ -262,7 +262,8 @@ public sealed interface Attribute {
      * The attribute of a Java value.
      *
      * @param value
-     *            an attribute; an Integer, Long, Float, Double, Boolean or String; an int[], long[], float[], double[], boolean[] or String[]; a Block
+     *            an attribute; an Integer, Long, Float, Double, Boolean or String; an int[], long[], float[], double[],
+     *            boolean[] or String[]; a Block
      * @return its attribute
      * @throws IllegalArgumentException
      *             if there is none

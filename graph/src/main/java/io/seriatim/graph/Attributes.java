@@ -27,7 +27,8 @@ final class Attributes {
             case String[] texts -> new Attribute.Texts(List.of(texts));
             case Block block -> new Attribute.BlockRef(block.index());
             default -> throw new IllegalArgumentException("There is no attribute of " + value.getClass().getName()
-                    + "; give an Integer, Long, Float, Double, Boolean, String, an array of them, a Block or an Attribute");
+                    + "; give an Integer, Long, Float, Double, Boolean, String, an array of them, a Block or an "
+                    + "Attribute");
         };
     }
 
@@ -54,7 +55,8 @@ final class Attributes {
             case Attribute.Text(String value) -> quoted(value);
             case Attribute.Ints(List<Integer> value) -> value.toString();
             case Attribute.Reals(List<Float> value) -> value.toString();
-            case Attribute.Texts(List<String> value) -> value.stream().map(Attributes::quoted).collect(Collectors.joining(", ", "[", "]"));
+            case Attribute.Texts(List<String> value) ->
+                value.stream().map(Attributes::quoted).collect(Collectors.joining(", ", "[", "]"));
             case Attribute.Bool(boolean value) -> Boolean.toString(value);
             case Attribute.Bools(List<Boolean> value) -> value.toString();
             case Attribute.BlockRef(int index) -> "block " + index;
@@ -76,7 +78,8 @@ final class Attributes {
             case Attribute.ScalarNumber.OfBool(boolean value) -> Boolean.toString(value);
             case Attribute.ScalarNumber.OfLong(long value) -> Long.toString(value);
             case Attribute.ScalarNumber.OfDouble(double value) -> Double.toString(value);
-            case Attribute.ScalarNumber.OfComplex(double real, double imaginary) -> real + (imaginary < 0 ? "" : "+") + imaginary + "i";
+            case Attribute.ScalarNumber.OfComplex(double real, double imaginary) ->
+                real + (imaginary < 0 ? "" : "+") + imaginary + "i";
         };
     }
 

@@ -15,8 +15,10 @@ import org.jspecify.annotations.Nullable;
  * Adds the operations that compute gradients, with the names and in the order of Paddle.
  *
  * <p>
- * The steps: the operations on the way from what may have a gradient to the target ({@link OpPath}); for each, backwards, the operations of its gradient, those of its blocks first; sums where a
- * variable has several ({@link Accumulation}); pruning of what no one wants, and zeros for what no one computes ({@link GradientPruning}); at last the variables, with what is inferred of them.
+ * The steps: the operations on the way from what may have a gradient to the target ({@link OpPath}); for each,
+ * backwards, the operations of its gradient, those of its blocks first; sums where a variable has several
+ * ({@link Accumulation}); pruning of what no one wants, and zeros for what no one computes ({@link GradientPruning});
+ * at last the variables, with what is inferred of them.
  */
 final class Backward {
     private final Program program;
@@ -35,10 +37,12 @@ final class Backward {
         this.maxChainedAdditions = maxChainedAdditions;
         this.reads = new GradientReads(program);
         this.call = program.nextGradientCall();
-        this.firstCall = call == 1 && program.global().vars().stream().noneMatch(desc -> desc.name().contains(GradientRule.SUFFIX));
+        this.firstCall = call == 1
+                && program.global().vars().stream().noneMatch(desc -> desc.name().contains(GradientRule.SUFFIX));
         for (Block block : program.blocks()) {
             Set<String> stopped = new HashSet<>();
-            block.vars().stream().filter(VarDesc::stopsGradient).forEach(desc -> stopped.add(GradientRule.gradient(desc.name())));
+            block.vars().stream().filter(VarDesc::stopsGradient)
+                    .forEach(desc -> stopped.add(GradientRule.gradient(desc.name())));
             unwanted.put(block.index(), stopped);
         }
     }
@@ -114,17 +118,20 @@ final class Backward {
     }
 
     /** Gradients of some variables with regard to others. Returns the gradients' names; null where there is none. */
-    static List<@Nullable String> gradients(Program program, List<String> targets, List<@Nullable String> targetGradients,
+    static List<@Nullable String> gradients(Program program, List<String> targets,
+            List<@Nullable String> targetGradients,
             List<String> inputs, Set<String> noGradient) {
         Backward backward = new Backward(program, 0);
         return backward.ofTargets(targets, targetGradients, inputs, noGradient);
     }
 
-    private List<@Nullable String> ofTargets(List<String> targets, List<@Nullable String> targetGradients, List<String> inputs,
+    private List<@Nullable String> ofTargets(List<String> targets, List<@Nullable String> targetGradients,
+            List<String> inputs,
             Set<String> noGradient) {
         if (!targetGradients.isEmpty() && targetGradients.size() != targets.size()) {
-            throw new IllegalArgumentException("Each target has a gradient of its own, or none is given, but there are " + targets.size()
-                    + " targets and " + targetGradients.size() + " gradients");
+            throw new IllegalArgumentException(
+                    "Each target has a gradient of its own, or none is given, but there are " + targets.size()
+                            + " targets and " + targetGradients.size() + " gradients");
         }
         Block block = program.global();
         Set<String> stopped = stopped(block, noGradient);
@@ -155,14 +162,18 @@ final class Backward {
         return path.stream().anyMatch(op -> op.inputNames().contains(target));
     }
 
-    /** The gradient that a target starts with. One that is not the target's only gradient is computed by an operation, so that it is summed with the others. */
+    /**
+     * The gradient that a target starts with. One that is not the target's only gradient is computed by an operation,
+     * so that it is summed with the others.
+     */
     private String seed(Block block, String target, @Nullable String given, boolean read, List<OpDesc> fills) {
         VarDesc desc = block.get(target);
         if (given != null) {
             VarDesc gradient = block.get(given);
             if (!gradient.tensor().equals(desc.tensor())) {
-                throw new IllegalArgumentException("The gradient '" + given + "' of target '" + target + "' must be " + desc.tensor()
-                        + " as the target is, but is " + gradient.tensor());
+                throw new IllegalArgumentException(
+                        "The gradient '" + given + "' of target '" + target + "' must be " + desc.tensor()
+                                + " as the target is, but is " + gradient.tensor());
             }
             if (!read) {
                 renamed.put(GradientRule.gradient(target), given);
@@ -177,7 +188,10 @@ final class Backward {
         return seed;
     }
 
-    /** The name of a target's gradient. One that an earlier call has used is left alone: its value may be that call's answer. */
+    /**
+     * The name of a target's gradient. One that an earlier call has used is left alone: its value may be that call's
+     * answer.
+     */
     private String freshSeed(Block block, String target) {
         String name = GradientRule.gradient(target);
         String seed = unused(block, name);
@@ -196,38 +210,48 @@ final class Backward {
     }
 
     /** Emits the gradients of a path into a block, which is the parent of those that gradients of blocks get. */
-    private void emit(Block forward, List<OpDesc> path, Block into, List<OpDesc> first, Set<String> targets, @Nullable Set<String> seeds) {
+    private void emit(Block forward, List<OpDesc> path, Block into, List<OpDesc> first, Set<String> targets,
+            @Nullable Set<String> seeds) {
         List<OpDesc> gradients = new ArrayList<>();
         IdentityHashMap<OpDesc, List<String>> overwritten = overwritten(forward);
         for (OpDesc op : path.reversed()) {
             @Nullable
             Block inner = ControlGradients.block(op) < 0 ? null : gradientBlock(op, into.index());
             Predicate<String> wanted = name -> !unwanted(forward).contains(GradientRule.gradient(name));
-            List<OpDesc> made = inner == null ? GradientPruning.make(op, wanted) : ControlGradients.make(op, inner, program, wanted);
+            List<OpDesc> made = inner == null
+                    ? GradientPruning.make(op, wanted)
+                    : ControlGradients.make(op, inner, program, wanted);
             reads.check(forward, op, made);
             // A priority is that of the forward operation alone.
             made.stream().map(each -> each.builtWith(op))
                     .map(each -> each.attribute(Roles.PRIORITY) == null ? each : each.without(Set.of(Roles.PRIORITY)))
-                    .forEach(each -> gradients.add(into == program.global() ? withoutCollisions(each, op, into) : each));
-            overwritten.getOrDefault(op, List.of()).stream().filter(wanted).map(name -> nothing(into, name)).forEach(gradients::add);
+                    .forEach(
+                            each -> gradients.add(into == program.global() ? withoutCollisions(each, op, into) : each));
+            overwritten.getOrDefault(op, List.of()).stream().filter(wanted).map(name -> nothing(into, name))
+                    .forEach(gradients::add);
         }
         List<OpDesc> reached = new ArrayList<>(first);
         reached.addAll(seeds == null || firstCall ? gradients : GradientPruning.reached(gradients, seeds));
         boolean isInner = into.forward() != Block.NONE;
         Set<String> left = new HashSet<>();
         forward.ops()
-                .forEach(op -> op.outputNames().stream().filter(name -> isInner && forward.var(name) == null).map(GradientRule::gradient)
+                .forEach(op -> op.outputNames().stream().filter(name -> isInner && forward.var(name) == null)
+                        .map(GradientRule::gradient)
                         .forEach(left::add));
         List<OpDesc> summed = Accumulation.of(reached, forward.index(), maxChainedAdditions, left::contains);
         // Seeds are what the targets begin with: no one asks whether they are wanted.
         List<OpDesc> kept = new ArrayList<>(summed.subList(0, first.size()));
         Predicate<String> fromOutside = name -> isInner && forward.var(forward(name)) == null;
-        kept.addAll(GradientPruning.prune(summed.subList(first.size(), summed.size()), unwanted(forward), targets, fromOutside));
+        kept.addAll(GradientPruning.prune(summed.subList(first.size(), summed.size()), unwanted(forward), targets,
+                fromOutside));
         List<OpDesc> fresh = into.forward() == Block.NONE ? withoutOverwriting(kept, first.size(), into) : kept;
         fresh.forEach(each -> into.add(Appender.complete(each, Roles.BACKWARD)));
     }
 
-    /** What had a value before an operation overwrites it, without a look. The first write in a step of a loop is left to the loop, which hands gradients from step to step. */
+    /**
+     * What had a value before an operation overwrites it, without a look. The first write in a step of a loop is left
+     * to the loop, which hands gradients from step to step.
+     */
     private static IdentityHashMap<OpDesc, List<String>> overwritten(Block block) {
         OpDesc runner = runner(block);
         boolean isStep = runner != null && runner.type().equals("while");
@@ -238,10 +262,12 @@ final class Backward {
             List<String> names = ControlGradients.block(op) >= 0 ? List.of() : op.outputNames();
             for (String name : names) {
                 VarDesc desc = block.find(name);
-                boolean hadValue = written.contains(name) || (isStep && block.var(name) == null && isReadAfter(block, op, name))
+                boolean hadValue = written.contains(name)
+                        || (isStep && block.var(name) == null && isReadAfter(block, op, name))
                         || (desc != null && !isStep
                                 && (before.contains(name) || desc.isPersistable() || desc.needCheckFeed() != null));
-                if (hadValue && desc != null && desc.type() instanceof VarType.Dense && !op.inputNames().contains(name)) {
+                if (hadValue && desc != null && desc.type() instanceof VarType.Dense
+                        && !op.inputNames().contains(name)) {
                     overwritten.computeIfAbsent(op, _ -> new ArrayList<>()).add(name);
                 }
             }
@@ -250,7 +276,10 @@ final class Backward {
         return overwritten;
     }
 
-    /** What is read behind the last write of a step adds to the gradient that the next step hands on, none of which is for the value before the write. */
+    /**
+     * What is read behind the last write of a step adds to the gradient that the next step hands on, none of which is
+     * for the value before the write.
+     */
     @SuppressWarnings("ReferenceEquality") // The same description may stand in several places.
     private static boolean isReadAfter(Block block, OpDesc write, String name) {
         boolean passed = false;
@@ -267,7 +296,8 @@ final class Backward {
     private OpDesc nothing(Block into, String name) {
         String own = GradientRule.gradient(name);
         String gradient = into == program.global() ? renamed.getOrDefault(own, own) : own;
-        return OpDesc.of("fill_any_like").in("X", gradient).out("Out", gradient).attr("value", 0f).attr("dtype", -1).attr(Roles.SCOPE, "")
+        return OpDesc.of("fill_any_like").in("X", gradient).out("Out", gradient).attr("value", 0f).attr("dtype", -1)
+                .attr(Roles.SCOPE, "")
                 .build();
     }
 
@@ -296,12 +326,16 @@ final class Backward {
         return gradient;
     }
 
-    /** From the second call on a program the name of a gradient may be taken. Inner blocks have theirs to themselves. */
+    /**
+     * From the second call on a program the name of a gradient may be taken. Inner blocks have theirs to themselves.
+     */
     private OpDesc withoutCollisions(OpDesc gradient, OpDesc op, Block block) {
         List<String> ofForward = op.inputNames();
         boolean runsBlock = ControlGradients.block(op) >= 0;
         OpDesc changed = gradient.renamed(
-                name -> ofForward.contains(name) ? name : renamed.getOrDefault(name, runsBlock ? unlessEarlier(block, name) : name),
+                name -> ofForward.contains(name)
+                        ? name
+                        : renamed.getOrDefault(name, runsBlock ? unlessEarlier(block, name) : name),
                 name -> name);
         return changed.renamed(name -> name, name -> {
             if (call < 2 || !name.contains(GradientRule.SUFFIX) || block.find(name) == null) {
@@ -316,12 +350,15 @@ final class Backward {
         return !firstCall && name.endsWith(GradientRule.SUFFIX) && block.find(name) != null ? GradientRule.EMPTY : name;
     }
 
-    /** Declares the variables of the operations from an index on; operations whose gradients do not come are taken out. */
+    /**
+     * Declares the variables of the operations from an index on; operations whose gradients do not come are taken out.
+     */
     private void declare(Block block, int from) {
         List<OpDesc> ops = new ArrayList<>(block.ops().subList(0, from));
         for (OpDesc op : List.copyOf(block.ops().subList(from, block.ops().size()))) {
             OpDesc kept = GradientPruning.existing(op, block, parentOp(block));
-            op.attributes().forEach(each -> each.value().blocks().forEach(index -> declareInner(program.block(index), kept != null)));
+            op.attributes().forEach(
+                    each -> each.value().blocks().forEach(index -> declareInner(program.block(index), kept != null)));
             if (kept != null) {
                 declareRead(block, kept);
                 declare(block, kept);
@@ -378,15 +415,20 @@ final class Backward {
         for (String name : fresh) {
             VarDesc desc = block.var(name);
             // A step of a recurrence has parts of what is called the same outside.
-            VarDesc of = (block.forward() == Block.NONE ? block : block.program().block(block.forward())).find(forward(name));
+            VarDesc of = (block.forward() == Block.NONE ? block : block.program().block(block.forward()))
+                    .find(forward(name));
             VarType.TensorType tensor = of == null ? null : of.type().tensorType();
             if (desc != null && tensor != null) {
-                block.put(desc.with(of != null && of.type() instanceof VarType.TensorArray ? of.type() : desc.type().with(tensor)));
+                block.put(desc.with(
+                        of != null && of.type() instanceof VarType.TensorArray ? of.type() : desc.type().with(tensor)));
             }
         }
     }
 
-    /** The variable of which a name is the gradient: without the suffix and what follows it, and without what earlier calls put before it. */
+    /**
+     * The variable of which a name is the gradient: without the suffix and what follows it, and without what earlier
+     * calls put before it.
+     */
     static String forward(String gradient) {
         int end = gradient.indexOf(GradientRule.SUFFIX);
         int start = gradient.lastIndexOf("grad/");

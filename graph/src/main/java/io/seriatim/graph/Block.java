@@ -8,7 +8,10 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Operations in order, and the variables that are declared with them. A block sees its parent's variables. Not for several threads at once while it is changed. */
+/**
+ * Operations in order, and the variables that are declared with them. A block sees its parent's variables. Not for
+ * several threads at once while it is changed.
+ */
 public final class Block {
     /** The parent of the first block. */
     public static final int NONE = -1;
@@ -163,7 +166,8 @@ public final class Block {
     public VarDesc get(String name) {
         VarDesc found = find(name);
         if (found == null) {
-            throw new IllegalArgumentException("There is no variable '" + name + "' in block " + index + " or above it; declare it first");
+            throw new IllegalArgumentException(
+                    "There is no variable '" + name + "' in block " + index + " or above it; declare it first");
         }
         return found;
     }
@@ -218,7 +222,8 @@ public final class Block {
      */
     public Block add(int at, OpDesc op) {
         if (at < 0 || at > ops.size()) {
-            throw new IllegalArgumentException("An operation is added at a place from 0 to " + ops.size() + ", but not at " + at);
+            throw new IllegalArgumentException(
+                    "An operation is added at a place from 0 to " + ops.size() + ", but not at " + at);
         }
         program.modified();
         ops.add(at, op);

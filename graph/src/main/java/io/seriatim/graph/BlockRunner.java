@@ -42,7 +42,9 @@ final class BlockRunner {
             }
         } catch (IllegalArgumentException e) {
             throw new IllegalArgumentException(
-                    "Block " + block.index() + ", operation " + index + " (" + op.type() + "): " + e.getMessage() + built(op, e), e);
+                    "Block " + block.index() + ", operation " + index + " (" + op.type() + "): " + e.getMessage()
+                            + built(op, e),
+                    e);
         }
     }
 
@@ -55,7 +57,8 @@ final class BlockRunner {
 
     /** What a branch would have computed that was not taken has no gradient either, not even zeros. */
     private static boolean isGradientOfNothing(OpDesc op, Environment environment) {
-        return op.type().equals("fill_any_like") && op.outputNames().stream().allMatch(name -> name.contains(GradientRule.SUFFIX))
+        return op.type().equals("fill_any_like")
+                && op.outputNames().stream().allMatch(name -> name.contains(GradientRule.SUFFIX))
                 && op.inputNames().stream().allMatch(name -> environment.find(name) == null);
     }
 

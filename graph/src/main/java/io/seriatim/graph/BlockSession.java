@@ -91,7 +91,8 @@ public final class BlockSession {
     }
 
     /**
-     * The key of an operation's random numbers. Each call is a draw: it gives another key, unless the operation has a seed.
+     * The key of an operation's random numbers. Each call is a draw: it gives another key, unless the operation has a
+     * seed.
      *
      * @param index
      *            its place in the block

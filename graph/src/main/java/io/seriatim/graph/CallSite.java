@@ -7,14 +7,19 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where an operation was built: the innermost frames of the stack that belong neither to this module nor to the JDK. Frames are written as text only when someone asks; until then they are what the stack walk
- * has found anyway, which costs a microsecond or two.
+ * Where an operation was built: the innermost frames of the stack that belong neither to this module nor to the JDK.
+ * Frames are written as text only when someone asks; until then they are what the stack walk has found anyway, which
+ * costs a microsecond or two.
  */
 final class CallSite {
     private static final int MOST_FRAMES = 3;
-    /** How far out is looked for user code: what adds operations by itself, as a reader of files does, is not followed to the end of a deep stack. */
+    /**
+     * How far out is looked for user code: what adds operations by itself, as a reader of files does, is not followed
+     * to the end of a deep stack.
+     */
     private static final int DEEPEST = 64;
-    private static final Set<String> OWN = Set.of("io.seriatim.graph", "io.seriatim.graph.op", "io.seriatim.graph.format");
+    private static final Set<String> OWN = Set.of("io.seriatim.graph", "io.seriatim.graph.op",
+            "io.seriatim.graph.format");
     private static final StackWalker WALKER = StackWalker.getInstance();
 
     private final List<StackFrame> found;
@@ -36,7 +41,8 @@ final class CallSite {
         if (className.startsWith("java.") || className.startsWith("jdk.")) {
             return false;
         }
-        return !className.startsWith("io.seriatim.graph.") || !OWN.contains(className.substring(0, className.lastIndexOf('.')));
+        return !className.startsWith("io.seriatim.graph.")
+                || !OWN.contains(className.substring(0, className.lastIndexOf('.')));
     }
 
     /** As in a stack trace. */

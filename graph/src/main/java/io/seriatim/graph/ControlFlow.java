@@ -14,15 +14,17 @@ final class ControlFlow {
     private ControlFlow() {
     }
 
-    static List<Value> ifElse(Graph graph, Value condition, Supplier<List<Value>> then, Supplier<List<Value>> otherwise) {
+    static List<Value> ifElse(Graph graph, Value condition, Supplier<List<Value>> then,
+            Supplier<List<Value>> otherwise) {
         condition.checkVisible(graph);
         checkCondition(condition);
         List<Value> taken = branch(graph, condition, then);
         Value not = condition.not();
         List<Value> other = branch(graph, not, otherwise);
         if (taken.size() != other.size()) {
-            throw new IllegalArgumentException("Both branches of '" + condition.name() + "' must have as many results, but have "
-                    + taken.size() + " and " + other.size());
+            throw new IllegalArgumentException(
+                    "Both branches of '" + condition.name() + "' must have as many results, but have "
+                            + taken.size() + " and " + other.size());
         }
         Value mask = condition.cast(DType.INT32);
         List<Value> results = new ArrayList<>();
@@ -34,17 +36,20 @@ final class ControlFlow {
 
     private static void checkCondition(Value condition) {
         if (condition.dtype() != DType.BOOL || condition.shape().stream().anyMatch(dim -> dim != 1)) {
-            throw new IllegalArgumentException("A condition is bool and has one element, but '" + condition.name() + "' is "
-                    + condition.type());
+            throw new IllegalArgumentException(
+                    "A condition is bool and has one element, but '" + condition.name() + "' is "
+                            + condition.type());
         }
     }
 
     private static Value select(Graph graph, Value mask, Value no, Value yes) {
         if (no.dtype() != yes.dtype()) {
-            throw new IllegalArgumentException("Both branches must give one type, but give " + yes.type() + " and " + no.type());
+            throw new IllegalArgumentException(
+                    "Both branches must give one type, but give " + yes.type() + " and " + no.type());
         }
         String name = graph.names().next("_generated_var");
-        OpDesc op = OpDesc.of("select_input").in("X", no.name(), yes.name()).in("Mask", mask.name()).out("Out", name).build();
+        OpDesc op = OpDesc.of("select_input").in("X", no.name(), yes.name()).in("Mask", mask.name()).out("Out", name)
+                .build();
         VarType.TensorType type = merged(yes.type(), no.type());
         graph.block().put(VarDesc.of(name, new VarType.Dense(type, null)));
         graph.block().add(Appender.complete(op, graph.role()));
@@ -54,7 +59,8 @@ final class ControlFlow {
     /** Dimensions in which branches differ are not known. */
     private static VarType.TensorType merged(VarType.TensorType a, VarType.TensorType b) {
         if (a.dims().size() != b.dims().size()) {
-            throw new IllegalArgumentException("Both branches must give as many dimensions, but give " + a + " and " + b);
+            throw new IllegalArgumentException(
+                    "Both branches must give as many dimensions, but give " + a + " and " + b);
         }
         List<Long> dims = new ArrayList<>();
         for (int i = 0; i < a.dims().size(); i++) {
@@ -71,7 +77,8 @@ final class ControlFlow {
             for (Value result : visible(graph, body.get(), "A branch")) {
                 String name = graph.names().next("_generated_var");
                 outer.put(VarDesc.of(name, new VarType.Dense(result.type(), null)).stopping(result.stopsGradient()));
-                block.add(Appender.complete(OpDesc.of("assign").in("X", result.name()).out("Out", name).build(), graph.role()));
+                block.add(Appender.complete(OpDesc.of("assign").in("X", result.name()).out("Out", name).build(),
+                        graph.role()));
                 outs.add(name);
             }
             return outs;
@@ -85,15 +92,18 @@ final class ControlFlow {
         inputs.addAll(written);
         List<String> results = List.copyOf(outs);
         outs.addAll(written);
-        outer.add(Appender.complete(OpDesc.of("conditional_block").in("Cond", condition.name()).in("Input", inputs).out("Out", outs)
-                .out("Scope", scope).attr("sub_block", block).attr("is_scalar_condition", true)
-                .attr("skip_eager_deletion_vars", new String[0]).build(), graph.role()));
+        outer.add(Appender.complete(
+                OpDesc.of("conditional_block").in("Cond", condition.name()).in("Input", inputs).out("Out", outs)
+                        .out("Scope", scope).attr("sub_block", block).attr("is_scalar_condition", true)
+                        .attr("skip_eager_deletion_vars", new String[0]).build(),
+                graph.role()));
         return results.stream().map(graph::value).toList();
     }
 
     private static List<Value> visible(Graph graph, @Nullable List<Value> values, String what) {
         if (values == null || values.stream().anyMatch(Objects::isNull)) {
-            throw new IllegalArgumentException(what + " gives variables, but this gives " + values + "; an empty list stands for none");
+            throw new IllegalArgumentException(
+                    what + " gives variables, but this gives " + values + "; an empty list stands for none");
         }
         values.forEach(value -> value.checkVisible(graph));
         return values;
@@ -115,7 +125,8 @@ final class ControlFlow {
                 }
             }
             op.attributes()
-                    .forEach(each -> each.value().blocks().forEach(index -> collect(outermost, block.program().block(index), names)));
+                    .forEach(each -> each.value().blocks()
+                            .forEach(index -> collect(outermost, block.program().block(index), names)));
             written.addAll(op.outputNames());
         }
     }
@@ -135,7 +146,8 @@ final class ControlFlow {
 
     private static Set<String> writtenOutside(Block block) {
         Set<String> names = new LinkedHashSet<>();
-        block.ops().forEach(op -> op.outputNames().stream().filter(name -> block.var(name) == null).forEach(names::add));
+        block.ops()
+                .forEach(op -> op.outputNames().stream().filter(name -> block.var(name) == null).forEach(names::add));
         return names;
     }
 
@@ -161,9 +173,11 @@ final class ControlFlow {
                 : GradientReads.mayRead(block.program(), op, value.name()));
     }
 
-    static List<Value> whileLoop(Graph graph, Graph.LoopFunction condition, Graph.LoopFunction body, List<Value> given) {
+    static List<Value> whileLoop(Graph graph, Graph.LoopFunction condition, Graph.LoopFunction body,
+            List<Value> given) {
         if (given.isEmpty()) {
-            throw new IllegalArgumentException("A loop has at least one variable; without, its condition could not change");
+            throw new IllegalArgumentException(
+                    "A loop has at least one variable; without, its condition could not change");
         }
         List<Value> initial = variables(graph, visible(graph, given, "The first step of a loop"));
         Value first = single(visible(graph, condition.apply(initial), "The condition of a loop"));
@@ -173,8 +187,9 @@ final class ControlFlow {
         graph.in(block, () -> {
             List<Value> next = new ArrayList<>(visible(graph, body.apply(initial), "The body of a loop"));
             if (next.size() != initial.size()) {
-                throw new IllegalArgumentException("The body of a loop gives as many variables as it takes, but it takes " + initial.size()
-                        + " and gives " + next.size());
+                throw new IllegalArgumentException(
+                        "The body of a loop gives as many variables as it takes, but it takes " + initial.size()
+                                + " and gives " + next.size());
             }
             // A variable that becomes another's value is copied before it is overwritten itself.
             for (int i = 0; i < next.size(); i++) {
@@ -198,25 +213,30 @@ final class ControlFlow {
         read.addAll(written);
         read.remove(first.name());
         outer.add(Appender.complete(
-                OpDesc.of("while").in("X", read).in("Condition", first.name()).out("Out", written).out("StepScopes", scopes)
-                        .attr("sub_block", block).attr("is_test", false).attr("skip_eager_deletion_vars", new String[0]).build(),
+                OpDesc.of("while").in("X", read).in("Condition", first.name()).out("Out", written)
+                        .out("StepScopes", scopes)
+                        .attr("sub_block", block).attr("is_test", false).attr("skip_eager_deletion_vars", new String[0])
+                        .build(),
                 graph.role()));
         return initial;
     }
 
     private static Value single(List<Value> values) {
         if (values.size() != 1) {
-            throw new IllegalArgumentException("The condition of a loop is one variable, but there are " + values.size());
+            throw new IllegalArgumentException(
+                    "The condition of a loop is one variable, but there are " + values.size());
         }
         return values.getFirst();
     }
 
     private static void assign(Graph graph, Block block, Value from, Value to) {
         if (from.dtype() != to.dtype() || from.rank() != to.rank()) {
-            throw new IllegalArgumentException("A loop's variable keeps its type and rank, but '" + to.name() + "' is " + to.type()
-                    + " before and " + from.type() + " after a step");
+            throw new IllegalArgumentException(
+                    "A loop's variable keeps its type and rank, but '" + to.name() + "' is " + to.type()
+                            + " before and " + from.type() + " after a step");
         }
-        block.add(Appender.complete(OpDesc.of("assign").in("X", from.name()).out("Out", to.name()).build(), graph.role()));
+        block.add(Appender.complete(OpDesc.of("assign").in("X", from.name()).out("Out", to.name()).build(),
+                graph.role()));
         // Where steps give other dimensions than they were given, no one knows how many there are after the last one.
         VarType.TensorType type = merged(to.type(), from.type());
         Block owner = block.owner(to.name());

@@ -26,12 +26,14 @@ final class ControlGradients {
             case "while" -> List.of(loop(op, gradient, program, wanted));
             case "recurrent" -> List.of(recurrent(op, gradient, wanted));
             default -> throw new IllegalArgumentException("Operation '" + op.type()
-                    + "' runs a block, and there is no gradient of that; there is for conditional_block, while and recurrent");
+                    + "' runs a block, and there is no gradient of that; there is for conditional_block, while and "
+                    + "recurrent");
         };
     }
 
     private static List<String> gradients(List<String> names, Predicate<String> wanted) {
-        return names.stream().map(name -> wanted.test(name) ? GradientRule.gradient(name) : GradientRule.EMPTY).toList();
+        return names.stream().map(name -> wanted.test(name) ? GradientRule.gradient(name) : GradientRule.EMPTY)
+                .toList();
     }
 
     private static OpDesc conditional(OpDesc op, Block gradient, Predicate<String> wanted) {
@@ -58,7 +60,8 @@ final class ControlGradients {
         results.replaceAll(name -> made.contains(name) ? name : GradientRule.EMPTY);
         Map<String, List<String>> out = new TreeMap<>();
         out.put("X@GRAD", results);
-        return new OpDesc("while_grad", in, out, op.attributes(), null).with("sub_block", gradient).with("original_output_grad",
+        return new OpDesc("while_grad", in, out, op.attributes(), null).with("sub_block", gradient).with(
+                "original_output_grad",
                 outer.toArray(String[]::new));
     }
 
@@ -72,17 +75,22 @@ final class ControlGradients {
         return at >= 0 && at < outer.size() ? outer.get(at) : name;
     }
 
-    /** The gradients that the block reads before it writes them, and those of what the steps write over: what flows in from behind the loop does not reach what was there before it. */
+    /**
+     * The gradients that the block reads before it writes them, and those of what the steps write over: what flows in
+     * from behind the loop does not reach what was there before it.
+     */
     private static List<String> outerGradients(OpDesc op, Block gradient, Program program, Predicate<String> wanted) {
         Block forward = program.block(block(op));
         Set<String> inner = new HashSet<>(op.input("X"));
         inner.addAll(op.output("Out"));
         Set<String> outer = new LinkedHashSet<>();
         for (OpDesc each : gradient.ops()) {
-            each.inputNames().stream().filter(name -> !inner.contains(name) && !isKnown(name, forward)).forEach(outer::add);
+            each.inputNames().stream().filter(name -> !inner.contains(name) && !isKnown(name, forward))
+                    .forEach(outer::add);
             inner.addAll(each.outputNames());
         }
-        op.output("Out").stream().filter(name -> op.input("X").contains(name) && wanted.test(name)).map(GradientRule::gradient)
+        op.output("Out").stream().filter(name -> op.input("X").contains(name) && wanted.test(name))
+                .map(GradientRule::gradient)
                 .forEach(outer::add);
         return List.copyOf(outer);
     }

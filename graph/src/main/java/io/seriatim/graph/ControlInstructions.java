@@ -17,9 +17,11 @@ import org.jspecify.annotations.Nullable;
  * Branches, loops, and their gradients.
  *
  * <p>
- * Each time that a block runs it has an environment of its own, which stays for the gradient. A loop's variables are the ones outside, which its steps overwrite; so each step keeps what they were
- * before it. The gradient of a loop walks through the steps backwards. What flows back along a loop's variable is handed from step to step; what flows to a variable that the loop only reads is added
- * up over the steps. A step whose block does not write a gradient adds nothing, and a branch that was not taken gives zeros.
+ * Each time that a block runs it has an environment of its own, which stays for the gradient. A loop's variables are
+ * the ones outside, which its steps overwrite; so each step keeps what they were before it. The gradient of a loop
+ * walks through the steps backwards. What flows back along a loop's variable is handed from step to step; what flows to
+ * a variable that the loop only reads is added up over the steps. A step whose block does not write a gradient adds
+ * nothing, and a branch that was not taken gives zeros.
  */
 final class ControlInstructions {
     private final Program program;
@@ -61,7 +63,8 @@ final class ControlInstructions {
     private static boolean truth(String name, Environment environment) {
         Tensor condition = environment.tensor(name);
         if (condition.shape().size() != 1) {
-            throw new IllegalArgumentException("The condition '" + name + "' must be one element, but is " + condition.spec());
+            throw new IllegalArgumentException(
+                    "The condition '" + name + "' must be one element, but is " + condition.spec());
         }
         return condition.toLongArray()[0] != 0;
     }
@@ -70,7 +73,8 @@ final class ControlInstructions {
         List<String> inputs = op.input("Input");
         List<String> gradients = op.output("Input@GRAD");
         List<Environment.Step> taken = steps(op, "Scope", environment).steps();
-        Map<String, Object> incoming = incoming(op, op.input("Out").stream().map(GradientRule::gradient).toList(), environment);
+        Map<String, Object> incoming = incoming(op, op.input("Out").stream().map(GradientRule::gradient).toList(),
+                environment);
         Environment inner = taken.isEmpty() ? null : taken.getFirst().environment();
         if (inner != null) {
             runGradient(block(program, op), inner, incoming, wanted(inputs, gradients), Map.of());
@@ -80,12 +84,16 @@ final class ControlInstructions {
                 String name = GradientRule.gradient(inputs.get(i));
                 // What the branch would have changed, and did not, passes through.
                 Object value = inner == null ? incoming.get(name) : inner.here(name);
-                environment.set(gradients.get(i), value == null ? VariableValues.zerosLike(environment.get(inputs.get(i))) : value);
+                environment.set(gradients.get(i),
+                        value == null ? VariableValues.zerosLike(environment.get(inputs.get(i))) : value);
             }
         }
     }
 
-    /** Runs the block of a gradient where its forward block has run: with what comes in, and so that what it computes for some names stays there. */
+    /**
+     * Runs the block of a gradient where its forward block has run: with what comes in, and so that what it computes
+     * for some names stays there.
+     */
     private void runGradient(Block block, Environment inner, Map<String, Object> incoming, Collection<String> outgoing,
             Map<String, Object> after) {
         inner.claim(incoming.keySet());
@@ -109,11 +117,15 @@ final class ControlInstructions {
         return wanted;
     }
 
-    /** The gradients of an operation's outputs by the names that the block knows them by; zeros for those that no one computes. */
+    /**
+     * The gradients of an operation's outputs by the names that the block knows them by; zeros for those that no one
+     * computes.
+     */
     private static Map<String, Object> incoming(OpDesc op, List<String> names, Environment environment) {
         List<String> outer = op.input("Out@GRAD");
         if (outer.size() != names.size()) {
-            throw new IllegalArgumentException("There must be a gradient for each of " + names + ", but there are " + outer);
+            throw new IllegalArgumentException(
+                    "There must be a gradient for each of " + names + ", but there are " + outer);
         }
         Map<String, Object> incoming = new LinkedHashMap<>();
         for (int i = 0; i < names.size(); i++) {
@@ -134,8 +146,9 @@ final class ControlInstructions {
         if (environment.find(name) instanceof Environment.Steps steps) {
             return steps;
         }
-        throw new IllegalArgumentException("Variable '" + name + "' holds no steps: the operation whose gradient this is has not run, or "
-                + "was run with is_test");
+        throw new IllegalArgumentException(
+                "Variable '" + name + "' holds no steps: the operation whose gradient this is has not run, or "
+                        + "was run with is_test");
     }
 
     void loop(OpDesc op, Environment environment) {
@@ -146,7 +159,9 @@ final class ControlInstructions {
             op.output("StepScopes").forEach(name -> environment.set(name, steps));
         }
         Set<String> written = written(block);
-        List<String> variables = keeps ? op.input("X").stream().distinct().filter(written::contains).toList() : List.of();
+        List<String> variables = keeps
+                ? op.input("X").stream().distinct().filter(written::contains).toList()
+                : List.of();
         Set<String> inPlace = inPlace(block);
         while (truth(op.input("Condition").getFirst(), environment)) {
             Environment inner = new Environment(environment);
@@ -177,7 +192,8 @@ final class ControlInstructions {
 
     private static Set<String> inPlace(Block block) {
         Set<String> names = new HashSet<>();
-        block.ops().forEach(op -> op.outputNames().stream().filter(name -> op.inputNames().contains(name)).forEach(names::add));
+        block.ops().forEach(
+                op -> op.outputNames().stream().filter(name -> op.inputNames().contains(name)).forEach(names::add));
         return names;
     }
 
@@ -202,7 +218,8 @@ final class ControlInstructions {
             if (!gradients.get(i).equals(GradientRule.EMPTY)) {
                 String name = GradientRule.gradient(inputs.get(i));
                 Object value = carried.containsKey(name) ? carried.get(name) : sums.get(name);
-                environment.set(gradients.get(i), value == null ? VariableValues.zerosLike(environment.get(inputs.get(i))) : value);
+                environment.set(gradients.get(i),
+                        value == null ? VariableValues.zerosLike(environment.get(inputs.get(i))) : value);
             }
         }
     }
@@ -246,7 +263,8 @@ final class ControlInstructions {
         }
         long choice = mask.toLongArray()[0];
         if (choice < 0 || choice >= names.size()) {
-            throw new IllegalArgumentException("The mask must be from 0 to " + (names.size() - 1) + ", but is " + choice);
+            throw new IllegalArgumentException(
+                    "The mask must be from 0 to " + (names.size() - 1) + ", but is " + choice);
         }
         return names.get((int) choice);
     }

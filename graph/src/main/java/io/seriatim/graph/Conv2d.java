@@ -4,7 +4,10 @@ import io.seriatim.tensor.DType;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** A convolution of images. Settings are made before it is applied first; its parameters are made at {@link #make}, or when it is applied first. Of one thread. */
+/**
+ * A convolution of images. Settings are made before it is applied first; its parameters are made at {@link #make}, or
+ * when it is applied first. Of one thread.
+ */
 public final class Conv2d implements Layer {
     private final Graph graph;
     private final long channels;
@@ -28,7 +31,8 @@ public final class Conv2d implements Layer {
 
     private Conv2d set(Runnable setting) {
         if (w != null) {
-            throw new IllegalStateException("The convolution of '" + w.name() + "' has its parameters already; make settings before");
+            throw new IllegalStateException(
+                    "The convolution of '" + w.name() + "' has its parameters already; make settings before");
         }
         setting.run();
         return this;
@@ -117,10 +121,13 @@ public final class Conv2d implements Layer {
             }
             String name = graph.names().next("conv2d");
             double fan = (double) channels * kernel * kernel;
-            w = graph.parameter(name + ".w", weights, Initializer.normal(0, Math.sqrt(2 / fan)), DType.FLOAT32, filters, channels / groups,
+            w = graph.parameter(name + ".w", weights, Initializer.normal(0, Math.sqrt(2 / fan)), DType.FLOAT32, filters,
+                    channels / groups,
                     kernel, kernel);
             ParameterSpec spec = bias;
-            b = spec == null ? null : graph.parameter(name + ".b", spec, Initializer.constant(0), DType.FLOAT32, filters);
+            b = spec == null
+                    ? null
+                    : graph.parameter(name + ".b", spec, Initializer.constant(0), DType.FLOAT32, filters);
         }
         return this;
     }

@@ -43,7 +43,8 @@ public final class DataTypes {
         DType dtype = find(number);
         if (dtype == null) {
             throw new IllegalArgumentException("There are no tensors of Paddle's type " + number + " (" + name(number)
-                    + ") here; there are bool, int8, int16, int32, int64, uint8, float16, bfloat16, float32 and float64");
+                    + ") here; there are bool, int8, int16, int32, int64, uint8, float16, bfloat16, float32 and "
+                    + "float64");
         }
         return dtype;
     }

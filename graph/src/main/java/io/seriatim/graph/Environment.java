@@ -18,9 +18,10 @@ import org.jspecify.annotations.Nullable;
  * The variables of a run, by name: tensors, selected rows, lists of tensors, and the environments of a loop's steps.
  *
  * <p>
- * Environments form a tree as blocks do: under the root, which outlives runs, that of the first block; under an environment those of the blocks that its operations run, one for each time. A block
- * and the block of its gradient share one, so that the gradient finds what the block has computed. A variable lives in the environment of the block that declares it; persistable ones live in the
- * root.
+ * Environments form a tree as blocks do: under the root, which outlives runs, that of the first block; under an
+ * environment those of the blocks that its operations run, one for each time. A block and the block of its gradient
+ * share one, so that the gradient finds what the block has computed. A variable lives in the environment of the block
+ * that declares it; persistable ones live in the root.
  */
 final class Environment {
     private final @Nullable Environment parent;
@@ -94,7 +95,8 @@ final class Environment {
     Object get(String name) {
         Object value = find(name);
         if (value == null) {
-            throw new IllegalArgumentException("Variable '" + name + "' has no value: feed it, or run the startup program first");
+            throw new IllegalArgumentException(
+                    "Variable '" + name + "' has no value: feed it, or run the startup program first");
         }
         return value;
     }
@@ -104,7 +106,8 @@ final class Environment {
         if (value instanceof Tensor tensor) {
             return tensor;
         }
-        throw new IllegalArgumentException("Variable '" + name + "' holds no tensor, but a " + value.getClass().getSimpleName());
+        throw new IllegalArgumentException(
+                "Variable '" + name + "' holds no tensor, but a " + value.getClass().getSimpleName());
     }
 
     /** A tensor, or the whole of selected rows. */
@@ -112,7 +115,10 @@ final class Environment {
         return get(name) instanceof SelectedRows rows ? VariableValues.whole(rows) : tensor(name);
     }
 
-    /** Sets it where it lives: where it is declared; else where it is; else here. A variable that shares memory is overwritten where it is, as far as the value fits there. */
+    /**
+     * Sets it where it lives: where it is declared; else where it is; else here. A variable that shares memory is
+     * overwritten where it is, as far as the value fits there.
+     */
     void set(String name, Object value) {
         Environment owner = owner(name);
         Environment to = owner == null ? this : owner;
@@ -144,7 +150,10 @@ final class Environment {
         return !all.isEmpty() && value instanceof Tensor tensor && all.contains(tensor.buffer());
     }
 
-    /** Has a variable's memory be that of others, too. Before that it was its alone: what is fed, and what other variables happen to hold, stays as it is. */
+    /**
+     * Has a variable's memory be that of others, too. Before that it was its alone: what is fed, and what other
+     * variables happen to hold, stays as it is.
+     */
     Tensor share(String name) {
         Tensor tensor = tensor(name);
         if (!isShared(tensor)) {

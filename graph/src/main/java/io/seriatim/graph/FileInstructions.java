@@ -39,18 +39,22 @@ final class FileInstructions {
                 default -> throw new IllegalArgumentException("'" + op.type() + "' neither saves nor loads");
             }
         } catch (FileAlreadyExistsException e) {
-            throw new IllegalArgumentException("The file " + files.name + " is there already; set overwrite to true to replace it", e);
+            throw new IllegalArgumentException(
+                    "The file " + files.name + " is there already; set overwrite to true to replace it", e);
         } catch (IOException e) {
-            throw new UncheckedIOException("Operation '" + op.type() + "' failed at the file " + files.name + ": " + e.getMessage(), e);
+            throw new UncheckedIOException(
+                    "Operation '" + op.type() + "' failed at the file " + files.name + ": " + e.getMessage(), e);
         }
     }
 
     private void save() throws IOException {
         Object value = environment.get(op.input("X").getFirst());
         if (value instanceof SelectedRows rows) {
-            write(out -> TensorStreams.writeRows(out, new SelectedRows(rows.rows(), saved(rows.values()), rows.height())));
+            write(out -> TensorStreams.writeRows(out,
+                    new SelectedRows(rows.rows(), saved(rows.values()), rows.height())));
         } else {
-            TensorStreams.LodTensor tensor = new TensorStreams.LodTensor(saved(environment.tensor(op.input("X").getFirst())));
+            TensorStreams.LodTensor tensor = new TensorStreams.LodTensor(
+                    saved(environment.tensor(op.input("X").getFirst())));
             write(out -> TensorStreams.write(out, tensor));
         }
     }
@@ -74,7 +78,9 @@ final class FileInstructions {
     }
 
     private Tensor half(Tensor tensor, String attribute) {
-        return attrs.getBool(attribute) && tensor.dtype().isFloating() ? VariableValues.cast(tensor, DType.FLOAT16) : tensor;
+        return attrs.getBool(attribute) && tensor.dtype().isFloating()
+                ? VariableValues.cast(tensor, DType.FLOAT16)
+                : tensor;
     }
 
     private void load(Block block) throws IOException {

@@ -20,10 +20,14 @@ final class GradientClips {
         return switch (clip) {
             case Clip.ByValue(double min, double max) ->
                 pairs.stream().map(
-                        pair -> each(pair, "clip", OpDesc.of("clip").in("Min").in("Max").attr("min", (float) min).attr("max", (float) max)))
+                        pair -> each(pair, "clip",
+                                OpDesc.of("clip").in("Min").in("Max").attr("min", (float) min).attr("max",
+                                        (float) max)))
                         .toList();
             case Clip.ByNorm(double norm) ->
-                pairs.stream().map(pair -> each(pair, "clip_by_norm", OpDesc.of("clip_by_norm").attr("max_norm", (float) norm))).toList();
+                pairs.stream().map(
+                        pair -> each(pair, "clip_by_norm", OpDesc.of("clip_by_norm").attr("max_norm", (float) norm)))
+                        .toList();
             case Clip.ByGlobalNorm(double norm) -> globally(norm, pairs);
         };
     }
@@ -43,7 +47,8 @@ final class GradientClips {
     }
 
     private List<ParameterGradient> globally(double norm, List<ParameterGradient> pairs) {
-        List<ParameterGradient> clipped = pairs.stream().filter(pair -> graph.spec(pair.parameter()).clipped()).toList();
+        List<ParameterGradient> clipped = pairs.stream().filter(pair -> graph.spec(pair.parameter()).clipped())
+                .toList();
         if (clipped.isEmpty()) {
             return pairs;
         }
@@ -65,9 +70,10 @@ final class GradientClips {
         DType dtype = block.get(total).tensor().dtype();
         graph.names().next("fill_constant");
         String limit = tmp("fill_constant");
-        graph.optimize(SCOPE, last, OpDesc.of("fill_constant").in("ShapeTensor").in("ShapeTensorList").in("ValueTensor").out("Out", limit)
-                .attr("shape", new long[]{1}).attr("dtype", DataTypes.number(dtype)).attr("value", (float) norm)
-                .attr("str_value", Initializers.text(norm)));
+        graph.optimize(SCOPE, last,
+                OpDesc.of("fill_constant").in("ShapeTensor").in("ShapeTensorList").in("ValueTensor").out("Out", limit)
+                        .attr("shape", new long[]{1}).attr("dtype", DataTypes.number(dtype)).attr("value", (float) norm)
+                        .attr("str_value", Initializers.text(norm)));
         block.put(block.get(limit).stopping(true));
         String larger = graph.names().next("elementwise_max");
         graph.optimize(SCOPE, last, OpDesc.of("elementwise_max").in("X", limit).in("Y", total).out("Out", larger));
@@ -75,7 +81,8 @@ final class GradientClips {
         graph.optimize(SCOPE, last, OpDesc.of("elementwise_div").in("X", limit).in("Y", larger).out("Out", ratio));
         for (ParameterGradient pair : clipped) {
             String own = cast(pair, ratio, block.get(pair.gradient()).tensor().dtype());
-            graph.optimize(SCOPE, pair, OpDesc.of("elementwise_mul").in("X", pair.gradient()).in("Y", own).out("Out", pair.gradient()));
+            graph.optimize(SCOPE, pair,
+                    OpDesc.of("elementwise_mul").in("X", pair.gradient()).in("Y", own).out("Out", pair.gradient()));
         }
         return pairs;
     }
@@ -126,7 +133,8 @@ final class GradientClips {
         }
         String out = tmp("cast");
         graph.optimize(SCOPE, pair,
-                OpDesc.of("cast").in("X", name).out("Out", out).attr("in_dtype", DataTypes.number(from)).attr("out_dtype",
+                OpDesc.of("cast").in("X", name).out("Out", out).attr("in_dtype", DataTypes.number(from)).attr(
+                        "out_dtype",
                         DataTypes.number(dtype)));
         return out;
     }

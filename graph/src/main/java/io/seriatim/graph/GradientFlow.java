@@ -4,8 +4,10 @@ import java.util.HashSet;
 import java.util.Set;
 
 /**
- * Through which variables gradients flow. A variable is marked when it is made: none flows through what depends on nothing that is trained. Later writes can change that: a loop's variable starts as a
- * constant, and the body makes it depend on a parameter. Marks are therefore renewed after each write to a variable that is there already, and for the body of a loop until nothing changes.
+ * Through which variables gradients flow. A variable is marked when it is made: none flows through what depends on
+ * nothing that is trained. Later writes can change that: a loop's variable starts as a constant, and the body makes it
+ * depend on a parameter. Marks are therefore renewed after each write to a variable that is there already, and for the
+ * body of a loop until nothing changes.
  */
 final class GradientFlow {
     private final Graph graph;
@@ -39,7 +41,8 @@ final class GradientFlow {
             Block owner = block.owner(name);
             VarDesc desc = owner == null ? null : owner.var(name);
             // What outlives runs is marked by whoever declares it.
-            if (owner != null && desc != null && desc.stopsGradient() && !desc.isPersistable() && !stopped.contains(name) && isReal(desc)) {
+            if (owner != null && desc != null && desc.stopsGradient() && !desc.isPersistable()
+                    && !stopped.contains(name) && isReal(desc)) {
                 owner.put(desc.stopping(false));
                 changed = true;
             }
@@ -57,7 +60,10 @@ final class GradientFlow {
         return tensor == null || DataTypes.find(tensor.dataType()) == null || tensor.dtype().isFloating();
     }
 
-    /** Renews the marks of all that the body of a loop writes: what one step writes the next one reads. Each round but the last changes at least one mark, and no mark changes back. */
+    /**
+     * Renews the marks of all that the body of a loop writes: what one step writes the next one reads. Each round but
+     * the last changes at least one mark, and no mark changes back.
+     */
     void ofLoop(Block body) {
         boolean changed = true;
         while (changed) {

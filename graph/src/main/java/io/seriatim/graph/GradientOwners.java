@@ -7,7 +7,10 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Which place adds up which gradient. The largest goes first, to where least is: so the sums, and what is sent for them, are spread evenly. */
+/**
+ * Which place adds up which gradient. The largest goes first, to where least is: so the sums, and what is sent for
+ * them, are spread evenly.
+ */
 final class GradientOwners {
     private GradientOwners() {
     }

@@ -18,12 +18,14 @@ final class GradientPruning {
     }
 
     /**
-     * Whether gradients go through an operation. Operations of numbers and choices stop them; an operation that itself computes a gradient does not, even if no gradient of it is known: leaving that
-     * out would give wrong second gradients without a word.
+     * Whether gradients go through an operation. Operations of numbers and choices stop them; an operation that itself
+     * computes a gradient does not, even if no gradient of it is known: leaving that out would give wrong second
+     * gradients without a word.
      */
     static boolean carries(OpDesc op) {
         Operation schema = Operations.system().find(op.type());
-        return ControlGradients.block(op) >= 0 || schema == null || schema.gradient() != null || op.type().contains("grad");
+        return ControlGradients.block(op) >= 0 || schema == null || schema.gradient() != null
+                || op.type().contains("grad");
     }
 
     /** The gradient's operations of one that runs no block. */
@@ -34,7 +36,8 @@ final class GradientPruning {
         }
         if (rule == null) {
             throw new IllegalArgumentException(
-                    "Operation '" + op.type() + "' (outputs " + op.outputNames() + ") has no gradient; stop the gradient at its inputs "
+                    "Operation '" + op.type() + "' (outputs " + op.outputNames()
+                            + ") has no gradient; stop the gradient at its inputs "
                             + op.inputNames());
         }
         return rule.make(op, wanted);
@@ -44,9 +47,11 @@ final class GradientPruning {
      * Prunes operations of gradients.
      *
      * @param fromOutside
-     *            gradients of variables of outer blocks: one that no operation here computes has the value with which it came in
+     *            gradients of variables of outer blocks: one that no operation here computes has the value with which
+     *            it came in
      */
-    static List<OpDesc> prune(List<OpDesc> ops, Set<String> unwanted, Set<String> targets, Predicate<String> fromOutside) {
+    static List<OpDesc> prune(List<OpDesc> ops, Set<String> unwanted, Set<String> targets,
+            Predicate<String> fromOutside) {
         Set<String> absent = new HashSet<>(unwanted);
         Set<String> present = new HashSet<>();
         List<OpDesc> kept = new ArrayList<>();
@@ -55,7 +60,8 @@ final class GradientPruning {
             if (out.isEmpty() || absent.containsAll(out)) {
                 continue;
             }
-            List<String> in = op.inputNames().stream().filter(name -> isGradient(name) && !targets.contains(name)).toList();
+            List<String> in = op.inputNames().stream().filter(name -> isGradient(name) && !targets.contains(name))
+                    .toList();
             boolean fromTarget = op.inputNames().stream().anyMatch(targets::contains);
             if (!fromTarget && !in.isEmpty() && absent.containsAll(in)) {
                 out.stream().filter(name -> !present.contains(name) && !fromOutside.test(name)).forEach(absent::add);
@@ -67,7 +73,10 @@ final class GradientPruning {
         return withZeros(kept, absent, targets);
     }
 
-    /** For later calls: without the operations that none of the gradients that come from outside reaches. What they would write must not count as one more part of a sum. */
+    /**
+     * For later calls: without the operations that none of the gradients that come from outside reaches. What they
+     * would write must not count as one more part of a sum.
+     */
     static List<OpDesc> reached(List<OpDesc> ops, Set<String> seeds) {
         Set<String> there = new HashSet<>(seeds);
         List<OpDesc> reached = new ArrayList<>();
@@ -93,8 +102,9 @@ final class GradientPruning {
             for (String name : op.inputNames()) {
                 if (isGradient(name) && absent.contains(name) && !targets.contains(name) && filled.add(name)) {
                     String of = Backward.forward(name);
-                    result.add(OpDesc.of("fill_any_like").in("X", of).out("Out", name).attr("value", 0f).attr("dtype", -1)
-                            .attr(Roles.SCOPE, "").build());
+                    result.add(
+                            OpDesc.of("fill_any_like").in("X", of).out("Out", name).attr("value", 0f).attr("dtype", -1)
+                                    .attr(Roles.SCOPE, "").build());
                 }
             }
             result.add(op);
@@ -124,7 +134,10 @@ final class GradientPruning {
         return inputs.getOrDefault("X", List.of()).isEmpty() ? null : op.with(inputs, op.outputs());
     }
 
-    /** The gradient of a loop may read what an earlier step of it wrote, and so does that of a recurrence for its states. What comes from outside may have another name there, if it is a part of a sum. */
+    /**
+     * The gradient of a loop may read what an earlier step of it wrote, and so does that of a recurrence for its
+     * states. What comes from outside may have another name there, if it is a part of a sum.
+     */
     private static boolean isThere(String name, Block block, @Nullable OpDesc parent) {
         if (block.find(name) != null) {
             return true;
@@ -134,11 +147,13 @@ final class GradientPruning {
         }
         String outside = ControlGradients.outside(parent, name);
         boolean comes = !outside.equals(name) && block.program().block(block.parent()).find(outside) != null;
-        return comes || (parent.inputNames().contains(outside) && parent.outputNames().contains(outside)) || isOfState(name, parent);
+        return comes || (parent.inputNames().contains(outside) && parent.outputNames().contains(outside))
+                || isOfState(name, parent);
     }
 
     private static boolean isOfState(String name, OpDesc parent) {
-        return parent.type().equals("recurrent_grad") && parent.attribute("states") instanceof Attribute.Texts(List<String> states)
+        return parent.type().equals("recurrent_grad")
+                && parent.attribute("states") instanceof Attribute.Texts(List<String> states)
                 && states.contains(Backward.forward(name));
     }
 }

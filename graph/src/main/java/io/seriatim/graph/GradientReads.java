@@ -11,14 +11,19 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which variables of the forward program gradients read. A gradient runs after the whole forward program: a variable that has been overwritten by then has another value than the operation saw, and the gradient would be
- * wrong without a word. The steps of a loop are an exception: each finds the loop's variables as they were before it.
+ * Which variables of the forward program gradients read. A gradient runs after the whole forward program: a variable
+ * that has been overwritten by then has another value than the operation saw, and the gradient would be wrong without a
+ * word. The steps of a loop are an exception: each finds the loop's variables as they were before it.
  */
 final class GradientReads {
-    /** The gradient of the first undoes it; the other writes its statistics where it read them only if its gradient does not take them, or leaves them as they are. */
+    /**
+     * The gradient of the first undoes it; the other writes its statistics where it read them only if its gradient does
+     * not take them, or leaves them as they are.
+     */
     private static final Set<String> HARMLESS = Set.of("increment", "batch_norm");
     /** Gradients of these take shapes only, though they are not marked so. */
-    private static final Set<String> OF_SHAPES = Set.of("elementwise_add_grad", "elementwise_sub_grad", "rnn_memory_helper_grad");
+    private static final Set<String> OF_SHAPES = Set.of("elementwise_add_grad", "elementwise_sub_grad",
+            "rnn_memory_helper_grad");
 
     private final Program program;
     /** By block, what the gradients of its operations read. */
@@ -69,7 +74,8 @@ final class GradientReads {
             read.removeIf(name -> program.block(inner).var(name) != null
                     || (op.type().equals("while") && op.output("Out").contains(name)));
         } else {
-            gradients.stream().filter(each -> each.outputNames().stream().anyMatch(name -> !name.equals(GradientRule.EMPTY)))
+            gradients.stream()
+                    .filter(each -> each.outputNames().stream().anyMatch(name -> !name.equals(GradientRule.EMPTY)))
                     .forEach(each -> {
                         op.inputNames().stream().filter(name -> reads(each, name)).forEach(read::add);
                         op.outputNames().stream().filter(name -> reads(each, name)).forEach(read::add);
@@ -78,11 +84,15 @@ final class GradientReads {
         read.removeIf(name -> !isChecked(block.find(name)));
         ofBlocks.computeIfAbsent(block.index(), _ -> new HashSet<>()).addAll(read);
         for (String name : read) {
-            OpDesc writer = isOfStep(block, name) ? before(block, op, name, gradients) : after(block, op, name, gradients);
+            OpDesc writer = isOfStep(block, name)
+                    ? before(block, op, name, gradients)
+                    : after(block, op, name, gradients);
             if (writer != null && !HARMLESS.contains(writer.type())) {
-                throw new IllegalArgumentException("The gradient of operation '" + op.type() + "' (outputs " + op.outputNames() + built(op)
+                throw new IllegalArgumentException("The gradient of operation '" + op.type() + "' (outputs "
+                        + op.outputNames() + built(op)
                         + ") reads '" + name + "', which operation '" + writer.type() + "'" + built(writer)
-                        + " overwrites, so that the gradient would be wrong: give what is written there a variable of its own,"
+                        + " overwrites, so that the gradient would be wrong: give what is written there a variable "
+                        + "of its own,"
                         + " or let the first operation read a copy, see assign()");
             }
         }
@@ -92,7 +102,10 @@ final class GradientReads {
         return op.builtAt().isEmpty() ? "" : ", built at " + op.builtAt().getFirst();
     }
 
-    /** What outlives runs is updated between the gradients of several losses; whole numbers are counted back by the gradients themselves. */
+    /**
+     * What outlives runs is updated between the gradients of several losses; whole numbers are counted back by the
+     * gradients themselves.
+     */
     private static boolean isChecked(@Nullable VarDesc desc) {
         return desc != null && desc.type() instanceof VarType.Dense dense && !desc.isPersistable()
                 && DataTypes.find(dense.tensor().dataType()) != null && dense.tensor().dtype().isFloating();
@@ -102,7 +115,8 @@ final class GradientReads {
     private boolean isOfStep(Block block, String name) {
         return block.var(name) == null && program.blocks().stream().flatMap(each -> each.ops().stream())
                 .anyMatch(
-                        op -> op.type().equals("while") && ControlGradients.block(op) == block.index() && op.output("Out").contains(name));
+                        op -> op.type().equals("while") && ControlGradients.block(op) == block.index()
+                                && op.output("Out").contains(name));
     }
 
     /** The operation after which the value in question came, though the step's gradient has the one before. */
@@ -128,7 +142,8 @@ final class GradientReads {
             }
             if (each == op) {
                 passed = true;
-                if (op.outputNames().contains(name) && op.inputNames().contains(name) && readsAsInput(op, name, gradients)) {
+                if (op.outputNames().contains(name) && op.inputNames().contains(name)
+                        && readsAsInput(op, name, gradients)) {
                     return op;
                 }
             }
@@ -136,9 +151,12 @@ final class GradientReads {
         return null;
     }
 
-    /** Of an operation that writes its own input, whether the gradient takes what was read rather than what was written. */
+    /**
+     * Of an operation that writes its own input, whether the gradient takes what was read rather than what was written.
+     */
     private static boolean readsAsInput(OpDesc op, String name, List<OpDesc> gradients) {
-        return op.inputs().entrySet().stream().anyMatch(slot -> slot.getValue().contains(name) && !op.outputs().containsKey(slot.getKey())
-                && gradients.stream().anyMatch(each -> readsIn(each, slot.getKey(), name)));
+        return op.inputs().entrySet().stream()
+                .anyMatch(slot -> slot.getValue().contains(name) && !op.outputs().containsKey(slot.getKey())
+                        && gradients.stream().anyMatch(each -> readsIn(each, slot.getKey(), name)));
     }
 }

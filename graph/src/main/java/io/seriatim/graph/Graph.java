@@ -17,10 +17,12 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a network is described: variables, layers, losses, control flow, backward and optimizer go into a main and a startup program. Of one thread.
+ * Where a network is described: variables, layers, losses, control flow, backward and optimizer go into a main and a
+ * startup program. Of one thread.
  *
  * <p>
- * Operations on single variables are methods of {@link Value}; layers that are used more than once are made first (see {@link Layers}); any operation there is can be added with {@link #op}.
+ * Operations on single variables are methods of {@link Value}; layers that are used more than once are made first (see
+ * {@link Layers}); any operation there is can be added with {@link #op}.
  */
 public final class Graph extends GraphLayers {
     private static final System.Logger LOGGER = System.getLogger("io.seriatim.graph");
@@ -50,7 +52,8 @@ public final class Graph extends GraphLayers {
 
     Network finish(Outputs outputs) {
         if (outputs == null) {
-            throw new IllegalArgumentException("The definition of a network returns its outputs, but this returns null; see Outputs");
+            throw new IllegalArgumentException(
+                    "The definition of a network returns its outputs, but this returns null; see Outputs");
         }
         outputs.values().values().forEach(value -> value.check(this));
         finished = true;
@@ -118,7 +121,8 @@ public final class Graph extends GraphLayers {
     /** A network is described once: what is added later would be missing in what was made of it. */
     void checkOpen() {
         if (finished) {
-            throw new IllegalStateException("This network is described already; add operations inside of Network.define(...)");
+            throw new IllegalStateException(
+                    "This network is described already; add operations inside of Network.define(...)");
         }
     }
 
@@ -126,7 +130,8 @@ public final class Graph extends GraphLayers {
     private void checkOutermost(String what) {
         checkOpen();
         if (block != main.global()) {
-            throw new IllegalStateException(what + " cannot be added inside of a branch, loop or recurrent network; do it after");
+            throw new IllegalStateException(
+                    what + " cannot be added inside of a branch, loop or recurrent network; do it after");
         }
     }
 
@@ -209,8 +214,9 @@ public final class Graph extends GraphLayers {
 
     private static void checkDims(String name, long... dims) {
         if (Arrays.stream(dims).anyMatch(dim -> dim < -1)) {
-            throw new IllegalArgumentException("The dimensions of '" + name + "' are from 0 on, or -1 where they may differ, but they are "
-                    + Arrays.toString(dims));
+            throw new IllegalArgumentException(
+                    "The dimensions of '" + name + "' are from 0 on, or -1 where they may differ, but they are "
+                            + Arrays.toString(dims));
         }
         Shape.of(Arrays.stream(dims).map(Math::abs).toArray()).size();
     }
@@ -219,7 +225,8 @@ public final class Graph extends GraphLayers {
      * A trained variable.
      *
      * @param spec
-     *            how it is made and trained; its initializer is Xavier's unless given, which is for floating-point types
+     *            how it is made and trained; its initializer is Xavier's unless given, which is for floating-point
+     *            types
      * @param dtype
      *            its elements' type
      * @param dims
@@ -237,8 +244,10 @@ public final class Graph extends GraphLayers {
         String name = given != null ? given : names.next(key);
         checkOpen();
         if (Arrays.stream(dims).anyMatch(dim -> dim < 1)) {
-            throw new IllegalArgumentException("The dimensions of parameter '" + name + "' must be known and at least 1, but are "
-                    + Arrays.toString(dims) + ": check the sizes of its layer; a dimension of its input that is -1 cannot be among them");
+            throw new IllegalArgumentException("The dimensions of parameter '" + name
+                    + "' must be known and at least 1, but are "
+                    + Arrays.toString(dims)
+                    + ": check the sizes of its layer; a dimension of its input that is -1 cannot be among them");
         }
         VarDesc known = main.global().var(name);
         if (known == null) {
@@ -249,8 +258,9 @@ public final class Graph extends GraphLayers {
                         "There is a variable '" + name + "' already, which is no parameter; choose another name");
             }
             if (!known.tensor().equals(VarType.TensorType.of(dtype, dims))) {
-                throw new IllegalArgumentException("Parameter '" + name + "' is " + known.tensor() + " already, and cannot be "
-                        + VarType.TensorType.of(dtype, dims) + ", too");
+                throw new IllegalArgumentException(
+                        "Parameter '" + name + "' is " + known.tensor() + " already, and cannot be "
+                                + VarType.TensorType.of(dtype, dims) + ", too");
             }
             return value(name);
         }
@@ -268,7 +278,8 @@ public final class Graph extends GraphLayers {
     void persistent(String name, DType dtype, long[] dims, double initial, boolean stops, String device) {
         VarDesc desc = new VarDesc(name, VarType.dense(dtype, dims), true, null, null, stops);
         main.global().put(desc);
-        Appender.append(startup.global().put(desc), Initializers.constant(name, dtype, dims, initial).with(Roles.DEVICE, device),
+        Appender.append(startup.global().put(desc),
+                Initializers.constant(name, dtype, dims, initial).with(Roles.DEVICE, device),
                 Roles.FORWARD);
         startup.global().put(desc.stopping(true));
     }
@@ -277,7 +288,8 @@ public final class Graph extends GraphLayers {
     void master(String parameter, String name, long[] dims) {
         persistent(name, DType.FLOAT32, dims, 0, false, "");
         Appender.append(startup.global(), OpDesc.of("cast").in("X", parameter).out("Out", name)
-                .attr("in_dtype", main.global().get(parameter).tensor().dataType()).attr("out_dtype", DataTypes.number(DType.FLOAT32))
+                .attr("in_dtype", main.global().get(parameter).tensor().dataType())
+                .attr("out_dtype", DataTypes.number(DType.FLOAT32))
                 .build(),
                 Roles.FORWARD);
     }
@@ -303,7 +315,8 @@ public final class Graph extends GraphLayers {
      * @return what the branch that is taken computes
      */
     public Value ifElse(Value condition, Supplier<Value> then, Supplier<Value> otherwise) {
-        return ifElseAll(condition, () -> Collections.singletonList(then.get()), () -> Collections.singletonList(otherwise.get()))
+        return ifElseAll(condition, () -> Collections.singletonList(then.get()),
+                () -> Collections.singletonList(otherwise.get()))
                 .getFirst();
     }
 
@@ -343,8 +356,8 @@ public final class Graph extends GraphLayers {
      * @param body
      *            computes the next values
      * @param initial
-     *            the loop's variables before the first step; they are overwritten, except for parameters, for variables of outer blocks,
-     *            and for those that a gradient needs
+     *            the loop's variables before the first step; they are overwritten, except for parameters, for variables
+     *            of outer blocks, and for those that a gradient needs
      * @return the loop's variables after the last step
      */
     public List<Value> whileLoop(LoopFunction condition, LoopFunction body, Value... initial) {
@@ -386,7 +399,8 @@ public final class Graph extends GraphLayers {
             main.global().put(new VarDesc(variable, new VarType.Dense(type, 0), null, null, null, true));
             values.add(value(variable));
         });
-        OpDesc read = OpDesc.of("read").in("Reader", name).out("Out", specs.keySet()).attr("throw_eof_exp", true).attr("infer_out", true)
+        OpDesc read = OpDesc.of("read").in("Reader", name).out("Out", specs.keySet()).attr("throw_eof_exp", true)
+                .attr("infer_out", true)
                 .attr("drop_last", true).build();
         main.global().add(Appender.complete(read, Roles.FORWARD));
         return values;
@@ -416,7 +430,8 @@ public final class Graph extends GraphLayers {
      *            how parameters follow their gradients
      * @return parameters and their gradients
      * @throws IllegalArgumentException
-     *             if the loss has more than one element or is not of a floating-point type, or no parameter has a gradient
+     *             if the loss has more than one element or is not of a floating-point type, or no parameter has a
+     *             gradient
      */
     public List<ParameterGradient> minimize(Value loss, Optimizer optimizer) {
         return minimize(loss, optimizer, trained(), Set.of());
@@ -435,10 +450,11 @@ public final class Graph extends GraphLayers {
      *            variables through which no gradient flows
      * @return parameters and their gradients; without those that the loss does not depend on
      * @throws IllegalArgumentException
-     *             if the loss has more than one element or is not of a floating-point type, one of the parameters is none or is named twice, or none of them has a
-     *             gradient
+     *             if the loss has more than one element or is not of a floating-point type, one of the parameters is
+     *             none or is named twice, or none of them has a gradient
      */
-    public List<ParameterGradient> minimize(Value loss, Optimizer optimizer, List<Value> parameters, Set<Value> noGradient) {
+    public List<ParameterGradient> minimize(Value loss, Optimizer optimizer, List<Value> parameters,
+            Set<Value> noGradient) {
         checkLoss(loss);
         if (loss.shape().size() != 0 && loss.shape().stream().anyMatch(dim -> dim != 1)) {
             throw new IllegalArgumentException("A loss has one element, but '" + loss.name() + "' is " + loss.type()
@@ -464,15 +480,17 @@ public final class Graph extends GraphLayers {
         checkOutermost("Gradients");
         loss.check(this);
         if (!loss.dtype().isFloating()) {
-            throw new IllegalArgumentException("A loss is of a floating-point type, but '" + loss.name() + "' is " + loss.type()
-                    + ", through which no gradient flows");
+            throw new IllegalArgumentException(
+                    "A loss is of a floating-point type, but '" + loss.name() + "' is " + loss.type()
+                            + ", through which no gradient flows");
         }
     }
 
     private void checkParameter(String name) {
         if (!main.global().get(name).isTrained()) {
-            throw new IllegalArgumentException("Only parameters are trained, but '" + name + "' : " + main.global().get(name).tensor()
-                    + " is none; make it with parameter(...) or a layer");
+            throw new IllegalArgumentException(
+                    "Only parameters are trained, but '" + name + "' : " + main.global().get(name).tensor()
+                            + " is none; make it with parameter(...) or a layer");
         }
     }
 
@@ -495,12 +513,14 @@ public final class Graph extends GraphLayers {
     }
 
     private static String text(List<UntrainedParameter> parameters) {
-        String named = parameters.stream().limit(MOST_NAMED).map(UntrainedParameter::toString).collect(Collectors.joining(", "));
+        String named = parameters.stream().limit(MOST_NAMED).map(UntrainedParameter::toString)
+                .collect(Collectors.joining(", "));
         return parameters.size() > MOST_NAMED ? named + ", and " + (parameters.size() - MOST_NAMED) + " more" : named;
     }
 
     /**
-     * The parameters that the latest {@link #minimize} or {@link #backward} was to find gradients for, and found none. {@code minimize} also warns of them, with the logger {@code io.seriatim.graph}.
+     * The parameters that the latest {@link #minimize} or {@link #backward} was to find gradients for, and found none.
+     * {@code minimize} also warns of them, with the logger {@code io.seriatim.graph}.
      *
      * @return with the reasons, in the order of the parameters
      */
@@ -510,7 +530,8 @@ public final class Graph extends GraphLayers {
 
     /** The parameters that are trained unless others are named. */
     List<Value> trained() {
-        return main.parameters().stream().filter(desc -> !desc.stopsGradient()).map(desc -> value(desc.name())).toList();
+        return main.parameters().stream().filter(desc -> !desc.stopsGradient()).map(desc -> value(desc.name()))
+                .toList();
     }
 
     /**
@@ -566,7 +587,8 @@ public final class Graph extends GraphLayers {
     public void applyGradients(Optimizer optimizer, List<ParameterGradient> pairs) {
         checkOutermost("An optimizer");
         if (optimizer.settings().precision() != null) {
-            throw new IllegalArgumentException("Mixed precision casts operations and scales the loss before backward; call minimize(...)");
+            throw new IllegalArgumentException(
+                    "Mixed precision casts operations and scales the loss before backward; call minimize(...)");
         }
         if (pairs.isEmpty()) {
             throw new IllegalArgumentException("There is nothing to train: no parameter with its gradient is given");
@@ -601,7 +623,8 @@ public final class Graph extends GraphLayers {
      *            variables through which no gradient flows
      * @return one for each input; null where none of the targets depends on it
      */
-    public List<@Nullable Value> gradients(List<Value> targets, List<Value> targetGradients, List<Value> inputs, Set<Value> noGradient) {
+    public List<@Nullable Value> gradients(List<Value> targets, List<Value> targetGradients, List<Value> inputs,
+            Set<Value> noGradient) {
         checkOutermost("Gradients");
         if (targets.isEmpty()) {
             throw new IllegalArgumentException("Gradients are those of a target, but none is given");
@@ -609,7 +632,8 @@ public final class Graph extends GraphLayers {
         List<@Nullable String> seeds = new ArrayList<>(targetGradients.stream().map(this::own).toList());
         List<@Nullable Value> values = new ArrayList<>();
         for (String name : Backward.gradients(main, targets.stream().map(this::own).toList(), seeds,
-                inputs.stream().map(this::own).toList(), noGradient.stream().map(this::own).collect(Collectors.toSet()))) {
+                inputs.stream().map(this::own).toList(),
+                noGradient.stream().map(this::own).collect(Collectors.toSet()))) {
             values.add(name == null ? null : value(name));
         }
         return values;

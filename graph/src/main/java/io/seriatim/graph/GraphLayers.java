@@ -95,8 +95,10 @@ abstract sealed class GraphLayers extends GraphTensors permits Graph {
         Ranges.probability("The probability of clearing an element", probability);
         return probability == 0
                 ? x
-                : op("dropout").in("X", x).attr("dropout_prob", (float) probability).attr("is_test", false).attr("fix_seed", seed() != 0)
-                        .attr("seed", seed()).attr("dropout_implementation", "upscale_in_train").all("Out", "Mask").getFirst();
+                : op("dropout").in("X", x).attr("dropout_prob", (float) probability).attr("is_test", false)
+                        .attr("fix_seed", seed() != 0)
+                        .attr("seed", seed()).attr("dropout_implementation", "upscale_in_train").all("Out", "Mask")
+                        .getFirst();
     }
 
     /**
@@ -182,7 +184,8 @@ abstract sealed class GraphLayers extends GraphTensors permits Graph {
      * @return of its shape
      */
     public Value huber(Value prediction, Value target, double delta) {
-        return op("huber_loss").in("X", prediction).in("Y", target).attr("delta", (float) delta).all("Out", "Residual").getFirst();
+        return op("huber_loss").in("X", prediction).in("Y", target).attr("delta", (float) delta).all("Out", "Residual")
+                .getFirst();
     }
 
     /**

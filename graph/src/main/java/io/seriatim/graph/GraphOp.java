@@ -61,7 +61,8 @@ public final class GraphOp {
     public GraphOp in(String slot, List<Value> values) {
         for (Value value : values) {
             if (value == null) {
-                throw new IllegalArgumentException("Slot " + slot + " of operation '" + type + "' takes variables, but one is null");
+                throw new IllegalArgumentException(
+                        "Slot " + slot + " of operation '" + type + "' takes variables, but one is null");
             }
             value.checkVisible(graph);
         }
@@ -95,7 +96,8 @@ public final class GraphOp {
     public GraphOp attr(String name, Object value) {
         if (value == null) {
             throw new IllegalArgumentException(
-                    "Attribute '" + name + "' of operation '" + type + "' has a value, but null is given; leave it out for its default");
+                    "Attribute '" + name + "' of operation '" + type
+                            + "' has a value, but null is given; leave it out for its default");
         }
         desc.attr(name, value);
         return this;
@@ -188,7 +190,8 @@ public final class GraphOp {
     public List<Value> list(String slot, int count) {
         if (count < 0 || count > MOST) {
             throw new IllegalArgumentException(
-                    "Operation '" + type + "' has from 0 to " + MOST + " variables in slot " + slot + ", but not " + count);
+                    "Operation '" + type + "' has from 0 to " + MOST + " variables in slot " + slot + ", but not "
+                            + count);
         }
         List<String> names = new ArrayList<>();
         for (int i = 0; i < count; i++) {
@@ -205,10 +208,12 @@ public final class GraphOp {
             named.add(fresh());
         }
         String dropout = layer + ".dropout_state__non_persistable";
-        desc.out("Out", named.getFirst()).out("State", named.subList(1, 1 + states)).out("Reserve", named.getLast()).out("DropoutState",
-                dropout);
+        desc.out("Out", named.getFirst()).out("State", named.subList(1, 1 + states)).out("Reserve", named.getLast())
+                .out("DropoutState",
+                        dropout);
         // The operation itself decides what these hold.
-        graph.block().put(VarDesc.of(named.getLast(), VarType.dense(DType.UINT8))).put(VarDesc.of(dropout, VarType.dense(DType.UINT8)));
+        graph.block().put(VarDesc.of(named.getLast(), VarType.dense(DType.UINT8)))
+                .put(VarDesc.of(dropout, VarType.dense(DType.UINT8)));
         return append(named).subList(0, states + 1);
     }
 
@@ -240,7 +245,8 @@ public final class GraphOp {
         OpDesc op = desc.build();
         if (op.outputNames().isEmpty() && !schema.outputs().isEmpty()) {
             throw new IllegalArgumentException(
-                    "Operation '" + type + "' writes to none of its slots " + schema.outputs() + "; name those that are wanted");
+                    "Operation '" + type + "' writes to none of its slots " + schema.outputs()
+                            + "; name those that are wanted");
         }
         checkSlots("input", op.inputs().keySet(), schema.inputs());
         checkSlots("output", op.outputs().keySet(), schema.outputs());
@@ -253,11 +259,14 @@ public final class GraphOp {
         for (Attribute.Named each : op.attributes()) {
             AttributeSpec spec = schema.attribute(each.name());
             if (spec == null && !Roles.ALL.contains(each.name()) && !each.name().equals(Roles.PRIORITY)) {
-                throw new IllegalArgumentException("Operation '" + type + "' has no attribute '" + each.name() + "'; it has "
-                        + schema.attributes().stream().map(AttributeSpec::name).sorted().toList());
+                throw new IllegalArgumentException(
+                        "Operation '" + type + "' has no attribute '" + each.name() + "'; it has "
+                                + schema.attributes().stream().map(AttributeSpec::name).sorted().toList());
             }
-            if (spec != null && spec.type() == Attribute.Real.class && each.value() instanceof Attribute.Float64(double number)) {
-                typed = typed.with(each.name(), Ranges.float32("Attribute '" + each.name() + "' of operation '" + type + "'", number));
+            if (spec != null && spec.type() == Attribute.Real.class
+                    && each.value() instanceof Attribute.Float64(double number)) {
+                typed = typed.with(each.name(),
+                        Ranges.float32("Attribute '" + each.name() + "' of operation '" + type + "'", number));
             }
         }
         return typed;
@@ -266,7 +275,8 @@ public final class GraphOp {
     private void checkSlots(String which, Set<String> given, List<Slot> there) {
         for (String slot : given) {
             if (there.stream().noneMatch(each -> each.name().equals(slot))) {
-                throw new IllegalArgumentException("Operation '" + type + "' has no " + which + " slot " + slot + "; it has " + there);
+                throw new IllegalArgumentException(
+                        "Operation '" + type + "' has no " + which + " slot " + slot + "; it has " + there);
             }
         }
     }
@@ -288,7 +298,8 @@ public final class GraphOp {
         for (String name : names) {
             VarDesc written = block.get(name);
             VarType.TensorType tensor = written.type().tensorType();
-            boolean discrete = tensor != null && DataTypes.find(tensor.dataType()) != null && !tensor.dtype().isFloating();
+            boolean discrete = tensor != null && DataTypes.find(tensor.dataType()) != null
+                    && !tensor.dtype().isFloating();
             block.put(written.stopping(stops || discrete || stopped.contains(name) || written.stopsGradient()));
         }
         if (names.size() < op.outputNames().size()) {

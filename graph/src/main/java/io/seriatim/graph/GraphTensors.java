@@ -39,7 +39,8 @@ abstract sealed class GraphTensors permits GraphLayers {
         checkDims("A tensor of one value", dims);
         checkValue(dtype, value);
         names().next("fill_constant");
-        return op("fill_constant").attr("shape", dims).attr("dtype", DataTypes.number(dtype)).attr("value", (float) value)
+        return op("fill_constant").attr("shape", dims).attr("dtype", DataTypes.number(dtype))
+                .attr("value", (float) value)
                 .attr("str_value", text(dtype, value)).one("Out");
     }
 
@@ -89,7 +90,8 @@ abstract sealed class GraphTensors permits GraphLayers {
      * @return a tensor of them
      */
     public Value constant(Tensor values) {
-        OpDesc op = Initializers.operation(new Initializer.Assign(values), "constant", values.dtype(), values.shape().dims(), 0);
+        OpDesc op = Initializers.operation(new Initializer.Assign(values), "constant", values.dtype(),
+                values.shape().dims(), 0);
         GraphOp added = op("assign_value");
         op.attributes().forEach(each -> added.attr(each.name(), each.value()));
         return added.one("Out");
@@ -113,7 +115,8 @@ abstract sealed class GraphTensors permits GraphLayers {
             throw new IllegalArgumentException(
                     "Numbers of a range are apart, and of a type that has numbers, but are " + dtype + " by " + step);
         }
-        return op("range").in("Start", full(dtype, start, 1)).in("End", full(dtype, end, 1)).in("Step", full(dtype, step, 1)).one("Out");
+        return op("range").in("Start", full(dtype, start, 1)).in("End", full(dtype, end, 1))
+                .in("Step", full(dtype, step, 1)).one("Out");
     }
 
     /**
@@ -219,7 +222,8 @@ abstract sealed class GraphTensors permits GraphLayers {
     public Value normal(DType dtype, double mean, double deviation, long... dims) {
         checkDims("A tensor of random numbers", dims);
         Ranges.notNegative("A standard deviation", deviation);
-        return op("gaussian_random").attr("shape", dims).attr("dtype", DataTypes.number(dtype)).attr("mean", (float) mean)
+        return op("gaussian_random").attr("shape", dims).attr("dtype", DataTypes.number(dtype))
+                .attr("mean", (float) mean)
                 .attr("std", (float) deviation).attr("seed", 0).one("Out");
     }
 }

@@ -79,7 +79,8 @@ public sealed interface Initializer {
     }
 
     /**
-     * So that the variance stays from layer to layer (Glorot, Bengio, 2010): uniform within √(6/(fan in + fan out)), or normal with deviation √(2/(fan in + fan out)).
+     * So that the variance stays from layer to layer (Glorot, Bengio, 2010): uniform within √(6/(fan in + fan out)), or
+     * normal with deviation √(2/(fan in + fan out)).
      *
      * @param uniform
      *            which of both
@@ -88,7 +89,8 @@ public sealed interface Initializer {
     }
 
     /**
-     * For layers that a rectifier follows (He et al., 2015): uniform within gain·√(3/fan in), or normal with deviation gain/√(fan in); the gain is √(2/(1 + slope²)).
+     * For layers that a rectifier follows (He et al., 2015): uniform within gain·√(3/fan in), or normal with deviation
+     * gain/√(fan in); the gain is √(2/(1 + slope²)).
      *
      * @param uniform
      *            which of both

@@ -19,8 +19,10 @@ final class Initializers {
             case Initializer.Uniform(double low, double high) -> uniform(name, dtype, shape, low, high, seed);
             case Initializer.Normal(double mean, double deviation) -> normal(name, dtype, shape, mean, deviation, seed);
             case Initializer.TruncatedNormal(double mean, double deviation) ->
-                OpDesc.of("truncated_gaussian_random").out("Out", name).attr("shape", ints(shape)).attr("mean", (float) mean)
-                        .attr("std", (float) deviation).attr("seed", seed).attr("dtype", DataTypes.number(dtype)).build();
+                OpDesc.of("truncated_gaussian_random").out("Out", name).attr("shape", ints(shape))
+                        .attr("mean", (float) mean)
+                        .attr("std", (float) deviation).attr("seed", seed).attr("dtype", DataTypes.number(dtype))
+                        .build();
             case Initializer.Xavier(boolean even) -> even
                     ? within(name, dtype, shape, Math.sqrt(6 / (in + out)), seed)
                     : normal(name, dtype, shape, 0, Math.sqrt(2 / (in + out)), seed);
@@ -36,7 +38,8 @@ final class Initializers {
 
     static OpDesc constant(String name, DType dtype, long[] shape, double value) {
         return OpDesc.of("fill_constant").out("Out", name).attr("shape", shape).attr("dtype", DataTypes.number(dtype))
-                .attr("value", (float) value).attr("str_value", text(value)).attr("force_cpu", false).attr("place_type", -1).build();
+                .attr("value", (float) value).attr("str_value", text(value)).attr("force_cpu", false)
+                .attr("place_type", -1).build();
     }
 
     private static OpDesc within(String name, DType dtype, long[] shape, double bound, int seed) {
@@ -45,21 +48,26 @@ final class Initializers {
 
     private static OpDesc uniform(String name, DType dtype, long[] shape, double low, double high, int seed) {
         return OpDesc.of("uniform_random").in("ShapeTensor").in("ShapeTensorList").out("Out", name).attr("shape", shape)
-                .attr("dtype", DataTypes.number(dtype)).attr("min", (float) low).attr("max", (float) high).attr("seed", seed).build();
+                .attr("dtype", DataTypes.number(dtype)).attr("min", (float) low).attr("max", (float) high)
+                .attr("seed", seed).build();
     }
 
     private static OpDesc normal(String name, DType dtype, long[] shape, double mean, double deviation, int seed) {
-        return OpDesc.of("gaussian_random").in("ShapeTensor").in("ShapeTensorList").out("Out", name).attr("shape", shape)
-                .attr("dtype", DataTypes.number(dtype)).attr("mean", (float) mean).attr("std", (float) deviation).attr("seed", seed)
+        return OpDesc.of("gaussian_random").in("ShapeTensor").in("ShapeTensorList").out("Out", name)
+                .attr("shape", shape)
+                .attr("dtype", DataTypes.number(dtype)).attr("mean", (float) mean).attr("std", (float) deviation)
+                .attr("seed", seed)
                 .build();
     }
 
     private static OpDesc assign(String name, DType dtype, long[] shape, Tensor values) {
         if (values.dtype() != dtype || !Arrays.equals(values.shape().dims(), shape)) {
-            throw new IllegalArgumentException("Parameter '" + name + "' is " + dtype + Arrays.toString(shape) + ", but is to be set to "
-                    + values.spec());
+            throw new IllegalArgumentException(
+                    "Parameter '" + name + "' is " + dtype + Arrays.toString(shape) + ", but is to be set to "
+                            + values.spec());
         }
-        OpDesc.Builder op = OpDesc.of("assign_value").out("Out", name).attr("shape", ints(shape)).attr("dtype", DataTypes.number(dtype));
+        OpDesc.Builder op = OpDesc.of("assign_value").out("Out", name).attr("shape", ints(shape)).attr("dtype",
+                DataTypes.number(dtype));
         return switch (dtype) {
             case FLOAT32 -> op.attr("fp32_values", values.toFloatArray()).build();
             case FLOAT64 -> op.attr("fp64_values", values.toDoubleArray()).build();
@@ -67,7 +75,8 @@ final class Initializers {
             case INT32 -> op.attr("int32_values", ints(values.toLongArray())).build();
             case BOOL -> op.attr("bool_values", ints(values.toLongArray())).build();
             default -> throw new IllegalArgumentException("'" + name + "' is " + dtype
-                    + ", but only float32, float64, int32, int64 and bool can be set to given values; give one of those, and cast it");
+                    + ", but only float32, float64, int32, int64 and bool can be set to given values; give one of "
+                    + "those, and cast it");
         };
     }
 
@@ -75,7 +84,10 @@ final class Initializers {
         return Arrays.stream(values).mapToInt(Math::toIntExact).toArray();
     }
 
-    /** Of [a, b] the fans are a and b; with a kernel [o, i, k…] they are i·Πk and o·Πk; of one dimension both are its length. */
+    /**
+     * Of [a, b] the fans are a and b; with a kernel [o, i, k…] they are i·Πk and o·Πk; of one dimension both are its
+     * length.
+     */
     private static double fan(long[] shape, boolean in) {
         if (shape.length < 2) {
             return shape.length == 0 ? 1 : shape[0];

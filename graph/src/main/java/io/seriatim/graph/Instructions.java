@@ -6,7 +6,9 @@ import io.seriatim.graph.op.Operations;
 import io.seriatim.tensor.Tensor;
 import java.util.List;
 
-/** Runs the operations that are no computations: feed and fetch, control flow, lists of tensors, files, communication. */
+/**
+ * Runs the operations that are no computations: feed and fetch, control flow, lists of tensors, files, communication.
+ */
 final class Instructions {
     private final RunState state;
     private final ControlInstructions control;
@@ -28,7 +30,8 @@ final class Instructions {
             case "feed" -> requireFed(op);
             case "fetch", "fetch_v2" -> fetch(op, environment);
             case "read" -> read(op);
-            case "save", "load", "save_combine", "load_combine" -> FileInstructions.run(op, block, environment, state.files());
+            case "save", "load", "save_combine", "load_combine" ->
+                FileInstructions.run(op, block, environment, state.files());
             case "conditional_block" -> control.conditional(op, environment);
             case "conditional_block_grad" -> control.conditionalGradient(op, environment);
             case "while" -> control.loop(op, environment);
@@ -37,7 +40,8 @@ final class Instructions {
             case "select_output" -> control.selectOutput(op, environment);
             case "recurrent" -> recurrence.forward(op, environment);
             case "recurrent_grad" -> recurrence.gradient(op, environment);
-            case "c_allreduce_sum", "c_broadcast", "c_allgather", "c_reducescatter", "c_sync_calc_stream", "c_sync_comm_stream" ->
+            case "c_allreduce_sum", "c_broadcast", "c_allgather", "c_reducescatter", "c_sync_calc_stream",
+                    "c_sync_comm_stream" ->
                 alone(op, environment);
             default -> {
                 if (!TensorListInstructions.run(op, environment)) {
@@ -58,15 +62,17 @@ final class Instructions {
         for (String name : op.output("Out")) {
             if (!state.feeds().containsKey(name)) {
                 throw new IllegalArgumentException(
-                        "Variable '" + name + "' is not fed; the program needs it, and is fed " + state.feeds().keySet());
+                        "Variable '" + name + "' is not fed; the program needs it, and is fed "
+                                + state.feeds().keySet());
             }
         }
     }
 
     private void read(OpDesc op) {
         if (!state.feeds().keySet().containsAll(op.output("Out"))) {
-            throw new IllegalArgumentException("The interpreter has no readers; feed what the reader gives, " + op.output("Out")
-                    + ", or run the program with an Executor that has the reader " + op.input("Reader"));
+            throw new IllegalArgumentException(
+                    "The interpreter has no readers; feed what the reader gives, " + op.output("Out")
+                            + ", or run the program with an Executor that has the reader " + op.input("Reader"));
         }
     }
 
@@ -74,7 +80,8 @@ final class Instructions {
         String list = op.output("Out").getFirst();
         int column = attrs(op).getInt("col");
         if (column < 0 || column > 100_000) {
-            throw new IllegalArgumentException("The column of a fetched variable must be from 0 to 100000, but is " + column);
+            throw new IllegalArgumentException(
+                    "The column of a fetched variable must be from 0 to 100000, but is " + column);
         }
         if (!(environment.here(list) instanceof Environment.TensorList)) {
             environment.setHere(list, new Environment.TensorList());

@@ -14,7 +14,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs programs operation by operation on the calling thread, each kernel made when it is met. It is what every other way to run a program is compared with: simple, and slow. Of one thread at a time.
+ * Runs programs operation by operation on the calling thread, each kernel made when it is met. It is what every other
+ * way to run a program is compared with: simple, and slow. Of one thread at a time.
  */
 public final class Interpreter {
     private final OpRunner runner;
@@ -147,7 +148,8 @@ public final class Interpreter {
      * @param program
      *            what is run
      * @param feeds
-     *            values of the program's variables, by name: row-major tensors of the host; what the program does not read is ignored
+     *            values of the program's variables, by name: row-major tensors of the host; what the program does not
+     *            read is ignored
      * @param fetches
      *            variables that are wanted
      * @return their values, in order; one that holds some rows comes as the whole tensor
@@ -164,7 +166,8 @@ public final class Interpreter {
         Set<String> written = written(program);
         // What is fed belongs to the caller, and so does what is fetched: what programs change is a copy.
         feeds.forEach(
-                (name, tensor) -> local.set(name, feed(program, name, written.contains(name) ? VariableValues.copy(tensor) : tensor)));
+                (name, tensor) -> local.set(name,
+                        feed(program, name, written.contains(name) ? VariableValues.copy(tensor) : tensor)));
         local.separate(Aliases.madeAnew(program.global()));
         RunState state = new RunState(program, runner, root, local, feeds, runs++, paddleRandom, files);
         new BlockRunner(state).run(program.global(), local);
@@ -177,7 +180,8 @@ public final class Interpreter {
     }
 
     /**
-     * A run whose operations someone else chooses. For executors: what depends on values, and what runs blocks, they leave to the interpreter.
+     * A run whose operations someone else chooses. For executors: what depends on values, and what runs blocks, they
+     * leave to the interpreter.
      *
      * @param block
      *            whose operations
@@ -193,7 +197,8 @@ public final class Interpreter {
         Environment variables = new Environment(null);
         Environment local = new Environment(variables);
         local.enter(block);
-        RunState state = new RunState(block.program(), runner, variables, local, feeds, run, paddleRandom, files, blocks);
+        RunState state = new RunState(block.program(), runner, variables, local, feeds, run, paddleRandom, files,
+                blocks);
         return new BlockSession(block, local, new BlockRunner(state));
     }
 
@@ -209,7 +214,8 @@ public final class Interpreter {
         if (desc != null && Boolean.TRUE.equals(desc.needCheckFeed())) {
             VarType.TensorType type = desc.tensor();
             if (!type.matches(tensor.spec())) {
-                throw new IllegalArgumentException("Feed '" + name + "' must be " + type + " (-1 matches any), but is " + tensor.spec());
+                throw new IllegalArgumentException(
+                        "Feed '" + name + "' must be " + type + " (-1 matches any), but is " + tensor.spec());
             }
         }
         return tensor;

@@ -13,7 +13,8 @@ public final class Lamb extends Optimizer {
     private final double epsilon;
     private final Predicate<String> decays;
 
-    private Lamb(Settings settings, double weightDecay, double beta1, double beta2, double epsilon, Predicate<String> decays) {
+    private Lamb(Settings settings, double weightDecay, double beta1, double beta2, double epsilon,
+            Predicate<String> decays) {
         super(settings);
         this.weightDecay = Ranges.notNegative("The decay of Lamb", weightDecay);
         this.beta1 = Ranges.decayRate("β₁ of Lamb", beta1);
@@ -111,7 +112,8 @@ public final class Lamb extends Optimizer {
 
     @Override
     List<Accumulator> accumulators() {
-        return List.of(new Accumulator("moment1", "Moment1", 0, false, true), new Accumulator("moment2", "Moment2", 0, false, true),
+        return List.of(new Accumulator("moment1", "Moment1", 0, false, true),
+                new Accumulator("moment2", "Moment2", 0, false, true),
                 new Accumulator("beta1_pow_acc", "Beta1Pow", beta1, true, true),
                 new Accumulator("beta2_pow_acc", "Beta2Pow", beta2, true, true));
     }

@@ -4,8 +4,9 @@ import io.seriatim.tensor.DType;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes layers. A layer's parameters are float32 and get the names that Paddle would give them, in the order in which layers are made. Sizes are at least 1; what a layer is applied to is float32 and has the
- * dimensions that it says, or there is an {@link IllegalArgumentException} that names operation and shapes.
+ * Makes layers. A layer's parameters are float32 and get the names that Paddle would give them, in the order in which
+ * layers are made. Sizes are at least 1; what a layer is applied to is float32 and has the dimensions that it says, or
+ * there is an {@link IllegalArgumentException} that names operation and shapes.
  */
 public final class Layers {
     private final Graph graph;
@@ -46,8 +47,11 @@ public final class Layers {
         Value b = bias == null ? null : graph.parameter(name + ".b", bias, Initializer.constant(0), DType.FLOAT32, out);
         return x -> {
             String call = graph.names().next("linear");
-            Value product = graph.op("matmul_v2").call(call).in("X", x).in("Y", w).attr("trans_x", false).attr("trans_y", false).one("Out");
-            return b == null ? product : graph.op("elementwise_add").call(call).in("X", product).in("Y", b).attr("axis", -1).one("Out");
+            Value product = graph.op("matmul_v2").call(call).in("X", x).in("Y", w).attr("trans_x", false)
+                    .attr("trans_y", false).one("Out");
+            return b == null
+                    ? product
+                    : graph.op("elementwise_add").call(call).in("X", product).in("Y", b).attr("axis", -1).one("Out");
         };
     }
 
@@ -84,12 +88,14 @@ public final class Layers {
     public Layer conv2dTranspose(long channels, long filters, int kernel, int stride, int padding) {
         String name = graph.names().next("conv2d_transpose");
         double deviation = 1 / Math.sqrt((double) channels * kernel * kernel);
-        Value w = graph.parameter(name + ".w", ParameterSpec.DEFAULT, Initializer.uniform(-deviation, deviation), DType.FLOAT32, channels,
+        Value w = graph.parameter(name + ".w", ParameterSpec.DEFAULT, Initializer.uniform(-deviation, deviation),
+                DType.FLOAT32, channels,
                 filters, kernel, kernel);
         Value b = graph.parameter(name + ".b", ParameterSpec.DEFAULT, Initializer.constant(0), DType.FLOAT32, filters);
         return x -> {
             String call = graph.names().next("conv2d_transpose");
-            Value y = graph.op("conv2d_transpose").call(call).in("Input", x).in("Filter", w).attr("strides", new int[]{stride, stride})
+            Value y = graph.op("conv2d_transpose").call(call).in("Input", x).in("Filter", w)
+                    .attr("strides", new int[]{stride, stride})
                     .attr("paddings", new int[]{padding, padding}).one("Output");
             return Conv2d.withBias(graph, call, y, b, filters);
         };
@@ -126,11 +132,13 @@ public final class Layers {
     public Layer embedding(long rows, long width, boolean sparse, long padding, ParameterSpec weights) {
         if (padding < -1 || padding >= rows) {
             throw new IllegalArgumentException(
-                    "The padding index of an embedding of " + rows + " rows is one of them, or -1 for none, but is " + padding);
+                    "The padding index of an embedding of " + rows + " rows is one of them, or -1 for none, but is "
+                            + padding);
         }
         String name = graph.names().next("embedding");
         Value w = graph.parameter(name + ".w", weights, Initializer.xavier(), DType.FLOAT32, rows, width);
-        return ids -> graph.op("lookup_table_v2").key("embedding").in("Ids", ids).in("W", w).attr("padding_idx", padding)
+        return ids -> graph.op("lookup_table_v2").key("embedding").in("Ids", ids).in("W", w)
+                .attr("padding_idx", padding)
                 .attr("is_sparse", sparse).attr("is_distributed", false).attr("remote_prefetch", sparse).one("Out");
     }
 
@@ -160,14 +168,19 @@ public final class Layers {
         Ranges.probability("The momentum of batch normalisation", momentum);
         Ranges.notNegative("ε of batch normalisation", epsilon);
         String name = graph.names().next("batch_norm2d");
-        Value scale = graph.parameter(name + ".w", ParameterSpec.DEFAULT, Initializer.constant(1), DType.FLOAT32, channels);
-        Value bias = graph.parameter(name + ".b", ParameterSpec.DEFAULT, Initializer.constant(0), DType.FLOAT32, channels);
+        Value scale = graph.parameter(name + ".w", ParameterSpec.DEFAULT, Initializer.constant(1), DType.FLOAT32,
+                channels);
+        Value bias = graph.parameter(name + ".b", ParameterSpec.DEFAULT, Initializer.constant(0), DType.FLOAT32,
+                channels);
         ParameterSpec running = ParameterSpec.DEFAULT.frozen();
         Value mean = graph.parameter(name + ".w", running, Initializer.constant(0), DType.FLOAT32, channels);
         Value variance = graph.parameter(name + ".w", running, Initializer.constant(1), DType.FLOAT32, channels);
-        return x -> graph.op("batch_norm").in("X", x).in("Scale", scale).in("Bias", bias).in("Mean", mean).in("Variance", variance)
-                .attr("momentum", (float) momentum).attr("epsilon", (float) epsilon).attr("is_test", false).attr("data_layout", "NCHW")
-                .attr("use_global_stats", false).attr("trainable_statistics", false).to("MeanOut", mean).to("VarianceOut", variance)
+        return x -> graph.op("batch_norm").in("X", x).in("Scale", scale).in("Bias", bias).in("Mean", mean)
+                .in("Variance", variance)
+                .attr("momentum", (float) momentum).attr("epsilon", (float) epsilon).attr("is_test", false)
+                .attr("data_layout", "NCHW")
+                .attr("use_global_stats", false).attr("trainable_statistics", false).to("MeanOut", mean)
+                .to("VarianceOut", variance)
                 .stops("SavedMean", "SavedVariance", "ReserveSpace")
                 .all("SavedMean", "SavedVariance", "Y", "ReserveSpace").get(2);
     }
@@ -195,9 +208,11 @@ public final class Layers {
     public Layer layerNorm(long width, double epsilon) {
         Ranges.notNegative("ε of layer normalisation", epsilon);
         String name = graph.names().next("layer_norm");
-        Value scale = graph.parameter(name + ".w", ParameterSpec.DEFAULT, Initializer.constant(1), DType.FLOAT32, width);
+        Value scale = graph.parameter(name + ".w", ParameterSpec.DEFAULT, Initializer.constant(1), DType.FLOAT32,
+                width);
         Value bias = graph.parameter(name + ".b", ParameterSpec.DEFAULT, Initializer.constant(0), DType.FLOAT32, width);
-        return x -> graph.op("layer_norm").in("X", x).in("Scale", scale).in("Bias", bias).attr("epsilon", (float) epsilon)
+        return x -> graph.op("layer_norm").in("X", x).in("Scale", scale).in("Bias", bias)
+                .attr("epsilon", (float) epsilon)
                 .attr("begin_norm_axis", x.rank() - 1).stops("Mean", "Variance").all("Mean", "Variance", "Y").getLast();
     }
 
@@ -212,9 +227,12 @@ public final class Layers {
      */
     public Layer groupNorm(int groups, long channels) {
         String name = graph.names().next("group_norm");
-        Value scale = graph.parameter(name + ".w", ParameterSpec.DEFAULT, Initializer.constant(1), DType.FLOAT32, channels);
-        Value bias = graph.parameter(name + ".b", ParameterSpec.DEFAULT, Initializer.constant(0), DType.FLOAT32, channels);
-        return x -> graph.op("group_norm").in("X", x).in("Scale", scale).in("Bias", bias).attr("epsilon", 1e-5f).attr("groups", groups)
+        Value scale = graph.parameter(name + ".w", ParameterSpec.DEFAULT, Initializer.constant(1), DType.FLOAT32,
+                channels);
+        Value bias = graph.parameter(name + ".b", ParameterSpec.DEFAULT, Initializer.constant(0), DType.FLOAT32,
+                channels);
+        return x -> graph.op("group_norm").in("X", x).in("Scale", scale).in("Bias", bias).attr("epsilon", 1e-5f)
+                .attr("groups", groups)
                 .attr("data_layout", "NCHW").stops("Mean", "Variance").all("Mean", "Variance", "Y").getLast();
     }
 
@@ -227,8 +245,10 @@ public final class Layers {
      */
     public Layer instanceNorm(long channels) {
         String name = graph.names().next("instance_norm2d");
-        Value scale = graph.parameter(name + ".w", ParameterSpec.DEFAULT, Initializer.constant(1), DType.FLOAT32, channels);
-        Value bias = graph.parameter(name + ".b", ParameterSpec.DEFAULT, Initializer.constant(0), DType.FLOAT32, channels);
+        Value scale = graph.parameter(name + ".w", ParameterSpec.DEFAULT, Initializer.constant(1), DType.FLOAT32,
+                channels);
+        Value bias = graph.parameter(name + ".b", ParameterSpec.DEFAULT, Initializer.constant(0), DType.FLOAT32,
+                channels);
         return x -> graph.op("instance_norm").in("X", x).in("Scale", scale).in("Bias", bias).attr("epsilon", 1e-5f)
                 .all("SavedMean", "SavedVariance", "Y").getLast();
     }
@@ -241,7 +261,8 @@ public final class Layers {
     public Layer prelu() {
         String name = graph.names().next("p_re_lu");
         Value alpha = graph.parameter(name + ".w", ParameterSpec.DEFAULT, Initializer.constant(0.25), DType.FLOAT32, 1);
-        return x -> graph.op("prelu").in("X", x).in("Alpha", alpha).attr("mode", "all").attr("data_format", "NCHW").one("Out");
+        return x -> graph.op("prelu").in("X", x).in("Alpha", alpha).attr("mode", "all").attr("data_format", "NCHW")
+                .one("Out");
     }
 
     /**
@@ -260,7 +281,8 @@ public final class Layers {
     }
 
     /**
-     * A layer of a Transformer's encoder (Vaswani et al., 2017): attention and two linear layers, each with a residual and a layer normalisation.
+     * A layer of a Transformer's encoder (Vaswani et al., 2017): attention and two linear layers, each with a residual
+     * and a layer normalisation.
      *
      * @param width
      *            of the model; a multiple of the heads
@@ -274,7 +296,8 @@ public final class Layers {
      *            whether each part is normalised before, else after
      * @return the layer
      */
-    public TransformerEncoderLayer transformerEncoderLayer(long width, int heads, long hidden, double dropout, boolean normFirst) {
+    public TransformerEncoderLayer transformerEncoderLayer(long width, int heads, long hidden, double dropout,
+            boolean normFirst) {
         return new TransformerEncoderLayer(graph, width, heads, hidden, dropout, normFirst);
     }
 

@@ -40,11 +40,13 @@ final class MissingGradients {
     private void add(Block block, OpDesc op) {
         if (ControlGradients.block(op) < 0) {
             places.add(new Place(op, block, op.inputNames(), op.outputNames()));
-        } else if (op.type().equals("recurrent") && op.attribute("ex_states") instanceof Attribute.Texts(List<String> before)
+        } else if (op.type().equals("recurrent")
+                && op.attribute("ex_states") instanceof Attribute.Texts(List<String> before)
                 && op.attribute("states") instanceof Attribute.Texts(List<String> after)) {
             Block inner = program.block(ControlGradients.block(op));
             for (int i = 0; i < before.size(); i++) {
-                places.add(new Place(op, inner, List.of(op.input("initial_states").get(i), after.get(i)), List.of(before.get(i))));
+                places.add(new Place(op, inner, List.of(op.input("initial_states").get(i), after.get(i)),
+                        List.of(before.get(i))));
             }
         }
     }
@@ -94,13 +96,15 @@ final class MissingGradients {
             return "although the loss depends on it, which is an error in how gradients are made";
         }
         List<String> named = reasons.stream().limit(MOST_REASONS).toList();
-        return String.join("; ", named) + (reasons.size() > named.size() ? "; " + (reasons.size() - named.size()) + " more" : "");
+        return String.join("; ", named)
+                + (reasons.size() > named.size() ? "; " + (reasons.size() - named.size()) + " more" : "");
     }
 
     /** Goes on from what an operation reads to what it writes, or notes what is in the way. */
     private boolean pass(Place place, Set<String> reached, Set<String> reasons) {
         List<String> read = place.in().stream().filter(reached::contains).distinct().toList();
-        List<String> written = place.out().stream().filter(name -> leading.contains(name) && !reached.contains(name)).toList();
+        List<String> written = place.out().stream().filter(name -> leading.contains(name) && !reached.contains(name))
+                .toList();
         if (read.isEmpty() || written.isEmpty()) {
             return false;
         }

@@ -12,7 +12,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Trains in mixed precision: casts are put around the operations of the first block, the loss is scaled, and gradients are scaled back and checked before the optimizer gets them.
+ * Trains in mixed precision: casts are put around the operations of the first block, the loss is scaled, and gradients
+ * are scaled back and checked before the optimizer gets them.
  */
 final class MixedTraining {
     private final Graph graph;
@@ -43,7 +44,10 @@ final class MixedTraining {
         return pairs;
     }
 
-    /** Gives each operation its inputs in the type in which it computes. Blocks inside of others compute in float32, and what they read is computed so. */
+    /**
+     * Gives each operation its inputs in the type in which it computes. Blocks inside of others compute in float32, and
+     * what they read is computed so.
+     */
     private void castOperations() {
         List<OpDesc> ops = List.copyOf(block.ops());
         Set<String> kept = readInBlocks();
@@ -84,8 +88,10 @@ final class MixedTraining {
     /** Operations without floating inputs, and those whose type an attribute says, stay as they are. */
     private boolean isProcessed(OpDesc op) {
         List<String> names = op.inputNames();
-        boolean typed = op.attribute("in_dtype") == null && (isFloating(op.attribute("out_dtype")) || isFloating(op.attribute("dtype")));
-        return ControlGradients.block(op) < 0 && !typed && (names.isEmpty() || names.stream().anyMatch(this::isFloating));
+        boolean typed = op.attribute("in_dtype") == null
+                && (isFloating(op.attribute("out_dtype")) || isFloating(op.attribute("dtype")));
+        return ControlGradients.block(op) < 0 && !typed
+                && (names.isEmpty() || names.stream().anyMatch(this::isFloating));
     }
 
     private static boolean isFloating(@Nullable Attribute type) {
@@ -118,14 +124,19 @@ final class MixedTraining {
         Map<String, List<String>> inputs = new java.util.LinkedHashMap<>();
         List<OpDesc> added = new ArrayList<>();
         op.inputs().forEach((slot, names) -> inputs.put(slot,
-                kept.contains(slot) ? names : names.stream().map(name -> cast(name, from, to, suffix, casts, added)).toList()));
+                kept.contains(slot)
+                        ? names
+                        : names.stream().map(name -> cast(name, from, to, suffix, casts, added)).toList()));
         added.reversed().forEach(each -> Appender.append(block, each, Roles.FORWARD));
         return op.with(inputs, op.outputs());
     }
 
-    private String cast(String name, DType from, DType to, String suffix, Map<String, String> casts, List<OpDesc> added) {
+    private String cast(String name, DType from, DType to, String suffix, Map<String, String> casts,
+            List<OpDesc> added) {
         VarDesc desc = block.find(name);
-        VarType.TensorType type = desc == null || !(desc.type() instanceof VarType.Dense) ? null : desc.type().tensorType();
+        VarType.TensorType type = desc == null || !(desc.type() instanceof VarType.Dense)
+                ? null
+                : desc.type().tensorType();
         if (desc == null || type == null || type.dataType() != DataTypes.number(from)) {
             return name;
         }
@@ -143,9 +154,11 @@ final class MixedTraining {
         List<OpDesc> before = new ArrayList<>();
         List<OpDesc> after = new ArrayList<>();
         for (OpDesc op : block.ops()) {
-            boolean moves = op.type().equals("cast") && (Roles.of(op) & Roles.BACKWARD) != 0 && gradients.containsAll(op.outputNames());
+            boolean moves = op.type().equals("cast") && (Roles.of(op) & Roles.BACKWARD) != 0
+                    && gradients.containsAll(op.outputNames());
             if (moves) {
-                after.add(op.without(Set.of(Roles.VARIABLES)).with(Roles.VARIABLES, new String[0]).with(Roles.ATTRIBUTE, Roles.OPTIMIZE));
+                after.add(op.without(Set.of(Roles.VARIABLES)).with(Roles.VARIABLES, new String[0]).with(Roles.ATTRIBUTE,
+                        Roles.OPTIMIZE));
                 finishes(before, op);
             } else {
                 before.add(op);
@@ -178,8 +191,10 @@ final class MixedTraining {
         String found = "find_infinite_scale.tmp_0";
         List<String> gradients = pairs.stream().map(ParameterGradient::gradient).toList();
         block.put(VarDesc.of(found, VarType.dense(DType.BOOL, 1)));
-        Appender.append(block, OpDesc.of("check_finite_and_unscale").in("X", gradients).in("Scale", scale).out("Out", gradients)
-                .out("FoundInfinite", found).attr(Roles.VARIABLES, gradients.toArray(String[]::new)).build(), Roles.OPTIMIZE);
+        Appender.append(block,
+                OpDesc.of("check_finite_and_unscale").in("X", gradients).in("Scale", scale).out("Out", gradients)
+                        .out("FoundInfinite", found).attr(Roles.VARIABLES, gradients.toArray(String[]::new)).build(),
+                Roles.OPTIMIZE);
         return found;
     }
 
@@ -189,16 +204,20 @@ final class MixedTraining {
         graph.persistent(good, DType.INT32, new long[]{1}, 0, true, "");
         graph.persistent(bad, DType.INT32, new long[]{1}, 0, true, "");
         List<String> gradients = pairs.stream().map(ParameterGradient::gradient).toList();
-        Appender.append(block, OpDesc.of("update_loss_scaling").in("X", gradients).in("FoundInfinite", found).in("PrevLossScaling", scale)
-                .in("InGoodSteps", good).in("InBadSteps", bad).in("StopUpdate").out("Out", gradients).out("LossScaling", scale)
+        Appender.append(block, OpDesc.of("update_loss_scaling").in("X", gradients).in("FoundInfinite", found)
+                .in("PrevLossScaling", scale)
+                .in("InGoodSteps", good).in("InBadSteps", bad).in("StopUpdate").out("Out", gradients)
+                .out("LossScaling", scale)
                 .out("OutGoodSteps", good).out("OutBadSteps", bad).attr("incr_every_n_steps", precision.raiseAfter())
-                .attr("decr_every_n_nan_or_inf", 1).attr("incr_ratio", 2f).attr("decr_ratio", 0.5f).attr("stop_update", false).build(),
+                .attr("decr_every_n_nan_or_inf", 1).attr("incr_ratio", 2f).attr("decr_ratio", 0.5f)
+                .attr("stop_update", false).build(),
                 Roles.OPTIMIZE);
     }
 
     private String flag(String found) {
         String flag = graph.names().next(graph.names().next("memcpy") + ".tmp");
-        Appender.append(block, OpDesc.of("memcpy").in("X", found).out("Out", flag).attr("dst_place_type", 0).build(), Roles.OPTIMIZE);
+        Appender.append(block, OpDesc.of("memcpy").in("X", found).out("Out", flag).attr("dst_place_type", 0).build(),
+                Roles.OPTIMIZE);
         return flag;
     }
 }

@@ -2,7 +2,9 @@ package io.seriatim.graph;
 
 import org.jspecify.annotations.Nullable;
 
-/** Attention with several heads (Vaswani et al., 2017): softmax(q·kᵀ/√d + mask)·v for each head, between linear layers. */
+/**
+ * Attention with several heads (Vaswani et al., 2017): softmax(q·kᵀ/√d + mask)·v for each head, between linear layers.
+ */
 public final class MultiHeadAttention implements Layer {
     private final Graph graph;
     private final int heads;
@@ -15,7 +17,8 @@ public final class MultiHeadAttention implements Layer {
 
     MultiHeadAttention(Graph graph, long width, int heads, double dropout) {
         if (heads < 1 || width < 1 || width % heads != 0) {
-            throw new IllegalArgumentException("The width of attention must be a multiple of its heads, but is " + width + " of " + heads);
+            throw new IllegalArgumentException(
+                    "The width of attention must be a multiple of its heads, but is " + width + " of " + heads);
         }
         this.graph = graph;
         this.width = width;
@@ -47,7 +50,8 @@ public final class MultiHeadAttention implements Layer {
      * @param memory
      *            what is attended to, [n, other length, width]
      * @param mask
-     *            is added to the scores before the softmax; broadcasts to [n, heads, length, other length]; null for none
+     *            is added to the scores before the softmax; broadcasts to [n, heads, length, other length]; null for
+     *            none
      * @return [n, length, width]
      */
     public Value apply(Value queries, Value memory, @Nullable Value mask) {
@@ -68,8 +72,9 @@ public final class MultiHeadAttention implements Layer {
 
     private static void checkRank(Value sequences) {
         if (sequences.rank() != 3) {
-            throw new IllegalArgumentException("Attention is for sequences [n, length, width], but '" + sequences.name() + "' is "
-                    + sequences.type());
+            throw new IllegalArgumentException(
+                    "Attention is for sequences [n, length, width], but '" + sequences.name() + "' is "
+                            + sequences.type());
         }
     }
 

@@ -4,7 +4,8 @@ import java.util.Map;
 import java.util.function.Function;
 
 /**
- * A network: the program that is run many times, the one that is run once before, to set its parameters, and what a user wants to see of it.
+ * A network: the program that is run many times, the one that is run once before, to set its parameters, and what a
+ * user wants to see of it.
  *
  * @param main
  *            what is run many times

@@ -12,8 +12,9 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The description of an operation: its type, the variables in its slots, its attributes. Immutable; a program is changed by putting another one in its place. Slots and attributes keep the order in
- * which they were read; an attribute's name may occur twice, as in Paddle's own files, and the last counts.
+ * The description of an operation: its type, the variables in its slots, its attributes. Immutable; a program is
+ * changed by putting another one in its place. Slots and attributes keep the order in which they were read; an
+ * attribute's name may occur twice, as in Paddle's own files, and the last counts.
  */
 public final class OpDesc {
     private final String type;
@@ -39,12 +40,14 @@ public final class OpDesc {
      * @param target
      *            Paddle's is_target, or null if the file does not say
      */
-    public OpDesc(String type, Map<String, List<String>> inputs, Map<String, List<String>> outputs, List<Attribute.Named> attributes,
+    public OpDesc(String type, Map<String, List<String>> inputs, Map<String, List<String>> outputs,
+            List<Attribute.Named> attributes,
             @Nullable Boolean target) {
         this(type, inputs, outputs, attributes, target, null, null);
     }
 
-    private OpDesc(String type, Map<String, List<String>> inputs, Map<String, List<String>> outputs, List<Attribute.Named> attributes,
+    private OpDesc(String type, Map<String, List<String>> inputs, Map<String, List<String>> outputs,
+            List<Attribute.Named> attributes,
             @Nullable Boolean target, @Nullable OriginalMessage original, @Nullable CallSite site) {
         this.type = type;
         this.inputs = copy(inputs);
@@ -233,9 +236,11 @@ public final class OpDesc {
     }
 
     /**
-     * Where the operation was built: the innermost calls of code that is not of this library, as in a stack trace, up to three. For an operation of a gradient, where the operation was built whose gradient it is; for
-     * one of an optimizer, the call of {@code minimize}. An operation that was read from a file has Paddle's attribute {@code op_callstack} instead, if the file has it. It is not written to files, and two operations
-     * that differ in it only are equal.
+     * Where the operation was built: the innermost calls of code that is not of this library, as in a stack trace, up
+     * to three. For an operation of a gradient, where the operation was built whose gradient it is; for one of an
+     * optimizer, the call of {@code minimize}. An operation that was read from a file has Paddle's attribute
+     * {@code op_callstack} instead, if the file has it. It is not written to files, and two operations that differ in
+     * it only are equal.
      *
      * @return innermost first; empty if it is not known
      */
@@ -245,7 +250,9 @@ public final class OpDesc {
 
     /** A copy that was built here, if it is not known where. */
     OpDesc builtHere() {
-        return site == null ? new OpDesc(type, inputs, outputs, attributes, target, original, CallSite.current()) : this;
+        return site == null
+                ? new OpDesc(type, inputs, outputs, attributes, target, original, CallSite.current())
+                : this;
     }
 
     /** A copy that was built where another operation was. */
@@ -335,7 +342,8 @@ public final class OpDesc {
      * @return the copy
      */
     public OpDesc without(Collection<String> names) {
-        return new OpDesc(type, inputs, outputs, attributes.stream().filter(each -> !names.contains(each.name())).toList(), target,
+        return new OpDesc(type, inputs, outputs,
+                attributes.stream().filter(each -> !names.contains(each.name())).toList(), target,
                 original, site);
     }
 
@@ -353,7 +361,8 @@ public final class OpDesc {
     }
 
     /**
-     * A copy that reads and writes variables of other names. The attribute that pairs parameters with gradients follows.
+     * A copy that reads and writes variables of other names. The attribute that pairs parameters with gradients
+     * follows.
      *
      * @param input
      *            the new name of each variable that it reads
@@ -380,8 +389,10 @@ public final class OpDesc {
 
     @Override
     public boolean equals(Object other) {
-        return other instanceof OpDesc op && type.equals(op.type) && inputs.equals(op.inputs) && outputs.equals(op.outputs)
-                && attributes.equals(op.attributes) && Objects.equals(target, op.target) && Objects.equals(original, op.original);
+        return other instanceof OpDesc op && type.equals(op.type) && inputs.equals(op.inputs)
+                && outputs.equals(op.outputs)
+                && attributes.equals(op.attributes) && Objects.equals(target, op.target)
+                && Objects.equals(original, op.original);
     }
 
     @Override

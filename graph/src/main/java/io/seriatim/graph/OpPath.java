@@ -15,9 +15,11 @@ final class OpPath {
     }
 
     /**
-     * The operations between some inputs (all, if none are given) and the targets, in order; those of inner blocks go into {@code paths} by block.
+     * The operations between some inputs (all, if none are given) and the targets, in order; those of inner blocks go
+     * into {@code paths} by block.
      */
-    static List<OpDesc> find(Block block, Set<String> targets, Set<String> inputs, Set<String> stopped, Map<Integer, List<OpDesc>> paths) {
+    static List<OpDesc> find(Block block, Set<String> targets, Set<String> inputs, Set<String> stopped,
+            Map<Integer, List<OpDesc>> paths) {
         boolean[] relevant = new boolean[block.ops().size()];
         Arrays.fill(relevant, true);
         if (!inputs.isEmpty()) {
@@ -79,7 +81,8 @@ final class OpPath {
         }
     }
 
-    private static void ofBlock(OpDesc op, Block inner, Set<String> wanted, Set<String> stopped, Map<Integer, List<OpDesc>> paths) {
+    private static void ofBlock(OpDesc op, Block inner, Set<String> wanted, Set<String> stopped,
+            Map<Integer, List<OpDesc>> paths) {
         // A state of a recurrent operation is wanted in the block under its inner name.
         Set<String> targets = new HashSet<>(wanted);
         if (op.type().equals("recurrent") && !wanted.isEmpty()) {
@@ -87,10 +90,12 @@ final class OpPath {
         }
         List<OpDesc> path = find(inner, targets, Set.of(), stopped, paths);
         boolean repeated = op.type().equals("while") || op.type().equals("recurrent");
-        // What one step reads an earlier one has written: each walk begins with all that the one before found to be read, until it finds no more.
+        // What one step reads an earlier one has written: each walk begins with all that the one before found to be
+        // read, until it finds no more.
         for (boolean grows = repeated && !path.isEmpty(); grows;) {
             int found = path.size();
-            path.forEach(each -> each.inputNames().stream().filter(name -> !stopped.contains(name)).forEach(targets::add));
+            path.forEach(
+                    each -> each.inputNames().stream().filter(name -> !stopped.contains(name)).forEach(targets::add));
             path = find(inner, targets, Set.of(), stopped, paths);
             grows = path.size() > found;
         }

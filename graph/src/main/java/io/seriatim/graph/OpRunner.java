@@ -52,7 +52,8 @@ final class OpRunner {
             case Step.Work.Compute(var computation) -> {
                 List<@Nullable Tensor> all = new ArrayList<>(in);
                 all.addAll(out);
-                TensorSpec[] specs = all.stream().map(tensor -> tensor == null ? null : tensor.spec()).toArray(TensorSpec[]::new);
+                TensorSpec[] specs = all.stream().map(tensor -> tensor == null ? null : tensor.spec())
+                        .toArray(TensorSpec[]::new);
                 kernels.get(computation, Place.CPU, specs).run(all.toArray(new Tensor[0]), KernelContext.current());
             }
             case Step.Work.Call(String name, var function) -> {
@@ -61,7 +62,8 @@ final class OpRunner {
                 } catch (RuntimeException e) {
                     throw e;
                 } catch (Exception e) {
-                    throw new IllegalStateException("Operation '" + op.type() + "' failed in " + name + ": " + e.getMessage(), e);
+                    throw new IllegalStateException(
+                            "Operation '" + op.type() + "' failed in " + name + ": " + e.getMessage(), e);
                 }
             }
         }
@@ -104,11 +106,13 @@ final class OpRunner {
     static ArgType typeOf(Object value) {
         return switch (value) {
             case Tensor tensor -> ArgType.dense(tensor.dtype(), tensor.shape().dims());
-            case SelectedRows rows -> ArgType.rows(rows.values().dtype(), rows.rows().shape().dim(0), rows.shape().dims());
+            case SelectedRows rows ->
+                ArgType.rows(rows.values().dtype(), rows.rows().shape().dim(0), rows.shape().dims());
             case Environment.TensorList list -> list.tensors().isEmpty() || list.tensors().getFirst() == null
                     ? ArgType.array(DType.FLOAT32)
                     : ArgType.array(list.tensors().getFirst().dtype(), list.tensors().getFirst().shape().dims());
-            default -> throw new IllegalArgumentException("A tensor was expected, but there is " + value.getClass().getSimpleName());
+            default -> throw new IllegalArgumentException(
+                    "A tensor was expected, but there is " + value.getClass().getSimpleName());
         };
     }
 
@@ -121,7 +125,8 @@ final class OpRunner {
         private final Map<Operand.Source, Object> written = new HashMap<>();
         private final Lowered lowered;
 
-        Memory(OpDesc op, Environment environment, Lowered lowered, Map<String, List<@Nullable ArgType>> types, Tensor randomKey) {
+        Memory(OpDesc op, Environment environment, Lowered lowered, Map<String, List<@Nullable ArgType>> types,
+                Tensor randomKey) {
             this.op = op;
             this.environment = environment;
             this.randomKey = randomKey;
@@ -131,7 +136,8 @@ final class OpRunner {
                 for (int i = 0; i < list.size(); i++) {
                     ArgType type = list.get(i);
                     Operand.Source.Output output = new Operand.Source.Output(slot, i);
-                    if (type != null && !op.output(slot).get(i).equals(GradientRule.EMPTY) && !lowered.aliases().containsKey(output)) {
+                    if (type != null && !op.output(slot).get(i).equals(GradientRule.EMPTY)
+                            && !lowered.aliases().containsKey(output)) {
                         Operand.Source.Input shared = lowered.shared().get(output);
                         written.put(output, shared == null ? allocate(type) : value(shared.slot(), shared.index()));
                     }
@@ -144,7 +150,8 @@ final class OpRunner {
                 long[] dims = type.dims();
                 long height = dims[0];
                 dims[0] = type.rowCount();
-                return new SelectedRows(Tensor.allocate(DType.INT64, type.rowCount()), Tensor.allocate(type.dtype(), dims), height);
+                return new SelectedRows(Tensor.allocate(DType.INT64, type.rowCount()),
+                        Tensor.allocate(type.dtype(), dims), height);
             }
             return Tensor.allocate(Devices.system().host(), type.spec());
         }
@@ -183,7 +190,8 @@ final class OpRunner {
             Object value = written.get(output);
             if (value == null) {
                 throw new IllegalStateException(
-                        "Operation '" + op.type() + "' writes output " + output.slot() + ", of which nothing was inferred");
+                        "Operation '" + op.type() + "' writes output " + output.slot()
+                                + ", of which nothing was inferred");
             }
             return value;
         }
@@ -197,7 +205,8 @@ final class OpRunner {
             if (tensor.spec().isRowMajor()) {
                 return tensor;
             }
-            throw new IllegalArgumentException("Variables must be row-major, but there is " + tensor.spec() + ": copy it before it is fed");
+            throw new IllegalArgumentException(
+                    "Variables must be row-major, but there is " + tensor.spec() + ": copy it before it is fed");
         }
 
         void store(Environment to) {

@@ -5,8 +5,9 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How parameters follow their gradients. Immutable: settings make copies. Names, order and defaults are Paddle's. Learning rates, and numbers added or multiplied, are finite and from 0 on; rates at which
- * means change are from 0 to below 1.
+ * How parameters follow their gradients. Immutable: settings make copies. Names, order and defaults are Paddle's.
+ * Learning rates, and numbers added or multiplied, are finite and from 0 on; rates at which means change are from 0 to
+ * below 1.
  */
 public abstract sealed class Optimizer permits Sgd, Momentum, Adam, AdamW, Adagrad, Adadelta, Adamax, RmsProp, Lamb {
     private final Settings settings;
@@ -16,7 +17,8 @@ public abstract sealed class Optimizer permits Sgd, Momentum, Adam, AdamW, Adagr
     }
 
     /** What all optimizers have. */
-    record Settings(double rate, @Nullable Schedule schedule, @Nullable Clip clip, @Nullable Decay decay, boolean multiPrecision,
+    record Settings(double rate, @Nullable Schedule schedule, @Nullable Clip clip, @Nullable Decay decay,
+            boolean multiPrecision,
             @Nullable MixedPrecision precision) {
         static Settings of(double rate) {
             return new Settings(Ranges.notNegative("A learning rate", rate), null, null, null, false, null);
@@ -24,7 +26,8 @@ public abstract sealed class Optimizer permits Sgd, Momentum, Adam, AdamW, Adagr
 
         static Settings of(Schedule schedule) {
             double first = Objects.requireNonNull(schedule, "schedule").rate(0);
-            return new Settings(Ranges.notNegative("The learning rate of step 0", first), schedule, null, null, false, null);
+            return new Settings(Ranges.notNegative("The learning rate of step 0", first), schedule, null, null, false,
+                    null);
         }
     }
 
@@ -90,8 +93,9 @@ public abstract sealed class Optimizer permits Sgd, Momentum, Adam, AdamW, Adagr
      * @return a copy
      */
     public final Optimizer decay(Decay decay) {
-        return with(new Settings(settings.rate, settings.schedule, settings.clip, Objects.requireNonNull(decay, "decay"),
-                settings.multiPrecision, settings.precision));
+        return with(
+                new Settings(settings.rate, settings.schedule, settings.clip, Objects.requireNonNull(decay, "decay"),
+                        settings.multiPrecision, settings.precision));
     }
 
     /**
@@ -100,7 +104,8 @@ public abstract sealed class Optimizer permits Sgd, Momentum, Adam, AdamW, Adagr
      * @return a copy
      */
     public final Optimizer multiPrecision() {
-        return with(new Settings(settings.rate, settings.schedule, settings.clip, settings.decay, true, settings.precision));
+        return with(new Settings(settings.rate, settings.schedule, settings.clip, settings.decay, true,
+                settings.precision));
     }
 
     /**
@@ -111,7 +116,8 @@ public abstract sealed class Optimizer permits Sgd, Momentum, Adam, AdamW, Adagr
      * @return a copy
      */
     public final Optimizer precision(MixedPrecision precision) {
-        return with(new Settings(settings.rate, settings.schedule, settings.clip, settings.decay, settings.multiPrecision,
-                Objects.requireNonNull(precision, "precision")));
+        return with(
+                new Settings(settings.rate, settings.schedule, settings.clip, settings.decay, settings.multiPrecision,
+                        Objects.requireNonNull(precision, "precision")));
     }
 }

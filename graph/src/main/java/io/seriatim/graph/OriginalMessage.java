@@ -3,8 +3,9 @@ package io.seriatim.graph;
 import java.util.Arrays;
 
 /**
- * The bytes that a file had for a description, kept where they are not those that would be written for it: the file has fields that are not known here, or other orders or encodings. A description that is not changed is
- * written with these bytes; one that is changed keeps the fields that are not known.
+ * The bytes that a file had for a description, kept where they are not those that would be written for it: the file has
+ * fields that are not known here, or other orders or encodings. A description that is not changed is written with these
+ * bytes; one that is changed keeps the fields that are not known.
  */
 public final class OriginalMessage {
     private final byte[] read;
@@ -43,7 +44,8 @@ public final class OriginalMessage {
 
     @Override
     public boolean equals(Object other) {
-        return other instanceof OriginalMessage original && Arrays.equals(read, original.read) && Arrays.equals(written, original.written);
+        return other instanceof OriginalMessage original && Arrays.equals(read, original.read)
+                && Arrays.equals(written, original.written);
     }
 
     @Override

@@ -18,7 +18,8 @@ import org.jspecify.annotations.Nullable;
  * @param trained
  *            whether it is trained
  */
-public record ParameterSpec(@Nullable String name, @Nullable Initializer initializer, double rate, @Nullable Decay decay, boolean clipped,
+public record ParameterSpec(@Nullable String name, @Nullable Initializer initializer, double rate,
+        @Nullable Decay decay, boolean clipped,
         boolean trained) {
     /**
      * Checks the factor.

@@ -156,8 +156,9 @@ public final class Program {
     }
 
     /**
-     * How often the program was changed: its blocks, their variables and operations, or its seed. A caller that keeps something made from a program compares the number to learn whether that is still up to
-     * date, instead of comparing the program.
+     * How often the program was changed: its blocks, their variables and operations, or its seed. A caller that keeps
+     * something made from a program compares the number to learn whether that is still up to date, instead of comparing
+     * the program.
      *
      * @return a number that grows with every change of this object; a copy counts on its own
      */
@@ -165,12 +166,17 @@ public final class Program {
         return modifications;
     }
 
-    /** Every method that changes the program or one of its blocks calls this first, so that no change goes uncounted if it fails halfway. */
+    /**
+     * Every method that changes the program or one of its blocks calls this first, so that no change goes uncounted if
+     * it fails halfway.
+     */
     void modified() {
         modifications++;
     }
 
-    /** How many times gradients were added, this time included: names of later ones give way to those of earlier ones. */
+    /**
+     * How many times gradients were added, this time included: names of later ones give way to those of earlier ones.
+     */
     int nextGradientCall() {
         modified();
         return ++gradientCalls;
@@ -192,7 +198,8 @@ public final class Program {
      */
     public List<VarDesc> persistables() {
         return blocks.stream().flatMap(block -> block.vars().stream()).filter(VarDesc::isPersistable)
-                .filter(desc -> desc.type().tensorType() != null).sorted(java.util.Comparator.comparing(VarDesc::name, Utf8.ORDER))
+                .filter(desc -> desc.type().tensorType() != null)
+                .sorted(java.util.Comparator.comparing(VarDesc::name, Utf8.ORDER))
                 .toList();
     }
 
@@ -214,7 +221,8 @@ public final class Program {
     }
 
     /**
-     * A copy for evaluation: without backward and optimizer, and with every operation in its form for inference. The variables that only those operations had are left out.
+     * A copy for evaluation: without backward and optimizer, and with every operation in its form for inference. The
+     * variables that only those operations had are left out.
      *
      * @return the copy
      */
@@ -223,7 +231,8 @@ public final class Program {
     }
 
     /**
-     * A copy that holds only what some variables need. Variables are in the order of their names, and blocks that are still run are numbered anew.
+     * A copy that holds only what some variables need. Variables are in the order of their names, and blocks that are
+     * still run are numbered anew.
      *
      * @param feeds
      *            variables that are given, whose producers are not needed
@@ -240,7 +249,8 @@ public final class Program {
     /**
      * As text for readers.
      *
-     * @return a line for each variable and operation; attributes that every operation has are left out where they have their usual value
+     * @return a line for each variable and operation; attributes that every operation has are left out where they have
+     * their usual value
      */
     @Override
     public String toString() {

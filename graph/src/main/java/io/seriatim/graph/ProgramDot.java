@@ -10,9 +10,11 @@ final class ProgramDot {
     }
 
     static String of(Program program) {
-        StringBuilder dot = new StringBuilder("digraph program {\n  rankdir=TB;\n  node [fontname=\"Helvetica\", fontsize=10];\n");
+        StringBuilder dot = new StringBuilder(
+                "digraph program {\n  rankdir=TB;\n  node [fontname=\"Helvetica\", fontsize=10];\n");
         for (Block block : program.blocks()) {
-            dot.append(String.format(Locale.ROOT, "  subgraph cluster_%d {%n    label=\"block %d\";%n", block.index(), block.index()));
+            dot.append(String.format(Locale.ROOT, "  subgraph cluster_%d {%n    label=\"block %d\";%n", block.index(),
+                    block.index()));
             Set<String> used = new LinkedHashSet<>();
             for (int i = 0; i < block.ops().size(); i++) {
                 operation(dot, block, i, used);
@@ -26,15 +28,18 @@ final class ProgramDot {
     private static void operation(StringBuilder dot, Block block, int index, Set<String> used) {
         OpDesc op = block.ops().get(index);
         String id = "op_" + block.index() + "_" + index;
-        dot.append("    ").append(id).append(" [shape=box, label=").append(quoted(Printable.of(op.type()))).append("];\n");
+        dot.append("    ").append(id).append(" [shape=box, label=").append(quoted(Printable.of(op.type())))
+                .append("];\n");
         op.inputs().forEach((slot, names) -> names.forEach(name -> {
             used.add(name);
-            dot.append("    ").append(node(block, name)).append(" -> ").append(id).append(" [label=").append(quoted(Printable.of(slot)))
+            dot.append("    ").append(node(block, name)).append(" -> ").append(id).append(" [label=")
+                    .append(quoted(Printable.of(slot)))
                     .append("];\n");
         }));
         op.outputs().forEach((slot, names) -> names.forEach(name -> {
             used.add(name);
-            dot.append("    ").append(id).append(" -> ").append(node(block, name)).append(" [label=").append(quoted(Printable.of(slot)))
+            dot.append("    ").append(id).append(" -> ").append(node(block, name)).append(" [label=")
+                    .append(quoted(Printable.of(slot)))
                     .append("];\n");
         }));
     }

@@ -8,7 +8,8 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a program amounts to. Numbers are estimates: they come from the shapes in the program, with unknown dimensions replaced by a batch size.
+ * What a program amounts to. Numbers are estimates: they come from the shapes in the program, with unknown dimensions
+ * replaced by a batch size.
  *
  * @param blocks
  *            how many blocks
@@ -17,7 +18,8 @@ import org.jspecify.annotations.Nullable;
  * @param unknown
  *            types that this run-time does not know, in order
  * @param parameters
- *            how many trained variables; in programs that do not say which are trained, as those for inference, all tensors that outlive a run
+ *            how many trained variables; in programs that do not say which are trained, as those for inference, all
+ *            tensors that outlive a run
  * @param parameterElements
  *            their elements; the largest number if there are as many or more, as for bytes
  * @param persistentBytes
@@ -25,9 +27,11 @@ import org.jspecify.annotations.Nullable;
  * @param temporaryBytes
  *            the memory of all others together, as if none were reused
  * @param flops
- *            floating-point operations of a run: two for each multiplication and addition of products and convolutions, one for each element that another operation computes
+ *            floating-point operations of a run: two for each multiplication and addition of products and convolutions,
+ *            one for each element that another operation computes
  */
-public record ProgramSummary(int blocks, Map<String, Integer> operations, List<String> unknown, int parameters, long parameterElements,
+public record ProgramSummary(int blocks, Map<String, Integer> operations, List<String> unknown, int parameters,
+        long parameterElements,
         long persistentBytes, long temporaryBytes, double flops) {
     /**
      * Of a program.
@@ -55,9 +59,11 @@ public record ProgramSummary(int blocks, Map<String, Integer> operations, List<S
             }
         }
         List<VarDesc> parameters = program.parameters().isEmpty() ? program.persistables() : program.parameters();
-        long elements = parameters.stream().mapToLong(desc -> count(desc.type().tensorType(), batch)).reduce(0, ProgramSummary::sum);
+        long elements = parameters.stream().mapToLong(desc -> count(desc.type().tensorType(), batch)).reduce(0,
+                ProgramSummary::sum);
         List<String> unknown = types.keySet().stream().filter(type -> Operations.system().find(type) == null).toList();
-        return new ProgramSummary(program.blocks().size(), types, unknown, parameters.size(), elements, persistent, temporary,
+        return new ProgramSummary(program.blocks().size(), types, unknown, parameters.size(), elements, persistent,
+                temporary,
                 flops);
     }
 
@@ -105,7 +111,8 @@ public record ProgramSummary(int blocks, Map<String, Integer> operations, List<S
         int products = gradient ? (int) op.outputs().values().stream().filter(names -> !names.isEmpty()).count() : 1;
         return switch (type) {
             case "matmul", "matmul_v2", "mul", "bmm" -> products * product(block, op, gradient, batch);
-            case "conv2d", "depthwise_conv2d" -> products * convolution(block, op, gradient ? "Output@GRAD" : "Output", batch);
+            case "conv2d", "depthwise_conv2d" ->
+                products * convolution(block, op, gradient ? "Output@GRAD" : "Output", batch);
             case "conv2d_transpose" -> products * convolution(block, op, "Input", batch);
             case "feed", "fetch", "fetch_v2", "reshape2", "shape" -> 0;
             default -> op.outputNames().stream().mapToDouble(name -> elementsOf(block, name, batch)).sum();
@@ -121,7 +128,10 @@ public record ProgramSummary(int blocks, Map<String, Integer> operations, List<S
         return names.isEmpty() ? null : names.getFirst();
     }
 
-    /** Two for each element of the result and each index of the inner dimension: √(x·y·out) elements give m·n·k times the batch. */
+    /**
+     * Two for each element of the result and each index of the inner dimension: √(x·y·out) elements give m·n·k times
+     * the batch.
+     */
     private static double product(Block block, OpDesc op, boolean gradient, long batch) {
         double x = elementsOf(block, first(op.input("X")), batch);
         double y = elementsOf(block, first(op.input("Y")), batch);

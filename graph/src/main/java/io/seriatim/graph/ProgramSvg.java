@@ -25,13 +25,16 @@ final class ProgramSvg {
         ProgramSvg svg = new ProgramSvg();
         program.blocks().forEach(svg::block);
         return String.format(Locale.ROOT,
-                "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" font-family=\"Helvetica, sans-serif\" font-size=\"11\">%n"
+                "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" font-family=\"Helvetica, "
+                        + "sans-serif\" font-size=\"11\">%n"
                         + "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>%n",
                 svg.right + 20, svg.bottom + 20) + svg.lines + svg.boxes + "</svg>\n";
     }
 
     private void block(Block block) {
-        text(10, bottom + 14, "block " + block.index() + (block.forward() == Block.NONE ? "" : ", gradient of block " + block.forward()),
+        text(10, bottom + 14,
+                "block " + block.index()
+                        + (block.forward() == Block.NONE ? "" : ", gradient of block " + block.forward()),
                 "#555");
         int top = bottom + 24;
         Map<String, Integer> writer = new HashMap<>();
@@ -66,7 +69,9 @@ final class ProgramSvg {
                 int x2 = 10 + x[index] * (WIDTH + GAP_X) + WIDTH / 2;
                 int y2 = top + layer[index] * (HEIGHT + GAP_Y);
                 lines.append(String.format(Locale.ROOT,
-                        "<path d=\"M%d %d C%d %d %d %d %d %d\" fill=\"none\" stroke=\"#999\"><title>%s</title></path>%n", x1, y1, x1,
+                        "<path d=\"M%d %d C%d %d %d %d %d %d\" fill=\"none\" "
+                                + "stroke=\"#999\"><title>%s</title></path>%n",
+                        x1, y1, x1,
                         y1 + GAP_Y / 2, x2, y2 - GAP_Y / 2, x2, y2, escaped(name)));
             }
         });
@@ -77,22 +82,28 @@ final class ProgramSvg {
         int y = top + row * (HEIGHT + GAP_Y);
         right = Math.max(right, x + WIDTH);
         boolean known = OperationTypes.system().isKnown(op.type());
-        String fill = !known ? "#ffd6d6" : Roles.isTraining(op) ? (Roles.of(op) & Roles.OPTIMIZE) != 0 ? "#e7f6df" : "#fff1d6" : "#dbe9ff";
+        String fill = !known
+                ? "#ffd6d6"
+                : Roles.isTraining(op) ? (Roles.of(op) & Roles.OPTIMIZE) != 0 ? "#e7f6df" : "#fff1d6" : "#dbe9ff";
         boxes.append(String.format(Locale.ROOT,
-                "<g><title>%s</title><rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"4\" fill=\"%s\" stroke=\"#666\"/>",
+                "<g><title>%s</title><rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"4\" fill=\"%s\" "
+                        + "stroke=\"#666\"/>",
                 escaped(op.toString()),
                 x, y, WIDTH, HEIGHT, fill));
         String type = Printable.of(op.type());
         String label = type.length() > 22 ? type.substring(0, 21) + "…" : type;
-        boxes.append(String.format(Locale.ROOT, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">%s</text></g>%n", x + WIDTH / 2,
+        boxes.append(String.format(Locale.ROOT, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">%s</text></g>%n",
+                x + WIDTH / 2,
                 y + HEIGHT / 2 + 4, escaped(known ? label : "? " + label)));
     }
 
     private void text(int x, int y, String text, String color) {
-        boxes.append(String.format(Locale.ROOT, "<text x=\"%d\" y=\"%d\" fill=\"%s\">%s</text>%n", x, y, color, escaped(text)));
+        boxes.append(String.format(Locale.ROOT, "<text x=\"%d\" y=\"%d\" fill=\"%s\">%s</text>%n", x, y, color,
+                escaped(text)));
     }
 
     private static String escaped(String text) {
-        return Printable.of(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("\"", "&quot;");
+        return Printable.of(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("\"",
+                "&quot;");
     }
 }

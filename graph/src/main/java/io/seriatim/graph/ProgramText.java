@@ -4,11 +4,16 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** Programs for readers: a line for each variable and operation. What every operation has, and where in Python it was made, is left out unless it says something. */
+/**
+ * Programs for readers: a line for each variable and operation. What every operation has, and where in Python it was
+ * made, is left out unless it says something.
+ */
 final class ProgramText {
-    private static final Map<String, Attribute> USUAL = Map.of(Roles.DEVICE, Attribute.of(""), Roles.SCOPE, Attribute.of("/"),
+    private static final Map<String, Attribute> USUAL = Map.of(Roles.DEVICE, Attribute.of(""), Roles.SCOPE,
+            Attribute.of("/"),
             Roles.VARIABLES,
-            Attribute.of(new String[0]), Roles.QUANTIZED, Attribute.of(false), Roles.ATTRIBUTE, Attribute.of(Roles.FORWARD));
+            Attribute.of(new String[0]), Roles.QUANTIZED, Attribute.of(false), Roles.ATTRIBUTE,
+            Attribute.of(Roles.FORWARD));
 
     private ProgramText() {
     }
@@ -41,7 +46,8 @@ final class ProgramText {
         return slots(op.outputs()) + " = " + Printable.of(op.type()) + "(" + slots(op.inputs()) + ")"
                 + (attributes.isEmpty()
                         ? ""
-                        : " " + attributes.stream().map(each -> Printable.of(each.name()) + "=" + Attributes.text(each.value()))
+                        : " " + attributes.stream()
+                                .map(each -> Printable.of(each.name()) + "=" + Attributes.text(each.value()))
                                 .collect(Collectors.joining(", ", "{", "}")));
     }
 
@@ -52,7 +58,9 @@ final class ProgramText {
     private static String slots(Map<String, List<String>> slots) {
         return slots.entrySet().stream().filter(slot -> !slot.getValue().isEmpty())
                 .map(slot -> Printable.of(slot.getKey()) + "="
-                        + Printable.of(slot.getValue().size() == 1 ? slot.getValue().getFirst() : String.valueOf(slot.getValue())))
+                        + Printable.of(slot.getValue().size() == 1
+                                ? slot.getValue().getFirst()
+                                : String.valueOf(slot.getValue())))
                 .collect(Collectors.joining(", "));
     }
 

@@ -37,7 +37,9 @@ final class Ranges {
     /** Whole numbers are kept in float32, too, and must survive that. */
     static void whole(String what, String type, double value) {
         require(value == Math.rint(value) && (float) value == value,
-                what + " of " + type + " is a whole number that float32 can hold (cast the variable to a floating-point type for others)",
+                what + " of " + type
+                        + " is a whole number that float32 can hold (cast the variable to a floating-point type "
+                        + "for others)",
                 value);
     }
 

@@ -6,7 +6,10 @@ import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** A recurrent layer (LSTM, GRU) over [n, length, in]. Copies with other settings are made before it is applied; parameters are made when it is. Of one thread. */
+/**
+ * A recurrent layer (LSTM, GRU) over [n, length, in]. Copies with other settings are made before it is applied;
+ * parameters are made when it is. Of one thread.
+ */
 public final class Recurrent implements Layer {
     private final Graph graph;
     private final String mode;
@@ -18,9 +21,11 @@ public final class Recurrent implements Layer {
     private final List<Value> weights = new ArrayList<>();
     private String name = "";
 
-    private Recurrent(Graph graph, String mode, long in, long hidden, int levels, boolean bidirectional, double dropout) {
+    private Recurrent(Graph graph, String mode, long in, long hidden, int levels, boolean bidirectional,
+            double dropout) {
         if (in < 1 || hidden < 1) {
-            throw new IllegalArgumentException("The widths of a recurrent layer are at least 1, but are " + in + " and " + hidden);
+            throw new IllegalArgumentException(
+                    "The widths of a recurrent layer are at least 1, but are " + in + " and " + hidden);
         }
         this.graph = graph;
         this.mode = mode;
@@ -75,7 +80,8 @@ public final class Recurrent implements Layer {
 
     private void checkNotMade() {
         if (!weights.isEmpty()) {
-            throw new IllegalStateException("The recurrent layer '" + name + "' has its parameters already; make settings before");
+            throw new IllegalStateException(
+                    "The recurrent layer '" + name + "' has its parameters already; make settings before");
         }
     }
 
@@ -103,8 +109,10 @@ public final class Recurrent implements Layer {
             for (int way = 0; way < ways; way++) {
                 String cell = graph.names().next(mode.toLowerCase(Locale.ROOT) + "_cell");
                 long width = level == 0 ? in : hidden * ways;
-                weights.add(graph.parameter(cell + ".w", ParameterSpec.DEFAULT, even, DType.FLOAT32, gates * hidden, width));
-                weights.add(graph.parameter(cell + ".w", ParameterSpec.DEFAULT, even, DType.FLOAT32, gates * hidden, hidden));
+                weights.add(graph.parameter(cell + ".w", ParameterSpec.DEFAULT, even, DType.FLOAT32, gates * hidden,
+                        width));
+                weights.add(graph.parameter(cell + ".w", ParameterSpec.DEFAULT, even, DType.FLOAT32, gates * hidden,
+                        hidden));
                 biases.add(graph.parameter(cell + ".b", ParameterSpec.DEFAULT, even, DType.FLOAT32, gates * hidden));
                 biases.add(graph.parameter(cell + ".b", ParameterSpec.DEFAULT, even, DType.FLOAT32, gates * hidden));
             }
@@ -112,7 +120,8 @@ public final class Recurrent implements Layer {
         weights.addAll(biases);
         // Paddle keeps all of them in one piece of memory, too; nothing reads it, and its files have it.
         long total = weights.stream().mapToLong(each -> each.shape().stream().reduce(1L, Math::multiplyExact)).sum();
-        Value flat = graph.parameter(layer + ".w", ParameterSpec.DEFAULT, Initializer.constant(0), DType.FLOAT32, total);
+        Value flat = graph.parameter(layer + ".w", ParameterSpec.DEFAULT, Initializer.constant(0), DType.FLOAT32,
+                total);
         List<String> names = weights.stream().map(Value::name).toList();
         Appender.append(graph.startup().global(), OpDesc.of("coalesce_tensor").in("Input", names).out("Output", names)
                 .out("FusedOutput", flat.name()).attr("copy_data", true).attr("use_align", false)
@@ -151,7 +160,8 @@ public final class Recurrent implements Layer {
     public Result apply(Value x, @Nullable Value lengths) {
         if (x.rank() != 3) {
             throw new IllegalArgumentException(
-                    "A recurrent layer is for sequences [n, length, " + in + "], but '" + x.name() + "' is " + x.type());
+                    "A recurrent layer is for sequences [n, length, " + in + "], but '" + x.name() + "' is "
+                            + x.type());
         }
         make();
         int states = mode.equals("LSTM") ? 2 : 1;
@@ -162,8 +172,10 @@ public final class Recurrent implements Layer {
         }
         Value steps = x.transpose(1, 0, 2);
         GraphOp op = graph.op("rnn").call(name).in("Input", steps).in("PreState", initial).in("WeightList", weights)
-                .attr("mode", mode).attr("num_layers", levels).attr("is_bidirec", bidirectional).attr("input_size", Math.toIntExact(in))
-                .attr("hidden_size", Math.toIntExact(hidden)).attr("dropout_prob", (float) dropout).attr("is_test", false)
+                .attr("mode", mode).attr("num_layers", levels).attr("is_bidirec", bidirectional)
+                .attr("input_size", Math.toIntExact(in))
+                .attr("hidden_size", Math.toIntExact(hidden)).attr("dropout_prob", (float) dropout)
+                .attr("is_test", false)
                 .attr("seed", graph.seed());
         op.maybe("SequenceLength", lengths);
         List<Value> results = op.recurrent(name, states);
@@ -176,7 +188,8 @@ public final class Recurrent implements Layer {
         int rows = levels * (bidirectional ? 2 : 1);
         Value first = constant(rows);
         Value last = constant(hidden);
-        return graph.op("fill_constant").call(name).in("ShapeTensorList", first, batch, last).attr("shape", new long[]{rows, -1, hidden})
+        return graph.op("fill_constant").call(name).in("ShapeTensorList", first, batch, last)
+                .attr("shape", new long[]{rows, -1, hidden})
                 .attr("dtype", DataTypes.number(DType.FLOAT32)).attr("value", 0f).attr("str_value", "0.0").one("Out");
     }
 

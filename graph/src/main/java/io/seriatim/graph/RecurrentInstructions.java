@@ -12,8 +12,9 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A block that runs once for each part of some sequences, and its gradient. Inside the block the name of a sequence is that of its part; the names in {@code ex_states} are what the block had in
- * {@code states} one part before, and first the initial states.
+ * A block that runs once for each part of some sequences, and its gradient. Inside the block the name of a sequence is
+ * that of its part; the names in {@code ex_states} are what the block had in {@code states} one part before, and first
+ * the initial states.
  */
 final class RecurrentInstructions {
     private final Program program;
@@ -25,7 +26,8 @@ final class RecurrentInstructions {
     }
 
     /** The names of one operation, and its length. */
-    private record Shape(List<String> sequences, List<String> before, List<String> after, List<String> outputs, int length,
+    private record Shape(List<String> sequences, List<String> before, List<String> after, List<String> outputs,
+            int length,
             boolean reverse) {
         static Shape of(OpDesc op, Environment environment) {
             Attrs attrs = Instructions.attrs(op);
@@ -33,16 +35,19 @@ final class RecurrentInstructions {
             long[] lengths = sequences.stream().map(environment::tensor)
                     .mapToLong(each -> each.shape().rank() == 0 ? -1 : each.shape().dim(0)).distinct().toArray();
             if (lengths.length != 1 || lengths[0] < 1) {
-                throw new IllegalArgumentException("The sequences " + sequences + " must have one length of at least 1, but have "
-                        + Arrays.toString(lengths));
+                throw new IllegalArgumentException(
+                        "The sequences " + sequences + " must have one length of at least 1, but have "
+                                + Arrays.toString(lengths));
             }
             List<String> before = attrs.getTexts("ex_states");
             List<String> after = attrs.getTexts("states");
             if (before.size() != after.size() || before.size() != op.input("initial_states").size()) {
-                throw new IllegalArgumentException("There must be as many states " + after + " as states before " + before
-                        + " and initial states " + op.input("initial_states"));
+                throw new IllegalArgumentException(
+                        "There must be as many states " + after + " as states before " + before
+                                + " and initial states " + op.input("initial_states"));
             }
-            return new Shape(sequences, before, after, op.output("outputs").isEmpty() ? op.input("outputs") : op.output("outputs"),
+            return new Shape(sequences, before, after,
+                    op.output("outputs").isEmpty() ? op.input("outputs") : op.output("outputs"),
                     Math.toIntExact(lengths[0]), attrs.getBool("reverse"));
         }
 
@@ -62,7 +67,8 @@ final class RecurrentInstructions {
             Environment inner = new Environment(environment);
             List.of(shape.sequences(), shape.before(), shape.after(), shape.outputs()).forEach(inner::claim);
             int part = shape.part(step);
-            shape.sequences().forEach(name -> inner.setHere(name, VariableValues.copy(environment.tensor(name).select(0, part))));
+            shape.sequences().forEach(
+                    name -> inner.setHere(name, VariableValues.copy(environment.tensor(name).select(0, part))));
             for (int i = 0; i < states.size(); i++) {
                 inner.setHere(shape.before().get(i), states.get(i));
             }
@@ -82,7 +88,8 @@ final class RecurrentInstructions {
         Shape shape = Shape.of(op, environment);
         if (!(environment.find(op.input("step_scopes").getFirst()) instanceof Environment.Steps kept)
                 || kept.steps().size() != shape.length()) {
-            throw new IllegalArgumentException("The steps of the recurrence are not there: run it with the attribute is_train");
+            throw new IllegalArgumentException(
+                    "The steps of the recurrence are not there: run it with the attribute is_train");
         }
         Map<String, @Nullable Tensor[]> parts = new HashMap<>();
         Map<String, Object> sums = new HashMap<>();
@@ -93,7 +100,8 @@ final class RecurrentInstructions {
             enter(op, shape, environment, inner, part, states);
             blocks.run(ControlInstructions.block(program, op), inner);
             shape.sequences()
-                    .forEach(name -> parts.computeIfAbsent(name, _ -> new Tensor[shape.length()])[part] = (Tensor) found(inner, name));
+                    .forEach(name -> parts.computeIfAbsent(name,
+                            _ -> new Tensor[shape.length()])[part] = (Tensor) found(inner, name));
             op.input("parameters").forEach(name -> {
                 Object value = inner.here(GradientRule.gradient(name));
                 if (value != null) {
@@ -104,21 +112,28 @@ final class RecurrentInstructions {
                 states.put(shape.after().get(i), found(inner, shape.before().get(i)));
             }
         }
-        leave(op, "inputs", environment, (name, _) -> VariableValues.stacked(0, Arrays.asList(Objects.requireNonNull(parts.get(name)))));
+        leave(op, "inputs", environment,
+                (name, _) -> VariableValues.stacked(0, Arrays.asList(Objects.requireNonNull(parts.get(name)))));
         leave(op, "initial_states", environment, (_, index) -> states.get(shape.after().get(index)));
         leave(op, "parameters", environment, (name, _) -> sums.get(name));
     }
 
-    /** What comes into a step's gradient: that of its part of the outputs, and that of the states from the step after it. */
-    private static void enter(OpDesc op, Shape shape, Environment environment, Environment inner, int part, Map<String, Object> states) {
-        for (List<String> names : List.of(shape.sequences(), shape.before(), shape.after(), shape.outputs(), op.input("parameters"))) {
+    /**
+     * What comes into a step's gradient: that of its part of the outputs, and that of the states from the step after
+     * it.
+     */
+    private static void enter(OpDesc op, Shape shape, Environment environment, Environment inner, int part,
+            Map<String, Object> states) {
+        for (List<String> names : List.of(shape.sequences(), shape.before(), shape.after(), shape.outputs(),
+                op.input("parameters"))) {
             List<String> gradients = names.stream().map(GradientRule::gradient).toList();
             inner.claim(gradients);
             gradients.forEach(inner::removeHere);
         }
         for (String name : shape.after()) {
             Object value = states.get(name);
-            inner.setHere(GradientRule.gradient(name), value == null ? VariableValues.zerosLike(inner.get(name)) : value);
+            inner.setHere(GradientRule.gradient(name),
+                    value == null ? VariableValues.zerosLike(inner.get(name)) : value);
         }
         for (int i = 0; i < shape.outputs().size(); i++) {
             Object whole = environment.find(op.input("outputs@GRAD").get(i));
@@ -127,7 +142,8 @@ final class RecurrentInstructions {
                     ? VariableValues.copy(tensor.select(0, part))
                     : VariableValues.zerosLike(inner.get(name));
             // An output may also be a state.
-            inner.setHere(GradientRule.gradient(name), VariableValues.sum(inner.here(GradientRule.gradient(name)), value));
+            inner.setHere(GradientRule.gradient(name),
+                    VariableValues.sum(inner.here(GradientRule.gradient(name)), value));
         }
     }
 
@@ -149,7 +165,8 @@ final class RecurrentInstructions {
             if (!gradients.get(i).equals(GradientRule.EMPTY)) {
                 String name = op.input(slot).get(i);
                 Object value = result.of(name, i);
-                environment.set(gradients.get(i), value == null ? VariableValues.zerosLike(environment.get(name)) : value);
+                environment.set(gradients.get(i),
+                        value == null ? VariableValues.zerosLike(environment.get(name)) : value);
             }
         }
     }

@@ -8,7 +8,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What is reduced, and who owns it: what forward or backward has written and the optimizer reads, gradients above all, behind the last operation that writes it.
+ * What is reduced, and who owns it: what forward or backward has written and the optimizer reads, gradients above all,
+ * behind the last operation that writes it.
  *
  * @param behind
  *            names, by the number of the operation behind which they are reduced
@@ -48,8 +49,9 @@ record Reductions(Map<Integer, List<String>> behind, Map<String, Integer> owners
     private static long bytes(OpDesc reader, VarDesc desc) {
         VarType.TensorType type = desc.type().tensorType();
         if (type == null || !type.dtype().isFloating()) {
-            throw new IllegalArgumentException("What the optimizer is given is averaged over the places, so it is of a floating type, but '"
-                    + desc.name() + "', which '" + reader.type() + "' reads, is " + desc.type());
+            throw new IllegalArgumentException(
+                    "What the optimizer is given is averaged over the places, so it is of a floating type, but '"
+                            + desc.name() + "', which '" + reader.type() + "' reads, is " + desc.type());
         }
         return type.dims().stream().reduce((long) type.dtype().bytes(), (a, b) -> a * Math.max(1, b));
     }

@@ -25,8 +25,10 @@ final class ReplicaNames {
             (Replication.isUpdate(op) ? updated : computed).addAll(op.outputNames());
         }
         for (OpDesc op : ops) {
-            op.inputNames().forEach(name -> sharing.computeIfAbsent(name, each -> sharing(block, each, computed, splitFeeds)));
-            op.outputNames().forEach(name -> sharing.computeIfAbsent(name, each -> sharing(block, each, computed, splitFeeds)));
+            op.inputNames()
+                    .forEach(name -> sharing.computeIfAbsent(name, each -> sharing(block, each, computed, splitFeeds)));
+            op.outputNames()
+                    .forEach(name -> sharing.computeIfAbsent(name, each -> sharing(block, each, computed, splitFeeds)));
         }
         splitFeeds.forEach(name -> sharing.put(name, Sharing.NONE));
         requireNoWayBack(block, ops, computed);
@@ -44,7 +46,8 @@ final class ReplicaNames {
         }
         VarDesc desc = block.find(name);
         VarType.TensorType tensor = desc == null ? null : desc.type().tensorType();
-        boolean isLarge = desc != null && desc.isPersistable() && tensor != null && tensor.dims().stream().reduce(1L, (a, b) -> a * b) != 1;
+        boolean isLarge = desc != null && desc.isPersistable() && tensor != null
+                && tensor.dims().stream().reduce(1L, (a, b) -> a * b) != 1;
         return isLarge ? Sharing.PLACE : Sharing.ALL;
     }
 
@@ -56,7 +59,8 @@ final class ReplicaNames {
             for (String name : op.inputNames()) {
                 if (!isUpdate && back.contains(name)) {
                     throw new IllegalArgumentException("Operation '" + op.type() + "' reads '" + name
-                            + "' behind the optimizer that has overwritten it; give the optimizer's result a name of its own");
+                            + "' behind the optimizer that has overwritten it; give the optimizer's result a name "
+                            + "of its own");
                 }
             }
             for (String name : op.outputNames()) {

@@ -15,8 +15,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes a program for several places. <em>Compute</em> operations, forward and backward, are written once for each replica, <em>update</em> operations, those with the role of an optimizer or of a schedule, once
- * for each place. What compute operations write and update operations read is reduced in between, behind the operation that writes it last.
+ * Makes a program for several places. <em>Compute</em> operations, forward and backward, are written once for each
+ * replica, <em>update</em> operations, those with the role of an optimizer or of a schedule, once for each place. What
+ * compute operations write and update operations read is reduced in between, behind the operation that writes it last.
  */
 final class Replication {
     private static final int UPDATE = Roles.OPTIMIZE | Roles.RATE;
@@ -36,7 +37,8 @@ final class Replication {
     /** Of each variable that has been reduced, the mean. */
     private final Map<String, String> means = new HashMap<>();
 
-    Replication(Program main, Program startup, List<String> feeds, String loss, List<String> fetches, List<Place> places) {
+    Replication(Program main, Program startup, List<String> feeds, String loss, List<String> fetches,
+            List<Place> places) {
         this.main = main;
         this.startup = startup;
         this.feeds = List.copyOf(feeds);
@@ -73,14 +75,16 @@ final class Replication {
             reason = "has a place already, '" + device(op) + "'; take the program of one place";
         }
         if (reason != null) {
-            throw new IllegalArgumentException("A program of several places has each operation at each, but '" + op.type() + "' (outputs "
-                    + op.outputNames() + ") " + reason);
+            throw new IllegalArgumentException(
+                    "A program of several places has each operation at each, but '" + op.type() + "' (outputs "
+                            + op.outputNames() + ") " + reason);
         }
     }
 
     /** Where the program wants it; Paddle's name for all places means none. */
     private static String device(OpDesc op) {
-        return op.attribute(Roles.DEVICE) instanceof Attribute.Text(String text) && !text.isBlank() && !text.endsWith(":all") ? text : "";
+        return op.attribute(Roles.DEVICE) instanceof Attribute.Text(String text) && !text.isBlank()
+                && !text.endsWith(":all") ? text : "";
     }
 
     private Set<String> splitFeeds() {
@@ -92,8 +96,9 @@ final class Replication {
             }
         }
         if (split.isEmpty() && replicas.count() > 1) {
-            throw new IllegalArgumentException("Each place gets its rows of the feeds whose first dimension is open (-1), but of " + feeds
-                    + " none is; declare one with -1 rows");
+            throw new IllegalArgumentException(
+                    "Each place gets its rows of the feeds whose first dimension is open (-1), but of " + feeds
+                            + " none is; declare one with -1 rows");
         }
         return split;
     }
@@ -101,7 +106,8 @@ final class Replication {
     DataParallel result() {
         if (from.ops().stream().noneMatch(Replication::isUpdate)) {
             throw new IllegalArgumentException(
-                    "A program is trained on several places, but this one has no optimizer: no operation has its role (op_role 2)");
+                    "A program is trained on several places, but this one has no optimizer: no operation has its "
+                            + "role (op_role 2)");
         }
         declare();
         Reductions reductions = Reductions.of(to.ops(), from, replicas);
@@ -128,7 +134,8 @@ final class Replication {
             int number = replica;
             fed.add(feeds.stream().map(feed -> names.of(feed, number)).toList());
         }
-        return new DataParallel(result, copying(startup, written(startup)), copying(null, Set.of()), replicas.places(), fed,
+        return new DataParallel(result, copying(startup, written(startup)), copying(null, Set.of()), replicas.places(),
+                fed,
                 Objects.requireNonNull(wanted.get(loss)),
                 fetches.stream().map(fetch -> Objects.requireNonNull(wanted.get(fetch))).toList());
     }
@@ -140,7 +147,8 @@ final class Replication {
                 if (!name.equals(desc.name())) {
                     if (from.var(name) != null) {
                         throw new IllegalArgumentException(
-                                "Variable '" + name + "' is there already; was the program made for several places before?");
+                                "Variable '" + name
+                                        + "' is there already; was the program made for several places before?");
                     }
                     to.put(desc.named(name));
                 }
@@ -199,7 +207,8 @@ final class Replication {
     }
 
     private String mean(String of, String total, int replica) {
-        return reduction(of, OpDesc.of("scale").in("X", total).in("ScaleTensor").attr("scale", 1f / replicas.count()), "@mean",
+        return reduction(of, OpDesc.of("scale").in("X", total).in("ScaleTensor").attr("scale", 1f / replicas.count()),
+                "@mean",
                 replicas.place(replica));
     }
 
@@ -207,7 +216,8 @@ final class Replication {
     private String reduction(String of, OpDesc.Builder op, String suffix, Place place) {
         String out = of + suffix;
         to.put(from.get(of).named(out));
-        OpDesc complete = Appender.complete(op.out("Out", out).attr(Roles.DEVICE, place.toString()).build(), Roles.BACKWARD);
+        OpDesc complete = Appender.complete(op.out("Out", out).attr(Roles.DEVICE, place.toString()).build(),
+                Roles.BACKWARD);
         written.add(place.isHost() ? complete : complete.with("execution_stream", "reduce"));
         return out;
     }
@@ -224,7 +234,8 @@ final class Replication {
         }
         VarType.TensorType type = desc.type() instanceof VarType.Dense dense ? dense.tensorType() : null;
         if (type == null) {
-            throw new IllegalArgumentException("What is fetched of several places is a tensor, but '" + name + "' is " + desc.type());
+            throw new IllegalArgumentException(
+                    "What is fetched of several places is a tensor, but '" + name + "' is " + desc.type());
         }
         List<String> parts = new ArrayList<>();
         for (int replica = 0; replica < replicas.count(); replica++) {
@@ -233,17 +244,21 @@ final class Replication {
         if (!type.dims().isEmpty() && type.dims().getFirst() < 0) {
             String all = name + "@all";
             to.put(desc.named(all));
-            written.add(Appender.complete(OpDesc.of("concat").in("X", parts).in("AxisTensor").out("Out", all).attr("axis", 0)
-                    .attr(Roles.DEVICE, Place.CPU.toString()).build(), Roles.FORWARD));
+            written.add(Appender
+                    .complete(OpDesc.of("concat").in("X", parts).in("AxisTensor").out("Out", all).attr("axis", 0)
+                            .attr(Roles.DEVICE, Place.CPU.toString()).build(), Roles.FORWARD));
             return all;
         }
         return switch (type.dtype()) {
             case FLOAT32, FLOAT64, FLOAT16, BFLOAT16 -> {
                 String total = onHost(desc, OpDesc.of("sum").in("X", parts), "@total");
-                yield onHost(desc, OpDesc.of("scale").in("X", total).in("ScaleTensor").attr("scale", 1f / replicas.count()), "@mean");
+                yield onHost(desc,
+                        OpDesc.of("scale").in("X", total).in("ScaleTensor").attr("scale", 1f / replicas.count()),
+                        "@mean");
             }
             case BOOL -> throw new IllegalArgumentException(
-                    "What is fetched of several places is their mean or sum, but '" + name + "' is a truth value; cast it");
+                    "What is fetched of several places is their mean or sum, but '" + name
+                            + "' is a truth value; cast it");
             default -> onHost(desc, OpDesc.of("sum").in("X", parts), "@total");
         };
     }
@@ -251,7 +266,8 @@ final class Replication {
     private String onHost(VarDesc of, OpDesc.Builder op, String suffix) {
         String out = of.name() + suffix;
         to.put(of.named(out));
-        written.add(Appender.complete(op.out("Out", out).attr(Roles.DEVICE, Place.CPU.toString()).build(), Roles.FORWARD));
+        written.add(
+                Appender.complete(op.out("Out", out).attr(Roles.DEVICE, Place.CPU.toString()).build(), Roles.FORWARD));
         return out;
     }
 
@@ -261,7 +277,10 @@ final class Replication {
         return names;
     }
 
-    /** A program that copies variables of the first replica to the others: all, or those that another program sets, behind that one. */
+    /**
+     * A program that copies variables of the first replica to the others: all, or those that another program sets,
+     * behind that one.
+     */
     private Program copying(@Nullable Program behind, Set<String> set) {
         Program program = behind == null ? new Program() : behind.copy();
         program.randomSeed(behind == null ? main.randomSeed() : behind.randomSeed());

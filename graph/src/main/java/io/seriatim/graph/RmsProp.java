@@ -96,12 +96,14 @@ public final class RmsProp extends Optimizer {
 
     @Override
     List<Accumulator> accumulators() {
-        return List.of(new Accumulator("momentum", "Moment", 0, false, true), new Accumulator("mean_square", "MeanSquare", 0, false, true),
+        return List.of(new Accumulator("momentum", "Moment", 0, false, true),
+                new Accumulator("mean_square", "MeanSquare", 0, false, true),
                 new Accumulator("mean_grad", "MeanGrad", 0, false, true));
     }
 
     @Override
     void attributes(OpDesc.Builder op, String parameter, @Nullable Decay decay) {
-        op.attr("epsilon", (float) epsilon).attr("decay", (float) rho).attr("momentum", (float) momentum).attr("centered", centered);
+        op.attr("epsilon", (float) epsilon).attr("decay", (float) rho).attr("momentum", (float) momentum)
+                .attr("centered", centered);
     }
 }

@@ -2,7 +2,10 @@ package io.seriatim.graph;
 
 import java.util.Arrays;
 
-/** A learning rate that changes from step to step. It adds no operation: before each run the variable of the rate is set, as {@link Interpreter#rates} does. */
+/**
+ * A learning rate that changes from step to step. It adds no operation: before each run the variable of the rate is
+ * set, as {@link Interpreter#rates} does.
+ */
 @FunctionalInterface
 public interface Schedule {
     /**
@@ -85,7 +88,8 @@ public interface Schedule {
     }
 
     /**
-     * Half a period of a cosine from the rate down to an end, and up again (Loshchilov, Hutter, 2017, without restarts).
+     * Half a period of a cosine from the rate down to an end, and up again (Loshchilov, Hutter, 2017, without
+     * restarts).
      *
      * @param rate
      *            at step 0
@@ -131,13 +135,15 @@ public interface Schedule {
      */
     static Schedule piecewise(long[] boundaries, double[] rates) {
         if (rates.length != boundaries.length + 1) {
-            throw new IllegalArgumentException("A piecewise schedule has one rate more than boundaries, but " + rates.length + " and "
-                    + boundaries.length);
+            throw new IllegalArgumentException(
+                    "A piecewise schedule has one rate more than boundaries, but " + rates.length + " and "
+                            + boundaries.length);
         }
         long[] starts = boundaries.clone();
         for (int i = 1; i < starts.length; i++) {
             if (starts[i] <= starts[i - 1]) {
-                throw new IllegalArgumentException("The boundaries of a piecewise schedule rise, but they are " + Arrays.toString(starts));
+                throw new IllegalArgumentException(
+                        "The boundaries of a piecewise schedule rise, but they are " + Arrays.toString(starts));
             }
         }
         double[] values = rates.clone();
@@ -163,7 +169,8 @@ public interface Schedule {
      */
     static Schedule noam(double rate, long size, long warmUp) {
         if (size < 1 || warmUp < 1) {
-            throw new IllegalArgumentException("The size and the steps of a warm-up are at least 1, but " + size + " and " + warmUp);
+            throw new IllegalArgumentException(
+                    "The size and the steps of a warm-up are at least 1, but " + size + " and " + warmUp);
         }
         return step -> rate / Math.sqrt((double) size)
                 * Math.min(step == 0 ? 1 : 1 / Math.sqrt((double) step), step * Math.pow((double) warmUp, -1.5));

@@ -5,7 +5,8 @@ import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
 
 /**
- * Some rows of a tensor whose other rows are zero: the gradient of an embedding. A row may occur several times, and then counts as their sum.
+ * Some rows of a tensor whose other rows are zero: the gradient of an embedding. A row may occur several times, and
+ * then counts as their sum.
  *
  * @param rows
  *            int64 [n]: which rows, in any order
@@ -24,8 +25,9 @@ public record SelectedRows(Tensor rows, Tensor values, long height) {
     public SelectedRows {
         if (rows.dtype() != DType.INT64 || rows.shape().rank() != 1 || values.shape().rank() < 1
                 || values.shape().dim(0) != rows.shape().dim(0) || height < 0) {
-            throw new IllegalArgumentException("Rows must be int64 [n] and their values [n, ...], but are " + rows.spec() + " and "
-                    + values.spec() + ", of a height of " + height);
+            throw new IllegalArgumentException(
+                    "Rows must be int64 [n] and their values [n, ...], but are " + rows.spec() + " and "
+                            + values.spec() + ", of a height of " + height);
         }
     }
 

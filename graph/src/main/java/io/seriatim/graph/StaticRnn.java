@@ -49,7 +49,8 @@ public final class StaticRnn {
         VarType.TensorType type = sequence.type();
         if (type.dims().isEmpty()) {
             throw new IllegalArgumentException(
-                    "The input '" + sequence.name() + "' of a recurrent network needs the steps as its first dimension");
+                    "The input '" + sequence.name()
+                            + "' of a recurrent network needs the steps as its first dimension");
         }
         long steps = type.dims().getFirst();
         if (length >= 0 && steps >= 0 && steps != length) {
@@ -61,7 +62,8 @@ public final class StaticRnn {
         inputs.add(sequence.name());
         // The step's variable has the name of the sequence, as in Paddle.
         block.put(VarDesc.of(sequence.name(),
-                new VarType.Dense(new VarType.TensorType(type.dataType(), type.dims().subList(1, type.dims().size())), null)));
+                new VarType.Dense(new VarType.TensorType(type.dataType(), type.dims().subList(1, type.dims().size())),
+                        null)));
         return graph.value(sequence.name());
     }
 
@@ -95,7 +97,8 @@ public final class StaticRnn {
         state.check(graph);
         int at = before.indexOf(state.name());
         if (at < 0) {
-            throw new IllegalArgumentException("'" + state.name() + "' is no state of this recurrent network; make it with state(...)");
+            throw new IllegalArgumentException(
+                    "'" + state.name() + "' is no state of this recurrent network; make it with state(...)");
         }
         if (!after.get(at).isEmpty()) {
             throw new IllegalArgumentException(
@@ -107,7 +110,8 @@ public final class StaticRnn {
     }
 
     /**
-     * What leaves a step has a variable of its own: gradients that come in from outside must not meet those that the step itself computes for the same variable.
+     * What leaves a step has a variable of its own: gradients that come in from outside must not meet those that the
+     * step itself computes for the same variable.
      */
     private Value handedOn(Value value) {
         value.check(graph);
@@ -132,7 +136,8 @@ public final class StaticRnn {
     private void checkOpen() {
         if (ended) {
             throw new IllegalStateException(
-                    "The recurrent network '" + layer + "' is complete; a StaticRnn is used only inside of staticRnn(...)");
+                    "The recurrent network '" + layer
+                            + "' is complete; a StaticRnn is used only inside of staticRnn(...)");
         }
     }
 
@@ -142,8 +147,9 @@ public final class StaticRnn {
             fits = state.dim(i) < 0 || next.dim(i) < 0 || state.dim(i) == next.dim(i);
         }
         if (!fits) {
-            throw new IllegalArgumentException("A state of a recurrent network keeps its type and shape, but '" + state.name() + "' is "
-                    + state.type() + " before and " + next.type() + " after a step");
+            throw new IllegalArgumentException(
+                    "A state of a recurrent network keeps its type and shape, but '" + state.name() + "' is "
+                            + state.type() + " before and " + next.type() + " after a step");
         }
     }
 
@@ -151,8 +157,9 @@ public final class StaticRnn {
         checkOpen();
         value.check(graph);
         if (block.var(value.name()) != null) {
-            throw new IllegalArgumentException("'" + value.name() + "' is computed in each step of a recurrent network; its sequences and"
-                    + " first states are computed before: make it outside of staticRnn(...)");
+            throw new IllegalArgumentException(
+                    "'" + value.name() + "' is computed in each step of a recurrent network; its sequences and"
+                            + " first states are computed before: make it outside of staticRnn(...)");
         }
     }
 
@@ -160,11 +167,13 @@ public final class StaticRnn {
         ended = true;
         if (inputs.isEmpty() || outputs.isEmpty()) {
             throw new IllegalArgumentException(
-                    "A recurrent network needs an " + (inputs.isEmpty() ? "input: call step(...)" : "output: call output(...)"));
+                    "A recurrent network needs an "
+                            + (inputs.isEmpty() ? "input: call step(...)" : "output: call output(...)"));
         }
         if (after.contains("")) {
             throw new IllegalArgumentException(
-                    "Each state of a recurrent network needs its next value: call update(...) for " + before.get(after.indexOf("")));
+                    "Each state of a recurrent network needs its next value: call update(...) for "
+                            + before.get(after.indexOf("")));
         }
         checkWrites();
         List<String> outs = new ArrayList<>();
@@ -172,15 +181,19 @@ public final class StaticRnn {
             // As with inputs, the sequence outside has the step's name.
             List<Long> dims = new ArrayList<>(output.type().dims());
             dims.addFirst(length);
-            outer.put(VarDesc.of(output.name(), new VarType.Dense(new VarType.TensorType(output.type().dataType(), dims), null)));
+            outer.put(VarDesc.of(output.name(),
+                    new VarType.Dense(new VarType.TensorType(output.type().dataType(), dims), null)));
             outs.add(output.name());
         }
         String scopes = graph.names().next("_generated_var");
         outer.put(new VarDesc(scopes, new VarType.Other(VarType.STEP_SCOPES), null, null, null, null));
-        outer.add(Appender.complete(OpDesc.of("recurrent").in("inputs", inputs).in("initial_states", initial).in("parameters", parameters())
+        outer.add(Appender.complete(OpDesc.of("recurrent").in("inputs", inputs).in("initial_states", initial)
+                .in("parameters", parameters())
                 .out("outputs", outs).out("step_scopes", scopes).attr("has_states", !before.isEmpty())
-                .attr("ex_states", before.toArray(String[]::new)).attr("states", after.toArray(String[]::new)).attr("sub_block", block)
-                .attr("reverse", false).attr("is_train", true).attr("skip_eager_deletion_vars", new String[0]).build(), graph.role()));
+                .attr("ex_states", before.toArray(String[]::new)).attr("states", after.toArray(String[]::new))
+                .attr("sub_block", block)
+                .attr("reverse", false).attr("is_train", true).attr("skip_eager_deletion_vars", new String[0]).build(),
+                graph.role()));
         return outs.stream().map(graph::value).toList();
     }
 
@@ -191,7 +204,8 @@ public final class StaticRnn {
                 VarDesc desc = block.find(name);
                 if (block.var(name) == null && desc != null && !desc.isPersistable()) {
                     throw new IllegalArgumentException("A step of the recurrent network '" + layer + "' writes '" + name
-                            + "' (operation '" + op.type() + "'), which was made outside of it: make it a state, or an output");
+                            + "' (operation '" + op.type()
+                            + "'), which was made outside of it: make it a state, or an output");
                 }
             }
         }
@@ -202,7 +216,8 @@ public final class StaticRnn {
         known.addAll(inputs);
         Set<String> names = new LinkedHashSet<>();
         for (OpDesc op : block.ops()) {
-            op.inputNames().stream().filter(name -> !known.contains(name) && block.var(name) == null).forEach(names::add);
+            op.inputNames().stream().filter(name -> !known.contains(name) && block.var(name) == null)
+                    .forEach(names::add);
             known.addAll(op.outputNames());
         }
         return names;

@@ -9,8 +9,10 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Keeps what some variables need, as Paddle does. Backwards over a block, an operation stays if it is a target's last writer or writes something that is needed, and then its inputs
- * are needed too. A block in it is pruned to what the operation says that it reads and writes; what nobody runs any more goes, and the other blocks are numbered anew, depth first.
+ * Keeps what some variables need, as Paddle does. Backwards over a block, an operation stays if it is a target's last
+ * writer or writes something that is needed, and then its inputs are needed too. A block in it is pruned to what the
+ * operation says that it reads and writes; what nobody runs any more goes, and the other blocks are numbered anew,
+ * depth first.
  */
 final class TargetPruning {
     private final Program from;
@@ -25,7 +27,8 @@ final class TargetPruning {
     TargetPruning(Program from, Collection<String> feeds) {
         this.from = from;
         this.sharing = Aliases.sharing(from);
-        this.to = Program.empty(from.version(), from.opVersions()).original(from.original()).randomSeed(from.randomSeed());
+        this.to = Program.empty(from.version(), from.opVersions()).original(from.original())
+                .randomSeed(from.randomSeed());
         this.feeds = Set.copyOf(feeds);
     }
 
@@ -53,10 +56,12 @@ final class TargetPruning {
                     writer = i;
                 }
             }
-            // A feed may be changed in place; if it is only written from what is not fed, its feed takes the place of that.
+            // A feed may be changed in place; if it is only written from what is not fed, its feed takes the place of
+            // that.
             boolean given = feeds.contains(target) && !runnable.contains(target);
             if (writer < 0 && !given && !feeds.contains(target) && !desc.isPersistable()) {
-                throw new IllegalArgumentException("Nothing produces target '" + target + "': feed it, or choose another");
+                throw new IllegalArgumentException(
+                        "Nothing produces target '" + target + "': feed it, or choose another");
             }
             if (writer >= 0 && !given) {
                 writers.add(writer);
@@ -95,7 +100,8 @@ final class TargetPruning {
 
     private void copy(Block block, int parent, Set<Integer> wanted, Set<String> needed) {
         int forward = block.forward();
-        Block copy = to.addBlock(parent, block.forwardAsWritten() == null ? null : numbers.getOrDefault(forward, Block.NONE))
+        Block copy = to
+                .addBlock(parent, block.forwardAsWritten() == null ? null : numbers.getOrDefault(forward, Block.NONE))
                 .original(block.original());
         if (numbers.put(block.index(), copy.index()) != null) {
             throw new IllegalArgumentException(
@@ -152,9 +158,11 @@ final class TargetPruning {
         OpDesc result = op;
         for (Attribute.Named attribute : op.attributes()) {
             switch (attribute.value()) {
-                case Attribute.BlockRef(int index) -> result = result.with(attribute.name(), new Attribute.BlockRef(number(index)));
+                case Attribute.BlockRef(int index) ->
+                    result = result.with(attribute.name(), new Attribute.BlockRef(number(index)));
                 case Attribute.BlockRefs(List<Integer> index) ->
-                    result = result.with(attribute.name(), new Attribute.BlockRefs(index.stream().map(this::number).toList()));
+                    result = result.with(attribute.name(),
+                            new Attribute.BlockRefs(index.stream().map(this::number).toList()));
                 default -> {
                     // It names no block.
                 }
@@ -178,7 +186,10 @@ final class TargetPruning {
         return names;
     }
 
-    /** What a block reads or writes of the blocks around it. A loop's variable that it only writes counts too: its first value may be read after no step at all. */
+    /**
+     * What a block reads or writes of the blocks around it. A loop's variable that it only writes counts too: its first
+     * value may be read after no step at all.
+     */
     private Set<String> fromOutside(int index) {
         Set<String> known = outside.get(index);
         if (known != null) {

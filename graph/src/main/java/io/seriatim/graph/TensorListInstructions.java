@@ -12,8 +12,10 @@ import org.jspecify.annotations.Nullable;
  * Lists of tensors, which Paddle calls arrays.
  *
  * <p>
- * The gradient of a list is a list of the elements' gradients. Writing an element has as its gradient reading it, after which nothing more flows into it: what it was before has been overwritten. So
- * such a read takes the element's gradient out of the list. Reading an element has as its gradient writing it, which adds to what is there: the element may have been read several times.
+ * The gradient of a list is a list of the elements' gradients. Writing an element has as its gradient reading it, after
+ * which nothing more flows into it: what it was before has been overwritten. So such a read takes the element's
+ * gradient out of the list. Reading an element has as its gradient writing it, which adds to what is there: the element
+ * may have been read several times.
  */
 final class TensorListInstructions {
     private static final Set<String> ALSO_FOR_LISTS = Set.of("assign", "sum", "fill_any_like");
@@ -33,11 +35,13 @@ final class TensorListInstructions {
             case "write_to_array" -> write(op, environment);
             case "read_from_array" -> environment.set(op.output("Out").getFirst(), read(op, environment));
             case "lod_array_length" ->
-                environment.set(op.output("Out").getFirst(), Tensor.of(new long[]{list(op, environment).tensors().size()}, 1));
+                environment.set(op.output("Out").getFirst(),
+                        Tensor.of(new long[]{list(op, environment).tensors().size()}, 1));
             case "tensor_array_to_tensor" -> join(op, environment);
             case "tensor_array_to_tensor_grad" -> split(op, environment);
             case "assign" -> environment.set(op.output("Out").getFirst(), VariableValues.copy(list(op, environment)));
-            case "fill_any_like" -> environment.set(op.output("Out").getFirst(), VariableValues.zerosLike(list(op, environment)));
+            case "fill_any_like" ->
+                environment.set(op.output("Out").getFirst(), VariableValues.zerosLike(list(op, environment)));
             case "sum" -> sum(op, environment);
             default -> {
                 return false;
@@ -98,21 +102,24 @@ final class TensorListInstructions {
         if (gradient) {
             return (Tensor) VariableValues.zerosLike(environment.tensor(op.input("X_W").getFirst()));
         }
-        throw new IllegalArgumentException("List '" + op.input("X").getFirst() + "' has nothing at " + index + "; it has a length of "
-                + tensors.size() + ": write it before it is read");
+        throw new IllegalArgumentException(
+                "List '" + op.input("X").getFirst() + "' has nothing at " + index + "; it has a length of "
+                        + tensors.size() + ": write it before it is read");
     }
 
     private static List<Tensor> elements(OpDesc op, Environment environment) {
         List<Tensor> elements = new ArrayList<>();
         for (Tensor tensor : list(op, environment).tensors()) {
             if (tensor == null) {
-                throw new IllegalArgumentException("List '" + op.input("X").getFirst() + "' has nothing at " + elements.size()
-                        + "; write all its elements before they are joined");
+                throw new IllegalArgumentException(
+                        "List '" + op.input("X").getFirst() + "' has nothing at " + elements.size()
+                                + "; write all its elements before they are joined");
             }
             elements.add(tensor);
         }
         if (elements.isEmpty()) {
-            throw new IllegalArgumentException("List '" + op.input("X").getFirst() + "' is empty; write to it before it is joined");
+            throw new IllegalArgumentException(
+                    "List '" + op.input("X").getFirst() + "' is empty; write to it before it is joined");
         }
         return elements;
     }
@@ -120,7 +127,8 @@ final class TensorListInstructions {
     private static int axis(OpDesc op, int rank) {
         int axis = Instructions.attrs(op).getInt("axis");
         if (axis < -rank || axis >= rank) {
-            throw new IllegalArgumentException("The axis must be from " + -rank + " to " + (rank - 1) + ", but is " + axis);
+            throw new IllegalArgumentException(
+                    "The axis must be from " + -rank + " to " + (rank - 1) + ", but is " + axis);
         }
         return axis < 0 ? axis + rank : axis;
     }
@@ -146,7 +154,8 @@ final class TensorListInstructions {
         long from = 0;
         for (Tensor element : elements) {
             long length = stacks ? 1 : element.shape().dim(axis);
-            parts.tensors().add(VariableValues.copy(gradient.slice(axis, from, from + length)).reshape(element.shape().dims()));
+            parts.tensors().add(
+                    VariableValues.copy(gradient.slice(axis, from, from + length)).reshape(element.shape().dims()));
             from += length;
         }
         environment.set(op.output("X@GRAD").getFirst(), parts);

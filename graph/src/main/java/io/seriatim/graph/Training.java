@@ -6,7 +6,10 @@ import java.util.Comparator;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Adds what an optimizer does to a program: clips all gradients, then regularises all, then updates all parameters, each in the order of their names. */
+/**
+ * Adds what an optimizer does to a program: clips all gradients, then regularises all, then updates all parameters,
+ * each in the order of their names.
+ */
 final class Training {
     private final Graph graph;
     private final Block block;
@@ -61,7 +64,8 @@ final class Training {
         }
         String scaled = graph.names().next("_generated_var");
         add("/regularization/", pair,
-                OpDesc.of("scale").in("X", from).in("ScaleTensor").out("Out", scaled).attr("scale", (float) coefficient));
+                OpDesc.of("scale").in("X", from).in("ScaleTensor").out("Out", scaled).attr("scale",
+                        (float) coefficient));
         boolean sparse = block.get(pair.gradient()).type() instanceof VarType.Rows;
         String out = sparse ? pair.gradient() + "@NEWGRAD@" : pair.gradient();
         ParameterGradient result = new ParameterGradient(pair.parameter(), out);
@@ -91,7 +95,8 @@ final class Training {
             return rate;
         }
         String scaled = graph.names().next("tmp");
-        graph.scheduled(pair, OpDesc.of("scale").in("X", rate).in("ScaleTensor").out("Out", scaled).attr("scale", (float) factor));
+        graph.scheduled(pair,
+                OpDesc.of("scale").in("X", rate).in("ScaleTensor").out("Out", scaled).attr("scale", (float) factor));
         return scaled;
     }
 
@@ -112,7 +117,8 @@ final class Training {
         DType dtype = hasMaster(parameter) ? DType.FLOAT32 : type.dtype();
         for (Optimizer.Accumulator accumulator : optimizer.accumulators()) {
             String name = graph.names().next(owner + "_" + accumulator.name());
-            graph.persistent(name, dtype, accumulator.single() ? new long[]{1} : type.shape(), accumulator.initial(), false,
+            graph.persistent(name, dtype, accumulator.single() ? new long[]{1} : type.shape(), accumulator.initial(),
+                    false,
                     accumulator.single() && accumulator.written() ? "cpu" : "");
             names.add(name);
         }
@@ -122,7 +128,8 @@ final class Training {
     private void update(ParameterGradient pair, String rate, List<String> names) {
         boolean master = hasMaster(pair.parameter());
         OpDesc.Builder op = OpDesc.of(optimizer.type()).in("Param", pair.parameter()).in("Grad", pair.gradient())
-                .in("LearningRate", rateOf(rate, pair)).out("ParamOut", pair.parameter()).attr("multi_precision", master);
+                .in("LearningRate", rateOf(rate, pair)).out("ParamOut", pair.parameter())
+                .attr("multi_precision", master);
         op.in("MasterParam", master ? List.of(names.getFirst()) : List.of());
         if (master) {
             op.out("MasterParamOut", names.getFirst());
@@ -147,6 +154,7 @@ final class Training {
     private void powers(Adamax adamax, ParameterGradient pair, List<String> names) {
         String power = names.getLast();
         double beta1 = adamax.accumulators().getLast().initial();
-        add("/optimizer/", pair, OpDesc.of("scale").in("X", power).in("ScaleTensor").out("Out", power).attr("scale", (float) beta1));
+        add("/optimizer/", pair,
+                OpDesc.of("scale").in("X", power).in("ScaleTensor").out("Out", power).attr("scale", (float) beta1));
     }
 }

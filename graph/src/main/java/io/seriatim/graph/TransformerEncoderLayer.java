@@ -2,7 +2,10 @@ package io.seriatim.graph;
 
 import org.jspecify.annotations.Nullable;
 
-/** A layer of a Transformer's encoder (Vaswani et al., 2017): attention and two linear layers, each with a residual and a layer normalisation. */
+/**
+ * A layer of a Transformer's encoder (Vaswani et al., 2017): attention and two linear layers, each with a residual and
+ * a layer normalisation.
+ */
 public final class TransformerEncoderLayer implements Layer {
     private final Graph graph;
     private final double dropout;

@@ -9,8 +9,10 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Puts updates that follow one another in the order in which their gradients come: the last layer's first. Otherwise a stream would have all of them wait for the first one's, which comes last and is on its way
- * just then. An operation is <em>due</em> when the last that it must follow is; in that order, with equals as they were, it still follows all of them.
+ * Puts updates that follow one another in the order in which their gradients come: the last layer's first. Otherwise a
+ * stream would have all of them wait for the first one's, which comes last and is on its way just then. An operation is
+ * <em>due</em> when the last that it must follow is; in that order, with equals as they were, it still follows all of
+ * them.
  */
 final class UpdateOrder {
     /** When what an operation reads or overwrites was last written, and when it was last read. */

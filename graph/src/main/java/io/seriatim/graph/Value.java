@@ -6,9 +6,10 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * A variable of a {@link Graph}, and the operations on it: each adds one to the graph and gives its result. What does not fit is an {@link IllegalArgumentException} that names the operation, its slots and
- * their shapes. Numbers go into the program as float32, of which 0.1 is not exactly 0.1 for a float64 variable either; for whole numbers only those are taken that are exact. This class is long because it
- * is the list of operations.
+ * A variable of a {@link Graph}, and the operations on it: each adds one to the graph and gives its result. What does
+ * not fit is an {@link IllegalArgumentException} that names the operation, its slots and their shapes. Numbers go into
+ * the program as float32, of which 0.1 is not exactly 0.1 for a float64 variable either; for whole numbers only those
+ * are taken that are exact. This class is long because it is the list of operations.
  */
 public final class Value {
     private final Graph graph;
@@ -79,7 +80,8 @@ public final class Value {
     public long dim(int axis) {
         int rank = rank();
         if (axis < -rank || axis >= rank) {
-            throw new IllegalArgumentException("Variable '" + name + "' is " + type() + ": it has no dimension " + axis);
+            throw new IllegalArgumentException(
+                    "Variable '" + name + "' is " + type() + ": it has no dimension " + axis);
         }
         return shape().get(axis < 0 ? axis + rank : axis);
     }
@@ -99,7 +101,8 @@ public final class Value {
 
     void check(Graph other) {
         if (graph != other) {
-            throw new IllegalArgumentException("Variable '" + name + "' belongs to another network; a network uses its own variables only");
+            throw new IllegalArgumentException(
+                    "Variable '" + name + "' belongs to another network; a network uses its own variables only");
         }
     }
 
@@ -139,13 +142,15 @@ public final class Value {
         Object dims = logic ? Arrays.stream(axes).asLongStream().toArray() : axes.clone();
         // Paddle's sum says false, and means all: it has no axes.
         boolean everything = axes.length == 0 && !type.equals("reduce_sum");
-        return graph.op(type).key(key).in("X", this).attr("dim", dims).attr("keep_dim", keep).attr("reduce_all", everything).one("Out");
+        return graph.op(type).key(key).in("X", this).attr("dim", dims).attr("keep_dim", keep)
+                .attr("reduce_all", everything).one("Out");
     }
 
     private void checkDistinct(int[] axes) {
         int rank = rank();
         if (Arrays.stream(axes).map(axis -> axis < 0 ? axis + rank : axis).distinct().count() != axes.length) {
-            throw new IllegalArgumentException("Each dimension is named once, but those of '" + name + "' as " + Arrays.toString(axes));
+            throw new IllegalArgumentException(
+                    "Each dimension is named once, but those of '" + name + "' as " + Arrays.toString(axes));
         }
     }
 
@@ -157,14 +162,16 @@ public final class Value {
     }
 
     private GraphOp poolOp(String kind, int[] kernel, int[] strides, int[] paddings) {
-        return graph.op("pool2d").in("X", this).attr("pooling_type", kind).attr("ksize", kernel).attr("strides", strides)
+        return graph.op("pool2d").in("X", this).attr("pooling_type", kind).attr("ksize", kernel)
+                .attr("strides", strides)
                 .attr("paddings", paddings)
                 .attr("global_pooling", false).attr("ceil_mode", false).attr("exclusive", true).attr("adaptive", false)
                 .attr("data_format", "NCHW").attr("padding_algorithm", "EXPLICIT");
     }
 
     private Value pool(String kind, int kernel, int stride, int padding) {
-        return poolOp(kind, new int[]{kernel, kernel}, new int[]{stride, stride}, new int[]{padding, padding}).attr("use_cudnn", true)
+        return poolOp(kind, new int[]{kernel, kernel}, new int[]{stride, stride}, new int[]{padding, padding})
+                .attr("use_cudnn", true)
                 .one("Out");
     }
 
@@ -842,7 +849,8 @@ public final class Value {
      * @return of this shape
      */
     public Value cast(DType dtype) {
-        return graph.op("cast").in("X", this).attr("in_dtype", DataTypes.number(dtype())).attr("out_dtype", DataTypes.number(dtype))
+        return graph.op("cast").in("X", this).attr("in_dtype", DataTypes.number(dtype()))
+                .attr("out_dtype", DataTypes.number(dtype))
                 .one("Out");
     }
 
@@ -852,7 +860,8 @@ public final class Value {
      * @return of this shape and type
      */
     public Value onesLike() {
-        return graph.op("fill_any_like").key("ones_like").in("X", this).attr("value", 1f).attr("dtype", type().dataType()).one("Out");
+        return graph.op("fill_any_like").key("ones_like").in("X", this).attr("value", 1f)
+                .attr("dtype", type().dataType()).one("Out");
     }
 
     /**
@@ -1017,7 +1026,8 @@ public final class Value {
      * @return without that dimension
      */
     public Value logSumExp(int axis) {
-        return graph.op("logsumexp").in("X", this).attr("axis", new int[]{axis}).attr("keepdim", false).attr("reduce_all", false)
+        return graph.op("logsumexp").in("X", this).attr("axis", new int[]{axis}).attr("keepdim", false)
+                .attr("reduce_all", false)
                 .one("Out");
     }
 
@@ -1044,7 +1054,8 @@ public final class Value {
      * @return int64, without that dimension
      */
     public Value argMax(int axis) {
-        return graph.op("arg_max").in("X", this).attr("axis", (long) axis).attr("keepdims", false).attr("flatten", false).attr("dtype", 3)
+        return graph.op("arg_max").in("X", this).attr("axis", (long) axis).attr("keepdims", false)
+                .attr("flatten", false).attr("dtype", 3)
                 .one("Out");
     }
 
@@ -1056,7 +1067,8 @@ public final class Value {
      * @return int64, without that dimension
      */
     public Value argMin(int axis) {
-        return graph.op("arg_min").in("X", this).attr("axis", (long) axis).attr("keepdims", false).attr("flatten", false).attr("dtype", 3)
+        return graph.op("arg_min").in("X", this).attr("axis", (long) axis).attr("keepdims", false)
+                .attr("flatten", false).attr("dtype", 3)
                 .one("Out");
     }
 
@@ -1070,7 +1082,8 @@ public final class Value {
      * @return the values, and where they were (int64)
      */
     public List<Value> sort(int axis, boolean descending) {
-        return graph.op("argsort").in("X", this).attr("axis", axis).attr("descending", descending).all("Out", "Indices");
+        return graph.op("argsort").in("X", this).attr("axis", axis).attr("descending", descending).all("Out",
+                "Indices");
     }
 
     /**
@@ -1083,8 +1096,9 @@ public final class Value {
      * @return the values, and where they were (int64)
      */
     public List<Value> topK(int k, int axis) {
-        return graph.op("top_k_v2").in("X", this).attr("k", k).attr("axis", axis).attr("largest", true).attr("sorted", true).all("Out",
-                "Indices");
+        return graph.op("top_k_v2").in("X", this).attr("k", k).attr("axis", axis).attr("largest", true)
+                .attr("sorted", true).all("Out",
+                        "Indices");
     }
 
     /**
@@ -1117,7 +1131,8 @@ public final class Value {
      * @return a tensor of that shape
      */
     public Value transpose(int... axes) {
-        return graph.op("transpose2").key("transpose").in("X", this).attr("axis", axes.clone()).all("Out", "XShape").getFirst();
+        return graph.op("transpose2").key("transpose").in("X", this).attr("axis", axes.clone()).all("Out", "XShape")
+                .getFirst();
     }
 
     /**
@@ -1128,7 +1143,8 @@ public final class Value {
      * @return a tensor of that shape
      */
     public Value flatten(int from) {
-        return graph.op("flatten_contiguous_range").key("flatten").in("X", this).attr("start_axis", from).attr("stop_axis", rank() - 1)
+        return graph.op("flatten_contiguous_range").key("flatten").in("X", this).attr("start_axis", from)
+                .attr("stop_axis", rank() - 1)
                 .all("Out", "XShape")
                 .getFirst();
     }
@@ -1174,7 +1190,8 @@ public final class Value {
      * @return a tensor of that shape
      */
     public Value slice(int axis, int from, int to) {
-        return graph.op("slice").in("Input", this).attr("axes", new int[]{axis}).attr("starts", new int[]{from}).attr("ends", new int[]{to})
+        return graph.op("slice").in("Input", this).attr("axes", new int[]{axis}).attr("starts", new int[]{from})
+                .attr("ends", new int[]{to})
                 .attr("infer_flags", new int[]{1}).attr("decrease_axis", new int[0]).one("Out");
     }
 
@@ -1191,7 +1208,8 @@ public final class Value {
         int end = index == -1 || index == Integer.MAX_VALUE ? Integer.MAX_VALUE : index + 1;
         return graph.op("slice").key(name + "_slice").bare().in("Input", this).attr("axes", new int[]{axis})
                 .attr("starts", new int[]{index})
-                .attr("ends", new int[]{end}).attr("infer_flags", new int[]{1}).attr("decrease_axis", new int[]{axis}).one("Out");
+                .attr("ends", new int[]{end}).attr("infer_flags", new int[]{1}).attr("decrease_axis", new int[]{axis})
+                .one("Out");
     }
 
     /**
@@ -1215,7 +1233,8 @@ public final class Value {
      * @return of this shape
      */
     public Value roll(long shift, long axis) {
-        return graph.op("roll").in("X", this).attr("shifts", new long[]{shift}).attr("axis", new long[]{axis}).one("Out");
+        return graph.op("roll").in("X", this).attr("shifts", new long[]{shift}).attr("axis", new long[]{axis})
+                .one("Out");
     }
 
     /**
@@ -1229,9 +1248,11 @@ public final class Value {
      */
     public List<Value> split(int count, int axis) {
         if (count < 1) {
-            throw new IllegalArgumentException("There is at least 1 part, but '" + name + "' is to be split into " + count);
+            throw new IllegalArgumentException(
+                    "There is at least 1 part, but '" + name + "' is to be split into " + count);
         }
-        return graph.op("split").in("X", this).attr("num", count).attr("sections", new int[0]).attr("axis", axis).list("Out", count);
+        return graph.op("split").in("X", this).attr("num", count).attr("sections", new int[0]).attr("axis", axis)
+                .list("Out", count);
     }
 
     /**
@@ -1267,8 +1288,9 @@ public final class Value {
             }
         }
         if (added < 0) {
-            throw new IllegalArgumentException("'" + name + "' : " + type() + " expands to at least as many dimensions, but not to "
-                    + Arrays.toString(dims));
+            throw new IllegalArgumentException(
+                    "'" + name + "' : " + type() + " expands to at least as many dimensions, but not to "
+                            + Arrays.toString(dims));
         }
         Value expanded = graph.op("expand_v2").key("expand").in("X", this).attr("shape", dims.clone()).one("Out");
         return added == 0
@@ -1286,7 +1308,8 @@ public final class Value {
      */
     public Value tile(int... times) {
         if (times.length == 0) {
-            throw new IllegalArgumentException("'" + name + "' is repeated a number of times in each dimension; give those numbers");
+            throw new IllegalArgumentException(
+                    "'" + name + "' is repeated a number of times in each dimension; give those numbers");
         }
         return graph.op("tile").in("X", this).attr("repeat_times", times.clone()).one("Out");
     }
@@ -1347,7 +1370,8 @@ public final class Value {
      * @return float32, of one dimension more
      */
     public Value oneHot(int classes) {
-        return graph.op("one_hot_v2").key("one_hot").in("X", this).attr("depth", classes).attr("dtype", 5).attr("allow_out_of_range", false)
+        return graph.op("one_hot_v2").key("one_hot").in("X", this).attr("depth", classes).attr("dtype", 5)
+                .attr("allow_out_of_range", false)
                 .one("Out");
     }
 
@@ -1387,7 +1411,8 @@ public final class Value {
      * @return [..., m, n]
      */
     public Value matmul(Value other, boolean transposeThis, boolean transposeOther) {
-        return graph.op("matmul_v2").in("X", this).in("Y", other).attr("trans_x", transposeThis).attr("trans_y", transposeOther).one("Out");
+        return graph.op("matmul_v2").in("X", this).in("Y", other).attr("trans_x", transposeThis)
+                .attr("trans_y", transposeOther).one("Out");
     }
 
     /**
@@ -1430,7 +1455,8 @@ public final class Value {
      * @return [n, channels, height, width]
      */
     public Value adaptiveAveragePool2d(int height, int width) {
-        return poolOp("avg", new int[]{height, width}, new int[]{1, 1}, new int[]{0, 0}).attr("adaptive", true).one("Out");
+        return poolOp("avg", new int[]{height, width}, new int[]{1, 1}, new int[]{0, 0}).attr("adaptive", true)
+                .one("Out");
     }
 
     /**
@@ -1497,7 +1523,8 @@ public final class Value {
      */
     public Value increment(double step) {
         if (shape().stream().anyMatch(dim -> dim != 1)) {
-            throw new IllegalArgumentException("What is incremented has one element, but '" + name + "' is " + type() + "; take plus(...)");
+            throw new IllegalArgumentException(
+                    "What is incremented has one element, but '" + name + "' is " + type() + "; take plus(...)");
         }
         if (dtype() == DType.BOOL) {
             throw new IllegalArgumentException("What is incremented is a number, but '" + name + "' is " + type());
@@ -1517,7 +1544,8 @@ public final class Value {
      * @return this variable
      */
     public Value print(String message) {
-        return graph.op("print").in("In", this).attr("first_n", -1).attr("message", message).attr("summarize", 20).one("Out");
+        return graph.op("print").in("In", this).attr("first_n", -1).attr("message", message).attr("summarize", 20)
+                .one("Out");
     }
 
     @Override

@@ -3,7 +3,8 @@ package io.seriatim.graph;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The description of a variable. What is null is not said in a file, which is kept, since files are to come out as they went in.
+ * The description of a variable. What is null is not said in a file, which is kept, since files are to come out as they
+ * went in.
  *
  * @param name
  *            its name, unique in its block
@@ -41,7 +42,8 @@ public record VarDesc(String name, VarType type, @Nullable Boolean persistable, 
      * @param stopGradient
      *            whether no gradient flows through it
      */
-    public VarDesc(String name, VarType type, @Nullable Boolean persistable, @Nullable Boolean needCheckFeed, @Nullable Boolean isParameter,
+    public VarDesc(String name, VarType type, @Nullable Boolean persistable, @Nullable Boolean needCheckFeed,
+            @Nullable Boolean isParameter,
             @Nullable Boolean stopGradient) {
         this(name, type, persistable, needCheckFeed, isParameter, stopGradient, null);
     }

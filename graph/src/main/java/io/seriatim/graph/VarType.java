@@ -90,7 +90,8 @@ public sealed interface VarType {
 
         @Override
         public String toString() {
-            return DataTypes.name(dataType) + dims.stream().map(String::valueOf).collect(Collectors.joining(", ", "[", "]"));
+            return DataTypes.name(dataType)
+                    + dims.stream().map(String::valueOf).collect(Collectors.joining(", ", "[", "]"));
         }
     }
 
@@ -111,7 +112,8 @@ public sealed interface VarType {
      * @param tensor
      *            type and dimensions of the whole
      * @param before
-     *            what the variable was declared as before it became rows; Paddle writes that too, and ignores it. Null if nothing
+     *            what the variable was declared as before it became rows; Paddle writes that too, and ignores it. Null
+     *            if nothing
      */
     record Rows(TensorType tensor, @Nullable Dense before) implements VarType {
         /**

@@ -19,7 +19,10 @@ import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** What control flow does with the values of variables itself: zeros, sums, copies, parts of tensors. Values of the host. */
+/**
+ * What control flow does with the values of variables itself: zeros, sums, copies, parts of tensors. Values of the
+ * host.
+ */
 final class VariableValues {
     private VariableValues() {
     }
@@ -35,7 +38,8 @@ final class VariableValues {
                 list.tensors().forEach(_ -> zeros.tensors().add(null));
                 yield zeros;
             }
-            default -> throw new IllegalArgumentException("There is no gradient of a " + value.getClass().getSimpleName());
+            default ->
+                throw new IllegalArgumentException("There is no gradient of a " + value.getClass().getSimpleName());
         };
     }
 
@@ -51,7 +55,8 @@ final class VariableValues {
             return b;
         }
         if (a instanceof SelectedRows x && b instanceof SelectedRows y) {
-            return new SelectedRows(concatenated(0, List.of(x.rows(), y.rows())), concatenated(0, List.of(x.values(), y.values())),
+            return new SelectedRows(concatenated(0, List.of(x.rows(), y.rows())),
+                    concatenated(0, List.of(x.values(), y.values())),
                     x.height());
         }
         if (a instanceof Environment.TensorList x && b instanceof Environment.TensorList y) {
@@ -62,8 +67,9 @@ final class VariableValues {
 
     private static Tensor sum(Tensor a, Tensor b) {
         if (!a.shape().equals(b.shape()) || a.dtype() != b.dtype()) {
-            throw new IllegalArgumentException("Gradients of one variable must have one shape and type, but are " + a.spec() + " and "
-                    + b.spec());
+            throw new IllegalArgumentException(
+                    "Gradients of one variable must have one shape and type, but are " + a.spec() + " and "
+                            + b.spec());
         }
         Tensor sum = Tensor.allocate(a.dtype(), a.shape().dims());
         run(Binary.of(Binary.Function.ADD), a, b, sum);
@@ -131,7 +137,8 @@ final class VariableValues {
     }
 
     static Tensor concatenated(int axis, List<Tensor> parts) {
-        Tensor whole = Tensor.allocate(Devices.system().host(), Concatenation.infer(axis, parts.stream().map(Tensor::spec).toList()));
+        Tensor whole = Tensor.allocate(Devices.system().host(),
+                Concatenation.infer(axis, parts.stream().map(Tensor::spec).toList()));
         long from = 0;
         for (Tensor part : parts) {
             long to = from + part.shape().dim(axis);

@@ -18,17 +18,22 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
-/** What is appended to small programs is what Paddle appends: operations in the same order with the same names, variables, blocks and roles, and the same answers. */
+/**
+ * What is appended to small programs is what Paddle appends: operations in the same order with the same names,
+ * variables, blocks and roles, and the same answers.
+ */
 class BackwardTest {
     @TestFactory
     Stream<DynamicTest> asPaddle() {
-        return GradientPrograms.of("backward.txt").stream().map(each -> DynamicTest.dynamicTest(each.name(), () -> compare(each)));
+        return GradientPrograms.of("backward.txt").stream()
+                .map(each -> DynamicTest.dynamicTest(each.name(), () -> compare(each)));
     }
 
     /** Cases in which Paddle's answer is wrong, each with the reason. */
     @TestFactory
     Stream<DynamicTest> ofOurOwn() {
-        return GradientPrograms.of("backward-own.txt").stream().map(each -> DynamicTest.dynamicTest(each.name(), () -> compare(each)));
+        return GradientPrograms.of("backward-own.txt").stream()
+                .map(each -> DynamicTest.dynamicTest(each.name(), () -> compare(each)));
     }
 
     private static void compare(GradientPrograms golden) {
@@ -51,16 +56,21 @@ class BackwardTest {
         if (call.function().equals("backward")) {
             List<String> only = call.names("only");
             List<String> parameters = program.parameters().stream().map(VarDesc::name)
-                    .filter(name -> only.isEmpty() ? !program.global().get(name).stopsGradient() : only.contains(name)).toList();
+                    .filter(name -> only.isEmpty() ? !program.global().get(name).stopsGradient() : only.contains(name))
+                    .toList();
             int chain = Integer.parseInt(call.arguments().getOrDefault("chain", "0"));
             return Backward.append(program, call.names("loss").getFirst(), parameters, stopped, chain).stream()
                     .map(pair -> pair.parameter() + " " + pair.gradient()).toList();
         }
-        return Backward.gradients(program, call.names("of"), new ArrayList<>(call.names("given")), call.names("to"), stopped).stream()
+        return Backward
+                .gradients(program, call.names("of"), new ArrayList<>(call.names("given")), call.names("to"), stopped)
+                .stream()
                 .map(name -> Objects.requireNonNullElse(name, "none")).toList();
     }
 
-    /** Variables of a block by name. What Paddle takes from an unordered set of names comes in the order of the names. */
+    /**
+     * Variables of a block by name. What Paddle takes from an unordered set of names comes in the order of the names.
+     */
     static List<String> inOrder(List<String> lines) {
         List<String> result = new ArrayList<>();
         List<String> variables = new ArrayList<>();
@@ -111,18 +121,21 @@ class BackwardTest {
 
     @Test
     void givenGradientsFitTheTargets() {
-        refused("The gradient 'd' of target 'tanh_0.tmp_0' must be float32[2, 3] as the target is, but is float32[3]", g -> {
-            Value x = g.data("x", FLOAT32, 2, 3).wantGradient();
-            g.gradients(List.of(x.tanh()), List.of(g.data("d", FLOAT32, 3)), List.of(x), Set.of());
-        });
-        refused("The gradient 'd' of target 'tanh_0.tmp_0' must be float32[2, 3] as the target is, but is int64[2, 3]", g -> {
-            Value x = g.data("x", FLOAT32, 2, 3).wantGradient();
-            g.gradients(List.of(x.tanh()), List.of(g.data("d", INT64, 2, 3)), List.of(x), Set.of());
-        });
-        refused("Each target has a gradient of its own, or none is given, but there are 2 targets and 1 gradients", g -> {
-            Value x = g.data("x", FLOAT32, 2, 3).wantGradient();
-            g.gradients(List.of(x.tanh(), x.exp()), List.of(g.data("d", FLOAT32, 2, 3)), List.of(x), Set.of());
-        });
+        refused("The gradient 'd' of target 'tanh_0.tmp_0' must be float32[2, 3] as the target is, but is float32[3]",
+                g -> {
+                    Value x = g.data("x", FLOAT32, 2, 3).wantGradient();
+                    g.gradients(List.of(x.tanh()), List.of(g.data("d", FLOAT32, 3)), List.of(x), Set.of());
+                });
+        refused("The gradient 'd' of target 'tanh_0.tmp_0' must be float32[2, 3] as the target is, but is int64[2, 3]",
+                g -> {
+                    Value x = g.data("x", FLOAT32, 2, 3).wantGradient();
+                    g.gradients(List.of(x.tanh()), List.of(g.data("d", INT64, 2, 3)), List.of(x), Set.of());
+                });
+        refused("Each target has a gradient of its own, or none is given, but there are 2 targets and 1 gradients",
+                g -> {
+                    Value x = g.data("x", FLOAT32, 2, 3).wantGradient();
+                    g.gradients(List.of(x.tanh(), x.exp()), List.of(g.data("d", FLOAT32, 2, 3)), List.of(x), Set.of());
+                });
     }
 
     @Test
@@ -152,7 +165,8 @@ class BackwardTest {
 
     @Test
     void gradientWithoutGradient() {
-        refused("Operation 'exp_grad' (outputs [x@GRAD]) has no gradient; stop the gradient at its inputs [exp_0.tmp_0, exp_0.tmp_0@GRAD]",
+        refused("Operation 'exp_grad' (outputs [x@GRAD]) has no gradient; stop the gradient at its inputs "
+                + "[exp_0.tmp_0, exp_0.tmp_0@GRAD]",
                 g -> {
                     Value x = g.data("x", FLOAT32, 2).wantGradient();
                     Value first = Objects.requireNonNull(g.gradients(List.of(x.exp()), List.of(x)).getFirst());
@@ -161,7 +175,8 @@ class BackwardTest {
         Network.define(g -> {
             Value x = g.data("x", FLOAT32, 2).wantGradient();
             Value first = Objects.requireNonNull(g.gradients(List.of(x.exp()), List.of(x)).getFirst());
-            Value second = Objects.requireNonNull(g.gradients(List.of(first.stopGradient().times(x)), List.of(x)).getFirst());
+            Value second = Objects
+                    .requireNonNull(g.gradients(List.of(first.stopGradient().times(x)), List.of(x)).getFirst());
             assertEquals("grad/grad/x@GRAD", second.name());
             return Outputs.none();
         });
@@ -175,8 +190,12 @@ class BackwardTest {
         block.put(VarDesc.of("x", VarType.dense(FLOAT32, 2)));
         block.put(VarDesc.of("y", VarType.dense(FLOAT32, 2)));
         block.add(OpDesc.of("run_program").in("X", "x").out("Out", "y").attr("sub_block", inner).build());
-        Exception e = assertThrows(IllegalArgumentException.class, () -> Backward.append(program, "y", List.of(), Set.of(), 0));
-        assertEquals("Operation 'run_program' runs a block, and there is no gradient of that; there is for conditional_block, while and"
-                + " recurrent", e.getMessage());
+        Exception e = assertThrows(IllegalArgumentException.class,
+                () -> Backward.append(program, "y", List.of(), Set.of(), 0));
+        assertEquals(
+                "Operation 'run_program' runs a block, and there is no gradient of that; there is for "
+                        + "conditional_block, while and"
+                        + " recurrent",
+                e.getMessage());
     }
 }

@@ -18,7 +18,8 @@ class ClipByNormOfRowsTest {
         environment.set("g", new SelectedRows(Tensor.of(rows, rows.length), contents, 9));
         OpDesc op = OpDesc.of("clip_by_norm").in("X", "g").out("Out", "clipped").attr("max_norm", (float) most).build();
         OpRunner runner = new OpRunner(portable ? Kernels.portable() : Kernels.system());
-        RunState state = new RunState(new Program(), runner, environment, environment, Map.of(), 0, null, AllowedFiles.NONE);
+        RunState state = new RunState(new Program(), runner, environment, environment, Map.of(), 0, null,
+                AllowedFiles.NONE);
         runner.run(op, Operations.system().get("clip_by_norm"), environment, state, Tensor.of(new long[]{0, 0}, 2));
         return (SelectedRows) environment.get("clipped");
     }
@@ -36,6 +37,7 @@ class ClipByNormOfRowsTest {
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void smallRowsStayAsTheyAre(boolean portable) {
-        assertArrayEquals(new double[]{5, -4.75}, clip(0.25, portable, new long[]{3, 3}, 5, -4.75).values().toDoubleArray());
+        assertArrayEquals(new double[]{5, -4.75},
+                clip(0.25, portable, new long[]{3, 3}, 5, -4.75).values().toDoubleArray());
     }
 }

@@ -65,7 +65,8 @@ class ControlFlowGradientTest {
     void branch(boolean taken) {
         check("branch", (g, x, w) -> {
             Value h = x.matmul(w).tanh();
-            return g.ifElse(flag(g, "c", taken), () -> h.matmul(w).sigmoid().times(h), () -> h.exp().plus(x)).square().mean();
+            return g.ifElse(flag(g, "c", taken), () -> h.matmul(w).sigmoid().times(h), () -> h.exp().plus(x)).square()
+                    .mean();
         });
     }
 
@@ -125,14 +126,16 @@ class ControlFlowGradientTest {
     /** A loop of three steps over one state. */
     private static Value loop(Graph g, Value first, long steps, Function<Value, Value> body) {
         Value last = g.full(INT64, (double) steps, 1);
-        return g.whileLoop(v -> List.of(v.getFirst().lessThan(last)), v -> List.of(v.getFirst().plus(1), body.apply(v.getLast())),
+        return g.whileLoop(v -> List.of(v.getFirst().lessThan(last)),
+                v -> List.of(v.getFirst().plus(1), body.apply(v.getLast())),
                 g.full(INT64, 0, 1), first).getLast();
     }
 
     @ParameterizedTest
     @ValueSource(longs = {0, 1, 3})
     void loop(long steps) {
-        check("loop of " + steps, (g, x, w) -> loop(g, x.matmul(w), steps, h -> h.matmul(w).tanh().plus(x)).square().mean());
+        check("loop of " + steps,
+                (g, x, w) -> loop(g, x.matmul(w), steps, h -> h.matmul(w).tanh().plus(x)).square().mean());
     }
 
     @Test
@@ -178,7 +181,8 @@ class ControlFlowGradientTest {
         check("a state that stays", (g, x, w) -> {
             Value last = g.full(INT64, 3, 1);
             List<Value> results = g.whileLoop(v -> List.of(v.getFirst().lessThan(last)),
-                    v -> List.of(v.getFirst().plus(1), v.get(1).times(v.get(2)), v.get(2)), g.full(INT64, 0, 1), x.matmul(w), x.plus(0.5));
+                    v -> List.of(v.getFirst().plus(1), v.get(1).times(v.get(2)), v.get(2)), g.full(INT64, 0, 1),
+                    x.matmul(w), x.plus(0.5));
             return results.get(1).plus(results.get(2)).mean();
         });
     }
@@ -188,7 +192,8 @@ class ControlFlowGradientTest {
         check("states that swap", (g, x, w) -> {
             Value last = g.full(INT64, 3, 1);
             List<Value> results = g.whileLoop(v -> List.of(v.getFirst().lessThan(last)),
-                    v -> List.of(v.getFirst().plus(1), v.get(2).matmul(w).sin(), v.get(1)), g.full(INT64, 0, 1), x.matmul(w), x.plus(0.5));
+                    v -> List.of(v.getFirst().plus(1), v.get(2).matmul(w).sin(), v.get(1)), g.full(INT64, 0, 1),
+                    x.matmul(w), x.plus(0.5));
             Value y = results.get(1);
             for (Value each : List.of(x.plus(0.5).matmul(w).sin(), x.matmul(w).matmul(w).sin())) {
                 y = y.plus(each.times(0.1));
@@ -202,12 +207,14 @@ class ControlFlowGradientTest {
         Network network = Network.define(g -> {
             Value last = g.full(INT64, 3, 1);
             List<Value> results = g.whileLoop(v -> List.of(v.getFirst().lessThan(last)),
-                    v -> List.of(v.getFirst().plus(1), v.get(2), v.get(1)), g.full(INT64, 0, 1), g.full(INT64, 5, 1), g.full(INT64, 7, 1));
+                    v -> List.of(v.getFirst().plus(1), v.get(2), v.get(1)), g.full(INT64, 0, 1), g.full(INT64, 5, 1),
+                    g.full(INT64, 7, 1));
             return Outputs.of("a", results.get(1), "b", results.get(2));
         });
         List<String> names = NumericGradientTest.names(List.copyOf(network.outputs().values().values()));
         Map<String, Tensor> results = Interpreter.of(Kernels.portable()).run(network.main(), Map.of(), names);
-        assertEquals(List.of(7L, 5L), names.stream().map(name -> Objects.requireNonNull(results.get(name)).toLongArray()[0]).toList());
+        assertEquals(List.of(7L, 5L),
+                names.stream().map(name -> Objects.requireNonNull(results.get(name)).toLongArray()[0]).toList());
     }
 
     @ParameterizedTest
@@ -215,7 +222,8 @@ class ControlFlowGradientTest {
     void branchInLoop(boolean taken) {
         check("branch in loop", (g, x, w) -> {
             Value c = flag(g, "c", taken);
-            return loop(g, x.matmul(w), 3, h -> g.ifElse(c, () -> h.matmul(w).tanh(), () -> h.times(x).sin())).square().mean();
+            return loop(g, x.matmul(w), 3, h -> g.ifElse(c, () -> h.matmul(w).tanh(), () -> h.times(x).sin())).square()
+                    .mean();
         });
     }
 
@@ -235,7 +243,8 @@ class ControlFlowGradientTest {
     @Test
     void loopInLoop() {
         check("loop in loop",
-                (g, x, w) -> loop(g, x.matmul(w), 2, h -> loop(g, h.plus(x), 3, inner -> inner.matmul(w).tanh().plus(h))).mean());
+                (g, x, w) -> loop(g, x.matmul(w), 2,
+                        h -> loop(g, h.plus(x), 3, inner -> inner.matmul(w).tanh().plus(h))).mean());
     }
 
     @ParameterizedTest
@@ -243,7 +252,8 @@ class ControlFlowGradientTest {
     void loopInBranch(boolean taken) {
         check("loop in branch", (g, x, w) -> {
             Value h = x.matmul(w);
-            return g.ifElse(flag(g, "c", taken), () -> loop(g, h.plus(0.1), 3, each -> each.matmul(w).tanh()), () -> h.sin()).times(x)
+            return g.ifElse(flag(g, "c", taken), () -> loop(g, h.plus(0.1), 3, each -> each.matmul(w).tanh()),
+                    () -> h.sin()).times(x)
                     .mean();
         });
     }

@@ -46,19 +46,23 @@ class ControlGradientsTest {
                 v -> List.of(v.get(0).plus(1), g.ifElse(v.get(0).lessThan(1), () -> v.get(1).matmul(in.get(1)).tanh(),
                         () -> v.get(1).times(in.get(2)).sin())),
                 counter(g), in.get(0).assign()).get(1));
-        bodies.put("loop in a branch", (g, in) -> g.ifElse(in.get(0).sum().lessThan(1e9), () -> loop(g, 2, in.get(0).assign(), in.get(1)),
-                () -> in.get(2).exp()));
+        bodies.put("loop in a branch",
+                (g, in) -> g.ifElse(in.get(0).sum().lessThan(1e9), () -> loop(g, 2, in.get(0).assign(), in.get(1)),
+                        () -> in.get(2).exp()));
         bodies.put("loop in a branch that is not taken", (g, in) -> g
-                .ifElse(in.get(0).sum().greaterThan(1e9), () -> loop(g, 2, in.get(0).assign(), in.get(1)), () -> in.get(2).exp())
+                .ifElse(in.get(0).sum().greaterThan(1e9), () -> loop(g, 2, in.get(0).assign(), in.get(1)),
+                        () -> in.get(2).exp())
                 .plus(in.get(0)));
         bodies.put("variables that change places", (g, in) -> {
             List<Value> ends = g.whileLoop(v -> List.of(v.get(0).lessThan(3)),
-                    v -> List.of(v.get(0).plus(1), v.get(2).assign(), v.get(1).times(v.get(2)).tanh()), counter(g), in.get(0).assign(),
+                    v -> List.of(v.get(0).plus(1), v.get(2).assign(), v.get(1).times(v.get(2)).tanh()), counter(g),
+                    in.get(0).assign(),
                     in.get(2).assign());
             return ends.get(1).plus(ends.get(2).times(3));
         });
         bodies.put("variable that is overwritten unread", (g, in) -> g.whileLoop(v -> List.of(v.get(0).lessThan(3)),
-                v -> List.of(v.get(0).plus(1), in.get(2).matmul(in.get(1)).tanh()), counter(g), in.get(0).assign()).get(1));
+                v -> List.of(v.get(0).plus(1), in.get(2).matmul(in.get(1)).tanh()), counter(g), in.get(0).assign())
+                .get(1));
         bodies.put("recurrence", (g, in) -> {
             Value sequence = in.get(0).reshape(2, 1, 3);
             Value first = in.get(2).slice(0, 0, 1);
@@ -104,21 +108,24 @@ class ControlGradientsTest {
 
     private static Value loop(Graph graph, int steps, Value first, Value w) {
         return graph
-                .whileLoop(v -> List.of(v.get(0).lessThan(steps)), v -> List.of(v.get(0).plus(1), v.get(1).matmul(w).tanh().plus(v.get(1))),
+                .whileLoop(v -> List.of(v.get(0).lessThan(steps)),
+                        v -> List.of(v.get(0).plus(1), v.get(1).matmul(w).tanh().plus(v.get(1))),
                         counter(graph), first)
                 .get(1);
     }
 
     private static Value nested(Graph graph, List<Value> in) {
         return graph.whileLoop(v -> List.of(v.get(0).lessThan(2)),
-                v -> List.of(v.get(0).plus(1), loop(graph, 3, v.get(1).assign(), in.get(1)).times(in.get(2))), counter(graph),
+                v -> List.of(v.get(0).plus(1), loop(graph, 3, v.get(1).assign(), in.get(1)).times(in.get(2))),
+                counter(graph),
                 in.get(0).assign()).get(1);
     }
 
     private static void check(Body body) {
         List<String> names = List.of("a", "w", "b");
         Network network = Network.define(g -> {
-            List<Value> in = List.of(g.data("a", DType.FLOAT64, 2, 3).wantGradient(), g.data("w", DType.FLOAT64, 3, 3).wantGradient(),
+            List<Value> in = List.of(g.data("a", DType.FLOAT64, 2, 3).wantGradient(),
+                    g.data("w", DType.FLOAT64, 3, 3).wantGradient(),
                     g.data("b", DType.FLOAT64, 2, 3).wantGradient());
             Value result = body.apply(g, in);
             // A weight of its own for each element, so that a gradient in the wrong place shows.
@@ -142,7 +149,8 @@ class ControlGradientsTest {
             Value gradient = network.outputs().values().get(name);
             double[] found = gradient == null ? new double[values.length] : run(network, feeds, gradient.name());
             for (int i = 0; i < values.length; i++) {
-                assertEquals(difference(network, feeds, name, i), found[i], 1e-6, "the gradient of " + name + " at " + i + " (seed 5)");
+                assertEquals(difference(network, feeds, name, i), found[i], 1e-6,
+                        "the gradient of " + name + " at " + i + " (seed 5)");
             }
             feeds.put(name, point);
         }

@@ -30,7 +30,8 @@ class DataParallelTest {
     }
 
     private static DataParallel parallel(Network network, List<Place> places, String... fetches) {
-        return DataParallel.of(network.main(), network.startup(), List.of("x"), network.outputs().get("loss").name(), List.of(fetches),
+        return DataParallel.of(network.main(), network.startup(), List.of("x"), network.outputs().get("loss").name(),
+                List.of(fetches),
                 places);
     }
 
@@ -43,7 +44,8 @@ class DataParallelTest {
         Network network = network(Value::tanh);
         Program main = network.main().copy();
         change.accept(main);
-        return refused(() -> DataParallel.of(main, network.startup(), List.of("x"), network.outputs().get("loss").name(), List.of(), TWO));
+        return refused(() -> DataParallel.of(main, network.startup(), List.of("x"),
+                network.outputs().get("loss").name(), List.of(), TWO));
     }
 
     private static String device(OpDesc op) {
@@ -56,16 +58,22 @@ class DataParallelTest {
         DataParallel parallel = parallel(network, TWO);
         List<OpDesc> ops = parallel.main().global().ops();
         for (OpDesc op : network.main().global().ops()) {
-            assertEquals(1, ops.stream().filter(each -> device(each).equals("sim:0") && each.outputs().equals(op.outputs())).count(),
+            assertEquals(1,
+                    ops.stream().filter(each -> device(each).equals("sim:0") && each.outputs().equals(op.outputs()))
+                            .count(),
                     op.toString());
             OpDesc other = op.renamed(name -> name + "@sim:1", name -> name + "@sim:1");
-            assertEquals(1, ops.stream().filter(each -> device(each).equals("sim:1") && each.outputs().equals(other.outputs())).count(),
+            assertEquals(1,
+                    ops.stream().filter(each -> device(each).equals("sim:1") && each.outputs().equals(other.outputs()))
+                            .count(),
                     other.toString());
         }
-        ops.forEach(op -> op.outputNames().forEach(name -> assertTrue(parallel.main().global().var(name) != null, name)));
+        ops.forEach(
+                op -> op.outputNames().forEach(name -> assertTrue(parallel.main().global().var(name) != null, name)));
         assertEquals(List.of(List.of("x"), List.of("x@sim:1")), parallel.feeds());
         assertEquals(List.of("x", "x@sim:1"), parallel.feedNames());
-        assertTrue(network.main().global().ops().stream().allMatch(op -> device(op).isEmpty()), "the original is as it was");
+        assertTrue(network.main().global().ops().stream().allMatch(op -> device(op).isEmpty()),
+                "the original is as it was");
         assertTrue(ops.stream().filter(op -> op.type().equals("momentum"))
                 .allMatch(op -> op.input("LearningRate").getFirst().startsWith("learning_rate")
                         && !op.input("LearningRate").getFirst().contains("@")));
@@ -79,7 +87,9 @@ class DataParallelTest {
             if (op.type().equals("squared_l2_norm")) {
                 assertTrue(op.input("X").getFirst().endsWith("@GRAD@mean"), op.toString());
             } else if (op.type().equals("elementwise_mul") && op.output("Out").getFirst().contains("@GRAD")) {
-                assertTrue(op.input("X").getFirst().endsWith("@GRAD@mean") && op.output("Out").getFirst().endsWith("@GRAD" + suffix),
+                assertTrue(
+                        op.input("X").getFirst().endsWith("@GRAD@mean")
+                                && op.output("Out").getFirst().endsWith("@GRAD" + suffix),
                         op.toString());
             } else if (op.type().equals("momentum")) {
                 assertTrue(op.input("Grad").getFirst().endsWith("@GRAD" + suffix), op.toString());
@@ -141,8 +151,10 @@ class DataParallelTest {
             g.minimize(loss, Sgd.of(0.1));
             return Outputs.of("loss", loss);
         });
-        List<Integer> seeds = parallel(network, List.of(Place.sim(0), Place.sim(1), Place.sim(2))).main().global().ops().stream()
-                .filter(op -> op.type().equals("dropout")).map(op -> op.attribute("seed") instanceof Attribute.Int(int seed) ? seed : 0)
+        List<Integer> seeds = parallel(network, List.of(Place.sim(0), Place.sim(1), Place.sim(2))).main().global().ops()
+                .stream()
+                .filter(op -> op.type().equals("dropout"))
+                .map(op -> op.attribute("seed") instanceof Attribute.Int(int seed) ? seed : 0)
                 .toList();
         assertEquals(3, seeds.stream().filter(seed -> seed != 0).distinct().count(), seeds.toString());
         assertEquals(0, Replicas.seed(0, 2));
@@ -154,7 +166,8 @@ class DataParallelTest {
     @Test
     void theProgramIsTheSameEachTime() {
         Network network = network(Value::tanh);
-        assertEquals(ProgramFiles.hash(parallel(network, TWO).main()), ProgramFiles.hash(parallel(network, TWO).main()));
+        assertEquals(ProgramFiles.hash(parallel(network, TWO).main()),
+                ProgramFiles.hash(parallel(network, TWO).main()));
     }
 
     @Test
@@ -175,7 +188,8 @@ class DataParallelTest {
         assertArrayEquals(new double[]{0, 1, 2, 3}, parts[1].toDoubleArray());
         assertArrayEquals(new double[]{4, 5, 6, 7}, parts[2].toDoubleArray());
         assertEquals(
-                "The rows of a batch are split evenly among 2 places, but feed 'x' is float32 [3, 2]; choose a batch size that 2 divides, "
+                "The rows of a batch are split evenly among 2 places, but feed 'x' is float32 [3, 2]; choose a "
+                        + "batch size that 2 divides, "
                         + "and leave the rest of an epoch out",
                 refused(() -> parallel.split(scale, Tensor.allocate(DType.FLOAT32, 3, 2))));
         assertEquals("The feeds are [scale, x], but there are 1 tensors to split", refused(() -> parallel.split(x)));
@@ -185,24 +199,31 @@ class DataParallelTest {
     void whatCannotBeReplicatedIsRefused() {
         assertTrue(refused(main -> {
             Block inner = main.addBlock(0, null);
-            main.global().add(0, OpDesc.of("while").in("X").in("Condition", "c").out("Out").out("StepScopes").attr("sub_block", inner)
-                    .attr("op_role", 0).build());
+            main.global().add(0,
+                    OpDesc.of("while").in("X").in("Condition", "c").out("Out").out("StepScopes")
+                            .attr("sub_block", inner)
+                            .attr("op_role", 0).build());
         }).startsWith(
-                "A program of several places has each operation at each, but 'while' (outputs []) runs a block; loops and branches train on "
+                "A program of several places has each operation at each, but 'while' (outputs []) runs a block; "
+                        + "loops and branches train on "
                         + "one place only"));
-        assertTrue(refused(main -> main.global().add(0, OpDesc.of("c_allreduce_sum").in("X", "x").out("Out", "x").build()))
-                .contains("'c_allreduce_sum' (outputs [x]) communicates already"));
+        assertTrue(
+                refused(main -> main.global().add(0, OpDesc.of("c_allreduce_sum").in("X", "x").out("Out", "x").build()))
+                        .contains("'c_allreduce_sum' (outputs [x]) communicates already"));
         assertTrue(refused(main -> main.global().set(1, main.global().ops().get(1).with("op_device", "gpu:1")))
                 .contains("has a place already, 'gpu:1'"));
-        assertTrue(refused(main -> main.global().setOps(main.global().ops().stream().filter(op -> !Replication.isUpdate(op)).toList()))
+        assertTrue(refused(main -> main.global()
+                .setOps(main.global().ops().stream().filter(op -> !Replication.isUpdate(op)).toList()))
                 .contains("has no optimizer"));
         assertTrue(refused(main -> main.global().put(main.global().get("x").with(VarType.dense(DType.FLOAT32, 8, 4))))
                 .contains("of [x] none is; declare one with -1 rows"));
         Network network = network(Value::tanh);
         assertTrue(refused(
-                () -> parallel(new Network(parallel(network, TWO).main(), network.startup(), network.outputs(), network.schedules()), TWO))
+                () -> parallel(new Network(parallel(network, TWO).main(), network.startup(), network.outputs(),
+                        network.schedules()), TWO))
                 .contains("has a place already"));
-        assertEquals("A program runs on one place or more, but there is none", refused(() -> parallel(network, List.of())));
+        assertEquals("A program runs on one place or more, but there is none",
+                refused(() -> parallel(network, List.of())));
     }
 
     @Test
@@ -214,6 +235,7 @@ class DataParallelTest {
             g.minimize(loss, Sgd.of(0.1));
             return Outputs.of("loss", loss, "small", small);
         });
-        assertTrue(refused(() -> parallel(network, TWO, network.outputs().get("small").name())).contains("is a truth value; cast it"));
+        assertTrue(refused(() -> parallel(network, TWO, network.outputs().get("small").name()))
+                .contains("is a truth value; cast it"));
     }
 }

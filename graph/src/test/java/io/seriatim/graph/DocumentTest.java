@@ -60,11 +60,13 @@ class DocumentTest {
         interpreter.run(net.startup(), Map.of(), List.of());
         String loss = net.outputs().get("loss").name();
         for (Batch batch : batches) {
-            Map<String, Tensor> results = interpreter.run(net.main(), Map.of("x", batch.images(), "y", batch.labels()), List.of(loss));
+            Map<String, Tensor> results = interpreter.run(net.main(), Map.of("x", batch.images(), "y", batch.labels()),
+                    List.of(loss));
             losses.add(results.get(loss).getDouble());
         }
 
-        assertTrue(losses.getFirst() > 1.5 && losses.getLast() < 0.5, "from " + losses.getFirst() + " to " + losses.getLast());
+        assertTrue(losses.getFirst() > 1.5 && losses.getLast() < 0.5,
+                "from " + losses.getFirst() + " to " + losses.getLast());
         assertEquals(net.main().toString(), ProgramFiles.read(folder.resolve("mlp.pdmodel")).toString());
         assertTrue(net.main().toSvg().startsWith("<svg"));
     }
@@ -73,14 +75,18 @@ class DocumentTest {
     @Test
     void theDocumentSaysTheSame() throws IOException {
         List<String> readme = code(
-                Files.readString(Path.of("../docs/networks.md")).replaceFirst("(?s).*## Networks\\s+```java(.*?)```.*", "$1"));
+                Files.readString(Path.of("../docs/networks.md")).replaceFirst("(?s).*## Networks\\s+```java(.*?)```.*",
+                        "$1"));
         List<String> here = code(Files.readString(Path.of("src/test/java/io/seriatim/graph/DocumentTest.java")));
         List<String> missing = readme.stream().filter(line -> !here.contains(line)).toList();
-        assertEquals(List.of("ProgramFiles.write(Path.of(\"mlp.pdmodel\"), net.main());", "System.out.println(net.main());",
-                "System.out.println(results.get(loss).getDouble());"), missing);
+        assertEquals(
+                List.of("ProgramFiles.write(Path.of(\"mlp.pdmodel\"), net.main());", "System.out.println(net.main());",
+                        "System.out.println(results.get(loss).getDouble());"),
+                missing);
     }
 
     private static List<String> code(String text) {
-        return text.lines().map(line -> line.replaceFirst("\\s*// .*", "").strip()).filter(line -> !line.isEmpty()).toList();
+        return text.lines().map(line -> line.replaceFirst("\\s*// .*", "").strip()).filter(line -> !line.isEmpty())
+                .toList();
     }
 }

@@ -18,7 +18,10 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 
-/** The operations that gradients, and gradients of gradients, add, and how they name their variables: against those that the real Paddle adds. */
+/**
+ * The operations that gradients, and gradients of gradients, add, and how they name their variables: against those that
+ * the real Paddle adds.
+ */
 class GoldenGradientsTest {
     /** What comes in for the second gradients is fed under such names, for the third with a 3. */
     private static final String SECOND = "d2_";
@@ -38,7 +41,8 @@ class GoldenGradientsTest {
         return GoldenOperations.all().values().stream().filter(each -> !listed(each, "gradients").isEmpty())
                 .map(each -> DynamicTest.dynamicTest(each.name(), () -> {
                     Program program = forward(each);
-                    differentiate(program, listed(each, "targets"), listed(each, "target_gradients"), listed(each, "inputs"));
+                    differentiate(program, listed(each, "targets"), listed(each, "target_gradients"),
+                            listed(each, "inputs"));
                     String expected = text(each.program());
                     String found = text(program);
                     assertEquals(expected.substring(0, Math.min(expected.length(), found.length())), found);
@@ -61,7 +65,8 @@ class GoldenGradientsTest {
     private static List<String> listed(GoldenOperations golden, String key) {
         Matcher matcher = Pattern.compile("\"" + key + "\": \\[([^\\]]*)]").matcher(golden.meta());
         String list = matcher.find() ? matcher.group(1) : "";
-        return Stream.of(list.split(",")).map(name -> name.strip().replace("\"", "")).filter(name -> !name.isEmpty()).toList();
+        return Stream.of(list.split(",")).map(name -> name.strip().replace("\"", "")).filter(name -> !name.isEmpty())
+                .toList();
     }
 
     private static Program forward(GoldenOperations golden) {
@@ -83,16 +88,19 @@ class GoldenGradientsTest {
                 inputs.stream().map(name -> SECOND + name).toList(), of);
         if (golden.in().keySet().stream().anyMatch(name -> name.startsWith(THIRD))) {
             inputs.forEach(name -> of.add(SECOND + name));
-            differentiate(program, List.copyOf(second.values()), second.keySet().stream().map(name -> THIRD + name).toList(), of);
+            differentiate(program, List.copyOf(second.values()),
+                    second.keySet().stream().map(name -> THIRD + name).toList(), of);
         }
         assertEquals(text(golden.program()), text(program));
     }
 
     /** The gradients by what they are gradients of, where there are any. */
-    private static Map<String, String> differentiate(Program program, List<String> targets, List<String> given, List<String> inputs) {
+    private static Map<String, String> differentiate(Program program, List<String> targets, List<String> given,
+            List<String> inputs) {
         Block block = program.global();
         inputs.forEach(name -> block.put(block.get(name).stopping(false)));
-        List<@Nullable String> gradients = Backward.gradients(program, targets, new ArrayList<>(given), inputs, Set.of());
+        List<@Nullable String> gradients = Backward.gradients(program, targets, new ArrayList<>(given), inputs,
+                Set.of());
         Map<String, String> found = new LinkedHashMap<>();
         for (int i = 0; i < inputs.size(); i++) {
             String gradient = gradients.get(i);

@@ -10,7 +10,10 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
 
-/** The networks of tools/golden/programs, described with the builder: each layer is made and used in the order in which Paddle's script does it. */
+/**
+ * The networks of tools/golden/programs, described with the builder: each layer is made and used in the order in which
+ * Paddle's script does it.
+ */
 final class GoldenNetworks {
     static final Map<String, Function<Graph, Outputs>> ALL = all();
 
@@ -24,8 +27,10 @@ final class GoldenNetworks {
         all.put("mlp_momentum", g -> mlp(g, Momentum.of(0.01).nesterov(true).decay(Decay.l2(1e-2))));
         all.put("mlp_adam_globalnorm", g -> mlp(g, Adam.of(0.002).epsilon(1e-3).clip(Clip.globalNorm(0.5))));
         all.put("mlp_adamw_clipnorm",
-                g -> mlp(g, AdamW.of(0.002).epsilon(1e-3).weightDecay(0.1).decays(name -> !name.contains(".b_")).clip(Clip.norm(0.5))));
-        all.put("mlp_adagrad_l1", g -> mlp(g, Adagrad.of(0.005).initial(0.1).decay(Decay.l1(1e-2)).clip(Clip.value(0.05))));
+                g -> mlp(g, AdamW.of(0.002).epsilon(1e-3).weightDecay(0.1).decays(name -> !name.contains(".b_"))
+                        .clip(Clip.norm(0.5))));
+        all.put("mlp_adagrad_l1",
+                g -> mlp(g, Adagrad.of(0.005).initial(0.1).decay(Decay.l1(1e-2)).clip(Clip.value(0.05))));
         all.put("mlp_adadelta", g -> mlp(g, Adadelta.of(1.0)));
         all.put("mlp_adamax", g -> mlp(g, Adamax.of(0.002)));
         all.put("mlp_rmsprop", g -> mlp(g, RmsProp.of(0.001).momentum(0.9).centered(true)));
@@ -120,7 +125,8 @@ final class GoldenNetworks {
         Layer left = g.layers().linear(4, 3);
         Layer right = g.layers().linear(4, 3);
         Value hidden = shared.apply(x).tanh();
-        Value branch = g.ifElse(x.mean().greaterThan(0), () -> left.apply(hidden).tanh(), () -> right.apply(hidden).sigmoid());
+        Value branch = g.ifElse(x.mean().greaterThan(0), () -> left.apply(hidden).tanh(),
+                () -> right.apply(hidden).sigmoid());
         Layer last = g.layers().linear(3, 1);
         return trained(g, g.meanSquaredError(last.apply(branch), y), Sgd.of(0.1));
     }
@@ -189,7 +195,8 @@ final class GoldenNetworks {
 
     private static Outputs gradientPenalty(Graph g) {
         Penalty p = tanhSquared(g);
-        return trained(g, p.value().plus(p.gradient().times(p.gradient()).mean()), Sgd.of(0.1)).and("first", p.gradient());
+        return trained(g, p.value().plus(p.gradient().times(p.gradient()).mean()), Sgd.of(0.1)).and("first",
+                p.gradient());
     }
 
     static Map<String, Tensor> entries() {

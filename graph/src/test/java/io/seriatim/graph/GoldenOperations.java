@@ -16,7 +16,8 @@ import java.util.TreeMap;
 
 /** What the real Paddle computed, operation by operation: made by tools/golden/operations. */
 record GoldenOperations(String name, Program program, String meta, Map<String, Tensor> in, Map<String, Tensor> out) {
-    private static final List<String> FILES = List.of("operations", "operations-decompositions", "operations-control", "operations-counts",
+    private static final List<String> FILES = List.of("operations", "operations-decompositions", "operations-control",
+            "operations-counts",
             "operations-elementwise", "operations-indexes",
             "operations-networks",
             "operations-families", "operations-models", "operations-products", "operations-shapes");
@@ -65,7 +66,8 @@ record GoldenOperations(String name, Program program, String meta, Map<String, T
         for (String key : entries.keySet()) {
             if (key.endsWith("/program")) {
                 String name = key.substring(0, key.length() - "/program".length());
-                String meta = new String(bytes(Objects.requireNonNull(entries.get(name + "/meta"))), StandardCharsets.UTF_8);
+                String meta = new String(bytes(Objects.requireNonNull(entries.get(name + "/meta"))),
+                        StandardCharsets.UTF_8);
                 cases.put(name, new GoldenOperations(name, program(entries, key), meta, part(entries, name + "/in/"),
                         part(entries, name + "/out/")));
             }

@@ -21,10 +21,14 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 
-/** Every operation and its gradient against the real Paddle: what it infers, and what it computes, with portable and with fast kernels. {@code -Dgolden=type,type} picks some. */
+/**
+ * Every operation and its gradient against the real Paddle: what it infers, and what it computes, with portable and
+ * with fast kernels. {@code -Dgolden=type,type} picks some.
+ */
 class GoldenOperationsTest {
     /**
-     * Results in which Paddle 2.6.2 errs, and which are not compared. Each was checked against differences of Paddle's own forward operation or another library, or says why it needs no check.
+     * Results in which Paddle 2.6.2 errs, and which are not compared. Each was checked against differences of Paddle's
+     * own forward operation or another library, or says why it needs no check.
      */
     private static final Set<String> WRONG = Set.of(
             // Without a scale, the mean of the result's gradient is left out.
@@ -47,7 +51,8 @@ class GoldenOperationsTest {
     private static Stream<GoldenOperations> cases() {
         String wanted = System.getProperty("golden", "");
         Set<String> types = Set.of(wanted.split(","));
-        return GoldenOperations.all().values().stream().filter(each -> wanted.isEmpty() || types.contains(each.operation()));
+        return GoldenOperations.all().values().stream()
+                .filter(each -> wanted.isEmpty() || types.contains(each.operation()));
     }
 
     @TestFactory
@@ -97,7 +102,8 @@ class GoldenOperationsTest {
                 wrong.add(i + ": " + want[i] + " but " + have[i]);
             }
         }
-        assertTrue(wrong.isEmpty(), () -> name + ": " + wrong + "\n want " + Arrays.toString(want) + "\n have " + Arrays.toString(have));
+        assertTrue(wrong.isEmpty(),
+                () -> name + ": " + wrong + "\n want " + Arrays.toString(want) + "\n have " + Arrays.toString(have));
     }
 
     /** What Paddle inferred while it built the program is inferred here too, unknown dimensions included. */
@@ -123,14 +129,16 @@ class GoldenOperationsTest {
         assertEquals("", wrong.stream().collect(Collectors.joining("; ")), golden.name());
     }
 
-    private static void compare(GoldenOperations golden, Block block, OpDesc op, String slot, int index, @Nullable ArgType type,
+    private static void compare(GoldenOperations golden, Block block, OpDesc op, String slot, int index,
+            @Nullable ArgType type,
             List<String> wrong) {
         VarDesc desc = block.find(op.output(slot).get(index));
         VarType.TensorType expected = desc == null ? null : desc.type().tensorType();
         if (desc != null && expected != null && type != null && !slot.equals("XShape")) {
             VarType.TensorType found = Objects.requireNonNull(type.varType().tensorType());
             boolean gradient = desc.name().endsWith(GradientRule.SUFFIX) && compatible(expected, found);
-            if (!expected.equals(found) && !gradient && !(type.isKnown() && contradicted(golden, desc, expected, type))) {
+            if (!expected.equals(found) && !gradient
+                    && !(type.isKnown() && contradicted(golden, desc, expected, type))) {
                 wrong.add(op.type() + "." + slot + " is " + expected + " in Paddle, but " + found + " here");
             }
         }
@@ -148,7 +156,8 @@ class GoldenOperationsTest {
     }
 
     /** What Paddle infers is at times not what it computes: then the latter counts. */
-    private static boolean contradicted(GoldenOperations golden, VarDesc desc, VarType.TensorType inferred, ArgType type) {
+    private static boolean contradicted(GoldenOperations golden, VarDesc desc, VarType.TensorType inferred,
+            ArgType type) {
         Tensor value = golden.out().get(desc.name());
         if (value == null || !value.spec().equals(type.spec())) {
             return false;

@@ -16,15 +16,19 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 
 /**
- * What the builder makes of a network is what Paddle makes of it: the same operations in the same order, with the same slots, attributes, roles and variables. Temporary variables may have other
- * numbers, one for one; parameters and all else that is saved have the same names.
+ * What the builder makes of a network is what Paddle makes of it: the same operations in the same order, with the same
+ * slots, attributes, roles and variables. Temporary variables may have other numbers, one for one; parameters and all
+ * else that is saved have the same names.
  */
 class GoldenProgramsTest {
     /** What Paddle's operations carry for its own kernels. */
-    private static final Set<String> RUNTIME = Set.of("use_mkldnn", "mkldnn_data_type", "use_quantizer", "Scale_x", "Scale_y", "Scale_out",
-            "use_cudnn", "is_test", "exhaustive_search", "force_fp32_output", "use_addto", "workspace_size_MB", "fuse_with_relu",
+    private static final Set<String> RUNTIME = Set.of("use_mkldnn", "mkldnn_data_type", "use_quantizer", "Scale_x",
+            "Scale_y", "Scale_out",
+            "use_cudnn", "is_test", "exhaustive_search", "force_fp32_output", "use_addto", "workspace_size_MB",
+            "fuse_with_relu",
             "data_format",
-            "epmap", "height_sections", "table_names", "trainer_id", "slot", "is_distributed", "remote_prefetch", "is_sparse", "fix_seed",
+            "epmap", "height_sections", "table_names", "trainer_id", "slot", "is_distributed", "remote_prefetch",
+            "is_sparse", "fix_seed",
             "seed", "op_namescope", "with_quant_attr");
 
     @TestFactory
@@ -33,7 +37,8 @@ class GoldenProgramsTest {
         return GoldenNetworks.ALL.entrySet().stream().map(entry -> DynamicTest.dynamicTest(entry.getKey(), () -> {
             Network network = Network.define(entry.getValue());
             Comparison comparison = new Comparison();
-            comparison.programs("startup", GoldenOperations.program(golden, entry.getKey() + "/startup"), network.startup());
+            comparison.programs("startup", GoldenOperations.program(golden, entry.getKey() + "/startup"),
+                    network.startup());
             comparison.programs("main", GoldenOperations.program(golden, entry.getKey() + "/main"), network.main());
             assertEquals("", String.join("\n", comparison.wrong.subList(0, Math.min(12, comparison.wrong.size()))));
         }));
@@ -46,7 +51,8 @@ class GoldenProgramsTest {
 
         void programs(String which, Program expected, Program actual) {
             if (expected.blocks().size() != actual.blocks().size()) {
-                wrong.add(which + " has " + expected.blocks().size() + " blocks in Paddle, but " + actual.blocks().size() + " here");
+                wrong.add(which + " has " + expected.blocks().size() + " blocks in Paddle, but "
+                        + actual.blocks().size() + " here");
             }
             for (int i = 0; i < Math.min(expected.blocks().size(), actual.blocks().size()); i++) {
                 blocks(which + " block " + i, expected.block(i), actual.block(i));
@@ -58,7 +64,8 @@ class GoldenProgramsTest {
 
         private void blocks(String where, Block expected, Block actual) {
             if (expected.parent() != actual.parent() || expected.forward() != actual.forward()) {
-                wrong.add(where + ": parent and forward are " + expected.parent() + ", " + expected.forward() + " in Paddle, but "
+                wrong.add(where + ": parent and forward are " + expected.parent() + ", " + expected.forward()
+                        + " in Paddle, but "
                         + actual.parent() + ", " + actual.forward());
             }
             List<String> types = expected.ops().stream().map(OpDesc::type).toList();
@@ -132,7 +139,8 @@ class GoldenProgramsTest {
             for (String name : all) {
                 Attribute left = expected.attribute(name);
                 Attribute right = actual.attribute(name);
-                boolean runtime = RUNTIME.contains(name) && (left == null || right == null || name.equals("op_namescope"));
+                boolean runtime = RUNTIME.contains(name)
+                        && (left == null || right == null || name.equals("op_namescope"));
                 boolean names = name.equals("op_role_var") || name.equals("original_output_grad");
                 if (!runtime && !(names ? sameNames(left, right) : Objects.equals(left, right))) {
                     wrong.add(where + ": " + name + " is " + left + " in Paddle, but " + right);
@@ -140,7 +148,8 @@ class GoldenProgramsTest {
             }
         }
 
-        private boolean sameNames(@org.jspecify.annotations.Nullable Attribute left, @org.jspecify.annotations.Nullable Attribute right) {
+        private boolean sameNames(@org.jspecify.annotations.Nullable Attribute left,
+                @org.jspecify.annotations.Nullable Attribute right) {
             return left instanceof Attribute.Texts(List<String> a) && right instanceof Attribute.Texts(List<String> b)
                     && a.stream().map(name -> names.getOrDefault(name, name)).toList().equals(b);
         }
@@ -152,14 +161,16 @@ class GoldenProgramsTest {
                 if (own == null) {
                     wrong.add(where + ": variable " + desc + " is not there (here " + name + ")");
                 } else if (own.type().kind() != desc.type().kind() || own.isPersistable() != desc.isPersistable()
-                        || (desc.type() instanceof VarType.Dense && !Objects.equals(own.type().tensorType(), desc.type().tensorType()))
+                        || (desc.type() instanceof VarType.Dense
+                                && !Objects.equals(own.type().tensorType(), desc.type().tensorType()))
                         || (own.isTrained() != desc.isTrained() && !desc.name().contains("batch_norm"))
                         || (own.stopsGradient() != desc.stopsGradient() && !desc.name().contains("XShape"))) {
                     wrong.add(where + ": " + desc + " in Paddle, but " + own);
                 }
             }
             if (actual.vars().size() != expected.vars().size()) {
-                wrong.add(where + " has " + expected.vars().size() + " variables in Paddle, but " + actual.vars().size());
+                wrong.add(
+                        where + " has " + expected.vars().size() + " variables in Paddle, but " + actual.vars().size());
             }
         }
     }

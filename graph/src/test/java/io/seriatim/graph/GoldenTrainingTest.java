@@ -18,7 +18,10 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 
-/** Paddle's own programs are trained and used for inference here, and give what they gave there: made by tools/golden/programs, whose docstring says how parameters are set. */
+/**
+ * Paddle's own programs are trained and used for inference here, and give what they gave there: made by
+ * tools/golden/programs, whose docstring says how parameters are set.
+ */
 class GoldenTrainingTest {
     private static final int STEPS = 5;
     private static final double TOLERANCE = 1e-5;
@@ -82,7 +85,8 @@ class GoldenTrainingTest {
     /** What is compared with the fed targets. */
     private static String output(Program test, Set<String> feeds) {
         OpDesc loss = test.global().ops().stream()
-                .filter(op -> op.inputNames().stream().anyMatch(name -> feeds.contains(name) && (name.equals("y") || name.equals("label"))))
+                .filter(op -> op.inputNames().stream()
+                        .anyMatch(name -> feeds.contains(name) && (name.equals("y") || name.equals("label"))))
                 .findFirst().orElseThrow();
         return loss.input(loss.type().equals("elementwise_sub") ? "X" : "Logits").getFirst();
     }
@@ -90,8 +94,10 @@ class GoldenTrainingTest {
     /** Marked by minimize; without an optimizer the last mean. */
     private static String loss(Program main) {
         List<OpDesc> ops = main.global().ops();
-        OpDesc mean = ops.stream().filter(op -> op.type().equals("reduce_mean")).reduce((_, last) -> last).orElseThrow();
-        return ops.stream().filter(op -> Roles.of(op) == (Roles.FORWARD | Roles.LOSS)).findFirst().orElse(mean).outputNames().getFirst();
+        OpDesc mean = ops.stream().filter(op -> op.type().equals("reduce_mean")).reduce((_, last) -> last)
+                .orElseThrow();
+        return ops.stream().filter(op -> Roles.of(op) == (Roles.FORWARD | Roles.LOSS)).findFirst().orElse(mean)
+                .outputNames().getFirst();
     }
 
     private static String gradient(Program main, String label) {
@@ -116,7 +122,10 @@ class GoldenTrainingTest {
         return interpreter;
     }
 
-    /** The i-th parameter that is read, of n elements, is 0.3 · sin(1.7 · j + i), or 1 + 0.1 · that where it is the scale of a normalisation. */
+    /**
+     * The i-th parameter that is read, of n elements, is 0.3 · sin(1.7 · j + i), or 1 + 0.1 · that where it is the
+     * scale of a normalisation.
+     */
     private static void set(Program main, Interpreter interpreter) {
         Set<String> read = new HashSet<>();
         Set<String> statistics = new HashSet<>();
@@ -131,7 +140,8 @@ class GoldenTrainingTest {
                 scales.addAll(op.input("Scale"));
             }
         }));
-        List<String> names = main.parameters().stream().map(VarDesc::name).filter(read::contains).filter(each -> !statistics.contains(each))
+        List<String> names = main.parameters().stream().map(VarDesc::name).filter(read::contains)
+                .filter(each -> !statistics.contains(each))
                 .sorted(Utf8.ORDER).toList();
         for (int i = 0; i < names.size(); i++) {
             Tensor old = interpreter.get(names.get(i));

@@ -12,7 +12,9 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Random;
 
-/** Compares gradients that a program computes with differences of the loss, along one random direction for each input. */
+/**
+ * Compares gradients that a program computes with differences of the loss, along one random direction for each input.
+ */
 final class GradientCheck {
     private static final double STEP = 1e-3;
     private static final double TOLERANCE = 1e-6;
@@ -49,7 +51,8 @@ final class GradientCheck {
             }
             double error = Math.abs(expected - actual);
             double allowed = TOLERANCE * (1 + Math.max(size, Math.abs(expected)));
-            String message = where + " along a direction is " + actual + ", but differences give " + expected + " in\n" + program;
+            String message = where + " along a direction is " + actual + ", but differences give " + expected + " in\n"
+                    + program;
             assertTrue(error <= allowed, message);
         }
     }
@@ -69,7 +72,8 @@ final class GradientCheck {
         Map<String, Tensor> moved = new LinkedHashMap<>(feeds);
         moved.put(input, Tensor.of(DType.FLOAT64, values, at.shape().dims()));
         double sum = 0;
-        for (double each : Objects.requireNonNull(interpreter.run(forward, moved, List.of(loss)).get(loss)).toDoubleArray()) {
+        for (double each : Objects.requireNonNull(interpreter.run(forward, moved, List.of(loss)).get(loss))
+                .toDoubleArray()) {
             sum += each;
         }
         return sum;

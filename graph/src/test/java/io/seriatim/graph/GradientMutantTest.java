@@ -32,14 +32,16 @@ class GradientMutantTest {
     }
 
     private static int indexOfWriter(List<OpDesc> ops, String name) {
-        return IntStream.range(0, ops.size()).filter(i -> ops.get(i).outputNames().contains(name)).findFirst().orElseThrow();
+        return IntStream.range(0, ops.size()).filter(i -> ops.get(i).outputNames().contains(name)).findFirst()
+                .orElseThrow();
     }
 
     /** Without a sum the last operation that computes the gradient wins. */
     private static List<OpDesc> lastWins(List<OpDesc> ops, int at) {
         OpDesc sum = ops.get(at);
         List<OpDesc> changed = new ArrayList<>(ops);
-        changed.set(at, OpDesc.of("assign").in("X", sum.input("X").getLast()).out("Out", sum.output("Out").getFirst()).build());
+        changed.set(at,
+                OpDesc.of("assign").in("X", sum.input("X").getLast()).out("Out", sum.output("Out").getFirst()).build());
         return changed;
     }
 
@@ -90,8 +92,10 @@ class GradientMutantTest {
                 assertEquals("sum", ops.get(at).type(), "seed " + number);
                 mutant.global().setOps(bug.apply(ops, at));
                 AssertionFailedError error = assertThrows(AssertionFailedError.class,
-                        () -> check.check("mutant", mutant, inputs, gradients, number), () -> "the mutant of seed " + number + " lives");
-                assertTrue(String.valueOf(error.getMessage()).startsWith("mutant: the gradient of x0 "), String.valueOf(error));
+                        () -> check.check("mutant", mutant, inputs, gradients, number),
+                        () -> "the mutant of seed " + number + " lives");
+                assertTrue(String.valueOf(error.getMessage()).startsWith("mutant: the gradient of x0 "),
+                        String.valueOf(error));
                 return Outputs.none();
             });
         }

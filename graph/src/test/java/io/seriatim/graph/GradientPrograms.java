@@ -15,12 +15,18 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
-/** The cases of golden/backward.txt, backward-own.txt and precision.txt: a program, calls with their answers, and the lines that the program then has and had not before. */
+/**
+ * The cases of golden/backward.txt, backward-own.txt and precision.txt: a program, calls with their answers, and the
+ * lines that the program then has and had not before.
+ */
 record GradientPrograms(String name, int earlier, List<String> before, List<Call> calls, List<String> then) {
     private static final Pattern VARIABLE = Pattern.compile("var (\\S+) (\\d+|\\w+)(?:\\[(.*?)])?(.*)");
-    private static final Pattern OPERATION = Pattern.compile("op (\\S+?)\\((.*?)\\) -> (.*?) ?\\{(.*?)} role (\\d+)(?: of (\\S+))?");
-    private static final Set<String> SHOWN = new TreeSet<>(Set.of("value", "dtype", "axis", "num", "sections", "scale", "sub_block",
-            "is_scalar_condition", "trans_x", "trans_y", "dim", "reduce_all", "keep_dim", "original_output_grad", "in_dtype", "out_dtype",
+    private static final Pattern OPERATION = Pattern
+            .compile("op (\\S+?)\\((.*?)\\) -> (.*?) ?\\{(.*?)} role (\\d+)(?: of (\\S+))?");
+    private static final Set<String> SHOWN = new TreeSet<>(Set.of("value", "dtype", "axis", "num", "sections", "scale",
+            "sub_block",
+            "is_scalar_condition", "trans_x", "trans_y", "dim", "reduce_all", "keep_dim", "original_output_grad",
+            "in_dtype", "out_dtype",
             "step", "shape", "soft_label", "ksize", "strides", "paddings", "pooling_type", "start_axis", "stop_axis"));
 
     /** A call of append_backward or gradients, and what it gives. */
@@ -69,7 +75,8 @@ record GradientPrograms(String name, int earlier, List<String> before, List<Call
                 before.add(lines.get(i));
             }
         }
-        return new GradientPrograms(title[1], Integer.parseInt(title[3]), before, calls, lines.subList(i + 1, lines.size()));
+        return new GradientPrograms(title[1], Integer.parseInt(title[3]), before, calls,
+                lines.subList(i + 1, lines.size()));
     }
 
     /** The program before the calls. */
@@ -106,11 +113,15 @@ record GradientPrograms(String name, int earlier, List<String> before, List<Call
         }
         String flags = match.group(4);
         if (match.group(3) == null) {
-            return new VarDesc(match.group(1), new VarType.Other(VarType.STEP_SCOPES), null, null, null, flags.contains("stop"));
+            return new VarDesc(match.group(1), new VarType.Other(VarType.STEP_SCOPES), null, null, null,
+                    flags.contains("stop"));
         }
-        List<Long> dims = match.group(3).isEmpty() ? List.of() : Arrays.stream(match.group(3).split(",", -1)).map(Long::valueOf).toList();
+        List<Long> dims = match.group(3).isEmpty()
+                ? List.of()
+                : Arrays.stream(match.group(3).split(",", -1)).map(Long::valueOf).toList();
         VarType type = new VarType.Dense(new VarType.TensorType(Integer.parseInt(match.group(2)), dims), null);
-        return new VarDesc(match.group(1), type, flags.contains("persistable"), null, flags.contains("parameter"), flags.contains("stop"));
+        return new VarDesc(match.group(1), type, flags.contains("persistable"), null, flags.contains("parameter"),
+                flags.contains("stop"));
     }
 
     private static OpDesc operation(Program program, String line) {
@@ -149,7 +160,9 @@ record GradientPrograms(String name, int earlier, List<String> before, List<Call
         }
         if (text.startsWith("[")) {
             String inner = text.substring(1, text.length() - 1);
-            long[] numbers = inner.isEmpty() ? new long[0] : Arrays.stream(inner.split(",", -1)).mapToLong(Long::parseLong).toArray();
+            long[] numbers = inner.isEmpty()
+                    ? new long[0]
+                    : Arrays.stream(inner.split(",", -1)).mapToLong(Long::parseLong).toArray();
             return name.equals("shape") ? numbers : Arrays.stream(numbers).mapToInt(Math::toIntExact).toArray();
         }
         if (Character.isLetter(text.charAt(0))) {
@@ -175,7 +188,8 @@ record GradientPrograms(String name, int earlier, List<String> before, List<Call
         if (tensor == null) {
             return desc.name() + " scopes" + stop;
         }
-        return desc.name() + " " + tensor.dataType() + joined(tensor.dims()) + (desc.isPersistable() ? " persistable" : "")
+        return desc.name() + " " + tensor.dataType() + joined(tensor.dims())
+                + (desc.isPersistable() ? " persistable" : "")
                 + (desc.isTrained() ? " parameter" : "") + stop;
     }
 
@@ -187,8 +201,11 @@ record GradientPrograms(String name, int earlier, List<String> before, List<Call
                 shown.add(name + "=" + text(value));
             }
         }
-        String pair = op.attribute(Roles.VARIABLES) instanceof Attribute.Texts(List<String> names) ? String.join(",", names) : "";
-        return op.type() + "(" + slots(op.inputs()) + ") -> " + slots(op.outputs()) + " {" + String.join(" ", shown) + "} role "
+        String pair = op.attribute(Roles.VARIABLES) instanceof Attribute.Texts(List<String> names)
+                ? String.join(",", names)
+                : "";
+        return op.type() + "(" + slots(op.inputs()) + ") -> " + slots(op.outputs()) + " {" + String.join(" ", shown)
+                + "} role "
                 + Roles.of(op) + (pair.isEmpty() ? "" : " of " + pair);
     }
 

@@ -70,15 +70,20 @@ class GraphUseTest {
     Stream<DynamicTest> variables() {
         refused("no name", g -> g.data("", FLOAT32, 1), "A variable has a name, but '' is none");
         refused("negative dimension", g -> g.data("q", FLOAT32, -2), "The dimensions of 'q' are from 0 on, or -1");
-        refused("too many elements", g -> g.data("q", FLOAT32, Long.MAX_VALUE, 3), "more elements than a long can count");
-        refused("parameter with the name of data", g -> g.parameter(ParameterSpec.DEFAULT.named("x"), FLOAT32, 4), "which is no parameter");
-        refused("empty parameter", g -> g.parameter(ParameterSpec.DEFAULT, FLOAT32, 0, 3), "must be known and at least 1, but are [0, 3]");
+        refused("too many elements", g -> g.data("q", FLOAT32, Long.MAX_VALUE, 3),
+                "more elements than a long can count");
+        refused("parameter with the name of data", g -> g.parameter(ParameterSpec.DEFAULT.named("x"), FLOAT32, 4),
+                "which is no parameter");
+        refused("empty parameter", g -> g.parameter(ParameterSpec.DEFAULT, FLOAT32, 0, 3),
+                "must be known and at least 1, but are [0, 3]");
         refused("reader of nothing", g -> g.reader("r", Map.of()), "A batch has at least one variable");
         refused("reader of a taken name", g -> g.reader("r", Map.of("x", VarType.TensorType.of(FLOAT32, 2))),
                 "There is a variable 'x' already");
-        refused("fraction of a whole type", g -> g.full(INT64, 1.5, 2), "A value of int64 is a whole number, but is 1.5");
+        refused("fraction of a whole type", g -> g.full(INT64, 1.5, 2),
+                "A value of int64 is a whole number, but is 1.5");
         refused("what float32 cannot hold", g -> g.full(FLOAT32, 1e300, 2), "is kept as float32");
-        refused("more elements than there can be", g -> g.full(FLOAT32, 1, Long.MAX_VALUE, 3), "more elements than there can be");
+        refused("more elements than there can be", g -> g.full(FLOAT32, 1, Long.MAX_VALUE, 3),
+                "more elements than there can be");
         refused("unknown dimension", g -> g.uniform(FLOAT32, 0, 1, -1), "has dimensions from 0 on, but they are [-1]");
         refused("bounds the wrong way", g -> g.uniform(FLOAT32, 1, 0, 3), "but from 1.0 to 0.0");
         refused("negative deviation", g -> g.normal(FLOAT32, 0, -1, 3),
@@ -90,9 +95,12 @@ class GraphUseTest {
     @TestFactory
     @SuppressWarnings("NullAway") // That is what is tested.
     Stream<DynamicTest> operations() {
-        refused("null", g -> x(g).plus((Value) null), "Slot Y of operation 'elementwise_add' takes variables, but one is null");
-        refused("other input slot", g -> g.op("relu").in("X", x(g)).in("Z", x(g)).one("Out"), "'relu' has no input slot Z; it has [X]");
-        refused("other output slot", g -> g.op("relu").in("X", x(g)).one("Y"), "'relu' has no output slot Y; it has [Out]");
+        refused("null", g -> x(g).plus((Value) null),
+                "Slot Y of operation 'elementwise_add' takes variables, but one is null");
+        refused("other input slot", g -> g.op("relu").in("X", x(g)).in("Z", x(g)).one("Out"),
+                "'relu' has no input slot Z; it has [X]");
+        refused("other output slot", g -> g.op("relu").in("X", x(g)).one("Y"),
+                "'relu' has no output slot Y; it has [Out]");
         refused("other attribute", g -> g.op("softmax").in("X", x(g)).attr("axes", 1).one("Out"),
                 "'softmax' has no attribute 'axes'; it has [axis]");
         refused("no output", g -> g.op("relu").in("X", x(g)).append(), "'relu' writes to none of its slots [Out]");
@@ -109,18 +117,22 @@ class GraphUseTest {
         }, "belongs to a branch, loop or recurrent network that is complete");
         refused("a dimension twice", g -> x(g).sum(1, -1), "Each dimension is named once");
         refused("a dimension that stays", g -> x(g).squeeze(1), "A dimension that goes has length 1");
-        refused("unknown number of parts", g -> x(g).unstack(0), "is not known, so that there is no telling how many parts");
+        refused("unknown number of parts", g -> x(g).unstack(0),
+                "is not known, so that there is no telling how many parts");
         refused("no part", g -> x(g).split(0, 1), "There is at least 1 part");
         refused("to fewer dimensions", g -> x(g).expand(), "expands to at least as many dimensions");
         refused("of a new dimension", g -> x(g).expand(-1, -1, 4), "or -1 for those of 'x'");
         refused("no times", g -> x(g).tile(), "give those numbers");
-        refused("too often", g -> g.full(FLOAT32, 1, 2, 2).tile(Integer.MAX_VALUE, Integer.MAX_VALUE), "more elements than there can be");
+        refused("too often", g -> g.full(FLOAT32, 1, 2, 2).tile(Integer.MAX_VALUE, Integer.MAX_VALUE),
+                "more elements than there can be");
         refused("increment of several", g -> x(g).increment(1), "What is incremented has one element");
         refused("half of a whole number", g -> g.data("i", INT64, 2).dividedBy(2), "need not be whole");
         refused("times a fraction", g -> g.data("i", INT64, 2).times(0.5), "A factor of int64 is a whole number");
         refused("plus what float32 rounds", g -> g.data("i", INT64, 2).plus(16_777_217), "that float32 can hold");
-        refused("less than a fraction", g -> g.data("i", INT64, 2).lessThan(1.5), "A value of int64 is a whole number, but is 1.5");
-        refused("root of a whole number", g -> g.data("i", INT64, 2).pow(0.5), "An exponent of int64 is a whole number");
+        refused("less than a fraction", g -> g.data("i", INT64, 2).lessThan(1.5),
+                "A value of int64 is a whole number, but is 1.5");
+        refused("root of a whole number", g -> g.data("i", INT64, 2).pow(0.5),
+                "An exponent of int64 is a whole number");
         refused("after the end", g -> foreign().relu(), "This network is described already");
         return tests();
     }
@@ -128,19 +140,25 @@ class GraphUseTest {
     @TestFactory
     Stream<DynamicTest> layers() {
         refused("kernel of 0", g -> g.conv2d(images(g), 3, 0, 1, 0), "are known and at least 1, but are 3, 3 and 0");
-        refused("groups of 0", g -> g.layers().conv2d(3, 3, 3).groups(0).apply(images(g)), "The groups of a convolution are at least 1");
-        refused("groups that do not divide", g -> g.layers().conv2d(3, 3, 3).groups(2).apply(images(g)), "but are 2 for 3 and 3");
+        refused("groups of 0", g -> g.layers().conv2d(3, 3, 3).groups(0).apply(images(g)),
+                "The groups of a convolution are at least 1");
+        refused("groups that do not divide", g -> g.layers().conv2d(3, 3, 3).groups(2).apply(images(g)),
+                "but are 2 for 3 and 3");
         refused("padding beyond the table", g -> g.layers().embedding(10, 3, false, 99, ParameterSpec.DEFAULT),
                 "is one of them, or -1 for none, but is 99");
-        refused("momentum", g -> g.layers().batchNorm(3, 5, 1e-5), "The momentum of batch normalisation is from 0 to 1, but it is 5.0");
-        refused("negative epsilon", g -> g.layers().layerNorm(4, -1), "ε of layer normalisation is a finite number from 0 on");
+        refused("momentum", g -> g.layers().batchNorm(3, 5, 1e-5),
+                "The momentum of batch normalisation is from 0 to 1, but it is 5.0");
+        refused("negative epsilon", g -> g.layers().layerNorm(4, -1),
+                "ε of layer normalisation is a finite number from 0 on");
         refused("attention to no sequence", g -> g.layers().multiHeadAttention(4, 2, 0).apply(x(g)),
                 "Attention is for sequences [n, length, width]");
-        refused("recurrence over no sequence", g -> g.layers().lstm(4, 3).apply(x(g)), "A recurrent layer is for sequences [n, length, 4]");
+        refused("recurrence over no sequence", g -> g.layers().lstm(4, 3).apply(x(g)),
+                "A recurrent layer is for sequences [n, length, 4]");
         refused("settings too late", g -> g.layers().lstm(4, 3).make().levels(2), "has its parameters already");
         refused("no level", g -> g.layers().gru(4, 3).levels(0), "at least 1 level");
         refused("no width", g -> g.layers().gru(4, 0), "at least 1, but are 4 and 0");
-        refused("probability", g -> g.dropout(x(g), 2), "The probability of clearing an element is from 0 to 1, but it is 2.0");
+        refused("probability", g -> g.dropout(x(g), 2),
+                "The probability of clearing an element is from 0 to 1, but it is 2.0");
         return tests();
     }
 
@@ -148,7 +166,8 @@ class GraphUseTest {
     Stream<DynamicTest> controlFlow() {
         refused("branches of other ranks", g -> g.ifElse(g.data("b", BOOL, 1), () -> x(g), () -> x(g).sum()),
                 "must give as many dimensions");
-        refused("foreign branch", g -> g.ifElse(g.data("b", BOOL, 1), GraphUseTest::foreign, () -> x(g)), "belongs to another network");
+        refused("foreign branch", g -> g.ifElse(g.data("b", BOOL, 1), GraphUseTest::foreign, () -> x(g)),
+                "belongs to another network");
         refused("foreign loop", g -> g.whileLoop(v -> List.of(v.getFirst().sum().lessThan(3)), v -> v, foreign()),
                 "belongs to another network");
         refused("no output", g -> g.staticRnn(rnn -> rnn.step(x(g))), "needs an output: call output(...)");
@@ -188,7 +207,8 @@ class GraphUseTest {
             loss(g);
             g.minimize(x(g).mean(), Sgd.of(1));
         }, "nothing to train among [linear_0.w_0, linear_0.b_0]");
-        refused("no parameters in 16 bits", g -> g.minimize(x(g).mean(), Sgd.of(1).precision(MixedPrecision.bfloat16())),
+        refused("no parameters in 16 bits",
+                g -> g.minimize(x(g).mean(), Sgd.of(1).precision(MixedPrecision.bfloat16())),
                 "No parameter has a gradient");
         refused("whole loss", g -> g.minimize(loss(g).cast(INT64), Sgd.of(1)), "A loss is of a floating-point type");
         refused("what is no parameter", g -> {
@@ -203,15 +223,18 @@ class GraphUseTest {
         refused("pairs of others", g -> g.applyGradients(Sgd.of(1), List.of(new ParameterGradient("x", "x"))),
                 "Only parameters are trained");
         refused("no pairs", g -> g.applyGradients(Sgd.of(1), List.of()), "There is nothing to train");
-        refused("precision without its loss", g -> g.applyGradients(Sgd.of(1).precision(MixedPrecision.float16()), g.backward(loss(g))),
+        refused("precision without its loss",
+                g -> g.applyGradients(Sgd.of(1).precision(MixedPrecision.float16()), g.backward(loss(g))),
                 "call minimize(...)");
         refused("no target", g -> g.gradients(List.of(), List.of(x(g))), "Gradients are those of a target");
         refused("negative rate", g -> Sgd.of(-1), "A learning rate is a finite number from 0 on, but it is -1.0");
-        refused("no rate", g -> Adam.of(_ -> Double.NaN), "The learning rate of step 0 is a finite number from 0 on, but it is NaN");
+        refused("no rate", g -> Adam.of(_ -> Double.NaN),
+                "The learning rate of step 0 is a finite number from 0 on, but it is NaN");
         refused("mean that never changes", g -> Adam.of(1).beta1(1), "β₁ of Adam is from 0 to below 1, but it is 1.0");
         refused("clipping to nothing", g -> Clip.globalNorm(0), "is a finite number above 0, but it is 0.0");
         refused("clipping the wrong way", g -> new Clip.ByValue(5, 1), "but to 5.0 and 1.0");
-        refused("negative decay", g -> Decay.l2(-1), "The coefficient of a regularisation is a finite number from 0 on");
+        refused("negative decay", g -> Decay.l2(-1),
+                "The coefficient of a regularisation is a finite number from 0 on");
         refused("scale of 0", g -> new MixedPrecision(io.seriatim.tensor.DType.FLOAT16, 0, true, 1),
                 "The scale of a loss is a finite number above 0");
         return tests();
@@ -244,7 +267,8 @@ class GraphUseTest {
                 assertEquals(2, outputs.size());
                 return outputs.get(which);
             }, Map.of("s", x));
-            assertArrayEquals(which == 0 ? new double[]{1, 2, 4, 6} : new double[]{10, 20, 30, 40}, result.toDoubleArray());
+            assertArrayEquals(which == 0 ? new double[]{1, 2, 4, 6} : new double[]{10, 20, 30, 40},
+                    result.toDoubleArray());
         }
     }
 
@@ -273,16 +297,19 @@ class GraphUseTest {
 
     @Test
     void numbersThatFloat32CannotHoldAreComparedExactly() {
-        Tensor whole = run(g -> g.data("i", INT64, 2).equalTo(16_777_217), Map.of("i", Tensor.of(new long[]{16_777_216, 16_777_217}, 2)));
+        Tensor whole = run(g -> g.data("i", INT64, 2).equalTo(16_777_217),
+                Map.of("i", Tensor.of(new long[]{16_777_216, 16_777_217}, 2)));
         assertArrayEquals(new long[]{0, 1}, whole.toLongArray());
-        Tensor tenth = run(g -> g.data("d", FLOAT64, 1).equalTo(0.1), Map.of("d", Tensor.of(FLOAT64, new double[]{0.1}, 1)));
+        Tensor tenth = run(g -> g.data("d", FLOAT64, 1).equalTo(0.1),
+                Map.of("d", Tensor.of(FLOAT64, new double[]{0.1}, 1)));
         assertArrayEquals(new long[]{1}, tenth.toLongArray());
     }
 
     @Test
     void decimalAttributesAreFloat32AsPaddleHasThem() {
         Network net = Network
-                .define(g -> Outputs.of("y", g.op("leaky_relu").in("X", g.data("x", FLOAT32, 2)).attr("alpha", 0.5).one("Out")));
+                .define(g -> Outputs.of("y",
+                        g.op("leaky_relu").in("X", g.data("x", FLOAT32, 2)).attr("alpha", 0.5).one("Out")));
         assertEquals(new Attribute.Real(0.5f), net.main().global().ops().getFirst().attribute("alpha"));
     }
 
@@ -307,11 +334,14 @@ class GraphUseTest {
     void aModelNamesAllThatIsFed(@TempDir Path folder) {
         Network net = Network.define(g -> Outputs.of("y", g.data("x", FLOAT32, 2).plus(g.data("z", FLOAT32, 2))));
         List<String> fetches = List.of(net.outputs().get("y").name());
-        Exception missing = assertThrows(IllegalArgumentException.class, () -> InferenceModels.export(net.main(), List.of("x"), fetches));
+        Exception missing = assertThrows(IllegalArgumentException.class,
+                () -> InferenceModels.export(net.main(), List.of("x"), fetches));
         assertEquals("To compute [tmp_0], 'z' must be fed, too, but the feeds are [x]", missing.getMessage());
         Exception nowhere = assertThrows(NoSuchFileException.class,
-                () -> InferenceModels.save(folder.resolve("no/model"), net.main(), List.of("x", "z"), fetches, _ -> null));
-        assertTrue(String.valueOf(nowhere.getMessage()).endsWith("model.pdmodel: its folder is not there: make it first"),
+                () -> InferenceModels.save(folder.resolve("no/model"), net.main(), List.of("x", "z"), fetches,
+                        _ -> null));
+        assertTrue(
+                String.valueOf(nowhere.getMessage()).endsWith("model.pdmodel: its folder is not there: make it first"),
                 nowhere.getMessage());
     }
 

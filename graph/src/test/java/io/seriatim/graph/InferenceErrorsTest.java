@@ -10,10 +10,14 @@ import java.util.List;
 import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 
-/** Shapes that do not fit are refused when an operation is added, with its name, slots and shapes; unknown dimensions are passed on. */
+/**
+ * Shapes that do not fit are refused when an operation is added, with its name, slots and shapes; unknown dimensions
+ * are passed on.
+ */
 class InferenceErrorsTest {
     private static void refused(String operation, List<String> parts, Function<Graph, Value> body) {
-        Exception e = assertThrows(IllegalArgumentException.class, () -> Network.define(graph -> Outputs.of("y", body.apply(graph))));
+        Exception e = assertThrows(IllegalArgumentException.class,
+                () -> Network.define(graph -> Outputs.of("y", body.apply(graph))));
         String message = String.valueOf(e.getMessage());
         assertTrue(message.startsWith("Operation '" + operation + "': "), message);
         parts.forEach(part -> assertTrue(message.contains(part), () -> "'" + part + "' is not in: " + message));
@@ -60,7 +64,8 @@ class InferenceErrorsTest {
     @Test
     void images() {
         refused("pool2d", List.of("X=x float32[2, 3]"), g -> x(g, 2, 3).maxPool2d(2, 2, 0));
-        refused("conv2d", List.of("Input=x float32[2, 4, 8, 8]"), g -> g.layers().conv2d(3, 4, 3).make().apply(x(g, 2, 4, 8, 8)));
+        refused("conv2d", List.of("Input=x float32[2, 4, 8, 8]"),
+                g -> g.layers().conv2d(3, 4, 3).make().apply(x(g, 2, 4, 8, 8)));
     }
 
     @Test

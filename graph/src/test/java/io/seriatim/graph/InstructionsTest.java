@@ -79,7 +79,8 @@ class InstructionsTest {
     @Test
     void communicationAmongOneGivesItsInput() {
         feed("x", 1, 2);
-        for (String type : List.of("c_allreduce_sum", "c_broadcast", "c_allgather", "c_reducescatter", "c_sync_calc_stream",
+        for (String type : List.of("c_allreduce_sum", "c_broadcast", "c_allgather", "c_reducescatter",
+                "c_sync_calc_stream",
                 "c_sync_comm_stream")) {
             add(OpDesc.of(type).in("X", "x").out("Out", type).attr("nranks", 1));
             assertArrayEquals(new double[]{1, 2}, run(type).toDoubleArray(), type);
@@ -117,8 +118,10 @@ class InstructionsTest {
     @Test
     void unknownCollectivesAreRefused() {
         feed("x", 1, 2);
-        for (String type : List.of("c_allreduce_max", "c_allreduce_min", "c_allreduce_prod", "c_concat", "c_split", "c_identity",
-                "c_reduce_sum", "c_scatter", "mp_allreduce_sum", "allreduce", "broadcast", "alltoall", "partial_allgather", "barrier")) {
+        for (String type : List.of("c_allreduce_max", "c_allreduce_min", "c_allreduce_prod", "c_concat", "c_split",
+                "c_identity",
+                "c_reduce_sum", "c_scatter", "mp_allreduce_sum", "allreduce", "broadcast", "alltoall",
+                "partial_allgather", "barrier")) {
             add(OpDesc.of(type).in("X", "x").out("Out", type).attr("nranks", 1));
             refused(type);
             block.setOps(List.of());
@@ -146,13 +149,15 @@ class InstructionsTest {
         branch.add(OpDesc.of("scale").in("X", "x").out("Out", "y").attr("scale", 2f).build());
         block.put(VarDesc.of("y", VarType.dense(DType.FLOAT64, 2)));
         feed("x", 1, 2);
-        add(OpDesc.of("conditional_block").in("Cond", "p").in("Input", "x").out("Out", "y").out("Scope", "s").attr("sub_block", branch)
+        add(OpDesc.of("conditional_block").in("Cond", "p").in("Input", "x").out("Out", "y").out("Scope", "s")
+                .attr("sub_block", branch)
                 .attr("is_scalar_condition", true));
         flag("p", true);
         assertArrayEquals(new double[]{2, 4}, run("y").toDoubleArray());
         flag("p", false);
         IllegalArgumentException missing = assertThrows(IllegalArgumentException.class, () -> run("y"));
-        assertTrue(String.valueOf(missing.getMessage()).contains("'y' has no value"), String.valueOf(missing.getMessage()));
+        assertTrue(String.valueOf(missing.getMessage()).contains("'y' has no value"),
+                String.valueOf(missing.getMessage()));
     }
 
     @Test
@@ -161,11 +166,13 @@ class InstructionsTest {
         branch.put(VarDesc.of("x", VarType.dense(DType.FLOAT64, 1)));
         branch.add(OpDesc.of("scale").in("X", "p2").out("Out", "x").attr("scale", 10f).build());
         branch.add(OpDesc.of("scale").in("X", "x").out("Out", "y").attr("scale", 2f).build());
-        block.put(VarDesc.of("x", VarType.dense(DType.FLOAT64, 1))).put(VarDesc.of("y", VarType.dense(DType.FLOAT64, 1)));
+        block.put(VarDesc.of("x", VarType.dense(DType.FLOAT64, 1)))
+                .put(VarDesc.of("y", VarType.dense(DType.FLOAT64, 1)));
         feed("x", 1.0);
         feed("p2", 4.0);
         flag("p", true);
-        add(OpDesc.of("conditional_block").in("Cond", "p").in("Input", "p2").out("Out", "y").out("Scope", "s").attr("sub_block", branch)
+        add(OpDesc.of("conditional_block").in("Cond", "p").in("Input", "p2").out("Out", "y").out("Scope", "s")
+                .attr("sub_block", branch)
                 .attr("is_scalar_condition", true));
         assertEquals(80, run("y").toDoubleArray()[0]);
         assertEquals(1, run("x").toDoubleArray()[0]);
@@ -175,16 +182,18 @@ class InstructionsTest {
     void conditionsAreOneElement() {
         Block body = program.addBlock(0, null);
         feeds.put("c", Tensor.of(DType.BOOL, new long[]{1, 0}, 2));
-        add(OpDesc.of("while").in("X").in("Condition", "c").out("Out").out("StepScopes", "s").attr("sub_block", body).attr("is_test",
-                true));
+        add(OpDesc.of("while").in("X").in("Condition", "c").out("Out").out("StepScopes", "s").attr("sub_block", body)
+                .attr("is_test",
+                        true));
         refused("'c' must be one element");
     }
 
     @Test
     void theFirstBlockIsNoBodyOfALoop() {
         flag("c", true);
-        add(OpDesc.of("while").in("X").in("Condition", "c").out("Out").out("StepScopes", "s").attr("sub_block", block).attr("is_test",
-                true));
+        add(OpDesc.of("while").in("X").in("Condition", "c").out("Out").out("StepScopes", "s").attr("sub_block", block)
+                .attr("is_test",
+                        true));
         refused("sub_block");
     }
 
@@ -238,7 +247,8 @@ class InstructionsTest {
         feed("j", 1);
         add(OpDesc.of("write_to_array").in("X", "x").in("I", "i").out("Out", "list"));
         add(OpDesc.of("write_to_array").in("X", "y").in("I", "j").out("Out", "list"));
-        add(OpDesc.of("tensor_array_to_tensor").in("X", "list").out("Out", "z").out("OutIndex", "lengths").attr("axis", -1));
+        add(OpDesc.of("tensor_array_to_tensor").in("X", "list").out("Out", "z").out("OutIndex", "lengths").attr("axis",
+                -1));
         feeds.put("y", Tensor.of(new double[]{3, 4, 5}, 3));
         assertArrayEquals(new double[]{1, 2, 3, 4, 5}, run("z").toDoubleArray());
         assertArrayEquals(new long[]{2, 3}, run("lengths").toLongArray());
@@ -251,7 +261,8 @@ class InstructionsTest {
         feed("x", 1, 2.5, -3);
         add(OpDesc.of("save").in("X", "x").attr("file_path", file.toString()).attr("overwrite", false));
         add(OpDesc.of("load").out("Out", "y").attr("file_path", file.toString()));
-        add(OpDesc.of("load").out("Out", "part").attr("file_path", "deep/x").attr("seek", 1L).attr("shape", new long[]{2, 1}));
+        add(OpDesc.of("load").out("Out", "part").attr("file_path", "deep/x").attr("seek", 1L).attr("shape",
+                new long[]{2, 1}));
         assertArrayEquals(new double[]{1, 2.5, -3}, run("y").toDoubleArray());
         refused("already", "overwrite");
         Files.delete(file);
@@ -277,7 +288,9 @@ class InstructionsTest {
         String file = folder.resolve("nothing").toString();
         add(OpDesc.of("load_combine").out("Out", "y").attr("file_path", file));
         UncheckedIOException failure = assertThrows(UncheckedIOException.class, () -> run("y"));
-        assertTrue(String.valueOf(failure.getMessage()).contains("load_combine") && String.valueOf(failure.getMessage()).contains(file),
+        assertTrue(
+                String.valueOf(failure.getMessage()).contains("load_combine")
+                        && String.valueOf(failure.getMessage()).contains(file),
                 String.valueOf(failure.getMessage()));
     }
 
@@ -309,6 +322,7 @@ class InstructionsTest {
     @Test
     void theOperationsThatTouchFilesAreKnown() {
         assertEquals(List.of("load", "load_combine", "save", "save_combine"),
-                Operations.system().all().stream().filter(each -> each.file() != null).map(Operation::type).sorted().toList());
+                Operations.system().all().stream().filter(each -> each.file() != null).map(Operation::type).sorted()
+                        .toList());
     }
 }

@@ -28,7 +28,8 @@ class MixedPrecisionTest {
 
     @TestFactory
     Stream<DynamicTest> asPaddle() {
-        return GradientPrograms.of("precision.txt").stream().map(each -> DynamicTest.dynamicTest(each.name(), () -> compare(each)));
+        return GradientPrograms.of("precision.txt").stream()
+                .map(each -> DynamicTest.dynamicTest(each.name(), () -> compare(each)));
     }
 
     private static void compare(GradientPrograms golden) {
@@ -40,8 +41,11 @@ class MixedPrecisionTest {
             });
             graph.main().global().setOps(before.global().ops());
             Optimizer optimizer = golden.name().endsWith("adam") ? Adam.of(0.1) : Sgd.of(0.1);
-            MixedPrecision precision = golden.name().endsWith("bfloat16") ? MixedPrecision.bfloat16() : MixedPrecision.float16();
-            graph.minimize(graph.value(golden.calls().getFirst().names("loss").getFirst()), optimizer.precision(precision));
+            MixedPrecision precision = golden.name().endsWith("bfloat16")
+                    ? MixedPrecision.bfloat16()
+                    : MixedPrecision.float16();
+            graph.minimize(graph.value(golden.calls().getFirst().names("loss").getFirst()),
+                    optimizer.precision(precision));
             return Outputs.none();
         });
         Set<String> known = new HashSet<>(golden.before());
@@ -49,7 +53,8 @@ class MixedPrecisionTest {
         // Paddle leaves the type of batch_norm's reserve, which nothing else reads, as it was.
         List<String> actual = GradientPrograms.lines(network.main()).stream()
                 .filter(line -> !known.contains(line) && !line.startsWith("  var batch_norm_0.tmp_3 ")).toList();
-        assertEquals(String.join("\n", BackwardTest.inOrder(golden.then())), String.join("\n", BackwardTest.inOrder(actual)));
+        assertEquals(String.join("\n", BackwardTest.inOrder(golden.then())),
+                String.join("\n", BackwardTest.inOrder(actual)));
     }
 
     /** Names of the program that is there already are not given again. */
@@ -67,18 +72,21 @@ class MixedPrecisionTest {
 
     private static Value convolution(Graph g) {
         Value x = g.data("x", FLOAT32, -1, 1, 8, 8);
-        Value hidden = g.batchNorm(g.layers().conv2d(1, 4, 3).padding(1).noBias().make().apply(x)).relu().maxPool2d(2, 2, 0);
+        Value hidden = g.batchNorm(g.layers().conv2d(1, 4, 3).padding(1).noBias().make().apply(x)).relu().maxPool2d(2,
+                2, 0);
         return g.softmaxCrossEntropy(g.linear(hidden.flatten(1), 4), g.data("label", INT64, -1, 1)).mean();
     }
 
     private static Value branches(Graph g) {
         Value x = g.data("x", FLOAT32, -1, 8);
         Value hidden = g.linear(x, 16);
-        Value chosen = g.ifElse(x.mean().greaterThan(0), () -> g.linear(hidden, 4).tanh(), () -> g.linear(hidden, 4).sin());
+        Value chosen = g.ifElse(x.mean().greaterThan(0), () -> g.linear(hidden, 4).tanh(),
+                () -> g.linear(hidden, 4).sin());
         return g.meanSquaredError(g.linear(chosen, 1), g.data("y", FLOAT32, -1, 1));
     }
 
-    private static double[] losses(Function<Graph, Value> definition, Optimizer optimizer, @Nullable MixedPrecision precision) {
+    private static double[] losses(Function<Graph, Value> definition, Optimizer optimizer,
+            @Nullable MixedPrecision precision) {
         Network network = Network.define(SEED, g -> {
             Value loss = definition.apply(g);
             g.minimize(loss, precision == null ? optimizer : optimizer.precision(precision));
@@ -96,7 +104,8 @@ class MixedPrecisionTest {
                         Tensor.of(FLOAT32, random.doubles(8, -1, 1).toArray(), 8, 1));
         return IntStream.range(0, STEPS)
                 .mapToDouble(
-                        _ -> Objects.requireNonNull(interpreter.run(network.main(), feeds, List.of(loss)).get(loss)).toDoubleArray()[0])
+                        _ -> Objects.requireNonNull(interpreter.run(network.main(), feeds, List.of(loss)).get(loss))
+                                .toDoubleArray()[0])
                 .toArray();
     }
 
@@ -112,7 +121,8 @@ class MixedPrecisionTest {
                     tests.add(DynamicTest.dynamicTest(name + " " + optimizer.type() + " " + precision.dtype(), () -> {
                         double[] full = losses(network, optimizer, null);
                         double[] mixed = losses(network, optimizer, precision);
-                        String what = "seed " + SEED + ": from " + mixed[0] + " to " + mixed[STEPS - 1] + ", in float32 from " + full[0]
+                        String what = "seed " + SEED + ": from " + mixed[0] + " to " + mixed[STEPS - 1]
+                                + ", in float32 from " + full[0]
                                 + " to " + full[STEPS - 1];
                         assertTrue(mixed[STEPS - 1] < 0.9 * mixed[0], what);
                         assertEquals(full[STEPS - 1], mixed[STEPS - 1], 0.02 * full[0], what);

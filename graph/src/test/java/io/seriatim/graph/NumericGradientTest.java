@@ -24,7 +24,8 @@ class NumericGradientTest {
             Value loss = programs.loss(3 + (int) (seed % 6));
             Program forward = graph.main().copy();
             List<String> gradients = names(graph.gradients(List.of(loss), programs.inputs()));
-            new GradientCheck(forward, loss.name(), programs.feeds).check("seed " + seed, graph.main(), names(programs.inputs()), gradients,
+            new GradientCheck(forward, loss.name(), programs.feeds).check("seed " + seed, graph.main(),
+                    names(programs.inputs()), gradients,
                     seed);
             return Outputs.none();
         });
@@ -50,7 +51,8 @@ class NumericGradientTest {
             Value penalty = graph.addAll(parts.toArray(Value[]::new));
             Program forward = graph.main().copy();
             List<String> gradients = names(graph.gradients(List.of(penalty), programs.inputs()));
-            new GradientCheck(forward, penalty.name(), programs.feeds).check("seed " + seed, graph.main(), names(programs.inputs()),
+            new GradientCheck(forward, penalty.name(), programs.feeds).check("seed " + seed, graph.main(),
+                    names(programs.inputs()),
                     gradients, seed);
             return Outputs.none();
         });

@@ -22,7 +22,10 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** The list of operation types. A type of elements is listed for an operation if a golden case, cast to it, computes there what it computes in its own type, within the precision of both. */
+/**
+ * The list of operation types. A type of elements is listed for an operation if a golden case, cast to it, computes
+ * there what it computes in its own type, within the precision of both.
+ */
 final class OperationsPage {
     private static final List<DType> FLOATS = List.of(DType.FLOAT32, DType.FLOAT64, DType.FLOAT16, DType.BFLOAT16);
     private static final List<DType> WHOLE = List.of(DType.INT64, DType.INT32);
@@ -61,10 +64,14 @@ final class OperationsPage {
         String kind = operation.isLowered()
                 ? types.isEmpty() ? "–" : types.stream().map(DType::toString).collect(Collectors.joining(" "))
                 : "instruction";
-        String effects = operation.effects().stream().map(Effect::name).map(String::toLowerCase).collect(Collectors.joining(" "));
-        return "| `" + operation.type() + "` | " + slots(operation.inputs()) + " | " + slots(operation.outputs()) + " | "
-                + operation.attributes().stream().map(OperationsPage::attribute).collect(Collectors.joining(" ")) + " | "
-                + (operation.gradient() == null ? "" : "yes") + " | " + kind + (effects.isEmpty() ? "" : " (" + effects + ")") + " | "
+        String effects = operation.effects().stream().map(Effect::name).map(String::toLowerCase)
+                .collect(Collectors.joining(" "));
+        return "| `" + operation.type() + "` | " + slots(operation.inputs()) + " | " + slots(operation.outputs())
+                + " | "
+                + operation.attributes().stream().map(OperationsPage::attribute).collect(Collectors.joining(" "))
+                + " | "
+                + (operation.gradient() == null ? "" : "yes") + " | " + kind
+                + (effects.isEmpty() ? "" : " (" + effects + ")") + " | "
                 + (types.isEmpty() ? "" : calls.contains(operation.type()) ? "cpu" : "cpu sim") + " |";
     }
 
@@ -90,13 +97,16 @@ final class OperationsPage {
     }
 
     private void run(GoldenOperations golden, DType own, DType dtype) {
-        if (golden.program().global().ops().stream().allMatch(op -> works.getOrDefault(op.type(), Set.of()).contains(dtype))) {
+        if (golden.program().global().ops().stream()
+                .allMatch(op -> works.getOrDefault(op.type(), Set.of()).contains(dtype))) {
             return; // Earlier cases have shown it.
         }
         Environment environment = new Environment(null);
         environment.enter(golden.program().global());
-        golden.in().forEach((name, tensor) -> environment.set(name, cast(tensor, tensor.dtype() == own ? dtype : tensor.dtype())));
-        RunState state = new RunState(golden.program(), new OpRunner(Kernels.system()), environment, environment, golden.in(), 0, null,
+        golden.in().forEach(
+                (name, tensor) -> environment.set(name, cast(tensor, tensor.dtype() == own ? dtype : tensor.dtype())));
+        RunState state = new RunState(golden.program(), new OpRunner(Kernels.system()), environment, environment,
+                golden.in(), 0, null,
                 AllowedFiles.NONE);
         for (OpDesc op : golden.program().global().ops()) {
             Operation schema = Operations.system().get(op.type());
@@ -124,7 +134,8 @@ final class OperationsPage {
         return Tensor.of(dtype, tensor.toDoubleArray(), tensor.shape().dims());
     }
 
-    private static boolean close(GoldenOperations golden, String name, @Nullable Object value, DType dtype, Operation schema) {
+    private static boolean close(GoldenOperations golden, String name, @Nullable Object value, DType dtype,
+            Operation schema) {
         Tensor expected = golden.out().get(name);
         if (expected == null || name.equals(GradientRule.EMPTY) || schema.effects().contains(Effect.RANDOM)) {
             return true;

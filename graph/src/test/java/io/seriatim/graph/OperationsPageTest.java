@@ -14,7 +14,8 @@ class OperationsPageTest {
     @Test
     void thePageListsWhatThereIs() throws IOException {
         Path root = Path.of("").toAbsolutePath();
-        Path page = (Files.exists(root.resolve("docs")) ? root.resolve("docs") : root.resolve("../docs")).resolve("operations.md");
+        Path page = (Files.exists(root.resolve("docs")) ? root.resolve("docs") : root.resolve("../docs"))
+                .resolve("operations.md");
         String text = OperationsPage.text();
         String written = Files.exists(page) ? Files.readString(page) : "";
         // The rest of the page is written by tests of accuracy.
@@ -25,7 +26,10 @@ class OperationsPageTest {
             Files.writeString(page, written);
         }
         assertEquals(written, text + accuracy,
-                "docs/operations.md is out of date; write it anew with: mvn test -pl graph -am -Dtest=OperationsPageTest "
-                        + "-Dsurefire.failIfNoSpecifiedTests=false -DargLine=\"-Dseriatim.write-operations-page=true --enable-native-access=ALL-UNNAMED\"");
+                "docs/operations.md is out of date; write it anew with: mvn test -pl graph -am "
+                        + "-Dtest=OperationsPageTest "
+                        + "-Dsurefire.failIfNoSpecifiedTests=false "
+                        + "-DargLine=\"-Dseriatim.write-operations-page=true "
+                        + "--enable-native-access=ALL-UNNAMED\"");
     }
 }

@@ -41,7 +41,8 @@ class OptimizerOperationsTest {
     }
 
     private static OpDesc.Builder adam(String type) {
-        return step(type).in("Moment1", "m").in("Moment2", "v").in("Beta1Pow", "b1").in("Beta2Pow", "b2").out("Moment1Out", "m")
+        return step(type).in("Moment1", "m").in("Moment2", "v").in("Beta1Pow", "b1").in("Beta2Pow", "b2")
+                .out("Moment1Out", "m")
                 .out("Moment2Out", "v").out("Beta1PowOut", "b1").out("Beta2PowOut", "b2");
     }
 
@@ -59,7 +60,8 @@ class OptimizerOperationsTest {
         feed("g", DType.FLOAT16, 0.5, -1);
         feed("lr", DType.FLOAT32, 1e-4);
         Map<String, Tensor> results = run(
-                step("sgd").in("MasterParam", "master").out("MasterParamOut", "master").attr("multi_precision", true), "p", "master");
+                step("sgd").in("MasterParam", "master").out("MasterParamOut", "master").attr("multi_precision", true),
+                "p", "master");
         double[] master = {1.0001 - 0.5e-4, 2.0001 + 1e-4};
         assertArrayEquals(master, values(results, "master"), 1e-6);
         assertArrayEquals(master, values(results, "p"), 1e-3);
@@ -78,7 +80,8 @@ class OptimizerOperationsTest {
         feed("lr", DType.FLOAT32, 0.1);
         adamState(DType.FLOAT32);
         Map<String, Tensor> mixed = run(
-                adam("adam").in("MasterParam", "master").out("MasterParamOut", "master").attr("multi_precision", true), "p", "master");
+                adam("adam").in("MasterParam", "master").out("MasterParamOut", "master").attr("multi_precision", true),
+                "p", "master");
         feed("p", DType.FLOAT32, 1, 2);
         feed("g", DType.FLOAT32, 0.5, -1);
         double[] single = values(run(adam("adam"), "p"), "p");
@@ -115,7 +118,8 @@ class OptimizerOperationsTest {
             Map<String, Tensor> results = run(skippable, changed);
             for (String name : changed) {
                 double[] old = before.getOrDefault(name, Tensor.of(new float[0], 0)).toDoubleArray();
-                assertArrayEquals(skip ? old : expected.get(name), values(results, name), name + (skip ? ", skipped" : ""));
+                assertArrayEquals(skip ? old : expected.get(name), values(results, name),
+                        name + (skip ? ", skipped" : ""));
             }
         }
     }
@@ -138,7 +142,8 @@ class OptimizerOperationsTest {
             }
             comparesSkipped(steps[0], steps[1], "p", "m", "v", "b1", "b2");
             if (!type.equals("lamb")) {
-                comparesSkipped(adam(type).in("Beta1Tensor", "b1t"), adam(type).in("Beta1Tensor", "b1t").in("SkipUpdate", "skip"), "p",
+                comparesSkipped(adam(type).in("Beta1Tensor", "b1t"),
+                        adam(type).in("Beta1Tensor", "b1t").in("SkipUpdate", "skip"), "p",
                         "m", "v", "b1", "b2");
             }
         }
@@ -165,9 +170,11 @@ class OptimizerOperationsTest {
         feed("lr", DType.FLOAT32, 0.5);
         adamState(DType.FLOAT32);
         skipped(true);
-        OpDesc.Builder op = OpDesc.of("adam").in("Param", "p").in("Grad", "g").in("LearningRate", "lr").in("Moment1", "m")
+        OpDesc.Builder op = OpDesc.of("adam").in("Param", "p").in("Grad", "g").in("LearningRate", "lr")
+                .in("Moment1", "m")
                 .in("Moment2", "v")
-                .in("Beta1Pow", "b1").in("Beta2Pow", "b2").in("SkipUpdate", "skip").out("ParamOut", "q").out("Moment1Out", "n")
+                .in("Beta1Pow", "b1").in("Beta2Pow", "b2").in("SkipUpdate", "skip").out("ParamOut", "q")
+                .out("Moment1Out", "n")
                 .out("Moment2Out", "w").out("Beta1PowOut", "c1").out("Beta2PowOut", "c2");
         Map<String, Tensor> results = run(op, "q", "n", "w", "c1", "c2");
         assertArrayEquals(new double[]{1, 2}, values(results, "q"));
@@ -179,7 +186,8 @@ class OptimizerOperationsTest {
 
     @Test
     void gradientsAreScaledBackAndChecked() {
-        OpDesc.Builder check = OpDesc.of("check_finite_and_unscale").in("X", "a", "b", "c").in("Scale", "scale").out("Out", "a", "b", "c")
+        OpDesc.Builder check = OpDesc.of("check_finite_and_unscale").in("X", "a", "b", "c").in("Scale", "scale")
+                .out("Out", "a", "b", "c")
                 .out("FoundInfinite", "found");
         double infinite = Double.POSITIVE_INFINITY;
         for (double last : new double[]{-6, infinite, Double.NaN}) {
@@ -202,8 +210,10 @@ class OptimizerOperationsTest {
         feed("g", DType.FLOAT64, 0.6, 0.8);
         feed("lr", DType.FLOAT64, 0.1);
         feed("v", DType.FLOAT64, 1, -1);
-        Map<String, Tensor> results = run(step("lars_momentum").in("Velocity", "v").out("VelocityOut", "v").attr("mu", 0.9f)
-                .attr("lars_coeff", 0.5f).attr("lars_weight_decay", new float[]{0.25f}).attr("epsilon", 0f), "p", "v");
+        Map<String, Tensor> results = run(
+                step("lars_momentum").in("Velocity", "v").out("VelocityOut", "v").attr("mu", 0.9f)
+                        .attr("lars_coeff", 0.5f).attr("lars_weight_decay", new float[]{0.25f}).attr("epsilon", 0f),
+                "p", "v");
         double rate = 0.1 * 0.5 * 5 / (1 + 0.25 * 5);
         double[] velocity = {0.9f + rate * (0.6 + 0.25 * 3), -0.9f + rate * (0.8 + 0.25 * 4)};
         assertArrayEquals(velocity, values(results, "v"), 1e-7);
@@ -232,8 +242,9 @@ class OptimizerOperationsTest {
         feed("g", DType.FLOAT32, 1, 2);
         feed("lr", DType.FLOAT32, 0.1);
         feed("s", DType.FLOAT32, 1, 2);
-        refused(step("rmsprop").in("Moment", "s").in("MeanSquare", "s").out("MomentOut", "s").out("MeanSquareOut", "s").attr("centered",
-                true),
+        refused(step("rmsprop").in("Moment", "s").in("MeanSquare", "s").out("MomentOut", "s").out("MeanSquareOut", "s")
+                .attr("centered",
+                        true),
                 "MeanGrad");
     }
 

@@ -74,7 +74,8 @@ final class ParameterCheck {
         Program forward = graph.main().copy();
         Map<String, String> gradients = new LinkedHashMap<>();
         graph.backward(loss).forEach(pair -> gradients.put(pair.parameter(), pair.gradient()));
-        List<String> moving = IntStream.range(0, parameters.size()).filter(i -> !still.contains(i)).mapToObj(i -> parameters.get(i).name())
+        List<String> moving = IntStream.range(0, parameters.size()).filter(i -> !still.contains(i))
+                .mapToObj(i -> parameters.get(i).name())
                 .toList();
         List<String> missing = moving.stream().filter(name -> !gradients.containsKey(name)).toList();
         assertEquals(List.of(), missing, what + ": parameters without a gradient in\n" + graph.main());

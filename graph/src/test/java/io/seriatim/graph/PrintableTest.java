@@ -46,7 +46,8 @@ class PrintableTest {
         }
         assertEquals(0, quotes(program.toDot()) % 2);
         assertFalse(program.toSvg().contains("type" + "a\u001b"));
-        DocumentBuilderFactory.newInstance().newDocumentBuilder().parse(new InputSource(new StringReader(program.toSvg())));
+        DocumentBuilderFactory.newInstance().newDocumentBuilder()
+                .parse(new InputSource(new StringReader(program.toSvg())));
     }
 
     /** Those that begin and end a text of DOT. */

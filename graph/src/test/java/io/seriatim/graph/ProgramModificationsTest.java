@@ -23,12 +23,14 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /**
- * No change of a program goes uncounted. Every method that is not private is called by reflection, and the fields before and after it are compared: a new one that changes something and forgets to count is found
- * without being named here. One with a parameter of a type that is not in {@link #sample} fails until it is added there.
+ * No change of a program goes uncounted. Every method that is not private is called by reflection, and the fields
+ * before and after it are compared: a new one that changes something and forgets to count is found without being named
+ * here. One with a parameter of a type that is not in {@link #sample} fails until it is added there.
  */
 class ProgramModificationsTest {
     /** The methods that change a program; the test must have seen that they do. */
-    private static final List<String> MUTATORS = List.of("Block.add", "Block.original", "Block.put", "Block.remove", "Block.set",
+    private static final List<String> MUTATORS = List.of("Block.add", "Block.original", "Block.put", "Block.remove",
+            "Block.set",
             "Block.setOps",
             "Block.sortVars", "Program.addBlock", "Program.nextGradientCall", "Program.original", "Program.randomSeed");
 
@@ -74,7 +76,9 @@ class ProgramModificationsTest {
     private static String value(@Nullable Object value) {
         return switch (value) {
             case Block block -> "{" + state(block) + "}";
-            case Map<?, ?> map -> "{" + map.entrySet().stream().map(entry -> entry.getKey() + ":" + value(entry.getValue())).toList() + "}";
+            case Map<?, ?> map ->
+                "{" + map.entrySet().stream().map(entry -> entry.getKey() + ":" + value(entry.getValue())).toList()
+                        + "}";
             case Collection<?> list -> list.stream().map(ProgramModificationsTest::value).toList().toString();
             case OpDesc op -> state(op);
             case VarDesc variable -> state(variable);
@@ -104,15 +108,18 @@ class ProgramModificationsTest {
             case "Map<String, Integer>" -> Map.of("relu", 2);
             case "function.UnaryOperator<String>" -> (UnaryOperator<String>) name -> name + "2";
             default -> throw new AssertionError(
-                    method + " has a parameter of type " + type + ": add an argument of that type to ProgramModificationsTest.sample");
+                    method + " has a parameter of type " + type
+                            + ": add an argument of that type to ProgramModificationsTest.sample");
         };
     }
 
     private static List<Method> methods(Class<?> type) {
         return Arrays.stream(type.getDeclaredMethods())
-                .filter(method -> !Modifier.isPrivate(method.getModifiers()) && !Modifier.isStatic(method.getModifiers())
+                .filter(method -> !Modifier.isPrivate(method.getModifiers())
+                        && !Modifier.isStatic(method.getModifiers())
                         && !method.isSynthetic())
-                .filter(method -> !method.getName().equals("equals")).sorted(Comparator.comparing(Method::toString)).toList();
+                .filter(method -> !method.getName().equals("equals")).sorted(Comparator.comparing(Method::toString))
+                .toList();
     }
 
     private static @Nullable Object call(Method method, Object on) {
@@ -142,7 +149,8 @@ class ProgramModificationsTest {
                 call(method, on);
                 if (!state(program).equals(before)) {
                     changing.add(type.getSimpleName() + "." + method.getName());
-                    assertNotEquals(count, program.modifications(), method + " changes the program and does not count it");
+                    assertNotEquals(count, program.modifications(),
+                            method + " changes the program and does not count it");
                 }
             }
         }

@@ -13,8 +13,9 @@ import java.util.Random;
 import java.util.stream.IntStream;
 
 /**
- * A network out of a seed: branches, loops, recurrences, lists and variables that are written over, nested in one another, over matrices [2, 2]. It can be built with operations that run blocks, or
- * unrolled into operations one after the other, which gives the same numbers.
+ * A network out of a seed: branches, loops, recurrences, lists and variables that are written over, nested in one
+ * another, over matrices [2, 2]. It can be built with operations that run blocks, or unrolled into operations one after
+ * the other, which gives the same numbers.
  */
 final class RandomControlFlow {
     static final int PARAMETERS = 5;
@@ -49,7 +50,8 @@ final class RandomControlFlow {
     }
 
     /** Over a sequence of some values, with one state. */
-    private record Recurrence(List<Integer> sequence, int initial, List<Node> body, int next, int output) implements Node {
+    private record Recurrence(List<Integer> sequence, int initial, List<Node> body, int next,
+            int output) implements Node {
     }
 
     /** The sum of what the steps of a loop write into a list. */
@@ -150,7 +152,8 @@ final class RandomControlFlow {
         List<Node> otherwise = new ArrayList<>();
         List<Integer> otherwiseSees = new ArrayList<>(visible);
         block(otherwise, otherwiseSees, at, depth + 1, random.nextInt(4));
-        return one(into, visible, at, new Branch(random.nextBoolean(), then, any(thenSees), otherwise, any(otherwiseSees)));
+        return one(into, visible, at,
+                new Branch(random.nextBoolean(), then, any(thenSees), otherwise, any(otherwiseSees)));
     }
 
     private int loop(List<Node> into, List<Integer> visible, int at, int depth) {
@@ -277,7 +280,9 @@ final class RandomControlFlow {
 
         private Value branch(Branch branch, List<Value> seen) {
             if (unrolled) {
-                return branch.taken() ? run(branch.then(), seen).get(branch.yes()) : run(branch.otherwise(), seen).get(branch.no());
+                return branch.taken()
+                        ? run(branch.then(), seen).get(branch.yes())
+                        : run(branch.otherwise(), seen).get(branch.no());
             }
             Value flag = graph.constant(Tensor.of(BOOL, new double[]{branch.taken() ? 1 : 0}, 1));
             return graph.ifElse(flag, () -> run(branch.then(), seen).get(branch.yes()),
@@ -341,14 +346,17 @@ final class RandomControlFlow {
                 }
                 return sum;
             }
-            Value list = graph.op("write_to_array").in("X", graph.full(FLOAT64, 0.5, 2, 2)).in("I", graph.full(INT64, 0, 1)).one("Out");
+            Value list = graph.op("write_to_array").in("X", graph.full(FLOAT64, 0.5, 2, 2))
+                    .in("I", graph.full(INT64, 0, 1)).one("Out");
             Value last = graph.full(INT64, listed.steps(), 1);
             graph.whileLoop(v -> List.of(v.getFirst().lessThan(last)), v -> {
                 Value next = v.getFirst().plus(1);
-                graph.op("write_to_array").in("X", run(listed.body(), seen).get(listed.written())).in("I", next).to("Out", list).append();
+                graph.op("write_to_array").in("X", run(listed.body(), seen).get(listed.written())).in("I", next)
+                        .to("Out", list).append();
                 return List.of(next);
             }, graph.full(INT64, 0, 1));
-            return graph.op("tensor_array_to_tensor").in("X", list).attr("use_stack", true).all("Out", "OutIndex").getFirst().sum(0);
+            return graph.op("tensor_array_to_tensor").in("X", list).attr("use_stack", true).all("Out", "OutIndex")
+                    .getFirst().sum(0);
         }
     }
 }

@@ -57,7 +57,8 @@ class RandomControlFlowTest {
             for (int i = 0; i < right.length; i++) {
                 assertTrue(Math.abs(right[i] - found[i]) <= TOLERANCE * (1 + Math.abs(right[i])),
                         "seed " + seed + ", " + key + "[" + i + "]: unrolled " + right[i] + ", with blocks "
-                                + (actual.values().containsKey(key) ? found[i] + "" : "none") + " in\n" + actual.program());
+                                + (actual.values().containsKey(key) ? found[i] + "" : "none") + " in\n"
+                                + actual.program());
             }
         }
     }

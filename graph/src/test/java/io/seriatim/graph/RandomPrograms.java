@@ -124,10 +124,14 @@ final class RandomPrograms {
     }
 
     private Value unary(Value x) {
-        List<UnaryOperator<Value>> functions = List.of(Value::tanh, Value::sigmoid, Value::sin, Value::cos, Value::softplus, Value::silu,
-                Value::square, Value::gelu, Value::erf, Value::relu, Value::abs, Value::mish, v -> v.elu(0.7), v -> v.leakyRelu(0.2),
-                v -> v.tanh().exp(), v -> v.square().plus(0.5).log(), v -> v.square().plus(0.5).sqrt(), v -> v.square().plus(0.5).rsqrt(),
-                v -> v.square().plus(1).reciprocal(), v -> v.clip(-0.9, 0.8), v -> v.square().plus(0.4).pow(1.5), Value::hardSwish,
+        List<UnaryOperator<Value>> functions = List.of(Value::tanh, Value::sigmoid, Value::sin, Value::cos,
+                Value::softplus, Value::silu,
+                Value::square, Value::gelu, Value::erf, Value::relu, Value::abs, Value::mish, v -> v.elu(0.7),
+                v -> v.leakyRelu(0.2),
+                v -> v.tanh().exp(), v -> v.square().plus(0.5).log(), v -> v.square().plus(0.5).sqrt(),
+                v -> v.square().plus(0.5).rsqrt(),
+                v -> v.square().plus(1).reciprocal(), v -> v.clip(-0.9, 0.8), v -> v.square().plus(0.4).pow(1.5),
+                Value::hardSwish,
                 v -> v.times(-1.3).plus(0.2), Value::negate, v -> v.minus(0.25), v -> v.dividedBy(1.7), Value::assign);
         return functions.get(random.nextInt(functions.size())).apply(x);
     }

@@ -17,17 +17,22 @@ import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** What the golden cases do not say of recurrent networks: our own dropout, what is kept for the gradient, empty sequences, sizes of real life. */
+/**
+ * What the golden cases do not say of recurrent networks: our own dropout, what is kept for the gradient, empty
+ * sequences, sizes of real life.
+ */
 class RecurrentOperationsTest {
     private static final long SEED = 20261121;
     private static final int STEPS = 3;
     private static final int BATCH = 2;
     private static final int SIZE = 4;
 
-    private static OpDesc.Builder rnn(String prefix, String mode, int layers, String input, List<String> weights, int states) {
+    private static OpDesc.Builder rnn(String prefix, String mode, int layers, String input, List<String> weights,
+            int states) {
         return OpDesc.of("rnn").in("Input", input).in("PreState", names(prefix + "h", states)).in("WeightList", weights)
                 .out("Out", prefix + "out")
-                .out("State", names(prefix + "s", states)).out("Reserve", prefix + "reserve").out("DropoutState", prefix + "mask")
+                .out("State", names(prefix + "s", states)).out("Reserve", prefix + "reserve")
+                .out("DropoutState", prefix + "mask")
                 .attr("mode", mode).attr("num_layers", layers).attr("hidden_size", SIZE).attr("input_size", SIZE);
     }
 
@@ -52,7 +57,9 @@ class RecurrentOperationsTest {
         feeds.put("h0", OneRun.random(random, DType.FLOAT64, layers, BATCH, SIZE));
         for (int i = 0; i < 4 * layers; i++) {
             feeds.put("w" + i,
-                    i < 2 * layers ? OneRun.random(random, DType.FLOAT64, SIZE, SIZE) : OneRun.random(random, DType.FLOAT64, SIZE));
+                    i < 2 * layers
+                            ? OneRun.random(random, DType.FLOAT64, SIZE, SIZE)
+                            : OneRun.random(random, DType.FLOAT64, SIZE));
         }
         return feeds;
     }
@@ -80,12 +87,15 @@ class RecurrentOperationsTest {
     }
 
     /** One of two layers on its own, with its gradient. */
-    private static Map<String, Tensor> layer(Map<String, Tensor> all, int layer, String input, Map<String, Tensor> feeds) {
+    private static Map<String, Tensor> layer(Map<String, Tensor> all, int layer, String input,
+            Map<String, Tensor> feeds) {
         Map<String, Tensor> given = new HashMap<>(feeds);
         double[] states = OneRun.values(all, "h0");
         int length = BATCH * SIZE;
-        given.put("h0", Tensor.of(DType.FLOAT64, Arrays.copyOfRange(states, layer * length, (layer + 1) * length), 1, BATCH, SIZE));
-        List<String> weights = List.of("w" + 2 * layer, "w" + (2 * layer + 1), "w" + (4 + 2 * layer), "w" + (5 + 2 * layer));
+        given.put("h0", Tensor.of(DType.FLOAT64, Arrays.copyOfRange(states, layer * length, (layer + 1) * length), 1,
+                BATCH, SIZE));
+        List<String> weights = List.of("w" + 2 * layer, "w" + (2 * layer + 1), "w" + (4 + 2 * layer),
+                "w" + (5 + 2 * layer));
         OpDesc one = rnn("", "RNN_TANH", 1, input, weights, 1).build();
         return OneRun.of(given, one, gradient(one));
     }
@@ -99,12 +109,16 @@ class RecurrentOperationsTest {
 
     @Test
     void aTestKeepsNothingForTheGradient() {
-        OpDesc test = rnn("", "RNN_TANH", 2, "x", names("w", 8), 1).attr("is_test", true).attr("dropout_prob", 0.5f).build();
+        OpDesc test = rnn("", "RNN_TANH", 2, "x", names("w", 8), 1).attr("is_test", true).attr("dropout_prob", 0.5f)
+                .build();
         Map<String, Tensor> results = OneRun.of(feeds(2), test);
         assertEquals(Shape.of(0), OneRun.get(results, "reserve").shape());
         assertEquals(Shape.of(0), OneRun.get(results, "mask").shape());
-        IllegalArgumentException refused = assertThrows(IllegalArgumentException.class, () -> OneRun.of(feeds(2), test, gradient(test)));
-        assertTrue(String.valueOf(refused.getMessage()).contains("Reserve must be what the forward operation saved, 24 numbers"),
+        IllegalArgumentException refused = assertThrows(IllegalArgumentException.class,
+                () -> OneRun.of(feeds(2), test, gradient(test)));
+        assertTrue(
+                String.valueOf(refused.getMessage())
+                        .contains("Reserve must be what the forward operation saved, 24 numbers"),
                 refused.getMessage());
     }
 
@@ -125,7 +139,9 @@ class RecurrentOperationsTest {
         }
         feeds.put("lengths", Tensor.of(DType.INT32, new long[]{1, 4}, 2));
         IllegalArgumentException refused = assertThrows(IllegalArgumentException.class, () -> OneRun.of(feeds, op));
-        assertTrue(String.valueOf(refused.getMessage()).contains("recurrence: length number 1 must be from 0 to 3, but is 4"),
+        assertTrue(
+                String.valueOf(refused.getMessage())
+                        .contains("recurrence: length number 1 must be from 0 to 3, but is 4"),
                 refused.getMessage());
     }
 
@@ -134,10 +150,14 @@ class RecurrentOperationsTest {
         Map<String, Tensor> feeds = feeds(2);
         refused(feeds, rnn("", "RNN_TANH", 2, "x", names("w", 4), 1).build(),
                 "WeightList must hold 4 tensors for each layer and direction, 8 in all, but has 4");
-        refused(feeds, rnn("", "GRU", 2, "x", names("w", 8), 1).build(), "WeightList, place 0, must be [12, 4], but is [4, 4]");
-        refused(feeds, rnn("", "LSTM", 2, "x", names("w", 8), 1).build(), "PreState must hold 2 tensors for the mode LSTM, but has 1");
-        refused(feeds, rnn("", "LTSM", 2, "x", names("w", 8), 1).build(), "'mode' must be LSTM, GRU, RNN_TANH or RNN_RELU, but is 'LTSM'");
-        refused(feeds, rnn("", "RNN_TANH", 2, "w0", names("w", 8), 1).build(), "Input must be [steps, batch, size], but has 2 dimensions");
+        refused(feeds, rnn("", "GRU", 2, "x", names("w", 8), 1).build(),
+                "WeightList, place 0, must be [12, 4], but is [4, 4]");
+        refused(feeds, rnn("", "LSTM", 2, "x", names("w", 8), 1).build(),
+                "PreState must hold 2 tensors for the mode LSTM, but has 1");
+        refused(feeds, rnn("", "LTSM", 2, "x", names("w", 8), 1).build(),
+                "'mode' must be LSTM, GRU, RNN_TANH or RNN_RELU, but is 'LTSM'");
+        refused(feeds, rnn("", "RNN_TANH", 2, "w0", names("w", 8), 1).build(),
+                "Input must be [steps, batch, size], but has 2 dimensions");
         refused(feeds, rnn("", "RNN_TANH", 2, "x", names("w", 8), 1).attr("dropout_prob", 2f).build(),
                 "'dropout_prob' must be from 0 to 1, but is 2.0");
         refused(feeds, rnn("", "RNN_TANH", 2, "x", names("w", 8), 1).in("SequenceLength", "w4").build(),
@@ -159,7 +179,8 @@ class RecurrentOperationsTest {
         feeds.put("x", OneRun.random(new SplittableRandom(SEED), DType.FLOAT32, steps, batch, size));
         feeds.put("dy", OneRun.random(new SplittableRandom(SEED + 1), DType.FLOAT32, steps, batch, size));
         List<Tensor> zeros = new ArrayList<>(
-                List.of(Tensor.allocate(DType.FLOAT32, 4L * size, size), Tensor.allocate(DType.FLOAT32, 4L * size, size),
+                List.of(Tensor.allocate(DType.FLOAT32, 4L * size, size),
+                        Tensor.allocate(DType.FLOAT32, 4L * size, size),
                         Tensor.allocate(DType.FLOAT32, 4L * size), Tensor.allocate(DType.FLOAT32, 4L * size)));
         zeros.forEach(tensor -> tensor.memory().fill((byte) 0));
         for (int i = 0; i < zeros.size(); i++) {

@@ -7,7 +7,10 @@ import io.seriatim.tensor.DType;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What is kept for some targets. That whole networks and control flow are pruned as by Paddle is tested with the files of inference models. */
+/**
+ * What is kept for some targets. That whole networks and control flow are pruned as by Paddle is tested with the files
+ * of inference models.
+ */
 class TargetPruningTest {
     private final Program program = new Program();
 
@@ -20,7 +23,8 @@ class TargetPruningTest {
     }
 
     private static OpDesc op(String type, String in, String out) {
-        return OpDesc.of(type).in("X", in.isEmpty() ? new String[0] : in.split(" ", -1)).out("Out", out).attr("op_role", 0).build();
+        return OpDesc.of(type).in("X", in.isEmpty() ? new String[0] : in.split(" ", -1)).out("Out", out)
+                .attr("op_role", 0).build();
     }
 
     private static List<String> types(Block block) {
@@ -33,7 +37,8 @@ class TargetPruningTest {
 
     @Test
     void keepsWhatIsNeededInOrder() {
-        declare(program.global(), "x", "w", "b", "a", "unused").add(op("first", "x w", "a")).add(op("dead", "a", "unused"))
+        declare(program.global(), "x", "w", "b", "a", "unused").add(op("first", "x w", "a"))
+                .add(op("dead", "a", "unused"))
                 .add(op("second", "a", "b"));
         Program pruned = program.prune(List.of("x"), List.of("b"));
         assertEquals(List.of("first", "second"), types(pruned.global()));
@@ -70,12 +75,14 @@ class TargetPruningTest {
                 .add(op("other", "", "c").with("op_role", Roles.OPTIMIZE));
         assertEquals(List.of("first"), types(program.prune(List.of("x"), List.of("a")).global()));
         assertEquals(List.of(), types(program.prune(List.of("x"), List.of("w")).global()));
-        IllegalArgumentException e = assertThrows(IllegalArgumentException.class, () -> program.prune(List.of("x"), List.of("c")));
+        IllegalArgumentException e = assertThrows(IllegalArgumentException.class,
+                () -> program.prune(List.of("x"), List.of("c")));
         assertEquals("Nothing produces target 'c': feed it, or choose another", e.getMessage());
     }
 
     private OpDesc loop(Block body, String in, String out) {
-        return OpDesc.of("while").in("X", in.split(" ", -1)).out("Out", out).attr("sub_block", body).attr("op_role", 0).build();
+        return OpDesc.of("while").in("X", in.split(" ", -1)).out("Out", out).attr("sub_block", body).attr("op_role", 0)
+                .build();
     }
 
     @Test
@@ -92,7 +99,8 @@ class TargetPruningTest {
         program.global().add(loop(dead, "x", "unused")).add(loop(body, "x", "b")).add(loop(gradient, "b", "a"));
         Program pruned = program.prune(List.of("x"), List.of("a"));
         assertEquals(4, pruned.blocks().size());
-        assertEquals(List.of("a", "b", "w2", "x"), vars(pruned.global()), "what a block reads without saying so is kept too");
+        assertEquals(List.of("a", "b", "w2", "x"), vars(pruned.global()),
+                "what a block reads without saying so is kept too");
         assertEquals(List.of(new Attribute.BlockRef(1), new Attribute.BlockRef(3)),
                 pruned.global().ops().stream().map(each -> each.attribute("sub_block")).toList());
         assertEquals(List.of("local", "while"), types(pruned.block(1)));
@@ -109,7 +117,8 @@ class TargetPruningTest {
         Block body = program.addBlock(0, null);
         declare(program.global(), "x", "a").add(loop(body, "x", "a"));
         body.add(loop(body, "x", "a"));
-        IllegalArgumentException e = assertThrows(IllegalArgumentException.class, () -> program.prune(List.of("x"), List.of("a")));
+        IllegalArgumentException e = assertThrows(IllegalArgumentException.class,
+                () -> program.prune(List.of("x"), List.of("a")));
         assertEquals("Block 1 runs itself, directly or through other blocks", e.getMessage());
     }
 
@@ -117,7 +126,8 @@ class TargetPruningTest {
     void twoOperationsMayShareABlock() {
         Block body = program.addBlock(0, null);
         body.add(op("one", "x", "a")).add(op("two", "x", "b"));
-        declare(program.global(), "x", "a", "b", "c").add(loop(body, "x", "a")).add(loop(body, "x", "b")).add(op("sum", "a b", "c"));
+        declare(program.global(), "x", "a", "b", "c").add(loop(body, "x", "a")).add(loop(body, "x", "b"))
+                .add(op("sum", "a b", "c"));
         Program pruned = program.prune(List.of("x"), List.of("c"));
         assertEquals(2, pruned.blocks().size());
         assertEquals(List.of("one", "two"), types(pruned.block(1)));

@@ -10,7 +10,10 @@ import java.util.List;
 import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 
-/** Parameters that only branches, loops and recurrent networks use are trained, whatever the carried variables start with. */
+/**
+ * Parameters that only branches, loops and recurrent networks use are trained, whatever the carried variables start
+ * with.
+ */
 class TrainedInBlocksTest {
     private static final long SEED = 41;
 
@@ -36,7 +39,8 @@ class TrainedInBlocksTest {
             Value last = steps(g, 3);
             Value x = p.feed("x", 2, 2);
             return g.whileLoop(v -> List.of(v.getFirst().lessThan(last)),
-                    v -> List.of(v.getFirst().plus(1), v.getLast().matmul(p.parameter(0)).tanh()), steps(g, 0), x).getLast().sum();
+                    v -> List.of(v.getFirst().plus(1), v.getLast().matmul(p.parameter(0)).tanh()), steps(g, 0), x)
+                    .getLast().sum();
         });
     }
 
@@ -47,9 +51,11 @@ class TrainedInBlocksTest {
             Graph g = p.graph();
             Value last = steps(g, 4);
             return g.whileLoop(v -> List.of(v.getFirst().lessThan(last)),
-                    v -> List.of(v.getFirst().plus(1), v.get(1).times(0.5).plus(p.parameter(0)), v.get(1).sin().plus(v.get(2)),
+                    v -> List.of(v.getFirst().plus(1), v.get(1).times(0.5).plus(p.parameter(0)),
+                            v.get(1).sin().plus(v.get(2)),
                             v.get(2).tanh().plus(v.get(3).times(0.3))),
-                    steps(g, 0), g.full(FLOAT64, 1, 2, 2), g.full(FLOAT64, 2, 2, 2), g.full(FLOAT64, 3, 2, 2)).getLast().sum();
+                    steps(g, 0), g.full(FLOAT64, 1, 2, 2), g.full(FLOAT64, 2, 2, 2), g.full(FLOAT64, 3, 2, 2)).getLast()
+                    .sum();
         });
     }
 
@@ -60,7 +66,8 @@ class TrainedInBlocksTest {
             Value last = steps(g, 2);
             return g.whileLoop(v -> List.of(v.getFirst().lessThan(last)), v -> {
                 Value inner = g.whileLoop(u -> List.of(u.getFirst().lessThan(last)),
-                        u -> List.of(u.getFirst().plus(1), u.getLast().times(v.getLast()).plus(p.parameter(1)).sin()), steps(g, 0),
+                        u -> List.of(u.getFirst().plus(1), u.getLast().times(v.getLast()).plus(p.parameter(1)).sin()),
+                        steps(g, 0),
                         g.full(FLOAT64, 0.1, 2, 2)).getLast();
                 return List.of(v.getFirst().plus(1), inner.matmul(p.parameter(0)).tanh());
             }, steps(g, 0), g.full(FLOAT64, 0.5, 2, 2)).getLast().sum();
@@ -76,8 +83,9 @@ class TrainedInBlocksTest {
             return g.whileLoop(v -> List.of(v.getFirst().lessThan(last)), v -> {
                 Value h = v.getLast();
                 Value twice = h.times(2);
-                return List.of(v.getFirst().plus(1), g.ifElse(v.getFirst().lessThan(two), () -> twice.plus(p.parameter(0)).tanh(),
-                        () -> twice.times(p.parameter(1)).sin()));
+                return List.of(v.getFirst().plus(1),
+                        g.ifElse(v.getFirst().lessThan(two), () -> twice.plus(p.parameter(0)).tanh(),
+                                () -> twice.times(p.parameter(1)).sin()));
             }, steps(g, 0), g.full(FLOAT64, 0.5, 2, 2)).getLast().sum();
         });
     }
@@ -92,7 +100,8 @@ class TrainedInBlocksTest {
                 Value first = fed ? p.feed("x", 2, 2) : g.full(FLOAT64, 0.7, 2, 2);
                 Value before = first.times(p.parameter(0)).sum();
                 return g.whileLoop(v -> List.of(v.getFirst().lessThan(last)),
-                        v -> List.of(v.getFirst().plus(1), v.getLast().times(3).plus(p.parameter(1))), steps(g, 0), first).getLast().sum()
+                        v -> List.of(v.getFirst().plus(1), v.getLast().times(3).plus(p.parameter(1))), steps(g, 0),
+                        first).getLast().sum()
                         .plus(before);
             });
         }
@@ -106,7 +115,8 @@ class TrainedInBlocksTest {
             Value i = steps(g, 0);
             Value row = p.parameter(0).gather(i, 0).sum();
             Value last = steps(g, 1);
-            return g.whileLoop(v -> List.of(v.getFirst().lessThan(last)), v -> List.of(v.getFirst().plus(1), v.getLast().plus(1)), i,
+            return g.whileLoop(v -> List.of(v.getFirst().lessThan(last)),
+                    v -> List.of(v.getFirst().plus(1), v.getLast().plus(1)), i,
                     g.full(FLOAT64, 1, 1)).getLast().sum().plus(row);
         });
     }
@@ -118,7 +128,8 @@ class TrainedInBlocksTest {
             Value last = steps(g, 2);
             Value first = p.parameter(0).times(2).stopGradient();
             return g.whileLoop(v -> List.of(v.getFirst().lessThan(last)),
-                    v -> List.of(v.getFirst().plus(1), v.getLast().times(p.parameter(1))), steps(g, 0), first).getLast().sum();
+                    v -> List.of(v.getFirst().plus(1), v.getLast().times(p.parameter(1))), steps(g, 0), first).getLast()
+                    .sum();
         });
     }
 
@@ -178,7 +189,8 @@ class TrainedInBlocksTest {
             g.whileLoop(v -> List.of(v.getFirst().lessThan(last)), v -> {
                 Value next = v.getFirst().plus(1);
                 Value before = g.op("read_from_array").in("X", list).in("I", v.getFirst()).one("Out");
-                g.op("write_to_array").in("X", before.times(p.parameter(0)).sin()).in("I", next).to("Out", list).append();
+                g.op("write_to_array").in("X", before.times(p.parameter(0)).sin()).in("I", next).to("Out", list)
+                        .append();
                 return List.of(next);
             }, steps(g, 0));
             return g.op("tensor_array_to_tensor").in("X", list).all("Out", "OutIndex").getFirst().sum();
@@ -188,18 +200,19 @@ class TrainedInBlocksTest {
     @Test
     void outerVariableThatABranchWrites() {
         for (boolean taken : new boolean[]{true, false}) {
-            ParameterCheck.check("a branch writes an outer variable, taken " + taken, SEED, 2, taken ? List.of(1) : List.of(0), p -> {
-                Graph g = p.graph();
-                Value total = g.full(FLOAT64, 0, 2, 2);
-                Value chosen = g.ifElse(p.flag("c", taken), () -> {
-                    g.op("sum").in("X", total, p.parameter(0).square()).to("Out", total).append();
-                    return g.full(FLOAT64, 1, 1);
-                }, () -> {
-                    g.op("sum").in("X", total, p.parameter(1).sin()).to("Out", total).append();
-                    return g.full(FLOAT64, 2, 1);
-                });
-                return total.sum().times(chosen).sum();
-            });
+            ParameterCheck.check("a branch writes an outer variable, taken " + taken, SEED, 2,
+                    taken ? List.of(1) : List.of(0), p -> {
+                        Graph g = p.graph();
+                        Value total = g.full(FLOAT64, 0, 2, 2);
+                        Value chosen = g.ifElse(p.flag("c", taken), () -> {
+                            g.op("sum").in("X", total, p.parameter(0).square()).to("Out", total).append();
+                            return g.full(FLOAT64, 1, 1);
+                        }, () -> {
+                            g.op("sum").in("X", total, p.parameter(1).sin()).to("Out", total).append();
+                            return g.full(FLOAT64, 2, 1);
+                        });
+                        return total.sum().times(chosen).sum();
+                    });
         }
     }
 
@@ -240,10 +253,12 @@ class TrainedInBlocksTest {
             Graph g = p.graph();
             Value last = steps(g, 2);
             Value first = g.whileLoop(v -> List.of(v.getFirst().lessThan(last)),
-                    v -> List.of(v.getFirst().plus(1), v.getLast().plus(0.5)), steps(g, 0), g.full(FLOAT64, 0.5, 2, 2)).getLast();
+                    v -> List.of(v.getFirst().plus(1), v.getLast().plus(0.5)), steps(g, 0), g.full(FLOAT64, 0.5, 2, 2))
+                    .getLast();
             Value read = first.times(p.parameter(1)).sum();
             return g.whileLoop(v -> List.of(v.getFirst().lessThan(last)),
-                    v -> List.of(v.getFirst().plus(1), v.getLast().times(p.parameter(0))), steps(g, 0), first).getLast().sum().plus(read);
+                    v -> List.of(v.getFirst().plus(1), v.getLast().times(p.parameter(0))), steps(g, 0), first).getLast()
+                    .sum().plus(read);
         });
     }
 
@@ -253,7 +268,8 @@ class TrainedInBlocksTest {
             Graph g = p.graph();
             Value last = steps(g, 0);
             return g.whileLoop(v -> List.of(v.getFirst().lessThan(last)),
-                    v -> List.of(v.getFirst().plus(1), v.getLast().plus(p.parameter(0))), steps(g, 0), g.full(FLOAT64, 0.5, 2, 2)).getLast()
+                    v -> List.of(v.getFirst().plus(1), v.getLast().plus(p.parameter(0))), steps(g, 0),
+                    g.full(FLOAT64, 0.5, 2, 2)).getLast()
                     .sum();
         });
     }
@@ -264,7 +280,8 @@ class TrainedInBlocksTest {
             Graph g = p.graph();
             Value last = steps(g, 2);
             return g.whileLoop(v -> List.of(v.getFirst().lessThan(last)),
-                    v -> List.of(v.getFirst().plus(1), v.getLast().times(p.parameter(1)).plus(p.parameter(0))), steps(g, 0),
+                    v -> List.of(v.getFirst().plus(1), v.getLast().times(p.parameter(1)).plus(p.parameter(0))),
+                    steps(g, 0),
                     p.parameter(0)).getLast().sum();
         });
     }
@@ -296,7 +313,8 @@ class TrainedInBlocksTest {
             Value last = steps(g, 2);
             Value first = g.constant(Tensor.of(FLOAT64, new double[]{1, 2, 3, 4}, 2, 2));
             return g.whileLoop(v -> List.of(v.getFirst().lessThan(last)),
-                    v -> List.of(v.getFirst().plus(1), v.getLast().matmul(p.parameter(0))), steps(g, 0), first).getLast().sum();
+                    v -> List.of(v.getFirst().plus(1), v.getLast().matmul(p.parameter(0))), steps(g, 0), first)
+                    .getLast().sum();
         });
     }
 
@@ -327,15 +345,16 @@ class TrainedInBlocksTest {
     @Test
     void valueThatABranchOverwrites() {
         for (boolean taken : new boolean[]{true, false}) {
-            ParameterCheck.check("a branch overwrites a value, taken " + taken, SEED, 3, taken ? List.of(0) : List.of(1), p -> {
-                Graph g = p.graph();
-                Value h = p.parameter(0).times(2);
-                Value chosen = g.ifElse(p.flag("c", taken), () -> {
-                    g.op("assign").in("X", p.parameter(1).square()).to("Out", h).append();
-                    return p.parameter(2);
-                }, () -> p.parameter(2).tanh());
-                return h.sum().plus(chosen.sum());
-            });
+            ParameterCheck.check("a branch overwrites a value, taken " + taken, SEED, 3,
+                    taken ? List.of(0) : List.of(1), p -> {
+                        Graph g = p.graph();
+                        Value h = p.parameter(0).times(2);
+                        Value chosen = g.ifElse(p.flag("c", taken), () -> {
+                            g.op("assign").in("X", p.parameter(1).square()).to("Out", h).append();
+                            return p.parameter(2);
+                        }, () -> p.parameter(2).tanh());
+                        return h.sum().plus(chosen.sum());
+                    });
         }
     }
 
@@ -347,7 +366,8 @@ class TrainedInBlocksTest {
             Value h = p.parameter(0).times(2);
             Value still = p.feed("x", 2, 2);
             List<Value> results = g.whileLoop(v -> List.of(v.getFirst().lessThan(last)),
-                    v -> List.of(v.getFirst().plus(1), still, v.get(2).plus(p.parameter(1))), steps(g, 0), h, g.full(FLOAT64, 0, 2, 2));
+                    v -> List.of(v.getFirst().plus(1), still, v.get(2).plus(p.parameter(1))), steps(g, 0), h,
+                    g.full(FLOAT64, 0, 2, 2));
             return results.get(1).plus(results.get(2)).sum();
         });
     }
@@ -364,7 +384,8 @@ class TrainedInBlocksTest {
                 rnn.output(step);
             }).getFirst().sum();
         });
-        assertTrue(message.contains("writes 'fill_constant_1.tmp_0' (operation 'sum'), which was made outside of it"), message);
+        assertTrue(message.contains("writes 'fill_constant_1.tmp_0' (operation 'sum'), which was made outside of it"),
+                message);
     }
 
     private static String refused(int count, Function<ParameterCheck, Value> loss) {
@@ -380,7 +401,9 @@ class TrainedInBlocksTest {
             p.graph().op("assign").in("X", p.parameter(1).square()).to("Out", h).append();
             return h.sum();
         });
-        assertTrue(output.startsWith("The gradient of operation 'square'") || output.startsWith("The gradient of operation 'tanh'"),
+        assertTrue(
+                output.startsWith("The gradient of operation 'square'")
+                        || output.startsWith("The gradient of operation 'tanh'"),
                 output);
         assertTrue(output.contains("reads 'tanh_0.tmp_0', which operation 'assign'"), output);
         String input = refused(2, p -> {
@@ -420,7 +443,10 @@ class TrainedInBlocksTest {
         assertTrue(step.contains("operation 'square'") && step.contains("which operation 'sum'"), step);
     }
 
-    /** What a step reads before it writes it is kept for the gradient; so is what an operation in place has made, if its gradient takes that. */
+    /**
+     * What a step reads before it writes it is kept for the gradient; so is what an operation in place has made, if its
+     * gradient takes that.
+     */
     @Test
     void writesThatDoNoHarm() {
         ParameterCheck.check("a step reads, then writes", SEED, 1, p -> {

@@ -57,7 +57,8 @@ class UntrainedParametersTest {
 
     @Test
     void stopped() {
-        assertEquals("left: the gradient of 'square_0.tmp_0' is stopped", reason(g -> g.var("left").square().stopGradient().mean()));
+        assertEquals("left: the gradient of 'square_0.tmp_0' is stopped",
+                reason(g -> g.var("left").square().stopGradient().mean()));
     }
 
     @Test
@@ -73,7 +74,8 @@ class UntrainedParametersTest {
             Value w = parameter(g, "w");
             Value between = left.tanh();
             g.minimize(between.matmul(w).mean(), Sgd.of(0.1), List.of(left, w), Set.of(between));
-            assertEquals(List.of(new UntrainedParameter("left", "the gradient of 'tanh_0.tmp_0' is stopped")), g.untrained());
+            assertEquals(List.of(new UntrainedParameter("left", "the gradient of 'tanh_0.tmp_0' is stopped")),
+                    g.untrained());
             return Outputs.none();
         });
     }
@@ -83,7 +85,8 @@ class UntrainedParametersTest {
         String reason = reason(g -> {
             Value last = g.full(INT64, 3, 1);
             return g.whileLoop(v -> List.of(v.getFirst().lessThan(last)),
-                    v -> List.of(v.getFirst().plus(1), v.getLast().times(g.var("left")).stopGradient().plus(1)), g.full(INT64, 0, 1),
+                    v -> List.of(v.getFirst().plus(1), v.getLast().times(g.var("left")).stopGradient().plus(1)),
+                    g.full(INT64, 0, 1),
                     g.full(FLOAT32, 1, 2, 2)).getLast().mean();
         });
         assertTrue(reason.matches("left: the gradient of 'tmp_\\d+' is stopped"), reason);
@@ -102,7 +105,8 @@ class UntrainedParametersTest {
     @Test
     void nothingToTrainSaysWhy() {
         String message = String.valueOf(assertThrows(IllegalArgumentException.class, () -> Network.define(g -> {
-            g.minimize(parameter(g, "left").stopGradient().mean().plus(g.data("x", FLOAT32, 1).wantGradient().mean()), Sgd.of(0.1));
+            g.minimize(parameter(g, "left").stopGradient().mean().plus(g.data("x", FLOAT32, 1).wantGradient().mean()),
+                    Sgd.of(0.1));
             return Outputs.none();
         })).getMessage());
         assertTrue(message.contains("No parameter has a gradient from the loss"), message);

@@ -14,7 +14,8 @@ import org.openjdk.jcstress.infra.results.LL_Result;
 /** A variable is deleted while another thread pushes a mutation of it. */
 @JCStressTest
 @Outcome(id = "refused, freed unchanged", expect = ACCEPTABLE, desc = "The deletion came first: the push was told so.")
-@Outcome(id = "ran, freed changed", expect = ACCEPTABLE, desc = "The push came first: the deletion waited for its operation.")
+@Outcome(id = "ran, freed changed", expect = ACCEPTABLE, desc = "The push came first: the deletion waited for its "
+        + "operation.")
 @Outcome(id = "lost, .*", expect = FORBIDDEN, desc = "The push was taken and its operation never ran.")
 @Outcome(id = "ran, freed unchanged", expect = FORBIDDEN, desc = "The operation ran on what had been freed.")
 @Outcome(expect = FORBIDDEN, desc = "What the variable stood for was not freed, or not once.")

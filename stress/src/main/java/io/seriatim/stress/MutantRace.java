@@ -13,7 +13,8 @@ import org.openjdk.jcstress.infra.results.II_Result;
 /** Must fail: the race of {@link PushAgainstPush} on a chain that is wrong on purpose. */
 @JCStressTest
 @Outcome(id = {"1, 2", "2, 1"}, expect = ACCEPTABLE, desc = "One push came first.")
-@Outcome(expect = FORBIDDEN, desc = "Both took the variable at once, or one found it taken by a thread that had stopped looking.")
+@Outcome(expect = FORBIDDEN, desc = "Both took the variable at once, or one found it taken by a thread that had "
+        + "stopped looking.")
 @State
 public class MutantRace {
     private final MutantChain chain = new MutantChain();

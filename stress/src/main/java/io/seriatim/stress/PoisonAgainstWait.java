@@ -13,11 +13,15 @@ import org.openjdk.jcstress.infra.results.LLL_Result;
 
 /** A variable is poisoned while another thread waits for it; a dependant is pushed after the operation that fails. */
 @JCStressTest
-@Outcome(id = "value, poison, skipped", expect = ACCEPTABLE, desc = "The wait came before the push: there was nothing to wait for yet.")
-@Outcome(id = "poison, poison, skipped", expect = ACCEPTABLE, desc = "The wait came after the push: it was told of the failure.")
-@Outcome(id = ".*, value, .*", expect = FORBIDDEN, desc = "The poison was lost: a later wait saw a value that was never made.")
+@Outcome(id = "value, poison, skipped", expect = ACCEPTABLE, desc = "The wait came before the push: there was "
+        + "nothing to wait for yet.")
+@Outcome(id = "poison, poison, skipped", expect = ACCEPTABLE, desc = "The wait came after the push: it was told of "
+        + "the failure.")
+@Outcome(id = ".*, value, .*", expect = FORBIDDEN, desc = "The poison was lost: a later wait saw a value that was "
+        + "never made.")
 @Outcome(id = ".*, .*, ran", expect = FORBIDDEN, desc = "The dependant ran on a value that was never made.")
-@Outcome(expect = FORBIDDEN, desc = "A wait was told of a failure without seeing what the operation had done, or the dependant was not skipped.")
+@Outcome(expect = FORBIDDEN, desc = "A wait was told of a failure without seeing what the operation had done, or "
+        + "the dependant was not skipped.")
 @State
 public class PoisonAgainstWait {
     /** Cheap: it has no stack trace. */

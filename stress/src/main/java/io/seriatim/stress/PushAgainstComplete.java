@@ -15,8 +15,10 @@ import org.openjdk.jcstress.infra.results.II_Result;
 
 /** A mutation is pushed while the one before it completes: it must find the variable free, or be found waiting. */
 @JCStressTest
-@Outcome(id = "1, 2", expect = ACCEPTABLE, desc = "The push order: the second mutation ran once, after the first, and saw what it had written.")
-@Outcome(id = "1, 0", expect = FORBIDDEN, desc = "The second mutation was lost: it joined a queue that the completion no longer looked at.")
+@Outcome(id = "1, 2", expect = ACCEPTABLE, desc = "The push order: the second mutation ran once, after the first, "
+        + "and saw what it had written.")
+@Outcome(id = "1, 0", expect = FORBIDDEN, desc = "The second mutation was lost: it joined a queue that the "
+        + "completion no longer looked at.")
 @Outcome(expect = FORBIDDEN, desc = "The second mutation ran too early, twice, or did not see the first.")
 @State
 public class PushAgainstComplete {

@@ -15,7 +15,8 @@ import org.openjdk.jcstress.infra.results.III_Result;
 /** Two reads, pushed one after the other by one thread, against a mutation of two fields, pushed by another. */
 @JCStressTest
 @Outcome(id = "0, 0, 11", expect = ACCEPTABLE, desc = "Both reads came before the mutation, which waited for them.")
-@Outcome(id = "0, 11, 11", expect = ACCEPTABLE, desc = "The mutation came between the reads: it waited for one, and the other for it.")
+@Outcome(id = "0, 11, 11", expect = ACCEPTABLE, desc = "The mutation came between the reads: it waited for one, "
+        + "and the other for it.")
 @Outcome(id = "11, 11, 11", expect = ACCEPTABLE, desc = "The mutation came first, and both reads waited for it.")
 @Outcome(id = "11, 0, .*", expect = FORBIDDEN, desc = "The second read overtook the mutation that the first had seen.")
 @Outcome(expect = FORBIDDEN, desc = "A read saw half a mutation or did not run, or the mutation was lost.")

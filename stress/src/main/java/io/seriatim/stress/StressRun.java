@@ -43,7 +43,8 @@ final class StressRun {
             }
         }
         if (run(MUTANT, QUICK_MUTANT).stream().noneMatch(StressRun::isCaught)) {
-            wrong.add(MutantRace.class.getSimpleName() + " has no forbidden outcome, so that races of this kind are not found here");
+            wrong.add(MutantRace.class.getSimpleName()
+                    + " has no forbidden outcome, so that races of this kind are not found here");
         }
         wrong.forEach(line -> System.err.println("stress: " + line));
         System.exit(wrong.isEmpty() ? 0 : 1);
@@ -82,7 +83,8 @@ final class StressRun {
     private static String describe(TestResult result) {
         String outcomes = result.getStateKeys().stream().map(key -> result.getCount(key) + " times " + key)
                 .collect(Collectors.joining("; "));
-        return result.getName() + ": " + result.status() + ", " + result.grading().failureMessages + ", outcomes " + outcomes
+        return result.getName() + ": " + result.status() + ", " + result.grading().failureMessages + ", outcomes "
+                + outcomes
                 + ", messages "
                 + result.getMessages() + result.getVmErr();
     }

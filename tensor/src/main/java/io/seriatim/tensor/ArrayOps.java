@@ -19,7 +19,10 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Pushes operations on arrays. On the host the worker computes; on an accelerator it launches, and the operation ends when the device's event has passed. */
+/**
+ * Pushes operations on arrays. On the host the worker computes; on an accelerator it launches, and the operation ends
+ * when the device's event has passed.
+ */
 final class ArrayOps {
     private ArrayOps() {
     }
@@ -50,21 +53,25 @@ final class ArrayOps {
         for (int i = 0; i < writes.size(); i++) {
             for (int j = 0; j < i; j++) {
                 if (overlap(writes.get(j), writes.get(i))) {
-                    throw new IllegalArgumentException(name + ": result " + j + " and result " + i + " are to be written into '"
-                            + writes.get(j).name() + "' and '" + writes.get(i).name() + "', which overlap: give each memory of its own");
+                    throw new IllegalArgumentException(
+                            name + ": result " + j + " and result " + i + " are to be written into '"
+                                    + writes.get(j).name() + "' and '" + writes.get(i).name()
+                                    + "', which overlap: give each memory of its own");
                 }
             }
         }
     }
 
     /** The inputs, with a copy of each that the outputs would overwrite while it is still read. */
-    private static List<NDArray> apart(Computation computation, List<NDArray> reads, List<NDArray> writes, List<NDArray> copies) {
+    private static List<NDArray> apart(Computation computation, List<NDArray> reads, List<NDArray> writes,
+            List<NDArray> copies) {
         List<NDArray> inputs = new ArrayList<>(reads);
         TensorSpec[] specs = specs(reads, writes);
         for (int i = 0; i < inputs.size(); i++) {
             NDArray read = inputs.get(i);
             boolean inPlace = computation.inPlace(i, specs);
-            if (!computation.mutates(i) && writes.stream().anyMatch(write -> spoils(write, read, inPlace && write == writes.getFirst()))) {
+            if (!computation.mutates(i)
+                    && writes.stream().anyMatch(write -> spoils(write, read, inPlace && write == writes.getFirst()))) {
                 NDArray copy = read.copy();
                 copies.add(copy);
                 inputs.set(i, copy);
@@ -88,10 +95,12 @@ final class ArrayOps {
     private static boolean overlap(NDArray one, NDArray other) {
         Access a = one.tensor().access(true);
         Access b = other.tensor().access(true);
-        return one.storage().equals(other.storage()) && a.offset() < b.offset() + b.bytes() && b.offset() < a.offset() + a.bytes();
+        return one.storage().equals(other.storage()) && a.offset() < b.offset() + b.bytes()
+                && b.offset() < a.offset() + a.bytes();
     }
 
-    private static void push(String name, Computation computation, List<NDArray> reads, List<NDArray> writes, Var... more) {
+    private static void push(String name, Computation computation, List<NDArray> reads, List<NDArray> writes,
+            Var... more) {
         List<NDArray> all = new ArrayList<>(reads);
         all.addAll(writes);
         Placement placement = onePlace(name, all);
@@ -122,7 +131,8 @@ final class ArrayOps {
 
     private static void issue(Stream stream, Touched touched, Completion done, Runnable launch) {
         Event end;
-        // One step: a failure goes to the next event, and what is launched in between is skipped, so no other worker may launch there.
+        // One step: a failure goes to the next event, and what is launched in between is skipped, so no other worker
+        // may launch there.
         synchronized (stream) {
             touched.order(stream);
             launch.run();
@@ -147,7 +157,8 @@ final class ArrayOps {
             }
             if (!array.storage().placement().equals(first.storage().placement())) {
                 throw new IllegalArgumentException(
-                        name + ": '" + first.name() + "' is at " + first.place() + " and '" + array.name() + "' at " + array.place()
+                        name + ": '" + first.name() + "' is at " + first.place() + " and '" + array.name() + "' at "
+                                + array.place()
                                 + ": copy one with copyTo(place), and use the arrays of one set of devices");
             }
         }
@@ -166,18 +177,21 @@ final class ArrayOps {
         Tensor write = to.tensor();
         OpBuilder op = touched.declare(to.storage().engine().op(name)).on((in ? target : source).lane())
                 .kind(in ? OpKind.COPY_IN : OpKind.COPY_OUT);
-        op.pushAsync(done -> issue(stream, touched, done, () -> stream.copy(name, read.access(false), write.access(true))));
+        op.pushAsync(
+                done -> issue(stream, touched, done, () -> stream.copy(name, read.access(false), write.access(true))));
     }
 
     /** Pushes Java code that works on host memory. */
-    static void call(NDArrays arrays, String name, List<NDArray> reads, List<NDArray> writes, ArrayBody body, Var... more) {
+    static void call(NDArrays arrays, String name, List<NDArray> reads, List<NDArray> writes, ArrayBody body,
+            Var... more) {
         List<NDArray> all = new ArrayList<>(reads);
         all.addAll(writes);
         for (NDArray array : all) {
             array.storage().requireOpen();
             if (!array.storage().engine().equals(arrays.engine())) {
                 throw new IllegalArgumentException(name + ": '" + array.name()
-                        + "' is on another engine than the operation, which cannot order it: copy the values over by hand");
+                        + "' is on another engine than the operation, which cannot order it: copy the values over "
+                        + "by hand");
             }
         }
         requireApart(name, writes);
@@ -187,7 +201,10 @@ final class ArrayOps {
                     .map(array -> here(array, copies, array.place().isHost() ? array : array.copyTo(Place.CPU)))
                     .toList();
             List<NDArray> outputs = writes.stream().map(array -> here(array, copies,
-                    array.place().isHost() ? array : array.home().at(Place.CPU).empty(array.dtype(), array.shape().dims()))).toList();
+                    array.place().isHost()
+                            ? array
+                            : array.home().at(Place.CPU).empty(array.dtype(), array.shape().dims())))
+                    .toList();
             pushCall(arrays.engine().op(name), name, inputs, outputs, body, more);
             for (int i = 0; i < outputs.size(); i++) {
                 if (!writes.get(i).place().isHost()) {
@@ -206,7 +223,8 @@ final class ArrayOps {
         return onHost;
     }
 
-    private static void pushCall(OpBuilder op, String name, List<NDArray> reads, List<NDArray> writes, ArrayBody body, Var... more) {
+    private static void pushCall(OpBuilder op, String name, List<NDArray> reads, List<NDArray> writes, ArrayBody body,
+            Var... more) {
         List<Tensor> inputs = reads.stream().map(NDArray::tensor).toList();
         List<Tensor> outputs = writes.stream().map(NDArray::tensor).toList();
         Touched touched = Touched.of(reads, writes, io.seriatim.tensor.kernel.Copy.PLAIN);

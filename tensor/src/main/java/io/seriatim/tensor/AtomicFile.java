@@ -17,7 +17,10 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.UUID;
 
-/** Files that are there whole or not at all: they are written under another name beside, forced to the disk and moved into place. */
+/**
+ * Files that are there whole or not at all: they are written under another name beside, forced to the disk and moved
+ * into place.
+ */
 public final class AtomicFile {
     private static final int CHUNK = 1 << 16;
 
@@ -68,11 +71,13 @@ public final class AtomicFile {
         if (folder != null && !Files.isDirectory(folder)) {
             throw new NoSuchFileException(file.toString(), null, "its folder is not there: make it first");
         }
-        // Not a temporary file of the system's, which nobody else might read once it is in place. Its name does not contain the target's, which may
+        // Not a temporary file of the system's, which nobody else might read once it is in place. Its name does not
+        // contain the target's, which may
         // be as long as names can be.
         Path temporary = target.resolveSibling("." + UUID.randomUUID() + ".part");
         try {
-            try (FileChannel channel = FileChannel.open(temporary, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
+            try (FileChannel channel = FileChannel.open(temporary, StandardOpenOption.CREATE_NEW,
+                    StandardOpenOption.WRITE)) {
                 OutputStream out = new BufferedOutputStream(Channels.newOutputStream(channel), CHUNK) {
                     @Override
                     public void close() throws IOException {
@@ -89,7 +94,8 @@ public final class AtomicFile {
             throw e;
         } catch (IOException e) {
             // A full disk is reported without saying where.
-            FileSystemException failure = new FileSystemException(file.toString(), null, "it could not be written: " + e.getMessage());
+            FileSystemException failure = new FileSystemException(file.toString(), null,
+                    "it could not be written: " + e.getMessage());
             failure.initCause(e);
             throw failure;
         } finally {

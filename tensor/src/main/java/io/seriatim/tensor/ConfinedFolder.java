@@ -101,7 +101,8 @@ public final class ConfinedFolder {
     /** Without handles as where the system has none. */
     static ConfinedFolder of(Path folder, boolean byHandle) throws IOException {
         Path root = folder.toRealPath();
-        BasicFileAttributes attributes = Files.readAttributes(root, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
+        BasicFileAttributes attributes = Files.readAttributes(root, BasicFileAttributes.class,
+                LinkOption.NOFOLLOW_LINKS);
         if (!attributes.isDirectory()) {
             throw new FileSystemException(folder.toString(), null, "it is not a folder");
         }
@@ -196,7 +197,8 @@ public final class ConfinedFolder {
             requireFree(walk, name, last, replace);
             String temporary = "." + UUID.randomUUID() + ".part";
             try {
-                try (SeekableByteChannel channel = walk.open(temporary, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
+                try (SeekableByteChannel channel = walk.open(temporary, StandardOpenOption.CREATE_NEW,
+                        StandardOpenOption.WRITE)) {
                     OutputStream out = new BufferedOutputStream(Channels.newOutputStream(channel), CHUNK);
                     content.write(out);
                     out.flush();
@@ -329,7 +331,8 @@ public final class ConfinedFolder {
             try {
                 return here == null
                         ? Files.readAttributes(path.resolve(part), BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS)
-                        : here.getFileAttributeView(Path.of(part), BasicFileAttributeView.class, LinkOption.NOFOLLOW_LINKS)
+                        : here.getFileAttributeView(Path.of(part), BasicFileAttributeView.class,
+                                LinkOption.NOFOLLOW_LINKS)
                                 .readAttributes();
             } catch (NoSuchFileException e) {
                 return null;
@@ -378,7 +381,9 @@ public final class ConfinedFolder {
         SeekableByteChannel open(String part, OpenOption... options) throws IOException {
             Set<OpenOption> all = new HashSet<>(List.of(options));
             all.add(LinkOption.NOFOLLOW_LINKS);
-            return here == null ? Files.newByteChannel(path.resolve(part), all) : here.newByteChannel(Path.of(part), all);
+            return here == null
+                    ? Files.newByteChannel(path.resolve(part), all)
+                    : here.newByteChannel(Path.of(part), all);
         }
 
         /** There is no mkdirat: a folder is made at the top, under a name that nobody knows, and moved to its place. */
@@ -411,7 +416,8 @@ public final class ConfinedFolder {
         /** Replaces a file; a link of that name is replaced itself. */
         void move(String from, String to) throws IOException {
             if (here == null) {
-                Files.move(path.resolve(from), path.resolve(to), StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
+                Files.move(path.resolve(from), path.resolve(to), StandardCopyOption.REPLACE_EXISTING,
+                        StandardCopyOption.ATOMIC_MOVE);
             } else {
                 here.move(Path.of(from), here, Path.of(to));
             }

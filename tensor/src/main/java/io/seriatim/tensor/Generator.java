@@ -9,7 +9,8 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Random numbers for arrays. Which numbers a draw gives depends on the seed and on how many draws were pushed before it, never on threads or places. Every draw mutates the generator's variable.
+ * Random numbers for arrays. Which numbers a draw gives depends on the seed and on how many draws were pushed before
+ * it, never on threads or places. Every draw mutates the generator's variable.
  */
 public final class Generator {
     private final NDArrays arrays;

@@ -11,7 +11,8 @@ public sealed interface Layout {
      * A layout with strides of its own.
      *
      * @param strides
-     *            the distance of neighbours in each dimension, in elements; 0 repeats an element, negative ones run backwards
+     *            the distance of neighbours in each dimension, in elements; 0 repeats an element, negative ones run
+     *            backwards
      * @return the layout
      */
     static Layout strided(long... strides) {
@@ -113,7 +114,8 @@ public sealed interface Layout {
 
         @Override
         public boolean equals(Object other) {
-            return other instanceof Opaque layout && library.equals(layout.library) && Arrays.equals(descriptor, layout.descriptor);
+            return other instanceof Opaque layout && library.equals(layout.library)
+                    && Arrays.equals(descriptor, layout.descriptor);
         }
 
         @Override

@@ -23,19 +23,23 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An array on an engine. Every operation is pushed on the engine and returns at once; operations on different arrays run in parallel, with the result of the serial program. Reading values waits for the
- * array. Arrays are made by {@link NDArrays}.
+ * An array on an engine. Every operation is pushed on the engine and returns at once; operations on different arrays
+ * run in parallel, with the result of the serial program. Reading values waits for the array. Arrays are made by
+ * {@link NDArrays}.
  *
  * <ul>
- * <li>Operands of an operation have one type (cast with {@link #cast}), are at one place ({@link #copyTo(Place)}) and on one engine; shapes broadcast. A mistake in these is an exception at the call.
- * <li>What fails while it runs, an index out of range for instance, fails the result, and what is computed from it; it surfaces as
- * {@link io.seriatim.engine.OperationFailedException}, which names the operation, when values are read.
+ * <li>Operands of an operation have one type (cast with {@link #cast}), are at one place ({@link #copyTo(Place)}) and
+ * on one engine; shapes broadcast. A mistake in these is an exception at the call.
+ * <li>What fails while it runs, an index out of range for instance, fails the result, and what is computed from it; it
+ * surfaces as {@link io.seriatim.engine.OperationFailedException}, which names the operation, when values are read.
  * <li>{@link #into} makes the next operation write into an existing array or slice: {@code a.into(out).add(b)}.
- * <li>Slices, selections and transposes are views: they share memory and variable with their base, and closing one closes all.
+ * <li>Slices, selections and transposes are views: they share memory and variable with their base, and closing one
+ * closes all.
  * <li>Memory is freed after the last operation that uses it, when the array is closed or no one can reach it any more.
  * </ul>
  */
-// Long because it is wide: one short method for each function that users expect on an array. What they do is in ArrayOps.
+// Long because it is wide: one short method for each function that users expect on an array. What they do is in
+// ArrayOps.
 public final class NDArray implements AutoCloseable {
     private final NDArrays home;
     private final Storage storage;
@@ -122,8 +126,9 @@ public final class NDArray implements AutoCloseable {
     }
 
     /**
-     * The same array, whose next operation writes its result into another array or slice instead of making a new one: {@code a.into(out).add(b)}. The target may overlap the operands. Views, copies
-     * to places, assignments and reads have no result to write and are refused.
+     * The same array, whose next operation writes its result into another array or slice instead of making a new one:
+     * {@code a.into(out).add(b)}. The target may overlap the operands. Views, copies to places, assignments and reads
+     * have no result to write and are refused.
      *
      * @param out
      *            of the result's type and shape, at the same place; as many as the operation has results
@@ -145,7 +150,8 @@ public final class NDArray implements AutoCloseable {
     private void requireNoTarget(String operation) {
         if (!targets.isEmpty()) {
             throw new IllegalStateException(operation + " of '" + name()
-                    + "' computes no new array that could be written: into(...) must be followed by an operation that does");
+                    + "' computes no new array that could be written: into(...) must be followed by an operation "
+                    + "that does");
         }
     }
 
@@ -175,8 +181,9 @@ public final class NDArray implements AutoCloseable {
             target.requireNoTarget(name);
             target.storage.requireOpen();
             if (target.dtype() != specs[i].dtype() || !target.shape().equals(specs[i].shape())) {
-                throw new IllegalArgumentException(name + ": the result is " + specs[i] + ", but is to be written into '" + target.name()
-                        + "', which is " + target.tensor.spec());
+                throw new IllegalArgumentException(
+                        name + ": the result is " + specs[i] + ", but is to be written into '" + target.name()
+                                + "', which is " + target.tensor.spec());
             }
         }
         return targets;
@@ -927,7 +934,8 @@ public final class NDArray implements AutoCloseable {
         storage.requireOpen();
         if (array.dtype() != dtype() || !array.shape().equals(shape())) {
             throw new IllegalArgumentException(
-                    "copyFrom: '" + name() + "' is " + tensor.spec() + ", but the source '" + array.name() + "' is " + array.tensor.spec());
+                    "copyFrom: '" + name() + "' is " + tensor.spec() + ", but the source '" + array.name() + "' is "
+                            + array.tensor.spec());
         }
         if (!array.storage.engine().equals(storage.engine())) {
             throw new IllegalArgumentException("copyFrom: '" + name() + "' and '" + array.name()
@@ -1013,12 +1021,14 @@ public final class NDArray implements AutoCloseable {
     private NDArray element(long... indexes) {
         if (indexes.length != shape().rank()) {
             throw new IllegalArgumentException(
-                    "get: the shape " + shape() + " needs " + shape().rank() + " indexes, but has " + Arrays.toString(indexes));
+                    "get: the shape " + shape() + " needs " + shape().rank() + " indexes, but has "
+                            + Arrays.toString(indexes));
         }
         Tensor part = tensor;
         for (long index : indexes) {
             if (index < 0 || index >= part.shape().dim(0)) {
-                throw new IndexOutOfBoundsException("get: the indexes must be within " + shape() + ", but are " + Arrays.toString(indexes));
+                throw new IndexOutOfBoundsException(
+                        "get: the indexes must be within " + shape() + ", but are " + Arrays.toString(indexes));
             }
             part = part.select(0, index);
         }
@@ -1040,13 +1050,18 @@ public final class NDArray implements AutoCloseable {
             return reader.apply(tensor);
         } catch (DataRaceException e) {
             throw new IllegalStateException(
-                    "The engine let '" + name() + "' be read too early: this is a defect of the library, please report it", e);
+                    "The engine let '" + name()
+                            + "' be read too early: this is a defect of the library, please report it",
+                    e);
         } finally {
             storage.unpin();
         }
     }
 
-    /** Frees the memory of this array and of all its views and bases, after the operations that were pushed before. Does nothing the second time. */
+    /**
+     * Frees the memory of this array and of all its views and bases, after the operations that were pushed before. Does
+     * nothing the second time.
+     */
     @Override
     public void close() {
         storage.close();

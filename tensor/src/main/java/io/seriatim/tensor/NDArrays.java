@@ -28,7 +28,8 @@ public final class NDArrays {
     private final Placement placement;
 
     /** What the arrays of all places share. */
-    private record Shared(Engine engine, Devices devices, Duration patience, Map<Place, Placement> placements, AtomicLong made,
+    private record Shared(Engine engine, Devices devices, Duration patience, Map<Place, Placement> placements,
+            AtomicLong made,
             AtomicLong turns) {
         Placement at(Place place) {
             return placements.computeIfAbsent(place, p -> Placement.of(p, devices.get(p)));
@@ -66,7 +67,8 @@ public final class NDArrays {
 
     /** With another time without progress after which there is not enough memory. */
     static NDArrays on(Engine engine, Devices devices, Duration patience) {
-        Shared shared = new Shared(Objects.requireNonNull(engine, "engine"), Objects.requireNonNull(devices, "devices"), patience,
+        Shared shared = new Shared(Objects.requireNonNull(engine, "engine"), Objects.requireNonNull(devices, "devices"),
+                patience,
                 new ConcurrentHashMap<>(), new AtomicLong(), new AtomicLong());
         return new NDArrays(shared, shared.at(Place.CPU));
     }
@@ -145,7 +147,8 @@ public final class NDArrays {
                         completed = now;
                         moved = System.nanoTime();
                     }
-                    if (stats.pending() == 0 || System.nanoTime() - moved > shared.patience().toNanos() || !letOthersRun()) {
+                    if (stats.pending() == 0 || System.nanoTime() - moved > shared.patience().toNanos()
+                            || !letOthersRun()) {
                         if (where.device().memory().used() < used) {
                             break;
                         }
@@ -202,7 +205,8 @@ public final class NDArrays {
         TensorSpec spec = TensorSpec.of(dtype, dims);
         if (spec.shape().size() != count) {
             throw new IllegalArgumentException(
-                    "The shape " + spec.shape() + " has " + spec.shape().size() + " elements, but there are " + count + " values");
+                    "The shape " + spec.shape() + " has " + spec.shape().size() + " elements, but there are " + count
+                            + " values");
         }
         return new Tensor(memory(spec.bytes(), shared.at(Place.CPU)), 0, spec);
     }
@@ -265,7 +269,8 @@ public final class NDArrays {
         if (values.dtype().arithmetic() == DType.INT64) {
             io.seriatim.tensor.internal.Longs.store(tensor, 0, values.toLongArray(), 0, (int) values.shape().size());
         } else {
-            io.seriatim.tensor.internal.Doubles.store(tensor, 0, values.toDoubleArray(), 0, (int) values.shape().size());
+            io.seriatim.tensor.internal.Doubles.store(tensor, 0, values.toDoubleArray(), 0,
+                    (int) values.shape().size());
         }
         return placed(tensor);
     }
@@ -392,7 +397,8 @@ public final class NDArrays {
      * @param reads
      *            arrays whose elements it needs
      * @param writes
-     *            arrays whose elements it sets, all of them; they must not overlap one another, but may overlap what it reads: the memory is the same then
+     *            arrays whose elements it sets, all of them; they must not overlap one another, but may overlap what it
+     *            reads: the memory is the same then
      * @param body
      *            what to do, on the engine's thread
      * @param mutates

@@ -19,8 +19,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * NumPy's format of one array. All types are read and written, C and Fortran order, versions 1 to 3; a type that NumPy does not have, bfloat16, is written as {@code V2}, as the package ml_dtypes does. A file
- * from anywhere may be hostile: sizes are checked before memory is taken.
+ * NumPy's format of one array. All types are read and written, C and Fortran order, versions 1 to 3; a type that NumPy
+ * does not have, bfloat16, is written as {@code V2}, as the package ml_dtypes does. A file from anywhere may be
+ * hostile: sizes are checked before memory is taken.
  */
 public final class Npy {
     private static final int CHUNK = 1 << 16;
@@ -74,7 +75,8 @@ public final class Npy {
         return stored(header, length < 0 ? collected(source, data, header, bytes) : fill(source, data, header, bytes));
     }
 
-    private static Tensor collected(String source, DataInputStream in, NpyHeader header, long bytes) throws IOException {
+    private static Tensor collected(String source, DataInputStream in, NpyHeader header, long bytes)
+            throws IOException {
         byte[] all = bounded(source, in, header, bytes);
         Tensor tensor = Tensor.allocate(Devices.system().host(), TensorSpec.of(header.dtype(), header.shape()));
         MemorySegment.copy(all, 0, tensor.buffer().declared().segment(), ValueLayout.JAVA_BYTE, 0, all.length);
@@ -89,7 +91,8 @@ public final class Npy {
             int count = in.read(chunk, 0, (int) Math.min(chunk.length, left));
             if (count < 0 || out.size() > Integer.MAX_VALUE - 2 * CHUNK) {
                 throw new FileFormatException(source, header.length() + out.size(),
-                        "the data take " + bytes + " bytes, but the stream ends, or holds more than can be read without its length");
+                        "the data take " + bytes
+                                + " bytes, but the stream ends, or holds more than can be read without its length");
             }
             out.write(chunk, 0, count);
             left -= count;
@@ -105,7 +108,8 @@ public final class Npy {
             for (long at = 0; at < bytes;) {
                 int count = in.read(chunk, 0, (int) Math.min(chunk.length, bytes - at));
                 if (count < 0) {
-                    throw new FileFormatException(source, header.length() + at, "the data take " + bytes + " bytes, but the file ends");
+                    throw new FileFormatException(source, header.length() + at,
+                            "the data take " + bytes + " bytes, but the file ends");
                 }
                 MemorySegment.copy(chunk, 0, tensor.buffer().declared().segment(), ValueLayout.JAVA_BYTE, at, count);
                 at += count;
@@ -206,7 +210,8 @@ public final class Npy {
             long bytes = dense.spec().bytes();
             for (long at = 0; at < bytes; at += chunk.length) {
                 int count = (int) Math.min(chunk.length, bytes - at);
-                MemorySegment.copy(dense.buffer().declared().segment(), ValueLayout.JAVA_BYTE, dense.offset() + at, chunk, 0, count);
+                MemorySegment.copy(dense.buffer().declared().segment(), ValueLayout.JAVA_BYTE, dense.offset() + at,
+                        chunk, 0, count);
                 out.write(chunk, 0, count);
             }
         } finally {

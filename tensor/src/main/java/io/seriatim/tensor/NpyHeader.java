@@ -31,10 +31,13 @@ record NpyHeader(DType dtype, boolean bigEndian, boolean fortran, Shape shape, i
     private static final int MOST_DIMENSIONS = 32;
     // Keys may come in any order, but NumPy writes no others.
     private static final Pattern ENTRY = Pattern
-            .compile("\\s*'(descr|fortran_order|shape)'\\s*:\\s*('[^']{1,8}'|True|False|\\([0-9,\\sL]*\\))\\s*(,|(?=\\}))");
-    private static final Map<String, DType> TYPES = Map.ofEntries(Map.entry("f4", DType.FLOAT32), Map.entry("f8", DType.FLOAT64),
+            .compile(
+                    "\\s*'(descr|fortran_order|shape)'\\s*:\\s*('[^']{1,8}'|True|False|\\([0-9,\\sL]*\\))\\s*(,|(?=\\}))");
+    private static final Map<String, DType> TYPES = Map.ofEntries(Map.entry("f4", DType.FLOAT32),
+            Map.entry("f8", DType.FLOAT64),
             Map.entry("f2", DType.FLOAT16),
-            Map.entry("V2", DType.BFLOAT16), Map.entry("i1", DType.INT8), Map.entry("i2", DType.INT16), Map.entry("i4", DType.INT32),
+            Map.entry("V2", DType.BFLOAT16), Map.entry("i1", DType.INT8), Map.entry("i2", DType.INT16),
+            Map.entry("i4", DType.INT32),
             Map.entry("i8", DType.INT64),
             Map.entry("u1", DType.UINT8), Map.entry("b1", DType.BOOL));
 
@@ -59,7 +62,8 @@ record NpyHeader(DType dtype, boolean bigEndian, boolean fortran, Shape shape, i
         }
         int at = start.length + size.length;
         if (length > MOST) {
-            throw new FileFormatException(source, start.length, "the header must be of at most " + MOST + " bytes, but is of " + length);
+            throw new FileFormatException(source, start.length,
+                    "the header must be of at most " + MOST + " bytes, but is of " + length);
         }
         byte[] text = new byte[(int) length];
         readFully(source, in, text, at);
@@ -79,7 +83,8 @@ record NpyHeader(DType dtype, boolean bigEndian, boolean fortran, Shape shape, i
     private static NpyHeader parse(String source, int offset, String text, int length) throws FileFormatException {
         String trimmed = text.strip();
         if (!trimmed.startsWith("{") || !trimmed.endsWith("}")) {
-            throw new FileFormatException(source, offset, "the header must be a dictionary in braces, but is " + quoted(text));
+            throw new FileFormatException(source, offset,
+                    "the header must be a dictionary in braces, but is " + quoted(text));
         }
         Map<String, String> entries = new java.util.HashMap<>();
         int begin = text.indexOf('{') + 1;
@@ -93,14 +98,16 @@ record NpyHeader(DType dtype, boolean bigEndian, boolean fortran, Shape shape, i
         }
         if (entries.size() != 3 || !text.substring(end).strip().equals("}")) {
             throw new FileFormatException(source, offset + end,
-                    "the header must have the keys descr, fortran_order and shape and nothing else, but is " + quoted(text));
+                    "the header must have the keys descr, fortran_order and shape and nothing else, but is "
+                            + quoted(text));
         }
         String order = String.valueOf(entries.get("fortran_order"));
         String descr = String.valueOf(entries.get("descr"));
         if ((!order.equals("True") && !order.equals("False")) || !descr.startsWith("'")
                 || !String.valueOf(entries.get("shape")).startsWith("(")) {
             throw new FileFormatException(source, offset,
-                    "descr must be a text, fortran_order True or False and shape a tuple, but the header is " + quoted(text));
+                    "descr must be a text, fortran_order True or False and shape a tuple, but the header is "
+                            + quoted(text));
         }
         return typed(source, offset, descr.substring(1, descr.length() - 1), order.equals("True"),
                 shape(source, offset, String.valueOf(entries.get("shape"))), length);
@@ -108,7 +115,9 @@ record NpyHeader(DType dtype, boolean bigEndian, boolean fortran, Shape shape, i
 
     private static NpyHeader typed(String source, int offset, String descr, boolean fortran, Shape shape, int length)
             throws FileFormatException {
-        DType dtype = descr.length() == 3 && "<>|=".indexOf(descr.charAt(0)) >= 0 ? TYPES.get(descr.substring(1)) : null;
+        DType dtype = descr.length() == 3 && "<>|=".indexOf(descr.charAt(0)) >= 0
+                ? TYPES.get(descr.substring(1))
+                : null;
         if (dtype == null) {
             throw new FileFormatException(source, offset,
                     "the type must be one of f4, f8, f2, V2 (bfloat16), i1, i2, i4, i8, u1 and b1, but is '" + descr
@@ -166,7 +175,8 @@ record NpyHeader(DType dtype, boolean bigEndian, boolean fortran, Shape shape, i
         if (spec.shape().rank() > 1) {
             dims.setLength(dims.length() - 2);
         }
-        String dictionary = "{'descr': '" + descr(spec.dtype()) + "', 'fortran_order': False, 'shape': (" + dims + "), }";
+        String dictionary = "{'descr': '" + descr(spec.dtype()) + "', 'fortran_order': False, 'shape': (" + dims
+                + "), }";
         int prefix = MAGIC.length + 4;
         int length = (prefix + dictionary.length() + 1 + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT - prefix;
         byte[] header = new byte[prefix + length];

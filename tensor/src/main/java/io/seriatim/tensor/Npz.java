@@ -14,7 +14,10 @@ import java.util.zip.ZipException;
 import java.util.zip.ZipFile;
 import java.util.zip.ZipOutputStream;
 
-/** NumPy's format of several named arrays: a zip of {@code .npy} files. Stored when written, stored or deflated when read. Equal tensors give equal bytes. */
+/**
+ * NumPy's format of several named arrays: a zip of {@code .npy} files. Stored when written, stored or deflated when
+ * read. Equal tensors give equal bytes.
+ */
 public final class Npz {
     private static final int MOST_ENTRIES = 1 << 20;
     private static final String SUFFIX = ".npy";

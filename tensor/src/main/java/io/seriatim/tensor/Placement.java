@@ -13,8 +13,9 @@ import java.util.WeakHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What arrays need of a place: its device, and streams of their own for computation and for copies in and out, so that copies overlap with computation. There is one for each place of a device as
- * long as anyone uses it, so that arrays of all makers go together; its streams are closed when no one does any more.
+ * What arrays need of a place: its device, and streams of their own for computation and for copies in and out, so that
+ * copies overlap with computation. There is one for each place of a device as long as anyone uses it, so that arrays of
+ * all makers go together; its streams are closed when no one does any more.
  *
  * @param place
  *            its name
@@ -53,7 +54,8 @@ record Placement(Place place, Device device, Lane lane, Stream compute, Stream c
     }
 
     private static Placement onAccelerator(Place place, Device device) {
-        Placement made = new Placement(place, device, Lane.of(place.toString()), device.newStream("arrays"), device.newStream("copies in"),
+        Placement made = new Placement(place, device, Lane.of(place.toString()), device.newStream("arrays"),
+                device.newStream("copies in"),
                 device.newStream("copies out"));
         List<Stream> streams = List.of(made.compute, made.copyIn, made.copyOut);
         CLEANER.register(made, () -> streams.forEach(Stream::close));

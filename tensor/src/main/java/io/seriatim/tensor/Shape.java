@@ -17,14 +17,16 @@ public final class Shape {
         boolean empty = false;
         for (long dim : dims) {
             if (dim < 0) {
-                throw new IllegalArgumentException("A dimension must be 0 or more, but the shape is " + Arrays.toString(dims));
+                throw new IllegalArgumentException(
+                        "A dimension must be 0 or more, but the shape is " + Arrays.toString(dims));
             }
             empty |= dim == 0;
         }
         if (!empty) {
             for (long dim : dims) {
                 if (Math.multiplyHigh(product, dim) != 0 || product * dim < 0) {
-                    throw new IllegalArgumentException("The shape " + Arrays.toString(dims) + " has more elements than a long can count");
+                    throw new IllegalArgumentException(
+                            "The shape " + Arrays.toString(dims) + " has more elements than a long can count");
                 }
                 product *= dim;
             }
@@ -79,7 +81,8 @@ public final class Shape {
     public int axis(int axis) {
         if (axis < -dims.length || axis >= dims.length) {
             throw new IllegalArgumentException(
-                    "The axis must be from " + -dims.length + " to " + (dims.length - 1) + " for the shape " + this + ", but is " + axis);
+                    "The axis must be from " + -dims.length + " to " + (dims.length - 1) + " for the shape " + this
+                            + ", but is " + axis);
         }
         return axis < 0 ? axis + dims.length : axis;
     }
@@ -134,7 +137,8 @@ public final class Shape {
             long b = i <= other.rank() ? other.dims[other.rank() - i] : 1;
             if (a != b && a != 1 && b != 1) {
                 throw new IllegalArgumentException(
-                        "The shapes " + this + " and " + other + " do not broadcast: dimension " + -i + " is " + a + " and " + b
+                        "The shapes " + this + " and " + other + " do not broadcast: dimension " + -i + " is " + a
+                                + " and " + b
                                 + ", and neither is 1");
             }
             result[result.length - i] = a == 1 ? b : a;

@@ -10,9 +10,10 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The memory of an array and of all its views, and the variable that orders what happens to it. The engine lets operations begin in an order that makes the events here redundant; they are looked at
- * nevertheless, which tells a device's race detector what the engine has ordered. A stream does not wait for those that are done: one that carries a failure would fail work that has nothing to
- * do with it, and what does was skipped by the engine.
+ * The memory of an array and of all its views, and the variable that orders what happens to it. The engine lets
+ * operations begin in an order that makes the events here redundant; they are looked at nevertheless, which tells a
+ * device's race detector what the engine has ordered. A stream does not wait for those that are done: one that carries
+ * a failure would fail work that has nothing to do with it, and what does was skipped by the engine.
  */
 final class Storage {
     private final Engine engine;
@@ -97,7 +98,10 @@ final class Storage {
         }
     }
 
-    /** The calling thread is about to touch host memory: tells a race detector of what the engine has ordered, and of the access. */
+    /**
+     * The calling thread is about to touch host memory: tells a race detector of what the engine has ordered, and of
+     * the access.
+     */
     void observe(Tensor part, String operation, boolean write) {
         synchronized (this) {
             boolean ordered = written == null || written.isDone();

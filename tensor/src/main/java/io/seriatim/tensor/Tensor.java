@@ -14,8 +14,8 @@ import java.util.Arrays;
 import java.util.Objects;
 
 /**
- * Memory of a device with a type, a shape and a layout. It synchronizes nothing: who shares one between threads or streams orders them. Views share the memory of the tensor that they
- * are made of; closing either closes it for both.
+ * Memory of a device with a type, a shape and a layout. It synchronizes nothing: who shares one between threads or
+ * streams orders them. Views share the memory of the tensor that they are made of; closing either closes it for both.
  */
 public final class Tensor implements AutoCloseable {
     private final Buffer buffer;
@@ -148,8 +148,9 @@ public final class Tensor implements AutoCloseable {
     private static long[] dimsOf(int values, long[] dims) {
         long[] result = dims.length == 0 && values != 1 ? new long[]{values} : dims;
         if (Shape.of(result).size() != values) {
-            throw new IllegalArgumentException("The shape " + Arrays.toString(result) + " has " + Shape.of(result).size()
-                    + " elements, but there are " + values + " values");
+            throw new IllegalArgumentException(
+                    "The shape " + Arrays.toString(result) + " has " + Shape.of(result).size()
+                            + " elements, but there are " + values + " values");
         }
         return result;
     }
@@ -209,7 +210,8 @@ public final class Tensor implements AutoCloseable {
     }
 
     /**
-     * The bytes of the buffer, under the conditions of {@link Buffer#segment()}. The element with all indexes 0 begins at {@link #offset()}.
+     * The bytes of the buffer, under the conditions of {@link Buffer#segment()}. The element with all indexes 0 begins
+     * at {@link #offset()}.
      *
      * @return the whole buffer
      */
@@ -283,10 +285,12 @@ public final class Tensor implements AutoCloseable {
         Shape target = Shape.of(dims);
         if (target.size() != shape().size()) {
             throw new IllegalArgumentException(
-                    shape() + " cannot be reshaped to " + target + ": " + shape().size() + " and " + target.size() + " elements");
+                    shape() + " cannot be reshaped to " + target + ": " + shape().size() + " and " + target.size()
+                            + " elements");
         }
         if (!spec.isRowMajor()) {
-            throw new IllegalArgumentException("Only a row-major tensor can be reshaped, but this is " + spec + ": copy it first");
+            throw new IllegalArgumentException(
+                    "Only a row-major tensor can be reshaped, but this is " + spec + ": copy it first");
         }
         return new Tensor(buffer, offset, TensorSpec.of(dtype(), target));
     }
@@ -300,10 +304,13 @@ public final class Tensor implements AutoCloseable {
      */
     public Tensor transpose(int... axes) {
         int rank = shape().rank();
-        int[] order = axes.length == 0 ? java.util.stream.IntStream.range(0, rank).map(i -> rank - 1 - i).toArray() : axes;
+        int[] order = axes.length == 0
+                ? java.util.stream.IntStream.range(0, rank).map(i -> rank - 1 - i).toArray()
+                : axes;
         if (order.length != rank || Arrays.stream(order).map(shape()::axis).distinct().count() != rank) {
             throw new IllegalArgumentException(
-                    "The axes must be a permutation of the " + rank + " dimensions of " + shape() + ", but are " + Arrays.toString(axes));
+                    "The axes must be a permutation of the " + rank + " dimensions of " + shape() + ", but are "
+                            + Arrays.toString(axes));
         }
         long[] from = spec.strides();
         long[] dims = new long[rank];
@@ -329,12 +336,14 @@ public final class Tensor implements AutoCloseable {
     public Tensor slice(int axis, long from, long to) {
         int at = shape().axis(axis);
         if (from < 0 || to < from || to > shape().dim(at)) {
-            throw new IllegalArgumentException("The slice must be within 0 to " + shape().dim(at) + " of axis " + axis + " of " + shape()
-                    + ", but is " + from + " to " + to);
+            throw new IllegalArgumentException(
+                    "The slice must be within 0 to " + shape().dim(at) + " of axis " + axis + " of " + shape()
+                            + ", but is " + from + " to " + to);
         }
         long[] strides = spec.strides();
         TensorSpec part = new TensorSpec(dtype(), shape().with(at, to - from), Layout.strided(strides));
-        return new Tensor(buffer, part.shape().size() == 0 ? offset : offset + from * strides[at] * dtype().bytes(), part);
+        return new Tensor(buffer, part.shape().size() == 0 ? offset : offset + from * strides[at] * dtype().bytes(),
+                part);
     }
 
     /**
@@ -370,7 +379,8 @@ public final class Tensor implements AutoCloseable {
         if (!shape().broadcast(target).equals(target)) {
             throw new IllegalArgumentException(shape() + " does not expand to " + target);
         }
-        return new Tensor(buffer, offset, new TensorSpec(dtype(), target, Layout.strided(broadcastStrides(spec, target))));
+        return new Tensor(buffer, offset,
+                new TensorSpec(dtype(), target, Layout.strided(broadcastStrides(spec, target))));
     }
 
     /**
@@ -430,13 +440,15 @@ public final class Tensor implements AutoCloseable {
     private long at(long... indexes) {
         if (indexes.length != shape().rank()) {
             throw new IllegalArgumentException(
-                    "The shape " + shape() + " needs " + shape().rank() + " indexes, but has " + Arrays.toString(indexes));
+                    "The shape " + shape() + " needs " + shape().rank() + " indexes, but has "
+                            + Arrays.toString(indexes));
         }
         long[] strides = spec.strides();
         long at = 0;
         for (int i = 0; i < indexes.length; i++) {
             if (indexes[i] < 0 || indexes[i] >= shape().dim(i)) {
-                throw new IndexOutOfBoundsException("The indexes must be within " + shape() + ", but are " + Arrays.toString(indexes));
+                throw new IndexOutOfBoundsException(
+                        "The indexes must be within " + shape() + ", but are " + Arrays.toString(indexes));
             }
             at += indexes[i] * strides[i];
         }
@@ -485,7 +497,8 @@ public final class Tensor implements AutoCloseable {
 
     private int arrayLength() {
         if (shape().size() > Integer.MAX_VALUE - 8) {
-            throw new IllegalArgumentException("An array cannot hold the " + shape().size() + " elements of " + spec + ": take slices");
+            throw new IllegalArgumentException(
+                    "An array cannot hold the " + shape().size() + " elements of " + spec + ": take slices");
         }
         return (int) shape().size();
     }

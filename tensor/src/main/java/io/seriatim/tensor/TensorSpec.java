@@ -14,7 +14,8 @@ import java.util.Objects;
  */
 public record TensorSpec(DType dtype, Shape shape, Layout layout) {
     /**
-     * Checks the parts. Strides that are those of a row-major tensor become {@link Layout#ROW_MAJOR}, so that equal layouts are equal.
+     * Checks the parts. Strides that are those of a row-major tensor become {@link Layout#ROW_MAJOR}, so that equal
+     * layouts are equal.
      *
      * @throws IllegalArgumentException
      *             if there is not one stride for each dimension
@@ -25,7 +26,8 @@ public record TensorSpec(DType dtype, Shape shape, Layout layout) {
         if (layout instanceof Layout.Strided strided) {
             long[] strides = strided.strides();
             if (strides.length != shape.rank()) {
-                throw new IllegalArgumentException("The shape " + shape + " needs " + shape.rank() + " strides, but has " + strides.length);
+                throw new IllegalArgumentException(
+                        "The shape " + shape + " needs " + shape.rank() + " strides, but has " + strides.length);
             }
             if (isRowMajor(shape, strides)) {
                 layout = Layout.ROW_MAJOR;
@@ -92,7 +94,8 @@ public record TensorSpec(DType dtype, Shape shape, Layout layout) {
             case Layout.RowMajor _ -> shape.strides();
             case Layout.Strided strided -> strided.strides();
             case Layout.Opaque opaque ->
-                throw new IllegalStateException("A tensor that is " + opaque + " has no strides: copy it to a row-major one first");
+                throw new IllegalStateException(
+                        "A tensor that is " + opaque + " has no strides: copy it to a row-major one first");
         };
     }
 
@@ -110,7 +113,8 @@ public record TensorSpec(DType dtype, Shape shape, Layout layout) {
         try {
             return Math.multiplyExact(shape.size(), dtype.bytes());
         } catch (ArithmeticException e) {
-            throw new IllegalArgumentException("A tensor of " + dtype + " " + shape + " takes more bytes than a long can count", e);
+            throw new IllegalArgumentException(
+                    "A tensor of " + dtype + " " + shape + " takes more bytes than a long can count", e);
         }
     }
 

@@ -1,5 +1,6 @@
 /**
- * Tensors: memory with a type, a shape and a layout; {@code .npy} and {@code .npz} files; and arrays whose operations are pushed on an engine.
+ * Tensors: memory with a type, a shape and a layout; {@code .npy} and {@code .npz} files; and arrays whose operations
+ * are pushed on an engine.
  */
 @NullMarked
 package io.seriatim.tensor;

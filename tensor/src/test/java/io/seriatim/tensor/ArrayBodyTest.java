@@ -94,7 +94,8 @@ class ArrayBodyTest {
             }
             assertInstanceOf(OperationFailedException.class, engine.failure(var));
             assertArrayEquals(new float[]{1, 1}, read.toArray());
-            host.push("again", List.of(read), List.of(here, there), (_, writes) -> writes.forEach(write -> store(write, 5, 6)));
+            host.push("again", List.of(read), List.of(here, there),
+                    (_, writes) -> writes.forEach(write -> store(write, 5, 6)));
             assertArrayEquals(new float[]{5, 6}, here.toArray());
             assertArrayEquals(new float[]{5, 6}, there.toArray());
         }
@@ -109,10 +110,12 @@ class ArrayBodyTest {
             NDArray foreign = NDArrays.on(other).zeros(4);
             assertSame(other, foreign.engine());
             assertTrue(
-                    String.valueOf(assertThrows(IllegalArgumentException.class, () -> nd.push("mine", List.of(foreign), List.of(a), none))
+                    String.valueOf(assertThrows(IllegalArgumentException.class,
+                            () -> nd.push("mine", List.of(foreign), List.of(a), none))
                             .getMessage()).contains("another engine"));
             assertTrue(String.valueOf(assertThrows(IllegalArgumentException.class,
-                    () -> nd.push("mine", List.of(), List.of(a.slice(0, 0, 3), a.slice(0, 2, 4)), none)).getMessage()).contains("overlap"));
+                    () -> nd.push("mine", List.of(), List.of(a.slice(0, 0, 3), a.slice(0, 2, 4)), none)).getMessage())
+                    .contains("overlap"));
             NDArray closed = nd.zeros(4);
             closed.close();
             assertThrows(IllegalStateException.class, () -> nd.push("mine", List.of(closed), List.of(), none));

@@ -84,8 +84,9 @@ class ConfinedFolderTest {
         assertEquals("3", read(confined, "deep/z"));
         write(confined, "x", "4");
         assertEquals("4", read(confined, root + "/x"));
-        FileAlreadyExistsException there = assertThrows(FileAlreadyExistsException.class, () -> confined.write("x", false, out -> {
-        }));
+        FileAlreadyExistsException there = assertThrows(FileAlreadyExistsException.class,
+                () -> confined.write("x", false, out -> {
+                }));
         assertEquals("x", there.getFile());
         assertThrows(NoSuchFileException.class, () -> read(confined, "nothing"));
         assertThrows(NoSuchFileException.class, () -> read(confined, "no/thing"));
@@ -105,7 +106,8 @@ class ConfinedFolderTest {
             throw new IOException("full");
         }));
         assertEquals("old", read(confined, "x"));
-        assertEquals(List.of(root, root.resolve("x")), everything().stream().filter(each -> each.startsWith(root)).toList());
+        assertEquals(List.of(root, root.resolve("x")),
+                everything().stream().filter(each -> each.startsWith(root)).toList());
     }
 
     static Stream<List<String>> names() {
@@ -113,9 +115,12 @@ class ConfinedFolderTest {
                 List.of("x/", "names no file"),
                 List.of("x/.", "names no file"), List.of("/", "absolute"), List.of("/etc/passwd", "absolute"),
                 List.of("//etc/passwd", "absolute"), List.of("..", "goes up"), List.of("../outside/secret", "goes up"),
-                List.of("a/../../outside/secret", "goes up"), List.of("a/../x", "goes up"), List.of("x\0", "control character"),
-                List.of("x\0/../y", "control character"), List.of("a\nb", "control character"), List.of("\u001bx", "control character"),
-                List.of("C:x", "drive"), List.of("c:/x", "drive"), List.of("C:\\x", "drive"), List.of("a\\..\\b", "backslash"),
+                List.of("a/../../outside/secret", "goes up"), List.of("a/../x", "goes up"),
+                List.of("x\0", "control character"),
+                List.of("x\0/../y", "control character"), List.of("a\nb", "control character"),
+                List.of("\u001bx", "control character"),
+                List.of("C:x", "drive"), List.of("c:/x", "drive"), List.of("C:\\x", "drive"),
+                List.of("a\\..\\b", "backslash"),
                 List.of("\\\\server\\share\\x", "backslash"));
     }
 
@@ -201,16 +206,21 @@ class ConfinedFolderTest {
             Files.createSymbolicLink(inner, outside);
             out.write(1);
         });
-        assertEquals(List.of(outside, outside.resolve("secret")), everything().stream().filter(each -> each.startsWith(outside)).toList());
+        assertEquals(List.of(outside, outside.resolve("secret")),
+                everything().stream().filter(each -> each.startsWith(outside)).toList());
         assertTrue(Files.exists(root.resolve("away/x")), "it is where it was opened");
         confined.write("y", true, out -> Files.createSymbolicLink(root.resolve("z"), outside.resolve("secret")));
         FileSystemException planted = assertThrows(FileSystemException.class,
-                () -> confined.write("w", true, out -> Files.createSymbolicLink(root.resolve("w"), outside.resolve("secret"))));
+                () -> confined.write("w", true,
+                        out -> Files.createSymbolicLink(root.resolve("w"), outside.resolve("secret"))));
         assertTrue(String.valueOf(planted.getReason()).contains("symbolic link"), planted::toString);
         assertEquals("secret", Files.readString(outside.resolve("secret")));
     }
 
-    /** Another process exchanges a folder and a link to the outside as fast as it can. Most accesses fail; none leads out. */
+    /**
+     * Another process exchanges a folder and a link to the outside as fast as it can. Most accesses fail; none leads
+     * out.
+     */
     @Test
     void racesWithLinksLeadNowhere() throws Exception {
         ConfinedFolder confined = confined(true);
@@ -253,7 +263,8 @@ class ConfinedFolderTest {
         exchanging.join();
         assertEquals(800, written + refused);
         assertTrue(links.get() > 0, "links were planted");
-        assertEquals(List.of(outside, outside.resolve("secret")), everything().stream().filter(each -> each.startsWith(outside)).toList());
+        assertEquals(List.of(outside, outside.resolve("secret")),
+                everything().stream().filter(each -> each.startsWith(outside)).toList());
     }
 
     @Test

@@ -7,7 +7,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.stream.Stream;
 
-/** Makes, reads, slices, writes and drops arrays, half of them without closing them. Ends with 1 if the process grows meanwhile. */
+/**
+ * Makes, reads, slices, writes and drops arrays, half of them without closing them. Ends with 1 if the process grows
+ * meanwhile.
+ */
 final class ManyArrays {
     private static final long ALLOWED = 48L << 20;
 
@@ -54,7 +57,8 @@ final class ManyArrays {
             return 0;
         }
         try (Stream<String> lines = Files.lines(status)) {
-            return lines.filter(line -> line.startsWith("VmRSS:")).mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")) << 10)
+            return lines.filter(line -> line.startsWith("VmRSS:"))
+                    .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")) << 10)
                     .findFirst().orElse(0);
         }
     }

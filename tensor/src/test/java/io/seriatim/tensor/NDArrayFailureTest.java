@@ -23,7 +23,8 @@ class NDArrayFailureTest {
 
     @Test
     void eachOperationHasItsOwnFailureWhicheverWorkersLaunch() throws InterruptedException {
-        try (Devices devices = Devices.builder().build(); Engine engine = Engine.builder().workers(Lane.of(SIM.toString()), 4).build()) {
+        try (Devices devices = Devices.builder().build();
+                Engine engine = Engine.builder().workers(Lane.of(SIM.toString()), 4).build()) {
             NDArrays nd = NDArrays.on(engine, devices).at(SIM);
             NDArray table = nd.of(new float[]{1, 2, 3});
             NDArray outside = nd.of(new long[]{0, 3});
@@ -61,7 +62,10 @@ class NDArrayFailureTest {
         }
     }
 
-    /** Memory goes from operation to operation while the device still works on what had it before: the detector must know that all is ordered. */
+    /**
+     * Memory goes from operation to operation while the device still works on what had it before: the detector must
+     * know that all is ordered.
+     */
     @Test
     void memoryIsUsedAgainInOrder() throws InterruptedException {
         try (Devices devices = Devices.builder().build();

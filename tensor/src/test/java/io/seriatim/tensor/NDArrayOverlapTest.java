@@ -29,7 +29,8 @@ class NDArrayOverlapTest {
     }
 
     private static void with(Supplier<Engine> kind, Place place, Body body) throws InterruptedException {
-        try (Devices devices = Devices.builder().sim(SimOptions.DEFAULT.withMemory(64 << 20)).build(); Engine engine = kind.get()) {
+        try (Devices devices = Devices.builder().sim(SimOptions.DEFAULT.withMemory(64 << 20)).build();
+                Engine engine = kind.get()) {
             body.run(NDArrays.on(engine, devices).at(place));
             engine.waitForAll();
         }
@@ -57,7 +58,8 @@ class NDArrayOverlapTest {
             assertArrayEquals(new float[]{8, 16, 32, 64, 128, 256, 512, 1024, 2048}, scaled.toArray(), EXACT);
             NDArray divided = square(nd);
             divided.divideAssign(divided.select(0, 2));
-            assertArrayEquals(new float[]{1 / 64f, 1 / 64f, 1 / 64f, 1 / 8f, 1 / 8f, 1 / 8f, 1, 1, 1}, divided.toArray(), EXACT);
+            assertArrayEquals(new float[]{1 / 64f, 1 / 64f, 1 / 64f, 1 / 8f, 1 / 8f, 1 / 8f, 1, 1, 1},
+                    divided.toArray(), EXACT);
         });
     }
 
@@ -127,7 +129,8 @@ class NDArrayOverlapTest {
             a.into(a.slice(0, 0, 2), indices).topK(2, 0);
             assertArrayEquals(new long[]{9, 7, 7}, a.toLongArray());
             refused(IllegalArgumentException.class, () -> a.into(values).topK(2, 0), "topK", "2 results", "1 array");
-            refused(IllegalArgumentException.class, () -> a.into(values, values).topK(2, 0), "topK", values.var().name(), "overlap");
+            refused(IllegalArgumentException.class, () -> a.into(values, values).topK(2, 0), "topK",
+                    values.var().name(), "overlap");
         }
     }
 
@@ -137,9 +140,12 @@ class NDArrayOverlapTest {
             NDArrays nd = NDArrays.on(engine);
             NDArray a = nd.ones(2, 2);
             NDArray targeted = a.into(nd.ones(2, 2));
-            List<Executable> calls = List.of(() -> targeted.slice(0, 0, 1), targeted::transpose, () -> targeted.select(0, 0),
-                    () -> targeted.reshape(4), () -> targeted.copyTo(Place.CPU), () -> targeted.copyFrom(a), () -> a.copyFrom(targeted),
-                    () -> targeted.fill(1), () -> targeted.addAssign(a), () -> targeted.divideAssign(2), targeted::toArray);
+            List<Executable> calls = List.of(() -> targeted.slice(0, 0, 1), targeted::transpose,
+                    () -> targeted.select(0, 0),
+                    () -> targeted.reshape(4), () -> targeted.copyTo(Place.CPU), () -> targeted.copyFrom(a),
+                    () -> a.copyFrom(targeted),
+                    () -> targeted.fill(1), () -> targeted.addAssign(a), () -> targeted.divideAssign(2),
+                    targeted::toArray);
             for (Executable call : calls) {
                 refused(IllegalStateException.class, call, a.var().name(), "into(...)");
             }
@@ -149,7 +155,8 @@ class NDArrayOverlapTest {
     private static void refused(Class<? extends RuntimeException> type, Executable call, String... parts) {
         RuntimeException e = assertThrows(type, call);
         for (String part : parts) {
-            assertTrue(String.valueOf(e.getMessage()).contains(part), () -> "'" + part + "' is not in: " + e.getMessage());
+            assertTrue(String.valueOf(e.getMessage()).contains(part),
+                    () -> "'" + part + "' is not in: " + e.getMessage());
         }
     }
 }

@@ -33,9 +33,11 @@ class NDArrayTest {
     private static final float EXACT = 0;
 
     static Stream<Arguments> engines() {
-        List<Supplier<Engine>> kinds = List.of(() -> Engine.builder().naive().build(), () -> Engine.builder().pooled(2).build(),
+        List<Supplier<Engine>> kinds = List.of(() -> Engine.builder().naive().build(),
+                () -> Engine.builder().pooled(2).build(),
                 Engine::create, () -> Engine.builder().shuffled(7).build());
-        return kinds.stream().flatMap(kind -> Stream.of(Place.CPU, Place.sim(0)).map(place -> Arguments.of(kind, place)));
+        return kinds.stream()
+                .flatMap(kind -> Stream.of(Place.CPU, Place.sim(0)).map(place -> Arguments.of(kind, place)));
     }
 
     /** What a test does with arrays at a place. */
@@ -44,7 +46,8 @@ class NDArrayTest {
     }
 
     private static void with(Supplier<Engine> kind, Place place, Body body) throws InterruptedException {
-        try (Devices devices = Devices.builder().sim(SimOptions.DEFAULT.withMemory(64 << 20)).build(); Engine engine = kind.get()) {
+        try (Devices devices = Devices.builder().sim(SimOptions.DEFAULT.withMemory(64 << 20)).build();
+                Engine engine = kind.get()) {
             body.run(NDArrays.on(engine, devices).at(place));
             engine.waitForAll();
         }
@@ -148,12 +151,17 @@ class NDArrayTest {
             assertArrayEquals(new float[]{2, 4, 6, 8}, host.toArray(), EXACT);
             assertArrayEquals(new float[]{2, 6, 4, 8}, there.transpose().copyTo(place).toArray(), EXACT);
             IllegalArgumentException e = assertThrows(IllegalArgumentException.class, () -> host.add(there));
-            assertTrue(String.valueOf(e.getMessage()).contains("sim:1") && String.valueOf(e.getMessage()).contains("copyTo"),
+            assertTrue(
+                    String.valueOf(e.getMessage()).contains("sim:1")
+                            && String.valueOf(e.getMessage()).contains("copyTo"),
                     e.getMessage());
         });
     }
 
-    /** Reads by accelerators and writes by the host in turn, by whichever worker comes: the detector must know of all that the engine orders. */
+    /**
+     * Reads by accelerators and writes by the host in turn, by whichever worker comes: the detector must know of all
+     * that the engine orders.
+     */
     @Test
     void devicesReadWhatTheHostWritesInTurn() throws InterruptedException {
         try (Devices devices = Devices.builder().build();
@@ -180,7 +188,9 @@ class NDArrayTest {
             NDArray a = NDArrays.on(one).ones(2);
             NDArray b = NDArrays.on(two).ones(2);
             IllegalArgumentException e = assertThrows(IllegalArgumentException.class, () -> a.add(b));
-            assertTrue(String.valueOf(e.getMessage()).contains(a.var().name()) && String.valueOf(e.getMessage()).contains(b.var().name()),
+            assertTrue(
+                    String.valueOf(e.getMessage()).contains(a.var().name())
+                            && String.valueOf(e.getMessage()).contains(b.var().name()),
                     e.getMessage());
         }
     }
@@ -236,22 +246,30 @@ class NDArrayTest {
             NDArrays nd = NDArrays.on(engine, devices);
             NDArray large = nd.zeros(200_000);
             DeviceMemoryException e = assertThrows(DeviceMemoryException.class, () -> nd.zeros(100_000));
-            assertTrue(String.valueOf(e.getMessage()).contains(large.var().name()) && String.valueOf(e.getMessage()).contains("800,000"),
+            assertTrue(
+                    String.valueOf(e.getMessage()).contains(large.var().name())
+                            && String.valueOf(e.getMessage()).contains("800,000"),
                     e.getMessage());
             assertEquals(0, nd.zeros(10_000).sum().get());
             assertEquals(0, large.sum().get());
         }
     }
 
-    /** Many more arrays than memory holds, closed or only dropped, in a process whose heap does not grow: what grows is native. */
+    /**
+     * Many more arrays than memory holds, closed or only dropped, in a process whose heap does not grow: what grows is
+     * native.
+     */
     @Test
     void manyArraysFitIntoLittleMemory() throws IOException, InterruptedException {
         int count = Boolean.getBoolean("seriatim.full") ? 1_000_000 : 60_000;
-        String classPath = Stream.of(Engine.class, Devices.class, NDArray.class, ManyArrays.class).map(NDArrayTest::placeOf)
+        String classPath = Stream.of(Engine.class, Devices.class, NDArray.class, ManyArrays.class)
+                .map(NDArrayTest::placeOf)
                 .collect(Collectors.joining(File.pathSeparator));
-        List<String> command = List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xms96m", "-Xmx96m",
+        List<String> command = List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xms96m",
+                "-Xmx96m",
                 "-XX:+AlwaysPreTouch", "--enable-native-access=ALL-UNNAMED",
-                "-Dseriatim.cpu.memory=64m", "-Dseriatim.kernels=portable", "-cp", classPath, ManyArrays.class.getName(),
+                "-Dseriatim.cpu.memory=64m", "-Dseriatim.kernels=portable", "-cp", classPath,
+                ManyArrays.class.getName(),
                 String.valueOf(count));
         Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
         String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
@@ -263,7 +281,8 @@ class NDArrayTest {
         String file = type.getName().replace('.', '/') + ".class";
         String url = String.valueOf(type.getResource('/' + file));
         String place = url.substring(0, url.length() - file.length());
-        return Path.of(URI.create(place.startsWith("jar:") ? place.substring("jar:".length(), place.length() - "!/".length()) : place))
+        return Path.of(URI.create(
+                place.startsWith("jar:") ? place.substring("jar:".length(), place.length() - "!/".length()) : place))
                 .toString();
     }
 }

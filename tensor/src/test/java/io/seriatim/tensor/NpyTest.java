@@ -37,7 +37,8 @@ class NpyTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"f4,FLOAT32", "f4_big,FLOAT32", "f8,FLOAT64", "f2,FLOAT16", "i1,INT8", "i2,INT16", "i4_big,INT32", "i8,INT64", "u1,UINT8",
+    @CsvSource({"f4,FLOAT32", "f4_big,FLOAT32", "f8,FLOAT64", "f2,FLOAT16", "i1,INT8", "i2,INT16", "i4_big,INT32",
+            "i8,INT64", "u1,UINT8",
             "b1,BOOL"})
     void readsWhatNumPyWrites(String name, DType dtype) throws IOException, URISyntaxException {
         for (String order : List.of("", "_fortran")) {
@@ -113,10 +114,13 @@ class NpyTest {
             "{'descr': '<c8', 'fortran_order': False, 'shape': (1,), }",
             "{'descr': '|O', 'fortran_order': False, 'shape': (1,), }", "{'descr': '<f4', 'fortran_order': False}",
             "{'descr': '<f4', 'fortran_order': Maybe, 'shape': (1,)}",
-            "{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (1,)}", "__import__('os').system('x')", "",
+            "{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (1,)}", "__import__('os').system('x')",
+            "",
             "{'descr': (1), 'fortran_order': False, 'shape': (1,)}",
-            "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }", "{'descr': '<f4', 'fortran_order': False, 'shape': (0,), }",
-            "{'descr': '<f4', 'fortran_order': False, 'shape': (1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1), }"})
+            "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }",
+            "{'descr': '<f4', 'fortran_order': False, 'shape': (0,), }",
+            "{'descr': '<f4', 'fortran_order': False, 'shape': "
+                    + "(1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1), }"})
     void refusesHostileHeaders(String header) throws IOException {
         Path path = folder.resolve("hostile.npy");
         Files.write(path, file(header, 4));
@@ -125,7 +129,10 @@ class NpyTest {
         assertThrows(FileFormatException.class, () -> Npy.read(new ByteArrayInputStream(file(header, 4))));
     }
 
-    /** Any change gives a tensor or an error that says where; nothing else, and no more memory than the bytes that are there. */
+    /**
+     * Any change gives a tensor or an error that says where; nothing else, and no more memory than the bytes that are
+     * there.
+     */
     @Test
     void survivesMutations() throws IOException {
         ByteArrayOutputStream out = new ByteArrayOutputStream();

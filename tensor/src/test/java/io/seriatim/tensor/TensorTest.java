@@ -22,8 +22,10 @@ class TensorTest {
         assertEquals(1, Shape.SCALAR.size());
         assertEquals(0, Shape.of(1L << 40, 0, 1L << 40).size());
         assertEquals(Shape.of(4, 2, 3), Shape.of(2, 1).broadcast(Shape.of(4, 1, 3)));
-        IllegalArgumentException e = assertThrows(IllegalArgumentException.class, () -> Shape.of(2, 3).broadcast(Shape.of(4)));
-        assertTrue(String.valueOf(e.getMessage()).contains("[2, 3]") && String.valueOf(e.getMessage()).contains("[4]"), e.getMessage());
+        IllegalArgumentException e = assertThrows(IllegalArgumentException.class,
+                () -> Shape.of(2, 3).broadcast(Shape.of(4)));
+        assertTrue(String.valueOf(e.getMessage()).contains("[2, 3]") && String.valueOf(e.getMessage()).contains("[4]"),
+                e.getMessage());
         assertThrows(IllegalArgumentException.class, () -> Shape.of(-1));
         assertThrows(IllegalArgumentException.class, () -> Shape.of(1L << 32, 1L << 31));
         assertThrows(IllegalArgumentException.class, () -> Shape.of(2).dim(1));
@@ -46,7 +48,8 @@ class TensorTest {
         assertThrows(IllegalArgumentException.class, () -> t.slice(1, 2, 5));
         assertThrows(IllegalArgumentException.class, () -> t.transpose(0, 0));
         assertThrows(IndexOutOfBoundsException.class, () -> t.getDouble(3, 0));
-        assertThrows(IndexOutOfBoundsException.class, () -> new Tensor(t.buffer(), 4, TensorSpec.of(DType.FLOAT32, 12)));
+        assertThrows(IndexOutOfBoundsException.class,
+                () -> new Tensor(t.buffer(), 4, TensorSpec.of(DType.FLOAT32, 12)));
     }
 
     @Test
@@ -90,7 +93,8 @@ class TensorTest {
         BigDecimal top = Float.isInfinite(above)
                 ? BigDecimal.valueOf(2).pow(128).multiply(BigDecimal.valueOf(Math.signum(value)))
                 : new BigDecimal(above);
-        int order = new BigDecimal(value).subtract(new BigDecimal(below)).abs().compareTo(top.subtract(new BigDecimal(value)).abs());
+        int order = new BigDecimal(value).subtract(new BigDecimal(below)).abs()
+                .compareTo(top.subtract(new BigDecimal(value)).abs());
         return order < 0 ? below : order > 0 ? above : (low >>> 16 & 1) == 0 ? below : above;
     }
 
@@ -105,7 +109,8 @@ class TensorTest {
                 assertArrayEquals(new float[]{0, 1, 1, 0}, source.toFloatArray());
             }
         }
-        assertArrayEquals(new long[]{-1, 0, -128, 1}, Tensor.of(DType.INT8, new double[]{255, 256, 128, 1.9}).toLongArray());
+        assertArrayEquals(new long[]{-1, 0, -128, 1},
+                Tensor.of(DType.INT8, new double[]{255, 256, 128, 1.9}).toLongArray());
         assertArrayEquals(new long[]{255, 1, 3}, Tensor.of(DType.UINT8, new long[]{-1, 257, 3}).toLongArray());
         assertArrayEquals(new long[]{1, 0, 1}, Tensor.of(DType.BOOL, new double[]{0.5, 0, -3}).toLongArray());
         assertEquals(Double.POSITIVE_INFINITY, Tensor.of(DType.FLOAT16, new double[]{70000}).getDouble());
@@ -129,7 +134,8 @@ class TensorTest {
                         for (int d = 0; d < rank; d++) {
                             expected += index[d] * strides[k][d];
                         }
-                        assertEquals(expected, nest.offset(k, row) + i * nest.rowStride(k), "round " + round + ", seed " + SEED);
+                        assertEquals(expected, nest.offset(k, row) + i * nest.rowStride(k),
+                                "round " + round + ", seed " + SEED);
                     }
                     visited++;
                     for (int d = rank - 1; d >= 0 && ++index[d] == dims[d]; d--) {

@@ -14,8 +14,10 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * The checkpoints of a run: a folder for each, named by the number of steps that were done, with all that outlives a step ({@code variables.pdiparams}, in the order of the names, as PaddlePaddle writes it) and where the
- * training was ({@code state.properties}). A folder is written under another name and moved into place, so one that is there is complete.
+ * The checkpoints of a run: a folder for each, named by the number of steps that were done, with all that outlives a
+ * step ({@code variables.pdiparams}, in the order of the names, as PaddlePaddle writes it) and where the training was
+ * ({@code state.properties}). A folder is written under another name and moved into place, so one that is there is
+ * complete.
  */
 final class Checkpoints {
     private static final String VARIABLES = "variables.pdiparams";
@@ -61,7 +63,8 @@ final class Checkpoints {
             return List.of();
         }
         try (Stream<Path> files = Files.list(folder)) {
-            return files.map(file -> String.valueOf(file.getFileName())).filter(name -> name.matches("\\d{1,18}")).map(Long::valueOf)
+            return files.map(file -> String.valueOf(file.getFileName())).filter(name -> name.matches("\\d{1,18}"))
+                    .map(Long::valueOf)
                     .sorted()
                     .toList();
         }
@@ -70,7 +73,8 @@ final class Checkpoints {
     Path latest() throws IOException {
         List<Long> steps = steps();
         if (steps.isEmpty()) {
-            throw new NoSuchFileException(folder.toString(), null, "there is no checkpoint to resume from: train into a new folder");
+            throw new NoSuchFileException(folder.toString(), null,
+                    "there is no checkpoint to resume from: train into a new folder");
         }
         return of(steps.getLast());
     }

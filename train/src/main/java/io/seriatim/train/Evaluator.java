@@ -14,7 +14,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
 
-/** Judges a model by all examples of a data set: means of what its evaluation program computes for batches, weighted by their sizes. Where a program fixes the size, the examples that fill no batch are left out. */
+/**
+ * Judges a model by all examples of a data set: means of what its evaluation program computes for batches, weighted by
+ * their sizes. Where a program fixes the size, the examples that fill no batch are left out.
+ */
 final class Evaluator implements AutoCloseable {
     private final Model model;
     private final Dataset data;

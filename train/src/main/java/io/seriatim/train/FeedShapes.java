@@ -26,14 +26,16 @@ final class FeedShapes {
     void require(Dataset data, int batch) {
         List<Field> fields = data.fields();
         if (fields.size() != model.feeds().size()) {
-            throw new IllegalArgumentException("Model '" + model.name() + "' is fed " + model.feeds() + ", but the data have the fields "
-                    + fields);
+            throw new IllegalArgumentException(
+                    "Model '" + model.name() + "' is fed " + model.feeds() + ", but the data have the fields "
+                            + fields);
         }
         for (int i = 0; i < fields.size(); i++) {
             VarType.TensorType type = type(model.feeds().get(i));
             if (type != null && !fits(type, fields.get(i), batch)) {
                 throw new IllegalArgumentException("Variable '" + model.feeds().get(i) + "' must be fed " + type
-                        + " (-1 matches any), but is given " + fields.get(i).dtype() + " of the shape " + fields.get(i).shape()
+                        + " (-1 matches any), but is given " + fields.get(i).dtype() + " of the shape "
+                        + fields.get(i).shape()
                         + " for each of " + batch + " examples");
             }
         }
@@ -41,7 +43,8 @@ final class FeedShapes {
 
     private static boolean fits(VarType.TensorType type, Field field, int batch) {
         List<Long> dims = type.dims();
-        boolean fits = type.dtype() == field.dtype() && dims.size() == field.shape().rank() + 1 && fits(dims.getFirst(), batch);
+        boolean fits = type.dtype() == field.dtype() && dims.size() == field.shape().rank() + 1
+                && fits(dims.getFirst(), batch);
         for (int i = 1; fits && i < dims.size(); i++) {
             fits = fits(dims.get(i), field.shape().dim(i - 1));
         }

@@ -34,7 +34,8 @@ import java.util.Map;
  *            how many of them an example has, from 1
  */
 public record Model(String name, Program main, Program startup, Program evaluation, List<String> feeds, String loss,
-        Map<String, String> metrics, Map<String, Schedule> schedules, List<String> inputs, List<String> outputs, String unit,
+        Map<String, String> metrics, Map<String, Schedule> schedules, List<String> inputs, List<String> outputs,
+        String unit,
         int unitsPerExample) {
     /** Copies lists and maps. */
     public Model {

@@ -9,8 +9,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds the operation that was the first to compute NaN or an infinite value. Since a training can be repeated to the bit, it is repeated from the newest checkpoint, without touching the variables that have
- * failed, and its last steps are run with every result looked at.
+ * Finds the operation that was the first to compute NaN or an infinite value. Since a training can be repeated to the
+ * bit, it is repeated from the newest checkpoint, without touching the variables that have failed, and its last steps
+ * are run with every result looked at.
  */
 final class NonFiniteLocator {
     /** The loss shows what an update may have done in the step before. */
@@ -25,13 +26,16 @@ final class NonFiniteLocator {
     }
 
     NotFiniteException search(double loss) throws IOException {
-        String what = "The loss of step " + (failed.step() + 1) + " is " + (Double.isNaN(loss) ? "NaN" : "infinite") + ". ";
+        String what = "The loss of step " + (failed.step() + 1) + " is " + (Double.isNaN(loss) ? "NaN" : "infinite")
+                + ". ";
         String advice = " Take a smaller learning rate, clip gradients, or look at the data";
         Found found = repeat();
         return found == null
-                ? new NotFiniteException(what + "No operation of the last " + LOOKED_AT + " steps computed such a value from finite ones."
+                ? new NotFiniteException(what + "No operation of the last " + LOOKED_AT
+                        + " steps computed such a value from finite ones."
                         + advice, null)
-                : new NotFiniteException(what + "The first such value came in step " + found.step + ": " + found.failure.getMessage() + "."
+                : new NotFiniteException(what + "The first such value came in step " + found.step + ": "
+                        + found.failure.getMessage() + "."
                         + advice, found.failure);
     }
 

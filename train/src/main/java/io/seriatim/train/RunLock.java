@@ -15,11 +15,14 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The right to write into the folder of a run. The operating system holds it, so it ends with the process, however that ends: the file {@value #FILE} stays in the folder, and keeps no one out by being there.
+ * The right to write into the folder of a run. The operating system holds it, so it ends with the process, however that
+ * ends: the file {@value #FILE} stays in the folder, and keeps no one out by being there.
  *
  * <p>
- * A POSIX system gives a process's lock up when the process closes <i>any</i> descriptor of the file. So this process opens the file only while it does not hold the lock, which {@link #HELD} says. The file is never removed: another
- * process may have opened it and be about to lock it, and would then hold the lock of a file that the next one does not find.
+ * A POSIX system gives a process's lock up when the process closes <i>any</i> descriptor of the file. So this process
+ * opens the file only while it does not hold the lock, which {@link #HELD} says. The file is never removed: another
+ * process may have opened it and be about to lock it, and would then hold the lock of a file that the next one does not
+ * find.
  */
 public final class RunLock implements AutoCloseable {
     private static final String FILE = "run.lock";
@@ -107,13 +110,16 @@ public final class RunLock implements AutoCloseable {
             return lock != null;
         } catch (IOException e) {
             throw new IOException("The file " + folder.resolve(FILE) + " cannot be locked (" + e.getMessage()
-                    + "), which keeps two trainings from one folder: train into a folder of a file system that has locks", e);
+                    + "), which keeps two trainings from one folder: train into a folder of a file system that has "
+                    + "locks",
+                    e);
         }
     }
 
     private RunInUseException inUse(String holder) {
         return new RunInUseException(
-                "The folder " + folder + " is in use by " + holder + ": wait until that training has ended, or train into another folder");
+                "The folder " + folder + " is in use by " + holder
+                        + ": wait until that training has ended, or train into another folder");
     }
 
     private static String holder(FileChannel channel) {
@@ -137,7 +143,9 @@ public final class RunLock implements AutoCloseable {
     private static String host() {
         Path kernels = Path.of("/proc/sys/kernel/hostname");
         try {
-            String name = Files.isReadable(kernels) ? Files.readString(kernels).strip() : InetAddress.getLocalHost().getHostName();
+            String name = Files.isReadable(kernels)
+                    ? Files.readString(kernels).strip()
+                    : InetAddress.getLocalHost().getHostName();
             return name.isEmpty() ? "unknown" : name;
         } catch (IOException e) {
             return "unknown";

@@ -19,7 +19,10 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Trains a scope's variables step by step. The step of a number is the same whoever runs it: rates and random numbers follow from it. */
+/**
+ * Trains a scope's variables step by step. The step of a number is the same whoever runs it: rates and random numbers
+ * follow from it.
+ */
 final class Steps implements AutoCloseable {
     /** What a step computed. */
     record Outcome(double loss, Map<String, Double> metrics) {
@@ -36,7 +39,8 @@ final class Steps implements AutoCloseable {
     private final Map<String, Tensor> rates = new LinkedHashMap<>();
     private long step;
 
-    Steps(Model model, TrainingOptions options, Scope scope, long step, boolean nanCheck, @Nullable RunRecorder recorder) {
+    Steps(Model model, TrainingOptions options, Scope scope, long step, boolean nanCheck,
+            @Nullable RunRecorder recorder) {
         this.model = model;
         this.scope = scope;
         this.step = step;
@@ -47,9 +51,11 @@ final class Steps implements AutoCloseable {
             loss = model.loss();
             metrics.putAll(model.metrics());
         } else {
-            DataParallel made = DataParallel.of(program, model.startup(), model.feeds(), model.loss(), wanted, options.places());
+            DataParallel made = DataParallel.of(program, model.startup(), model.feeds(), model.loss(), wanted,
+                    options.places());
             loss = made.loss();
-            model.metrics().forEach((name, variable) -> metrics.put(name, made.fetches().get(wanted.indexOf(variable))));
+            model.metrics()
+                    .forEach((name, variable) -> metrics.put(name, made.fetches().get(wanted.indexOf(variable))));
             parallel = made;
         }
         Executor.Builder builder = options.executor().firstRun(step);

@@ -3,7 +3,10 @@ package io.seriatim.train;
 import java.io.IOException;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** Asks a training to end after its step, from any thread: a signal handler, a service that is being shut down. It also knows when files are being written, so that a process is not ended in the middle of one. */
+/**
+ * Asks a training to end after its step, from any thread: a signal handler, a service that is being shut down. It also
+ * knows when files are being written, so that a process is not ended in the middle of one.
+ */
 public final class StopSignal {
     private final ReentrantLock writing = new ReentrantLock();
     private volatile boolean requested;

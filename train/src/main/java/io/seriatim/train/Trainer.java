@@ -14,7 +14,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Trains a model: a plan of its program is run for each batch, batches are read ahead, the model is judged at the end of each epoch, and what is needed to go on is kept in checkpoints.
+ * Trains a model: a plan of its program is run for each batch, batches are read ahead, the model is judged at the end
+ * of each epoch, and what is needed to go on is kept in checkpoints.
  *
  * <pre>{@code
  * Trainer trainer = Trainer.of(model, split).batch(64).epochs(5).listener(progress).folder(Path.of("runs/digits")).build();
@@ -23,7 +24,8 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  *
  * <p>
- * A training is a function of model, data, seed, batch and steps: neither threads nor prefetching nor interruptions change a bit of its result.
+ * A training is a function of model, data, seed, batch and steps: neither threads nor prefetching nor interruptions
+ * change a bit of its result.
  */
 public final class Trainer {
     private final Training training;
@@ -187,7 +189,8 @@ public final class Trainer {
         }
 
         /**
-         * Where checkpoints are kept: in its folder {@code checkpoints}, one named by the number of steps for each of the newest and the best.
+         * Where checkpoints are kept: in its folder {@code checkpoints}, one named by the number of steps for each of
+         * the newest and the best.
          *
          * @param run
          *            is made; without, there are no checkpoints
@@ -199,7 +202,8 @@ public final class Trainer {
         }
 
         /**
-         * Uses the caller's lock of the folder, which the caller closes. Without, the training takes one for its own time.
+         * Uses the caller's lock of the folder, which the caller closes. Without, the training takes one for its own
+         * time.
          *
          * @param value
          *            is acquired before anything is read from the folder or written into it, if it has not been yet
@@ -273,7 +277,8 @@ public final class Trainer {
          *
          * @return for one training
          * @throws IllegalArgumentException
-         *             if the data have other fields than the model is fed, or fewer examples than a batch, or a batch cannot be split evenly among the places
+         *             if the data have other fields than the model is fed, or fewer examples than a batch, or a batch
+         *             cannot be split evenly among the places
          * @throws io.seriatim.graph.FilesNotAllowedException
          *             if a program of the model reads or writes files that are not allowed
          * @throws io.seriatim.device.DeviceNotFoundException
@@ -285,15 +290,18 @@ public final class Trainer {
 
         private static long atLeast(String name, long least, long value) {
             if (value < least) {
-                throw new IllegalArgumentException("'" + name + "' of a training must be at least " + least + ", but is " + value);
+                throw new IllegalArgumentException(
+                        "'" + name + "' of a training must be at least " + least + ", but is " + value);
             }
             return value;
         }
     }
 
     private Trainer(Builder builder) {
-        TrainingOptions options = new TrainingOptions(builder.batch, builder.epochs, builder.steps, builder.seed, builder.places,
-                builder.threads, builder.evaluateEvery, builder.checkpointEvery, builder.patience, builder.folder, builder.resume,
+        TrainingOptions options = new TrainingOptions(builder.batch, builder.epochs, builder.steps, builder.seed,
+                builder.places,
+                builder.threads, builder.evaluateEvery, builder.checkpointEvery, builder.patience, builder.folder,
+                builder.resume,
                 builder.files);
         training = new Training(builder.model, builder.data, options, builder.listeners, builder.stop, builder.recorder,
                 options.folder() == null ? null : Checkpoints.in(options.folder()));
@@ -347,8 +355,9 @@ public final class Trainer {
     }
 
     /**
-     * Trains. Afterwards the variables are those of the evaluation with the smallest loss, if there are checkpoints, else those of the last step. Checkpoints are read and plans made before listeners are told that it has begun: what
-     * fails before that has changed nothing.
+     * Trains. Afterwards the variables are those of the evaluation with the smallest loss, if there are checkpoints,
+     * else those of the last step. Checkpoints are read and plans made before listeners are told that it has begun:
+     * what fails before that has changed nothing.
      *
      * @return what came of it
      * @throws NotFiniteException
@@ -358,7 +367,8 @@ public final class Trainer {
      * @throws RunInUseException
      *             if another training writes into the folder
      * @throws IOException
-     *             if data cannot be read, or checkpoints cannot be read or written; the checkpoints that were there are still there
+     *             if data cannot be read, or checkpoints cannot be read or written; the checkpoints that were there are
+     *             still there
      */
     public Result run() throws IOException {
         try {
@@ -366,7 +376,9 @@ public final class Trainer {
             if (training.options().resume()) {
                 acquireLock();
             }
-            TrainingState from = training.options().resume() ? training.resume(scope, fingerprint) : training.begin(scope, fingerprint);
+            TrainingState from = training.options().resume()
+                    ? training.resume(scope, fingerprint)
+                    : training.begin(scope, fingerprint);
             Result result = new TrainingLoop(training, scope, from, this::acquireLock).run();
             training.tell(listener -> listener.ended(result.end(), result.step()));
             return result;
@@ -384,7 +396,8 @@ public final class Trainer {
     }
 
     /**
-     * Tells the data apart from others of the same size and kind: see {@link io.seriatim.train.data.Fingerprint}. Checkpoints have it, and are resumed with no other data.
+     * Tells the data apart from others of the same size and kind: see {@link io.seriatim.train.data.Fingerprint}.
+     * Checkpoints have it, and are resumed with no other data.
      *
      * @return empty until listeners are told that the training has begun, and without a folder
      */

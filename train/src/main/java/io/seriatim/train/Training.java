@@ -38,20 +38,23 @@ record Training(Model model, Split data, TrainingOptions options, List<TrainingL
             options.files().check(program);
         }
         if (data.training().size() < options.batch()) {
-            throw new IllegalArgumentException("A batch of " + options.batch() + " is larger than all " + data.training().size()
-                    + " training examples: take smaller batches");
+            throw new IllegalArgumentException(
+                    "A batch of " + options.batch() + " is larger than all " + data.training().size()
+                            + " training examples: take smaller batches");
         }
         // A device that is missing is told of before anything is written.
         options.places().forEach(Devices.system()::get);
         if (options.batch() % options.places().size() != 0) {
-            throw new IllegalArgumentException("A batch of " + options.batch() + " cannot be split evenly among " + options.places().size()
-                    + " places: take a multiple");
+            throw new IllegalArgumentException(
+                    "A batch of " + options.batch() + " cannot be split evenly among " + options.places().size()
+                            + " places: take a multiple");
         }
         FeedShapes shapes = new FeedShapes(model);
         shapes.require(data.training(), options.batch());
         if (shapes.isFixed() && data.validation().size() < options.batch()) {
             throw new IllegalArgumentException("Model '" + model.name() + "' takes batches of " + options.batch()
-                    + " examples and no others, but there are only " + data.validation().size() + " for validation: give more");
+                    + " examples and no others, but there are only " + data.validation().size()
+                    + " for validation: give more");
         }
     }
 
@@ -96,7 +99,8 @@ record Training(Model model, Split data, TrainingOptions options, List<TrainingL
     }
 
     private TrainingState beginning(String fingerprint) {
-        return TrainingState.begin(ProgramFiles.hash(model.main()), options.seed(), options.batch(), data.training().size(), fingerprint);
+        return TrainingState.begin(ProgramFiles.hash(model.main()), options.seed(), options.batch(),
+                data.training().size(), fingerprint);
     }
 
     /** Sets the variables of a scope to those of the newest checkpoint. */
@@ -115,23 +119,32 @@ record Training(Model model, Split data, TrainingOptions options, List<TrainingL
                     + "': resume with the model and settings that it was begun with");
         }
         if (wanted.seed() != there.seed() || wanted.batch() != there.batch()) {
-            throw new IllegalArgumentException(checkpoint + " is of a training with seed " + there.seed() + " and batches of "
-                    + there.batch() + ", not with seed " + wanted.seed() + " and batches of " + wanted.batch()
-                    + ": resume with the same");
+            throw new IllegalArgumentException(
+                    checkpoint + " is of a training with seed " + there.seed() + " and batches of "
+                            + there.batch() + ", not with seed " + wanted.seed() + " and batches of " + wanted.batch()
+                            + ": resume with the same");
         }
         if (wanted.examples() != there.examples()) {
-            throw new IllegalArgumentException(checkpoint + " is of a training on " + there.examples() + " examples, but there are "
-                    + wanted.examples() + " now: resume with the same data");
+            throw new IllegalArgumentException(
+                    checkpoint + " is of a training on " + there.examples() + " examples, but there are "
+                            + wanted.examples() + " now: resume with the same data");
         }
         if (!there.data().isEmpty() && !wanted.data().equals(there.data())) {
-            throw new IllegalArgumentException(checkpoint + " is of a training on other data of the same size (fingerprint "
-                    + there.data() + ", now " + wanted.data() + "): resume with the same data, or train into a new folder");
+            throw new IllegalArgumentException(
+                    checkpoint + " is of a training on other data of the same size (fingerprint "
+                            + there.data() + ", now " + wanted.data()
+                            + "): resume with the same data, or train into a new folder");
         }
     }
 
-    /** Sets the variables of a scope to a state from which later ones can be reached again: that of the newest checkpoint, or the begin. */
+    /**
+     * Sets the variables of a scope to a state from which later ones can be reached again: that of the newest
+     * checkpoint, or the begin.
+     */
     TrainingState rewind(Scope scope, String fingerprint) throws IOException {
-        return checkpoints == null || checkpoints.steps().isEmpty() ? begin(scope, fingerprint) : resume(scope, fingerprint);
+        return checkpoints == null || checkpoints.steps().isEmpty()
+                ? begin(scope, fingerprint)
+                : resume(scope, fingerprint);
     }
 
     TrainingListener.Begun begun(TrainingState from, Scope scope) {
@@ -139,7 +152,8 @@ record Training(Model model, Split data, TrainingOptions options, List<TrainingL
         for (VarDesc parameter : model.main().parameters()) {
             parameters += scope.get(parameter.name()).shape().size();
         }
-        return new TrainingListener.Begun(model.name(), options.placeNames(), options.threads(), options.batch(), from.step(), steps(),
+        return new TrainingListener.Begun(model.name(), options.placeNames(), options.threads(), options.batch(),
+                from.step(), steps(),
                 options.epochs(), parameters, data.training().size(), model.unit());
     }
 }

@@ -4,7 +4,10 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Map;
 
-/** Is told what happens in a training, in the thread that trains, in order. What it throws ends the training after the step. */
+/**
+ * Is told what happens in a training, in the thread that trains, in order. What it throws ends the training after the
+ * step.
+ */
 public interface TrainingListener {
     /**
      * What is about to happen.
@@ -30,7 +33,8 @@ public interface TrainingListener {
      * @param unit
      *            what throughput counts, such as {@code tokens}
      */
-    record Begun(String model, String place, int threads, int batch, long firstStep, long steps, int epochs, long parameters,
+    record Begun(String model, String place, int threads, int batch, long firstStep, long steps, int epochs,
+            long parameters,
             int examples, String unit) {
     }
 
@@ -52,7 +56,8 @@ public interface TrainingListener {
      * @param units
      *            it has trained, such as tokens
      */
-    record Step(long step, int epoch, double loss, Map<String, Double> metrics, double rate, double seconds, long units) {
+    record Step(long step, int epoch, double loss, Map<String, Double> metrics, double rate, double seconds,
+            long units) {
     }
 
     /**

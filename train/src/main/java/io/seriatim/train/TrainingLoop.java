@@ -81,7 +81,9 @@ final class TrainingLoop {
         List<Tensor> batch = reader.next();
         Steps.Outcome outcome;
         try {
-            outcome = state.step() == Math.min(begin.step() + RECORDED, steps - 1) ? recorded(plan, batch) : plan.run(batch);
+            outcome = state.step() == Math.min(begin.step() + RECORDED, steps - 1)
+                    ? recorded(plan, batch)
+                    : plan.run(batch);
         } finally {
             batch.forEach(Tensor::close);
         }
@@ -91,8 +93,9 @@ final class TrainingLoop {
             throw new NonFiniteLocator(training, state).search(outcome.loss());
         }
         state = state.stepped(perEpoch);
-        training.tell(listener -> listener.step(new Step(state.step(), epoch, outcome.loss(), outcome.metrics(), rate, seconds,
-                (long) options.batch() * training.model().unitsPerExample())));
+        training.tell(listener -> listener
+                .step(new Step(state.step(), epoch, outcome.loss(), outcome.metrics(), rate, seconds,
+                        (long) options.batch() * training.model().unitsPerExample())));
     }
 
     private Steps.Outcome recorded(Steps plan, List<Tensor> batch) {
@@ -136,8 +139,9 @@ final class TrainingLoop {
         int epoch = state.batchOfEpoch() == 0 ? state.epoch() : state.epoch() + 1;
         state = state.evaluated(outcome.loss());
         double seconds = (System.nanoTime() - started) / 1e9;
-        training.tell(listener -> listener.evaluated(new Evaluation(state.step(), epoch, outcome.loss(), outcome.metrics(), state.isBest(),
-                seconds)));
+        training.tell(listener -> listener
+                .evaluated(new Evaluation(state.step(), epoch, outcome.loss(), outcome.metrics(), state.isBest(),
+                        seconds)));
     }
 
     private void checkpoint() throws IOException {

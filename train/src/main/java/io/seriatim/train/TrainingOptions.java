@@ -24,7 +24,8 @@ import org.jspecify.annotations.Nullable;
  * @param files
  *            that operations of the programs may read and write
  */
-record TrainingOptions(int batch, int epochs, long steps, long seed, List<Place> places, int threads, long evaluateEvery,
+record TrainingOptions(int batch, int epochs, long steps, long seed, List<Place> places, int threads,
+        long evaluateEvery,
         long checkpointEvery, int patience, @Nullable Path folder, boolean resume, AllowedFiles files) {
     Executor.Builder executor() {
         return Executor.builder().place(places.getFirst()).threads(threads).files(files);

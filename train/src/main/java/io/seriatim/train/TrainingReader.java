@@ -13,7 +13,8 @@ final class TrainingReader implements AutoCloseable {
     private final Reader reader;
 
     TrainingReader(Dataset data, TrainingState from) {
-        reader = Reader.of(Batches.of(data, from.batch(), from.seed()).endless().from(from.epoch(), Math.toIntExact(from.batchOfEpoch())));
+        reader = Reader.of(Batches.of(data, from.batch(), from.seed()).endless().from(from.epoch(),
+                Math.toIntExact(from.batchOfEpoch())));
     }
 
     /** The next batch, which belongs to the caller. */

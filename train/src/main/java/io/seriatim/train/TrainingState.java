@@ -13,7 +13,8 @@ import java.util.Map;
 import java.util.function.Function;
 
 /**
- * Where a training is, besides what the program keeps in variables. The reader's state and the random state follow from it: batches from seed, epoch and batch, random numbers from seed and step.
+ * Where a training is, besides what the program keeps in variables. The reader's state and the random state follow from
+ * it: batches from seed, epoch and batch, random numbers from seed and step.
  *
  * @param program
  *            hash of the program that is trained
@@ -38,7 +39,8 @@ import java.util.function.Function;
  * @param since
  *            evaluations after the best one
  */
-record TrainingState(long program, long seed, int batch, int examples, String data, long step, int epoch, long batchOfEpoch, long bestStep,
+record TrainingState(long program, long seed, int batch, int examples, String data, long step, int epoch,
+        long batchOfEpoch, long bestStep,
         double bestLoss, int since) {
     private static final int VERSION = 1;
 
@@ -48,7 +50,8 @@ record TrainingState(long program, long seed, int batch, int examples, String da
 
     TrainingState stepped(long batchesOfEpoch) {
         boolean last = batchOfEpoch + 1 == batchesOfEpoch;
-        return new TrainingState(program, seed, batch, examples, data, step + 1, last ? epoch + 1 : epoch, last ? 0 : batchOfEpoch + 1,
+        return new TrainingState(program, seed, batch, examples, data, step + 1, last ? epoch + 1 : epoch,
+                last ? 0 : batchOfEpoch + 1,
                 bestStep,
                 bestLoss,
                 since);
@@ -57,7 +60,8 @@ record TrainingState(long program, long seed, int batch, int examples, String da
     TrainingState evaluated(double loss) {
         return loss < bestLoss
                 ? new TrainingState(program, seed, batch, examples, data, step, epoch, batchOfEpoch, step, loss, 0)
-                : new TrainingState(program, seed, batch, examples, data, step, epoch, batchOfEpoch, bestStep, bestLoss, since + 1);
+                : new TrainingState(program, seed, batch, examples, data, step, epoch, batchOfEpoch, bestStep, bestLoss,
+                        since + 1);
     }
 
     /** Whether nothing was computed since the best evaluation. */
@@ -97,9 +101,11 @@ record TrainingState(long program, long seed, int batch, int examples, String da
         Parser parser = new Parser(file, lines);
         int version = parser.number("version", Integer::parseInt);
         if (version != VERSION) {
-            throw parser.wrong("version", Integer.toString(version), "is not " + VERSION + ", which this version of Seriatim writes");
+            throw parser.wrong("version", Integer.toString(version),
+                    "is not " + VERSION + ", which this version of Seriatim writes");
         }
-        return new TrainingState(parser.number("program", text -> Long.parseUnsignedLong(text, 16)), parser.number("seed", Long::parseLong),
+        return new TrainingState(parser.number("program", text -> Long.parseUnsignedLong(text, 16)),
+                parser.number("seed", Long::parseLong),
                 parser.number("batch", Integer::parseInt), parser.number("examples", Integer::parseInt),
                 // Earlier versions did not write it.
                 lines.getOrDefault("data", ""),
@@ -131,7 +137,8 @@ record TrainingState(long program, long seed, int batch, int examples, String da
 
         FileFormatException wrong(String name, String text, String what) {
             return new FileFormatException(file.toString(),
-                    String.format(Locale.ROOT, "'%s'%s %s: resume from another checkpoint", name, text.isEmpty() ? "" : " " + text, what));
+                    String.format(Locale.ROOT, "'%s'%s %s: resume from another checkpoint", name,
+                            text.isEmpty() ? "" : " " + text, what));
         }
     }
 }

@@ -1,4 +1,7 @@
-/** The training loop: {@link io.seriatim.train.Trainer} runs a {@link io.seriatim.train.Model} over data, tells listeners, and keeps checkpoints. */
+/**
+ * The training loop: {@link io.seriatim.train.Trainer} runs a {@link io.seriatim.train.Model} over data, tells
+ * listeners, and keeps checkpoints.
+ */
 @NullMarked
 package io.seriatim.train;
 

@@ -30,7 +30,8 @@ class RunLockTest {
             first.acquire();
             RunInUseException refused = assertThrows(RunInUseException.class, second::acquire);
             assertTrue(String.valueOf(refused.getMessage()).startsWith(
-                    "The folder " + run + " is in use by process " + ProcessHandle.current().pid() + " on host "), refused::getMessage);
+                    "The folder " + run + " is in use by process " + ProcessHandle.current().pid() + " on host "),
+                    refused::getMessage);
             first.close();
             second.acquire();
             assertThrows(RunInUseException.class, first::acquire);

@@ -34,8 +34,9 @@ import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 
 /**
- * Long runs: memory after many steps and calls is that after the first thousand, and so are results. How long steps and calls take is printed, not asserted. With {@code -Pfull} the runs are as long as one would
- * leave a service alone: 100,000 steps, a million calls.
+ * Long runs: memory after many steps and calls is that after the first thousand, and so are results. How long steps and
+ * calls take is printed, not asserted. With {@code -Pfull} the runs are as long as one would leave a service alone:
+ * 100,000 steps, a million calls.
  */
 class SoakTest {
     private static final boolean FULL = Boolean.getBoolean("seriatim.full");
@@ -96,7 +97,10 @@ class SoakTest {
             return new Usage(residentNow(), heap, Devices.system().get(Place.CPU).memory().used());
         }
 
-        /** Collects, and waits until what that has found is known: the references of one collection are announced before those of the next. */
+        /**
+         * Collects, and waits until what that has found is known: the references of one collection are announced before
+         * those of the next.
+         */
         private static void collect() {
             ReferenceQueue<Object> found = new ReferenceQueue<>();
             WeakReference<Object> garbage = new WeakReference<>(new Object(), found);
@@ -118,14 +122,17 @@ class SoakTest {
         }
 
         /**
-         * The kinds of memory that are counted exactly must not grow. What the system counts depends on the JVM's own threads, so it is only printed.
+         * The kinds of memory that are counted exactly must not grow. What the system counts depends on the JVM's own
+         * threads, so it is only printed.
          *
          * @param frames
          *            what may be there in addition: the temporaries of runs, if more of them overlap than before
          */
         void requireNoMoreThan(Usage before, long frames) {
-            assertTrue(device <= before.device + frames, "device memory grew from " + before.device + " to " + device + " bytes");
-            assertTrue(heap <= before.heap * 1.05 + (1 << 20), "the heap grew from " + before.heap + " to " + heap + " bytes");
+            assertTrue(device <= before.device + frames,
+                    "device memory grew from " + before.device + " to " + device + " bytes");
+            assertTrue(heap <= before.heap * 1.05 + (1 << 20),
+                    "the heap grew from " + before.heap + " to " + heap + " bytes");
         }
     }
 
@@ -170,8 +177,10 @@ class SoakTest {
         print("%,d steps of mlp: median step %.3f ms after the first thousand, %.3f ms in the last (ratio %.3f)", steps,
                 1e3 * median(early),
                 1e3 * median(late), median(late) / median(early));
-        print("resident memory %.1f MiB after the first thousand, %.1f MiB at the end (ratio %.3f); heap %.1f and %.1f MiB",
-                begin.resident / 1048576.0, end.resident / 1048576.0, (double) end.resident / begin.resident, begin.heap / 1048576.0,
+        print("resident memory %.1f MiB after the first thousand, %.1f MiB at the end (ratio %.3f); heap %.1f and "
+                + "%.1f MiB",
+                begin.resident / 1048576.0, end.resident / 1048576.0, (double) end.resident / begin.resident,
+                begin.heap / 1048576.0,
                 end.heap / 1048576.0);
         // A batch more or less has been read ahead, or is still held by the thread that reads.
         end.requireNoMoreThan(begin, end.device == begin.device + BATCH * Noise.BYTES ? BATCH * Noise.BYTES : 0);
@@ -184,7 +193,8 @@ class SoakTest {
         Noise data = new Noise(64, 3);
         Mlp mlp = new Mlp(data.fields().get(0), data.fields().get(1), Noise.CLASSES);
         Model model = mlp.build(mlp.recipe(), 1);
-        try (Executor executor = Executor.on(Place.CPU); ExecutorService threads = Executors.newFixedThreadPool(THREADS)) {
+        try (Executor executor = Executor.on(Place.CPU);
+                ExecutorService threads = Executors.newFixedThreadPool(THREADS)) {
             executor.run(model.startup().copy().randomSeed(9));
             String logits = model.outputs().getFirst();
             Plan plan = executor.compile(model.evaluation().prune(List.of("x"), List.of(logits)), Executor.feeds("x"),
@@ -200,7 +210,8 @@ class SoakTest {
             serve(threads, plan, logits, inputs, expected, calls - 2 * (calls / 20));
             double late = serve(threads, plan, logits, inputs, expected, Math.max(WARM, calls / 20));
             Usage end = Usage.now();
-            print("%,d calls of one plan from %d threads: %.2f µs a call at first, %.2f µs at the end (ratio %.3f)", calls, THREADS, early,
+            print("%,d calls of one plan from %d threads: %.2f µs a call at first, %.2f µs at the end (ratio %.3f)",
+                    calls, THREADS, early,
                     late, late / early);
             print("resident memory %.1f MiB after the first, %.1f MiB at the end (ratio %.3f); heap %.1f and %.1f MiB",
                     begin.resident / 1048576.0, end.resident / 1048576.0, (double) end.resident / begin.resident,
@@ -211,7 +222,8 @@ class SoakTest {
     }
 
     /** Microseconds from call to call. */
-    private static double serve(ExecutorService threads, Plan plan, String fetch, List<Tensor> inputs, List<float[]> expected, int calls)
+    private static double serve(ExecutorService threads, Plan plan, String fetch, List<Tensor> inputs,
+            List<float[]> expected, int calls)
             throws ExecutionException, InterruptedException {
         long started = System.nanoTime();
         List<Future<Integer>> served = new ArrayList<>();

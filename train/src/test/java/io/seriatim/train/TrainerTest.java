@@ -85,7 +85,8 @@ class TrainerTest {
             return Outputs.of("loss", loss, "accuracy", accuracy, "logits", logits);
         });
         return new Model("spirals", network.main(), network.startup(), evaluation.getFirst(), List.of("x", "y"),
-                network.outputs().get("loss").name(), Map.of("accuracy", network.outputs().get("accuracy").name()), network.schedules(),
+                network.outputs().get("loss").name(), Map.of("accuracy", network.outputs().get("accuracy").name()),
+                network.schedules(),
                 List.of("x"), List.of(network.outputs().get("logits").name()), "points", 1);
     }
 
@@ -125,7 +126,8 @@ class TrainerTest {
         assertEquals(30, log.evaluations.size());
         assertTrue(log.losses.getFirst() > 0.9, "loss at the start " + log.losses.getFirst());
         assertTrue(result.bestLoss() < 0.4, "best validation loss " + result.bestLoss());
-        assertEquals(log.evaluations.stream().mapToDouble(TrainingListener.Evaluation::loss).min().orElseThrow(), result.bestLoss());
+        assertEquals(log.evaluations.stream().mapToDouble(TrainingListener.Evaluation::loss).min().orElseThrow(),
+                result.bestLoss());
     }
 
     @Test
@@ -150,14 +152,15 @@ class TrainerTest {
             Path run = folder.resolve("stopped-" + at);
             Log before = new Log();
             StopSignal stop = new StopSignal();
-            Trainer.Result stopped = training(model(0.02, 0.2)).folder(run).stop(stop).listener(before).listener(new TrainingListener() {
-                @Override
-                public void step(Step step) {
-                    if (step.step() == at) {
-                        stop.request();
-                    }
-                }
-            }).build().run();
+            Trainer.Result stopped = training(model(0.02, 0.2)).folder(run).stop(stop).listener(before)
+                    .listener(new TrainingListener() {
+                        @Override
+                        public void step(Step step) {
+                            if (step.step() == at) {
+                                stop.request();
+                            }
+                        }
+                    }).build().run();
             assertEquals(End.STOPPED, stopped.end());
             assertEquals(at, stopped.step());
             Log after = new Log();
@@ -174,7 +177,8 @@ class TrainerTest {
     @Test
     void keepsTheNewestCheckpointsAndTheBest() throws IOException {
         Log log = new Log();
-        Trainer.Result result = training(model(0.02, 0)).epochs(6).checkpointEvery(4).folder(folder).listener(log).build().run();
+        Trainer.Result result = training(model(0.02, 0)).epochs(6).checkpointEvery(4).folder(folder).listener(log)
+                .build().run();
         assertEquals(66, result.step());
         assertTrue(log.checkpoints.containsAll(List.of(4L, 8L, 11L, 12L, 66L)), log.checkpoints.toString());
         Set<String> expected = new TreeSet<>();
@@ -221,11 +225,13 @@ class TrainerTest {
             Model trained = model(0.02, 0.2);
             String logits = trained.outputs().getFirst();
             assertEquals(List.of("x"), model.feeds());
-            float[] expected = executor.compile(trained.evaluation(), Executor.feeds("x", "y"), Executor.fetches(logits))
+            float[] expected = executor
+                    .compile(trained.evaluation(), Executor.feeds("x", "y"), Executor.fetches(logits))
                     .run(trainer.scope(), batch.get(0), batch.get(1)).get(logits).toFloatArray();
             model.parameters().forEach(executor.scope()::set);
             String fetched = model.fetches().getFirst();
-            float[] loaded = executor.compile(model.program(), Executor.feeds("x"), Executor.fetches(fetched)).run(batch.getFirst())
+            float[] loaded = executor.compile(model.program(), Executor.feeds("x"), Executor.fetches(fetched))
+                    .run(batch.getFirst())
                     .get(fetched).toFloatArray();
             assertEquals(Arrays.toString(expected), Arrays.toString(loaded));
         }
@@ -242,7 +248,8 @@ class TrainerTest {
             Trainer together = training(model(0.02, 0)).places(places).threads(2).listener(several).build();
             together.run();
             for (int i = 0; i < one.losses.size(); i++) {
-                assertEquals(one.losses.get(i), several.losses.get(i), 1e-5, "loss of step " + (i + 1) + " on " + places);
+                assertEquals(one.losses.get(i), several.losses.get(i), 1e-5,
+                        "loss of step " + (i + 1) + " on " + places);
             }
             assertEquals(one.evaluations.getLast().loss(), several.evaluations.getLast().loss(), 1e-5);
         }
@@ -255,14 +262,15 @@ class TrainerTest {
         training(model(0.02, 0.2)).places(places).listener(whole).build().run();
         StopSignal stop = new StopSignal();
         Log parts = new Log();
-        training(model(0.02, 0.2)).places(places).folder(folder).stop(stop).listener(parts).listener(new TrainingListener() {
-            @Override
-            public void step(Step step) {
-                if (step.step() == 20) {
-                    stop.request();
-                }
-            }
-        }).build().run();
+        training(model(0.02, 0.2)).places(places).folder(folder).stop(stop).listener(parts)
+                .listener(new TrainingListener() {
+                    @Override
+                    public void step(Step step) {
+                        if (step.step() == 20) {
+                            stop.request();
+                        }
+                    }
+                }).build().run();
         training(model(0.02, 0.2)).places(places).folder(folder).resume().listener(parts).build().run();
         assertEquals(whole.losses, parts.losses);
     }
@@ -274,7 +282,10 @@ class TrainerTest {
         Trainer trainer = Trainer.of(model(0.02, 0), broken).batch(30).epochs(5).seed(7).folder(folder).build();
         NotFiniteException e = assertThrows(NotFiniteException.class, trainer::run);
         String message = String.valueOf(e.getMessage());
-        assertTrue(message.matches("(?s)The loss of step \\d+ is NaN\\. The first such value came in step \\d+: .*matmul_v2.*"), message);
+        assertTrue(
+                message.matches(
+                        "(?s)The loss of step \\d+ is NaN\\. The first such value came in step \\d+: .*matmul_v2.*"),
+                message);
     }
 
     @Test
@@ -288,12 +299,15 @@ class TrainerTest {
     void refusesCheckpointsOfOthers() throws IOException {
         training(model(0.02, 0)).steps(5).folder(folder).build().run();
         for (Trainer.Builder other : List.of(training(model(0.02, 0.3)), training(model(0.02, 0)).seed(8),
-                training(model(0.02, 0)).batch(15), Trainer.of(model(0.02, 0), new Split(new Spirals(300, 1), DATA.validation())).batch(30)
+                training(model(0.02, 0)).batch(15),
+                Trainer.of(model(0.02, 0), new Split(new Spirals(300, 1), DATA.validation())).batch(30)
                         .epochs(5).seed(7))) {
-            IllegalArgumentException e = assertThrows(IllegalArgumentException.class, other.folder(folder).resume().build()::run);
+            IllegalArgumentException e = assertThrows(IllegalArgumentException.class,
+                    other.folder(folder).resume().build()::run);
             assertTrue(String.valueOf(e.getMessage()).contains("resume with"), String.valueOf(e.getMessage()));
         }
-        IOException none = assertThrows(IOException.class, training(model(0.02, 0)).folder(folder.resolve("no")).resume().build()::run);
+        IOException none = assertThrows(IOException.class,
+                training(model(0.02, 0)).folder(folder.resolve("no")).resume().build()::run);
         assertTrue(String.valueOf(none.getMessage()).contains("no checkpoint"), String.valueOf(none.getMessage()));
     }
 
@@ -303,13 +317,16 @@ class TrainerTest {
         Path variables = folder.resolve("checkpoints/5/variables.pdiparams");
         byte[] bytes = Files.readAllBytes(variables);
         Files.write(variables, Arrays.copyOf(bytes, bytes.length - 3));
-        IOException cut = assertThrows(IOException.class, training(model(0.02, 0)).folder(folder).resume().build()::run);
+        IOException cut = assertThrows(IOException.class,
+                training(model(0.02, 0)).folder(folder).resume().build()::run);
         assertTrue(String.valueOf(cut.getMessage()).contains("variables.pdiparams"), String.valueOf(cut.getMessage()));
         Files.write(variables, bytes);
         Path state = folder.resolve("checkpoints/5/state.properties");
         Files.writeString(state, Files.readString(state).replaceAll("step=5", "step=five"));
-        IOException wrong = assertThrows(IOException.class, training(model(0.02, 0)).folder(folder).resume().build()::run);
-        assertTrue(String.valueOf(wrong.getMessage()).contains("'step' five is not a number"), String.valueOf(wrong.getMessage()));
+        IOException wrong = assertThrows(IOException.class,
+                training(model(0.02, 0)).folder(folder).resume().build()::run);
+        assertTrue(String.valueOf(wrong.getMessage()).contains("'step' five is not a number"),
+                String.valueOf(wrong.getMessage()));
     }
 
     @Test

@@ -16,12 +16,16 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** Measures the engine against the serial loop, against futures, and against other engines. */
-@Command(name = "engine", description = BenchEngineCommand.WHAT, footer = {"", BenchEngineCommand.RESULTS, BenchEngineCommand.PUSHERS})
+@Command(name = "engine", description = BenchEngineCommand.WHAT, footer = {"", BenchEngineCommand.RESULTS,
+        BenchEngineCommand.PUSHERS})
 public final class BenchEngineCommand implements Callable<Integer> {
-    static final String WHAT = "Measure the dependency engine: nanoseconds per operation, against others in the same run.";
+    static final String WHAT = "Measure the dependency engine: nanoseconds per operation, against others in the "
+            + "same run.";
     static final String RESULTS = "Every contender's result is compared with the serial loop's.";
-    static final String PUSHERS = "With several pushing threads, each pushes a program of its own, of its share of the operations.";
-    private static final String PEER = "Another engine: a program that takes operations, turns and repetitions, and prints a line for each "
+    static final String PUSHERS = "With several pushing threads, each pushes a program of its own, of its share of "
+            + "the operations.";
+    private static final String PEER = "Another engine: a program that takes operations, turns and repetitions, "
+            + "and prints a line for each "
             + "workload. Repeatable.";
     private static final int USUAL_OPS = 200_000;
     private static final int SPEEDUP_OPS = 50_000; // of a microsecond each
@@ -42,13 +46,16 @@ public final class BenchEngineCommand implements Callable<Integer> {
     @Option(names = "--warmup", paramLabel = "N", description = "Rounds before them; 10, 5 with --quick.")
     private @Nullable Integer warmUps;
 
-    @Option(names = "--quick", description = "Few operations and rounds, only what the command itself holds: a few seconds.")
+    @Option(names = "--quick", description = "Few operations and rounds, only what the command itself holds: a few "
+            + "seconds.")
     private boolean quick;
 
-    @Option(names = "--workload", paramLabel = "NAME", split = ",", description = "Only these of chain, independent, random, fan, wavefront.")
+    @Option(names = "--workload", paramLabel = "NAME", split = ",", description = "Only these of chain, "
+            + "independent, random, fan, wavefront.")
     private List<String> workloads = new ArrayList<>();
 
-    @Option(names = "--engine", paramLabel = "KIND", split = ",", description = "Our engines: ${COMPLETION-CANDIDATES}; per-device.")
+    @Option(names = "--engine", paramLabel = "KIND", split = ",", description = "Our engines: "
+            + "${COMPLETION-CANDIDATES}; per-device.")
     private List<EngineSetting> engines = new ArrayList<>();
 
     @Option(names = "--workers", paramLabel = "N", split = ",", description = "Numbers of workers; 1,2.")
@@ -60,7 +67,8 @@ public final class BenchEngineCommand implements Callable<Integer> {
     @Option(names = "--peer", paramLabel = "NAME=COMMAND", description = PEER)
     private Map<String, String> peers = new LinkedHashMap<>();
 
-    @Option(names = "--peer-reps", paramLabel = "N", description = "Repetitions in each start of such a program, whose median counts; 5.")
+    @Option(names = "--peer-reps", paramLabel = "N", description = "Repetitions in each start of such a program, "
+            + "whose median counts; 5.")
     private int peerReps = 5;
 
     @Option(names = "--skip-peers", description = "Do not look for other engines on the class path.")
@@ -72,7 +80,8 @@ public final class BenchEngineCommand implements Callable<Integer> {
     @Option(names = "--recorder", description = "Instead: what recording costs.")
     private boolean recorder;
 
-    @Option(names = "--speedup", description = "Instead: workers against the serial loop with operations of 1 µs; --ops is 50000.")
+    @Option(names = "--speedup", description = "Instead: workers against the serial loop with operations of 1 µs; "
+            + "--ops is 50000.")
     private boolean speedup;
 
     @Option(names = "--markdown", description = "Print tables for a README.")
@@ -136,8 +145,10 @@ public final class BenchEngineCommand implements Callable<Integer> {
         int usualOps = quick ? QUICK_OPS : manyOps;
         int usualReps = quick ? 3 : 11;
         int usualWarmUps = quick ? 5 : 10;
-        return new BenchOptions(or(ops, usualOps), spin, or(reps, usualReps), or(warmUps, usualWarmUps), or(workloads, Workload.NAMES),
-                or(engines, List.of(EngineSetting.PER_DEVICE)), or(workers, List.of(1, 2)), or(pushers, List.of(1, 2, 4)));
+        return new BenchOptions(or(ops, usualOps), spin, or(reps, usualReps), or(warmUps, usualWarmUps),
+                or(workloads, Workload.NAMES),
+                or(engines, List.of(EngineSetting.PER_DEVICE)), or(workers, List.of(1, 2)),
+                or(pushers, List.of(1, 2, 4)));
     }
 
     private static int or(@Nullable Integer given, int usual) {

@@ -22,7 +22,8 @@ import java.util.List;
  * @param pushers
  *            numbers of pushing threads
  */
-record BenchOptions(int ops, int spin, int reps, int warmUps, List<String> workloads, List<EngineSetting> engines, List<Integer> workers,
+record BenchOptions(int ops, int spin, int reps, int warmUps, List<String> workloads, List<EngineSetting> engines,
+        List<Integer> workers,
         List<Integer> pushers) {
 
     /**
@@ -40,7 +41,8 @@ record BenchOptions(int ops, int spin, int reps, int warmUps, List<String> workl
         pushers.forEach(n -> atLeast("--pushers", 1, n));
         int most = pushers.stream().mapToInt(n -> n).max().orElse(1);
         if (ops < most) {
-            throw new IllegalArgumentException("--ops must be at least the number of pushing threads, " + most + ", but is " + ops);
+            throw new IllegalArgumentException(
+                    "--ops must be at least the number of pushing threads, " + most + ", but is " + ops);
         }
         for (String workload : workloads) {
             if (!Workload.NAMES.contains(workload)) {
@@ -62,7 +64,8 @@ record BenchOptions(int ops, int spin, int reps, int warmUps, List<String> workl
 
     /** How much is run, for titles. */
     String extent() {
-        return Printer.count(ops) + " operations" + (spin == 0 ? "" : " of " + spin + " extra turns") + ", " + reps + " rounds";
+        return Printer.count(ops) + " operations" + (spin == 0 ? "" : " of " + spin + " extra turns") + ", " + reps
+                + " rounds";
     }
 
     List<Work> works(int pushingThreads, int turns) {

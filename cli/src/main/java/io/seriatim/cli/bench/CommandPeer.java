@@ -19,7 +19,8 @@ import java.util.regex.Pattern;
  */
 final class CommandPeer implements Contender {
     private static final Pattern LINE = Pattern.compile(
-            "\\S+\\s+(?<workload>\\w+)\\s.*\\bmin=(?<min>[\\d.]+)\\s+median=(?<median>[\\d.]+) ns/op (?<check>ok|WRONG)\\s*");
+            "\\S+\\s+(?<workload>\\w+)\\s.*\\bmin=(?<min>[\\d.]+)\\s+median=(?<median>[\\d.]+) ns/op "
+                    + "(?<check>ok|WRONG)\\s*");
     private static final Duration LIMIT = Duration.ofMinutes(5);
 
     private final String name;
@@ -73,7 +74,8 @@ final class CommandPeer implements Contender {
         }
         Lap lap = laps.remove(work.name());
         if (lap == null) {
-            throw new PeerUnavailableException(name + " printed no figures of " + work.name() + ": see what it prints when run by hand");
+            throw new PeerUnavailableException(
+                    name + " printed no figures of " + work.name() + ": see what it prints when run by hand");
         }
         return lap;
     }
@@ -84,7 +86,8 @@ final class CommandPeer implements Contender {
             Matcher m = LINE.matcher(line);
             if (m.matches()) {
                 ResultCheck check = m.group("check").equals("ok") ? ResultCheck.SAME : ResultCheck.WRONG;
-                laps.put(m.group("workload"), new Lap(Double.parseDouble(m.group("min")), Double.parseDouble(m.group("median")), check));
+                laps.put(m.group("workload"),
+                        new Lap(Double.parseDouble(m.group("min")), Double.parseDouble(m.group("median")), check));
             }
         }
         return laps;
@@ -93,15 +96,18 @@ final class CommandPeer implements Contender {
     /** Goes through a file, not a pipe: a program that writes much and is not read would never end. */
     private List<String> start(Work work) throws PeerUnavailableException, InterruptedException {
         List<String> line = new ArrayList<>(command);
-        line.addAll(List.of(Integer.toString(work.program().size()), Integer.toString(work.spin()), Integer.toString(reps)));
+        line.addAll(List.of(Integer.toString(work.program().size()), Integer.toString(work.spin()),
+                Integer.toString(reps)));
         try {
             Path file = Files.createTempFile("seriatim-peer-", ".out");
             try {
-                Process process = new ProcessBuilder(line).redirectErrorStream(true).redirectOutput(file.toFile()).start();
+                Process process = new ProcessBuilder(line).redirectErrorStream(true).redirectOutput(file.toFile())
+                        .start();
                 await(process);
                 List<String> output = Files.readAllLines(file, Charset.defaultCharset());
                 if (process.exitValue() != 0) {
-                    throw new PeerUnavailableException(name + " ended with exit code " + process.exitValue() + last(output));
+                    throw new PeerUnavailableException(
+                            name + " ended with exit code " + process.exitValue() + last(output));
                 }
                 return output;
             } finally {
@@ -115,7 +121,8 @@ final class CommandPeer implements Contender {
     private void await(Process process) throws PeerUnavailableException, InterruptedException {
         try {
             if (!process.waitFor(LIMIT.toSeconds(), TimeUnit.SECONDS)) {
-                throw new PeerUnavailableException(name + " did not end within " + LIMIT.toMinutes() + " minutes: use fewer --ops");
+                throw new PeerUnavailableException(
+                        name + " did not end within " + LIMIT.toMinutes() + " minutes: use fewer --ops");
             }
         } finally {
             process.destroyForcibly();

@@ -3,7 +3,8 @@ package io.seriatim.cli.bench;
 import java.util.function.Consumer;
 
 /**
- * Another engine that schedules by read and write sets, to be compared with ours. Found by {@link java.util.ServiceLoader}.
+ * Another engine that schedules by read and write sets, to be compared with ours. Found by
+ * {@link java.util.ServiceLoader}.
  */
 public interface EnginePeer {
     /**

@@ -7,8 +7,9 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
 /**
- * What a Java developer would write today with the JDK alone: each operation is a {@link CompletableFuture} that follows the last mutation of what it reads, and the
- * last mutation and the reads since then of what it mutates, on a fixed pool.
+ * What a Java developer would write today with the JDK alone: each operation is a {@link CompletableFuture} that
+ * follows the last mutation of what it reads, and the last mutation and the reads since then of what it mutates, on a
+ * fixed pool.
  */
 final class FutureChains implements Contender {
     private final int workers;
@@ -101,7 +102,9 @@ final class FutureChains implements Contender {
         }
 
         private CompletableFuture<?> after() {
-            return before.size() == 1 ? before.getFirst() : CompletableFuture.allOf(before.toArray(CompletableFuture[]::new));
+            return before.size() == 1
+                    ? before.getFirst()
+                    : CompletableFuture.allOf(before.toArray(CompletableFuture[]::new));
         }
 
         void await() {

@@ -1,8 +1,9 @@
 package io.seriatim.cli.bench;
 
 /**
- * One contender's time for one workload in one round, in nanoseconds per operation. A peer that is a program of its own repeats the workload a few times in a lap,
- * since a fresh process is slower at first; for all others the two times are the same.
+ * One contender's time for one workload in one round, in nanoseconds per operation. A peer that is a program of its own
+ * repeats the workload a few times in a lap, since a fresh process is slower at first; for all others the two times are
+ * the same.
  *
  * @param best
  *            the least time

@@ -20,7 +20,8 @@ public final class Machine {
      */
     public static String describe() {
         return Stream.of(Optional.of(Runtime.getRuntime().availableProcessors() + " processors"), cpu(),
-                Optional.of(System.getProperty("os.name") + " " + System.getProperty("os.arch")), Optional.of("Java " + Runtime.version()))
+                Optional.of(System.getProperty("os.name") + " " + System.getProperty("os.arch")),
+                Optional.of("Java " + Runtime.version()))
                 .flatMap(Optional::stream).reduce((a, b) -> a + ", " + b).orElseThrow();
     }
 

@@ -12,8 +12,9 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * How much heap a pending operation takes. Operations are pushed behind one that waits for a latch and mutates every variable, so all of them are pending when the
- * heap is looked at. Their body is one shared object, which is not counted.
+ * How much heap a pending operation takes. Operations are pushed behind one that waits for a latch and mutates every
+ * variable, so all of them are pending when the heap is looked at. Their body is one shared object, which is not
+ * counted.
  */
 final class MemoryBench {
     private static final int TRIES = 3;
@@ -69,7 +70,8 @@ final class MemoryBench {
             table.row(List.of(use.text, Printer.nanos(bytes.pending), Printer.nanos(bytes.retained)));
         }
         progress.done();
-        printer.print("Memory: " + Printer.count(ops) + " pending operations of three variables, one worker, median of " + TRIES, table);
+        printer.print("Memory: " + Printer.count(ops) + " pending operations of three variables, one worker, median of "
+                + TRIES, table);
     }
 
     private Bytes median(Use use) throws InterruptedException {
@@ -99,7 +101,8 @@ final class MemoryBench {
             engine.op("gate").mutates(vars).push(gate::await);
             long before = usedHeap();
             for (int i = 0; i < n; i++) {
-                use.of(engine.op("pending"), vars[shape.firstRead(i)], vars[shape.secondRead(i)], vars[shape.mutates(i)]).push(body);
+                use.of(engine.op("pending"), vars[shape.firstRead(i)], vars[shape.secondRead(i)],
+                        vars[shape.mutates(i)]).push(body);
             }
             long pending = usedHeap();
             gate.countDown();

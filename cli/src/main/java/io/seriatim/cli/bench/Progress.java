@@ -4,7 +4,10 @@ import io.seriatim.cli.PrintableWriter;
 import java.io.PrintWriter;
 import java.time.Duration;
 
-/** Tells on stderr how far a benchmark is: on a terminal in one line that is overwritten, elsewhere only in whole stages. */
+/**
+ * Tells on stderr how far a benchmark is: on a terminal in one line that is overwritten, elsewhere only in whole
+ * stages.
+ */
 public final class Progress {
     private final PrintWriter err;
     private final boolean terminal;
@@ -52,7 +55,9 @@ public final class Progress {
      */
     public void round(int round, int warmUps, int rounds) {
         if (terminal) {
-            String which = round < 0 ? "warm-up " + (round + warmUps + 1) + "/" + warmUps : "round " + (round + 1) + "/" + rounds;
+            String which = round < 0
+                    ? "warm-up " + (round + warmUps + 1) + "/" + warmUps
+                    : "round " + (round + 1) + "/" + rounds;
             show(stage + ": " + which + left(round + warmUps, warmUps + rounds));
         }
     }

@@ -4,8 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Runs contenders in turn, round after round, so that whatever the machine does meanwhile befalls all of them. Each round begins with another contender, so that no
- * one always follows the same one.
+ * Runs contenders in turn, round after round, so that whatever the machine does meanwhile befalls all of them. Each
+ * round begins with another contender, so that no one always follows the same one.
  */
 final class Race {
     private final List<Contender> contenders;

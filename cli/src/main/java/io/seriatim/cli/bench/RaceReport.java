@@ -32,7 +32,8 @@ final class RaceReport {
         for (Contender other : standings.contenders()) {
             if (!other.ours()) {
                 rival(other).ifPresent(ours -> table.row(row("÷ " + other.name(),
-                        work -> Printer.times(standings.of(ours, work).median() / standings.of(other, work).median()), ours.name())));
+                        work -> Printer.times(standings.of(ours, work).median() / standings.of(other, work).median()),
+                        ours.name())));
             }
         }
         return table;
@@ -43,7 +44,8 @@ final class RaceReport {
         Table table = new Table(header("", "result"));
         for (Contender c : standings.contenders()) {
             if (!c.equals(base)) {
-                table.row(row(c.name(), work -> Printer.times(standings.of(base, work).median() / standings.of(c, work).median()),
+                table.row(row(c.name(),
+                        work -> Printer.times(standings.of(base, work).median() / standings.of(c, work).median()),
                         standings.check(c).toString()));
             }
         }
@@ -52,12 +54,14 @@ final class RaceReport {
 
     private Optional<Contender> rival(Contender other) {
         List<Contender> ours = standings.contenders().stream().filter(Contender::ours).toList();
-        Optional<Contender> equal = ours.stream().filter(c -> c.workers() > 0 && c.workers() == other.workers()).findFirst();
+        Optional<Contender> equal = ours.stream().filter(c -> c.workers() > 0 && c.workers() == other.workers())
+                .findFirst();
         return equal.or(() -> ours.stream().max(Comparator.comparingInt(Contender::workers)));
     }
 
     private List<String> header(String first, String last) {
-        return Stream.of(Stream.of(first), standings.works().stream().map(Work::name), Stream.of(last)).flatMap(s -> s).toList();
+        return Stream.of(Stream.of(first), standings.works().stream().map(Work::name), Stream.of(last)).flatMap(s -> s)
+                .toList();
     }
 
     private List<String> row(String first, Function<Work, String> cell, String last) {

@@ -29,13 +29,15 @@ final class RecorderBench {
         try (Contenders contenders = new Contenders()) {
             Contender off = new SeriatimEngine("recorder off", workers, setting.builder(workers).build());
             contenders.add(off);
-            Contender on = new SeriatimEngine("aggregate table", workers, setting.builder(workers).recorder(Recorder.aggregate()).build());
+            Contender on = new SeriatimEngine("aggregate table", workers,
+                    setting.builder(workers).recorder(Recorder.aggregate()).build());
             contenders.add(on);
             Race race = new Race(contenders.pushedBy(1), progress);
             Standings standings = race.run(options.works(1, options.spin()), options.warmUps(), options.reps());
             Table times = new RaceReport(standings).times();
             times.row(difference(standings, off, on));
-            printer.print("Recorder" + Workers.text(workers) + ", nanoseconds per operation: " + options.extent(), times);
+            printer.print("Recorder" + Workers.text(workers) + ", nanoseconds per operation: " + options.extent(),
+                    times);
             return !standings.anyWrong();
         }
     }

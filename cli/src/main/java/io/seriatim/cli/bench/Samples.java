@@ -28,6 +28,7 @@ final class Samples {
 
     /** The worst of all laps' results. */
     ResultCheck check() {
-        return laps.stream().map(Lap::check).reduce(ResultCheck.SAME, (a, b) -> a == ResultCheck.WRONG || b == ResultCheck.SAME ? a : b);
+        return laps.stream().map(Lap::check).reduce(ResultCheck.SAME,
+                (a, b) -> a == ResultCheck.WRONG || b == ResultCheck.SAME ? a : b);
     }
 }

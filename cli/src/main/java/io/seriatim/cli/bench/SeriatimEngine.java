@@ -7,7 +7,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** Our engine, used as its documentation says: one operation described and pushed at a time, with a lambda as its body. */
+/**
+ * Our engine, used as its documentation says: one operation described and pushed at a time, with a lambda as its body.
+ */
 final class SeriatimEngine implements Contender {
     private final String name;
     private final int workers;

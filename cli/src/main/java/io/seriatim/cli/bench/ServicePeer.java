@@ -14,7 +14,8 @@ final class ServicePeer implements Contender {
         this.session = session;
     }
 
-    static ServicePeer open(EnginePeer peer, int workers, Consumer<String> notice) throws PeerUnavailableException, InterruptedException {
+    static ServicePeer open(EnginePeer peer, int workers, Consumer<String> notice)
+            throws PeerUnavailableException, InterruptedException {
         return new ServicePeer(peer.name() + Workers.text(workers), workers, peer.open(workers, notice));
     }
 

@@ -29,7 +29,8 @@ final class SpeedupBench {
             Race race = new Race(contenders.pushedBy(1), progress);
             Standings standings = race.run(options.works(1, turns), options.warmUps(), options.reps());
             RaceReport report = new RaceReport(standings);
-            String extent = Printer.count(options.ops()) + " operations of about 1 µs (" + turns + " turns), " + options.reps() + " rounds";
+            String extent = Printer.count(options.ops()) + " operations of about 1 µs (" + turns + " turns), "
+                    + options.reps() + " rounds";
             printer.print("Speed-up against the serial loop, by medians: " + extent, report.speedUps(serial));
             printer.print("Nanoseconds per operation in the same rounds", report.times());
             return !standings.anyWrong();

@@ -41,24 +41,29 @@ public final class Table {
      */
     public String text() {
         int[] widths = widths();
-        return rows.stream().map(row -> line(row, widths, "  ").stripTrailing()).collect(Collectors.joining("\n", "", "\n"));
+        return rows.stream().map(row -> line(row, widths, "  ").stripTrailing())
+                .collect(Collectors.joining("\n", "", "\n"));
     }
 
     String markdown() {
         int[] widths = widths();
         List<String> lines = new ArrayList<>(rows.stream().map(row -> "| " + line(row, widths, " | ") + " |").toList());
-        lines.add(1, IntStream.range(0, widths.length).mapToObj(i -> i == 0 ? "-".repeat(widths[i] + 2) : "-".repeat(widths[i] + 1) + ":")
-                .collect(Collectors.joining("|", "|", "|")));
+        lines.add(1,
+                IntStream.range(0, widths.length)
+                        .mapToObj(i -> i == 0 ? "-".repeat(widths[i] + 2) : "-".repeat(widths[i] + 1) + ":")
+                        .collect(Collectors.joining("|", "|", "|")));
         return String.join("\n", lines) + "\n";
     }
 
     private int[] widths() {
         int columns = rows.getFirst().size();
-        return IntStream.range(0, columns).map(i -> rows.stream().mapToInt(row -> row.get(i).length()).max().orElse(0)).toArray();
+        return IntStream.range(0, columns).map(i -> rows.stream().mapToInt(row -> row.get(i).length()).max().orElse(0))
+                .toArray();
     }
 
     private static String line(List<String> row, int[] widths, String between) {
-        return IntStream.range(0, row.size()).mapToObj(i -> pad(row.get(i), widths[i], i == 0)).collect(Collectors.joining(between));
+        return IntStream.range(0, row.size()).mapToObj(i -> pad(row.get(i), widths[i], i == 0))
+                .collect(Collectors.joining(between));
     }
 
     private static String pad(String text, int width, boolean left) {

@@ -7,8 +7,8 @@ import java.util.stream.Stream;
  * What a contender has to do in one lap: one or more copies of a program, each pushed by a thread of its own.
  *
  * <p>
- * Between pushing threads there is no order, so programs pushed by several threads have one right result only if they share no variable: hence copies, each with
- * its own variables, rather than one program cut into parts.
+ * Between pushing threads there is no order, so programs pushed by several threads have one right result only if they
+ * share no variable: hence copies, each with its own variables, rather than one program cut into parts.
  *
  * @param program
  *            the program of each pushing thread

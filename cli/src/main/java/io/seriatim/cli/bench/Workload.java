@@ -4,8 +4,9 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * A serial program as a list of operations, each with at most two variables that it reads and at most one that it mutates. A name and a number of operations give
- * the same program on every machine and in every language that the comparison is written in.
+ * A serial program as a list of operations, each with at most two variables that it reads and at most one that it
+ * mutates. A name and a number of operations give the same program on every machine and in every language that the
+ * comparison is written in.
  */
 public final class Workload {
     /** The names of all workloads, in the order in which tables show them. */
@@ -48,7 +49,8 @@ public final class Workload {
      */
     public static Workload of(String name, int ops) {
         if (ops < 1 || ops > MOST_OPS) {
-            throw new IllegalArgumentException("A workload has 1 to " + MOST_OPS + " operations, but " + ops + " were asked for");
+            throw new IllegalArgumentException(
+                    "A workload has 1 to " + MOST_OPS + " operations, but " + ops + " were asked for");
         }
         return switch (name) {
             case "chain" -> chain(ops);
@@ -56,7 +58,8 @@ public final class Workload {
             case "random" -> random(ops);
             case "fan" -> fan(ops);
             case "wavefront" -> wavefront(ops);
-            default -> throw new IllegalArgumentException("There is no workload '" + name + "': use one of " + String.join(", ", NAMES));
+            default -> throw new IllegalArgumentException(
+                    "There is no workload '" + name + "': use one of " + String.join(", ", NAMES));
         };
     }
 

@@ -7,7 +7,10 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Runs both programs in turn, so that a machine that is busy for a while slows both, and compares every result with the first. */
+/**
+ * Runs both programs in turn, so that a machine that is busy for a while slows both, and compares every result with the
+ * first.
+ */
 final class Comparison {
     /** Each group of files waits in memory, so not too many of them. */
     private static final int MAX_PENDING = 1024;

@@ -6,8 +6,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The same program through the engine: the same loop, each step now pushed with what it reads and mutates. The steps of different groups run at the same time; the three
- * shared variables keep what is appended, listed and merged in the loop's order.
+ * The same program through the engine: the same loop, each step now pushed with what it reads and mutates. The steps of
+ * different groups run at the same time; the three shared variables keep what is appended, listed and merged in the
+ * loop's order.
  */
 final class EngineProgram {
     /** What the steps of one group hand to each other. */

@@ -5,7 +5,10 @@ import java.io.Console;
 import java.io.PrintWriter;
 import java.util.Optional;
 
-/** Tells on stderr what is running: on a terminal in one line that is overwritten and at last removed, elsewhere in a line each. */
+/**
+ * Tells on stderr what is running: on a terminal in one line that is overwritten and at last removed, elsewhere in a
+ * line each.
+ */
 final class Progress implements AutoCloseable {
     private final PrintWriter err;
     private final boolean terminal;

@@ -17,7 +17,8 @@ record Report(PrintWriter out) {
     void program(List<Group> groups) {
         int files = groups.stream().mapToInt(group -> group.files().size()).sum();
         long bytes = groups.stream().mapToLong(Group::bytes).sum();
-        out.printf(Locale.ROOT, "%,d class files of the running JDK, %.1f MB, in %,d groups.%n", files, bytes / BYTES_PER_MEGA,
+        out.printf(Locale.ROOT, "%,d class files of the running JDK, %.1f MB, in %,d groups.%n", files,
+                bytes / BYTES_PER_MEGA,
                 groups.size());
         out.println("Each group is read, hashed, compressed and indexed;");
         out.println("the archive, the list of hashes and the index are shared and keep the loop's order.");
@@ -58,7 +59,8 @@ record Report(PrintWriter out) {
 
     private double times(String program, List<Double> seconds) {
         double median = median(seconds);
-        out.printf(Locale.ROOT, "%s  %.3f s, median of %d; %.3f to %.3f s%n", program, median, seconds.size(), Collections.min(seconds),
+        out.printf(Locale.ROOT, "%s  %.3f s, median of %d; %.3f to %.3f s%n", program, median, seconds.size(),
+                Collections.min(seconds),
                 Collections.max(seconds));
         return median;
     }

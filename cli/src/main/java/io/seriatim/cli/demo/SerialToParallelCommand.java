@@ -19,7 +19,8 @@ import picocli.CommandLine.Spec;
 /** Runs a serial program over the JDK's classes, and the same program through the engine. */
 @Command(name = "serial-to-parallel", description = SerialToParallelCommand.WHAT)
 public final class SerialToParallelCommand implements Callable<Integer> {
-    static final String WHAT = "Hash, compress and index the running JDK's classes: as a serial loop, and the same loop through the "
+    static final String WHAT = "Hash, compress and index the running JDK's classes: as a serial loop, and the same "
+            + "loop through the "
             + "engine. The results are compared byte for byte.";
     private static final long BYTES_PER_MEGA = 1_000_000;
 
@@ -29,10 +30,12 @@ public final class SerialToParallelCommand implements Callable<Integer> {
     @Option(names = "--threads", paramLabel = "N", description = "Workers of the engine; as many as processors.")
     private int threads = Runtime.getRuntime().availableProcessors();
 
-    @Option(names = "--limit", paramLabel = "MB", description = "How much of the JDK's classes to take; ${DEFAULT-VALUE}.")
+    @Option(names = "--limit", paramLabel = "MB", description = "How much of the JDK's classes to take; "
+            + "${DEFAULT-VALUE}.")
     private int limit = 32;
 
-    @Option(names = "--runs", paramLabel = "N", description = "How often each program runs, after a warm-up; the median counts; "
+    @Option(names = "--runs", paramLabel = "N", description = "How often each program runs, after a warm-up; the "
+            + "median counts; "
             + "${DEFAULT-VALUE}.")
     private int runs = 3;
 
@@ -103,18 +106,23 @@ public final class SerialToParallelCommand implements Callable<Integer> {
         }
     }
 
-    /** Tries it, beside the file, since an older one stays as it is until the run is over; permissions alone do not tell. */
+    /**
+     * Tries it, beside the file, since an older one stays as it is until the run is over; permissions alone do not
+     * tell.
+     */
     private static void checkWritable(CommandLine command, Path file) {
         Path folder = file.toAbsolutePath().getParent();
         if (folder == null || !Files.isDirectory(folder) || Files.isDirectory(file)) {
-            throw new ParameterException(command, "--trace must be a file in a folder that exists, but is '" + file + "'");
+            throw new ParameterException(command,
+                    "--trace must be a file in a folder that exists, but is '" + file + "'");
         }
         try {
             Files.delete(Files.createTempFile(folder, file.getFileName().toString(), ".partial"));
         } catch (IOException e) {
             // Only the kind: its message names the file of the trial.
             String why = e.getClass().getSimpleName();
-            throw new ParameterException(command, "--trace must be a file that can be written, but is '" + file + "': " + why, e);
+            throw new ParameterException(command,
+                    "--trace must be a file that can be written, but is '" + file + "': " + why, e);
         }
     }
 }

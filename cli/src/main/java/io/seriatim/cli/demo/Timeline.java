@@ -11,7 +11,10 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
-/** Draws what each worker did: a row a worker, a column a stretch of time, a letter for the kind of step that took most of it. */
+/**
+ * Draws what each worker did: a row a worker, a column a stretch of time, a letter for the kind of step that took most
+ * of it.
+ */
 final class Timeline implements Recorder {
     /** The steps that compute have capitals; those that change what is shared, small letters. */
     static final String LEGEND = "R read  H hash  C compress  I index   l list  a append  m merge   . idle";
@@ -57,7 +60,8 @@ final class Timeline implements Recorder {
         int widest = byThread.keySet().stream().mapToInt(String::length).max().orElse(0);
         List<String> rows = new ArrayList<>();
         // By number: a name with 10 would come before that with 2.
-        Comparator<Map.Entry<String, List<OpRecord>>> byWorker = Comparator.comparingInt(e -> e.getValue().getFirst().worker());
+        Comparator<Map.Entry<String, List<OpRecord>>> byWorker = Comparator
+                .comparingInt(e -> e.getValue().getFirst().worker());
         byThread.entrySet().stream().sorted(byWorker.thenComparing(Map.Entry.comparingByKey())).forEach(e -> {
             String name = e.getKey();
             rows.add(name + " ".repeat(widest - name.length() + 2) + row(e.getValue(), from, to, columns));

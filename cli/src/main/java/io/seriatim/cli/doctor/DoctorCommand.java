@@ -22,7 +22,8 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /** Says what is there. */
-@Command(name = "doctor", description = "Say what Seriatim finds on this machine: processor, native libraries, devices, kernels; and what it misses, and why.")
+@Command(name = "doctor", description = "Say what Seriatim finds on this machine: processor, native libraries, "
+        + "devices, kernels; and what it misses, and why.")
 public final class DoctorCommand implements Callable<Integer> {
     @Spec
     private @Nullable CommandSpec spec;
@@ -40,8 +41,10 @@ public final class DoctorCommand implements Callable<Integer> {
         PrintWriter out = Objects.requireNonNull(spec, "spec").commandLine().getOut();
         Runtime runtime = Runtime.getRuntime();
         line(out, "Java",
-                Runtime.version() + ", " + System.getProperty("java.vm.name") + ", heap of at most " + gibibytes(runtime.maxMemory()));
-        line(out, "system", System.getProperty("os.name") + " " + System.getProperty("os.version") + " " + System.getProperty("os.arch"));
+                Runtime.version() + ", " + System.getProperty("java.vm.name") + ", heap of at most "
+                        + gibibytes(runtime.maxMemory()));
+        line(out, "system", System.getProperty("os.name") + " " + System.getProperty("os.version") + " "
+                + System.getProperty("os.arch"));
         Processor processor = Processor.ofThisMachine();
         line(out, "processor", runtime.availableProcessors() + " of " + processor.model());
         line(out, "", "has " + list(processor.present()) + "; has not " + list(processor.missing()));
@@ -60,7 +63,9 @@ public final class DoctorCommand implements Callable<Integer> {
         } else {
             line(out, "oneDNN", "not used: " + status.problem());
             line(out, "", "the portable kernels run instead, which are slower"
-                    + (status.platform() == null ? "" : "; it comes with org.bytedeco:dnnl, classifier " + status.platform()));
+                    + (status.platform() == null
+                            ? ""
+                            : "; it comes with org.bytedeco:dnnl, classifier " + status.platform()));
         }
     }
 

@@ -51,7 +51,8 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** Runs a program: one line a step with what has one element; what has more goes to files. */
-@Command(name = "run", description = "Run a program of PaddlePaddle. Prints 'step=K name=value…' for what has one element; other fetches of the last step go to files NAME.npy.")
+@Command(name = "run", description = "Run a program of PaddlePaddle. Prints 'step=K name=value…' for what has one "
+        + "element; other fetches of the last step go to files NAME.npy.")
 public final class RunCommand implements Callable<Integer> {
     /** From where random numbers come. */
     enum Random {
@@ -67,46 +68,60 @@ public final class RunCommand implements Callable<Integer> {
     @Spec
     private @Nullable CommandSpec spec;
 
-    @Option(names = "--program", required = true, paramLabel = "FILE", description = "The program, a .pdmodel or __model__.")
+    @Option(names = "--program", required = true, paramLabel = "FILE", description = "The program, a .pdmodel or "
+            + "__model__.")
     private @Nullable Path program;
 
-    @Option(names = "--startup", paramLabel = "FILE", description = "A program that is run once before, to set parameters.")
+    @Option(names = "--startup", paramLabel = "FILE", description = "A program that is run once before, to set "
+            + "parameters.")
     private @Nullable Path startup;
 
-    @Option(names = "--params", paramLabel = "FILE", description = "Parameters: a .pdiparams, an .npz with some of them by name, or a folder with a file for each. They are set after the startup program.")
+    @Option(names = "--params", paramLabel = "FILE", description = "Parameters: a .pdiparams, an .npz with some of "
+            + "them by name, or a folder with a file for each. They are set after the startup program.")
     private @Nullable Path params;
 
     @Option(names = "--feed", paramLabel = "NAME=FILE.npy", description = "The value of a variable.")
     private Map<String, Path> feeds = new LinkedHashMap<>();
 
-    @Option(names = "--fetch", paramLabel = "NAME", description = "A variable that is wanted. Default: what the program fetches.")
+    @Option(names = "--fetch", paramLabel = "NAME", description = "A variable that is wanted. Default: what the "
+            + "program fetches.")
     private List<String> fetches = new ArrayList<>();
 
-    @Option(names = "--steps", defaultValue = "1", paramLabel = "N", description = "How many times it is run. Default: ${DEFAULT-VALUE}.")
+    @Option(names = "--steps", defaultValue = "1", paramLabel = "N", description = "How many times it is run. "
+            + "Default: ${DEFAULT-VALUE}.")
     private int steps;
 
-    @Option(names = "--random", defaultValue = "philox", paramLabel = "philox|paddle", description = "From where random numbers come. With paddle, a seed gives those of PaddlePaddle. Default: ${DEFAULT-VALUE}.")
+    @Option(names = "--random", defaultValue = "philox", paramLabel = "philox|paddle", description = "From where "
+            + "random numbers come. With paddle, a seed gives those of PaddlePaddle. Default: ${DEFAULT-VALUE}.")
     private Random random = Random.PHILOX;
 
-    @Option(names = "--seed", defaultValue = "0", paramLabel = "N", description = "Of operations that have no seed of their own. Default: ${DEFAULT-VALUE}.")
+    @Option(names = "--seed", defaultValue = "0", paramLabel = "N", description = "Of operations that have no seed "
+            + "of their own. Default: ${DEFAULT-VALUE}.")
     private long seed;
 
-    @Option(names = "--place", defaultValue = "cpu", paramLabel = "P", description = "Where it runs: cpu, or sim:N for a simulated device; operations that say op_device run there. Default: ${DEFAULT-VALUE}.")
+    @Option(names = "--place", defaultValue = "cpu", paramLabel = "P", description = "Where it runs: cpu, or sim:N "
+            + "for a simulated device; operations that say op_device run there. Default: ${DEFAULT-VALUE}.")
     private String place = "cpu";
 
-    @Option(names = "--threads", defaultValue = "1", paramLabel = "N", description = "How many threads work on a step. Default: ${DEFAULT-VALUE}.")
+    @Option(names = "--threads", defaultValue = "1", paramLabel = "N", description = "How many threads work on a "
+            + "step. Default: ${DEFAULT-VALUE}.")
     private int threads;
 
-    @Option(names = "--trace", paramLabel = "FILE.json", description = "Records the steps as a timeline for Perfetto or chrome://tracing.")
+    @Option(names = "--trace", paramLabel = "FILE.json", description = "Records the steps as a timeline for "
+            + "Perfetto or chrome://tracing.")
     private @Nullable Path trace;
 
-    @Option(names = "--report", paramLabel = "FILE.html", description = "Records the steps as a page: timeline, memory, the costliest operations, why threads were idle.")
+    @Option(names = "--report", paramLabel = "FILE.html", description = "Records the steps as a page: timeline, "
+            + "memory, the costliest operations, why threads were idle.")
     private @Nullable Path report;
 
-    @Option(names = "--allow-files", paramLabel = "DIR", description = "A folder in which operations of the program, such as save and load, may read and write files. Default: none, and a program that has such operations is refused.")
+    @Option(names = "--allow-files", paramLabel = "DIR", description = "A folder in which operations of the "
+            + "program, such as save and load, may read and write files. Default: none, and a program that has "
+            + "such operations is refused.")
     private @Nullable Path allowFiles;
 
-    @Option(names = "--out", defaultValue = ".", paramLabel = "DIR", description = "Where files go. Default: the current folder.")
+    @Option(names = "--out", defaultValue = ".", paramLabel = "DIR", description = "Where files go. Default: the "
+            + "current folder.")
     private @Nullable Path out;
 
     /** Made by the command line. */
@@ -155,7 +170,8 @@ public final class RunCommand implements Callable<Integer> {
         } catch (FilesNotAllowedException e) {
             throw usage(String.valueOf(e.getMessage()), e);
         } catch (ProgramFailedException e) {
-            // Some programs compute with another type than they declare, so only a failure shows that the feed was wrong.
+            // Some programs compute with another type than they declare, so only a failure shows that the feed was
+            // wrong.
             String other = ofAnotherType(main, values);
             throw other == null ? e : usage(other + "; " + e.getMessage(), e);
         } finally {
@@ -185,7 +201,9 @@ public final class RunCommand implements Callable<Integer> {
             }
             String other = files.putIfAbsent(file, name);
             if (other != null) {
-                throw usage("The fetches '" + other + "' and '" + name + "' would share the file " + file + ": fetch them in two runs",
+                throw usage(
+                        "The fetches '" + other + "' and '" + name + "' would share the file " + file
+                                + ": fetch them in two runs",
                         null);
             }
         }
@@ -292,7 +310,9 @@ public final class RunCommand implements Callable<Integer> {
         return input(file,
                 () -> Files.isDirectory(file)
                         ? ParameterFiles.readSeparate(file, main)
-                        : file.toString().endsWith(".npz") ? named(file, main) : ParameterFiles.readCombined(file, main));
+                        : file.toString().endsWith(".npz")
+                                ? named(file, main)
+                                : ParameterFiles.readCombined(file, main));
     }
 
     /** What an .npz has of the program's parameters. Others have the values of the startup program. */
@@ -322,7 +342,8 @@ public final class RunCommand implements Callable<Integer> {
         }
         for (Map.Entry<String, Tensor> value : values.entrySet()) {
             VarDesc desc = main.global().get(value.getKey());
-            if (Boolean.TRUE.equals(desc.needCheckFeed()) && !typeOf(desc, value.getValue()).matches(value.getValue().spec())) {
+            if (Boolean.TRUE.equals(desc.needCheckFeed())
+                    && !typeOf(desc, value.getValue()).matches(value.getValue().spec())) {
                 throw usage(wrongFeed(desc, value.getValue()), null);
             }
         }
@@ -336,7 +357,8 @@ public final class RunCommand implements Callable<Integer> {
     }
 
     private String wrongFeed(VarDesc desc, Tensor value) {
-        return "Feed '" + desc.name() + "' must be " + typeOf(desc, value) + " (-1 matches any), but " + feeds.get(desc.name()) + " holds "
+        return "Feed '" + desc.name() + "' must be " + typeOf(desc, value) + " (-1 matches any), but "
+                + feeds.get(desc.name()) + " holds "
                 + value.spec();
     }
 
@@ -383,9 +405,10 @@ public final class RunCommand implements Callable<Integer> {
         for (Map.Entry<String, Tensor> result : results.entrySet()) {
             if (result.getValue().shape().size() != 1) {
                 if (!written.add(fileOf(result.getKey()))) {
-                    throw new IOException("'" + result.getKey() + "' was declared to have one element, and has the shape "
-                            + result.getValue().shape() + ": its file " + fileOf(result.getKey())
-                            + " is that of another fetch; fetch them in two runs");
+                    throw new IOException(
+                            "'" + result.getKey() + "' was declared to have one element, and has the shape "
+                                    + result.getValue().shape() + ": its file " + fileOf(result.getKey())
+                                    + " is that of another fetch; fetch them in two runs");
                 }
                 Path file = folder.resolve(fileOf(result.getKey()));
                 Npy.write(file, result.getValue());

@@ -30,12 +30,14 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** Prints, draws and summarises a program, or what the executor makes of it. */
-@Command(name = "show", description = "Print a program, draw it, and say what it amounts to; or, with --plan, what the executor makes of it. Operation types that are not known are marked with ?.")
+@Command(name = "show", description = "Print a program, draw it, and say what it amounts to; or, with --plan, what "
+        + "the executor makes of it. Operation types that are not known are marked with ?.")
 public final class ShowCommand implements Callable<Integer> {
     @Spec
     private @Nullable CommandSpec spec;
 
-    @Option(names = "--program", required = true, paramLabel = "FILE", description = "A .pdmodel or __model__ of PaddlePaddle, or a folder with a __model__.")
+    @Option(names = "--program", required = true, paramLabel = "FILE", description = "A .pdmodel or __model__ of "
+            + "PaddlePaddle, or a folder with a __model__.")
     private @Nullable Path program;
 
     @Option(names = "--dot", paramLabel = "FILE", description = "Write it for Graphviz.")
@@ -44,22 +46,27 @@ public final class ShowCommand implements Callable<Integer> {
     @Option(names = "--svg", paramLabel = "FILE", description = "Draw it; with --plan, draw the plan.")
     private @Nullable Path svg;
 
-    @Option(names = "--batch", defaultValue = "1", paramLabel = "N", description = "What stands for unknown dimensions in the estimates and in the plan. Default: ${DEFAULT-VALUE}.")
+    @Option(names = "--batch", defaultValue = "1", paramLabel = "N", description = "What stands for unknown "
+            + "dimensions in the estimates and in the plan. Default: ${DEFAULT-VALUE}.")
     private long batch;
 
     @Option(names = "--summary", description = "Leave out the variables and operations.")
     private boolean summaryOnly;
 
-    @Option(names = "--plan", description = "Print the executor's plan step by step instead: variables, kernels, dependencies, streams, lifetimes, memory. Nothing is run, and no parameters are needed.")
+    @Option(names = "--plan", description = "Print the executor's plan step by step instead: variables, kernels, "
+            + "dependencies, streams, lifetimes, memory. Nothing is run, and no parameters are needed.")
     private boolean plan;
 
-    @Option(names = "--place", defaultValue = "cpu", paramLabel = "PLACE", description = "Where the plan would run, such as cpu or sim:0. Default: ${DEFAULT-VALUE}.")
+    @Option(names = "--place", defaultValue = "cpu", paramLabel = "PLACE", description = "Where the plan would "
+            + "run, such as cpu or sim:0. Default: ${DEFAULT-VALUE}.")
     private String place = "cpu";
 
-    @Option(names = "--threads", defaultValue = "1", paramLabel = "N", description = "How many threads would run the plan. Default: ${DEFAULT-VALUE}.")
+    @Option(names = "--threads", defaultValue = "1", paramLabel = "N", description = "How many threads would run "
+            + "the plan. Default: ${DEFAULT-VALUE}.")
     private int threads;
 
-    @Option(names = "--fetch", paramLabel = "NAME", description = "A variable that is wanted of the plan. Default: what the program fetches.")
+    @Option(names = "--fetch", paramLabel = "NAME", description = "A variable that is wanted of the plan. Default: "
+            + "what the program fetches.")
     private List<String> fetches = new ArrayList<>();
 
     /** Made by the command line. */
@@ -93,7 +100,8 @@ public final class ShowCommand implements Callable<Integer> {
         out.flush();
         if (plan && view == null) {
             PrintWriter err = command.commandLine().getErr();
-            err.println("There is no plan, since operation types are not known: " + Printable.of(String.join(", ", summary.unknown()))
+            err.println("There is no plan, since operation types are not known: "
+                    + Printable.of(String.join(", ", summary.unknown()))
                     + (svg == null ? "" : "; the picture is that of the program"));
             err.flush();
         }
@@ -139,14 +147,18 @@ public final class ShowCommand implements Callable<Integer> {
                 summary.parameterElements() == Long.MAX_VALUE
                         ? "more than 9.2e18"
                         : String.format(Locale.ROOT, "%,d", summary.parameterElements()));
-        out.printf(Locale.ROOT, "memory       %s persistent, %s temporary if nothing were reused (unknown dimensions: %d)%n",
+        out.printf(Locale.ROOT,
+                "memory       %s persistent, %s temporary if nothing were reused (unknown dimensions: %d)%n",
                 bytes(summary.persistentBytes()), bytes(summary.temporaryBytes()), batch);
         out.printf(Locale.ROOT, "computation  %s%n", flops(summary.flops()));
-        out.printf(Locale.ROOT, "operations   %d%n", summary.operations().values().stream().mapToInt(Integer::intValue).sum());
+        out.printf(Locale.ROOT, "operations   %d%n",
+                summary.operations().values().stream().mapToInt(Integer::intValue).sum());
         summary.operations().entrySet().stream()
-                .sorted(Map.Entry.<String, Integer>comparingByValue().reversed().thenComparing(Map.Entry.comparingByKey()))
-                .forEach(entry -> out.printf(Locale.ROOT, "  %6d %s%s%n", entry.getValue(), Printable.of(entry.getKey()),
-                        summary.unknown().contains(entry.getKey()) ? "  ? not known" : ""));
+                .sorted(Map.Entry.<String, Integer>comparingByValue().reversed()
+                        .thenComparing(Map.Entry.comparingByKey()))
+                .forEach(
+                        entry -> out.printf(Locale.ROOT, "  %6d %s%s%n", entry.getValue(), Printable.of(entry.getKey()),
+                                summary.unknown().contains(entry.getKey()) ? "  ? not known" : ""));
     }
 
     private static String bytes(long bytes) {
@@ -160,7 +172,9 @@ public final class ShowCommand implements Callable<Integer> {
                 ? String.format(Locale.ROOT, "%,.0f operations", flops)
                 : flops < 1e9
                         ? String.format(Locale.ROOT, "%.1f million operations", flops / 1e6)
-                        : flops < 1e21 ? String.format(Locale.ROOT, "%,.2f billion operations", flops / 1e9) : "more than 1e21 operations";
+                        : flops < 1e21
+                                ? String.format(Locale.ROOT, "%,.2f billion operations", flops / 1e9)
+                                : "more than 1e21 operations";
     }
 
     private static void write(PrintWriter out, @Nullable Path file, String content) throws IOException {

@@ -7,11 +7,13 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * What Ctrl-C does, and a request to terminate such as that of {@code kill}: the first one ends the training after its step, with a checkpoint; the second one ends the process, but not in the middle of a file.
+ * What Ctrl-C does, and a request to terminate such as that of {@code kill}: the first one ends the training after its
+ * step, with a checkpoint; the second one ends the process, but not in the middle of a file.
  *
  * <p>
- * There is no supported way to be told of a second interrupt: shutdown hooks run once. {@code sun.misc.Signal} is in every JDK (module jdk.unsupported), and called by reflection, since javac warns of it where it
- * is named. Where it is missing, Ctrl-C ends the process at once, and the last checkpoint is what remains.
+ * There is no supported way to be told of a second interrupt: shutdown hooks run once. {@code sun.misc.Signal} is in
+ * every JDK (module jdk.unsupported), and called by reflection, since javac warns of it where it is named. Where it is
+ * missing, Ctrl-C ends the process at once, and the last checkpoint is what remains.
  */
 final class Interrupts {
     /** The exit code of a training that was stopped: what shells report of a process that Ctrl-C has ended. */
@@ -38,16 +40,20 @@ final class Interrupts {
         try {
             Class<?> signal = Class.forName("sun.misc.Signal");
             Class<?> handler = Class.forName("sun.misc.SignalHandler");
-            Object proxy = Proxy.newProxyInstance(handler.getClassLoader(), new Class<?>[]{handler}, (self, method, arguments) -> {
-                if (method.getName().equals("handle")) {
-                    // The handler must return, for the second signal to be heard.
-                    Thread.ofPlatform().daemon().name("interrupt").start(interrupted);
-                    return null;
-                }
-                return method.getName().equals("hashCode") ? (Object) System.identityHashCode(self) : method.getName();
-            });
+            Object proxy = Proxy.newProxyInstance(handler.getClassLoader(), new Class<?>[]{handler},
+                    (self, method, arguments) -> {
+                        if (method.getName().equals("handle")) {
+                            // The handler must return, for the second signal to be heard.
+                            Thread.ofPlatform().daemon().name("interrupt").start(interrupted);
+                            return null;
+                        }
+                        return method.getName().equals("hashCode")
+                                ? (Object) System.identityHashCode(self)
+                                : method.getName();
+                    });
             for (String name : List.of("INT", "TERM")) {
-                signal.getMethod("handle", signal, handler).invoke(null, signal.getConstructor(String.class).newInstance(name), proxy);
+                signal.getMethod("handle", signal, handler).invoke(null,
+                        signal.getConstructor(String.class).newInstance(name), proxy);
             }
         } catch (ReflectiveOperationException e) {
             err.println("seriatim: Ctrl-C will end the training at once here, since the JDK has no signals: " + e);

@@ -80,8 +80,11 @@ record Job(Settings settings, Model model, Split split, String data, @Nullable T
         }
         CharacterTransformer network = CharacterTransformer.forNames(data.vocabulary().size());
         Split windows = data.windows(network.context());
-        String about = String.format(java.util.Locale.ROOT, "%s: %,d characters to learn from, %,d for validation, %d different",
-                names == null ? path : String.format(java.util.Locale.ROOT, "%,d class names of this JDK", names.names().size()),
+        String about = String.format(java.util.Locale.ROOT,
+                "%s: %,d characters to learn from, %,d for validation, %d different",
+                names == null
+                        ? path
+                        : String.format(java.util.Locale.ROOT, "%,d class names of this JDK", names.names().size()),
                 data.training().length(), data.validation().length(), data.vocabulary().size());
         double baseline = Bigram.of(data.training(), data.vocabulary().size(), 1).loss(data.validation());
         return built(settings, network, windows, about, new Text(data.vocabulary(), names), baseline);
@@ -102,7 +105,8 @@ record Job(Settings settings, Model model, Split split, String data, @Nullable T
     }
 
     private static String about(Settings settings, Split split) {
-        String examples = String.format(java.util.Locale.ROOT, "%,d examples to learn from, %,d for validation", split.training().size(),
+        String examples = String.format(java.util.Locale.ROOT, "%,d examples to learn from, %,d for validation",
+                split.training().size(),
                 split.validation().size());
         String where = settings.data() == null ? "feeds" : settings.data().toString();
         return where + ": " + (split.training().equals(split.validation()) ? examples + ", the same" : examples);
@@ -112,7 +116,8 @@ record Job(Settings settings, Model model, Split split, String data, @Nullable T
         Path path = settings.data();
         if (path == null) {
             throw new IllegalArgumentException("'" + settings.what()
-                    + "' needs --data: a folder with the files of MNIST or Fashion-MNIST, x.npy and y.npy, or a table (.csv) with the label in the last column");
+                    + "' needs --data: a folder with the files of MNIST or Fashion-MNIST, x.npy and y.npy, or a "
+                    + "table (.csv) with the label in the last column");
         }
         return switch (DataFiles.open(path)) {
             case LabelledData labelled -> labelled;
@@ -122,7 +127,8 @@ record Job(Settings settings, Model model, Split split, String data, @Nullable T
         };
     }
 
-    private static Job built(Settings settings, Architecture network, Split split, String about, @Nullable Text text, double baseline) {
+    private static Job built(Settings settings, Architecture network, Split split, String about, @Nullable Text text,
+            double baseline) {
         Recipe recipe = network.recipe();
         Settings filled = settings.with(settings.epochs() == 0 ? recipe.epochs() : settings.epochs(),
                 settings.batch() == 0 ? recipe.batch() : settings.batch());
@@ -147,15 +153,19 @@ record Job(Settings settings, Model model, Split split, String data, @Nullable T
                     + ": a program says itself in which precision it computes");
         }
         Program startup = ProgramFiles.read(startupFile);
-        List<String> feeds = settings.feeds().isEmpty() ? ProgramModel.feeds(main) : List.copyOf(settings.feeds().keySet());
+        List<String> feeds = settings.feeds().isEmpty()
+                ? ProgramModel.feeds(main)
+                : List.copyOf(settings.feeds().keySet());
         int batch = settings.batch() == 0 ? batch(main, feeds) : settings.batch();
         Split split = split(settings, batch);
         batch = settings.batch() == 0 ? Math.min(batch, split.training().size()) : batch;
         Model model = ProgramModel.of(String.valueOf(file.getFileName()), main, startup, feeds, settings.loss());
         if (settings.rate() > 0) {
             String rate = ProgramModel.rate(main)
-                    .orElseThrow(() -> new IllegalArgumentException("The program computes its learning rate itself: leave --rate out"));
-            model = new Model(model.name(), model.main(), model.startup(), model.evaluation(), model.feeds(), model.loss(), model.metrics(),
+                    .orElseThrow(() -> new IllegalArgumentException(
+                            "The program computes its learning rate itself: leave --rate out"));
+            model = new Model(model.name(), model.main(), model.startup(), model.evaluation(), model.feeds(),
+                    model.loss(), model.metrics(),
                     Map.of(rate, Schedule.constant(settings.rate())), model.inputs(), model.outputs(), model.unit(),
                     model.unitsPerExample());
         }
@@ -183,12 +193,14 @@ record Job(Settings settings, Model model, Split split, String data, @Nullable T
         }
         if (settings.data() == null) {
             throw new IllegalArgumentException(
-                    "A program needs data: --feed NAME=FILE.npy for each variable that it is fed, a row for each example, or --data DIR");
+                    "A program needs data: --feed NAME=FILE.npy for each variable that it is fed, a row for each "
+                            + "example, or --data DIR");
         }
         Data data = DataFiles.open(settings.data());
         if (data instanceof LabelledData labelled) {
             return labelled.split();
         }
-        throw new IllegalArgumentException("A program needs examples with labels, but " + settings.data() + " is text: name its feeds");
+        throw new IllegalArgumentException(
+                "A program needs examples with labels, but " + settings.data() + " is text: name its feeds");
     }
 }

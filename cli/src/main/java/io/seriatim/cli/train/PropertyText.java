@@ -17,6 +17,8 @@ final class PropertyText {
 
     static String decoded(String text) {
         return ESCAPED.matcher(text).replaceAll(found -> Matcher
-                .quoteReplacement(found.group(1) != null ? "\\" : Character.toString((char) Integer.parseInt(found.group(2), 16))));
+                .quoteReplacement(found.group(1) != null
+                        ? "\\"
+                        : Character.toString((char) Integer.parseInt(found.group(2), 16))));
     }
 }

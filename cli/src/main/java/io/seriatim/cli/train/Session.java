@@ -35,7 +35,10 @@ import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** One training on the command line: everything is known, and checked as far as that is possible before anything is written. */
+/**
+ * One training on the command line: everything is known, and checked as far as that is possible before anything is
+ * written.
+ */
 final class Session {
     private static final int INVENTED = 20;
     private static final double TEMPERATURE = 0.8;
@@ -57,7 +60,8 @@ final class Session {
     private final JsonLines lines;
     private final EventFile events;
 
-    Session(Job job, Path folder, int threads, AllowedFiles files, boolean resume, PrintWriter out, PrintWriter err) throws IOException {
+    Session(Job job, Path folder, int threads, AllowedFiles files, boolean resume, PrintWriter out, PrintWriter err)
+            throws IOException {
         this.job = job;
         this.folder = folder;
         this.resume = resume;
@@ -83,7 +87,8 @@ final class Session {
         }
     }
 
-    @SuppressWarnings("SystemConsoleNull") // It still is, unless jdk.console is set to another provider than that of java.base.
+    // It still is, unless jdk.console is set to another provider than that of java.base.
+    @SuppressWarnings("SystemConsoleNull")
     private static boolean isTerminal() {
         Console console = System.console();
         return console != null && console.isTerminal();
@@ -92,9 +97,12 @@ final class Session {
     private Trainer trainer(AllowedFiles files) {
         Settings settings = job.settings();
         Trainer.Builder builder = Trainer.of(job.model(), job.split()).batch(settings.batch()).epochs(settings.epochs())
-                .seed(settings.seed()).places(places(settings.places())).threads(threads).files(files).patience(settings.patience())
-                .evaluateEvery(settings.evaluateEvery()).checkpointEvery(settings.checkpointEvery()).folder(folder).lock(lock).stop(stop)
-                .recorder(recorder).listener(new Opening()).listener(history).listener(lines).listener(events).listener(progress);
+                .seed(settings.seed()).places(places(settings.places())).threads(threads).files(files)
+                .patience(settings.patience())
+                .evaluateEvery(settings.evaluateEvery()).checkpointEvery(settings.checkpointEvery()).folder(folder)
+                .lock(lock).stop(stop)
+                .recorder(recorder).listener(new Opening()).listener(history).listener(lines).listener(events)
+                .listener(progress);
         if (settings.steps() > 0) {
             builder.steps(settings.steps());
         }
@@ -133,7 +141,8 @@ final class Session {
     private boolean trainLocked() throws IOException {
         out.println(Printable.of("data      " + job.data()));
         if (job.text() != null) {
-            out.println(String.format(Locale.ROOT, "baseline  %.4f nats per character, by a bigram model", job.baseline()));
+            out.println(
+                    String.format(Locale.ROOT, "baseline  %.4f nats per character, by a bigram model", job.baseline()));
         }
         out.println(Printable.of("folder    " + folder));
         out.flush();
@@ -170,12 +179,14 @@ final class Session {
             report.extra(new Extra("Invented", List.of("By the saved model, at temperature " + TEMPERATURE + "."),
                     known ? List.of("name", "exists") : List.of("text"), names.stream()
                             .map(each -> new Extra.Row(
-                                    known ? List.of(each.name(), each.exists() ? "yes" : "no") : List.of(each.name()), each.exists()))
+                                    known ? List.of(each.name(), each.exists() ? "yes" : "no") : List.of(each.name()),
+                                    each.exists()))
                             .toList()));
         }
         OneDnn.Status kernels = OneDnn.status();
         report.environment("Machine", Machine.describe());
-        report.environment("Kernels", kernels.loaded() ? "oneDNN " + kernels.version() + ", " + kernels.instructions() : "plain Java");
+        report.environment("Kernels",
+                kernels.loaded() ? "oneDNN " + kernels.version() + ", " + kernels.instructions() : "plain Java");
         report.environment("Threads", Integer.toString(threads));
         // What is 0 was left to the network or the program.
         settings.lines().forEach((name, value) -> {
@@ -200,9 +211,11 @@ final class Session {
 
     /** With the files, as a user would, and not with what is in memory. */
     private List<NameSampler.Invention> invent(Job.Text text, Path model) throws IOException {
-        try (InferenceModels.InferenceModel saved = InferenceModels.load(model); Executor executor = Executor.on(Place.CPU)) {
+        try (InferenceModels.InferenceModel saved = InferenceModels.load(model);
+                Executor executor = Executor.on(Place.CPU)) {
             ClassNames names = text.names();
-            return NameSampler.of(executor, saved, text.vocabulary()).invent(INVENTED, TEMPERATURE, job.settings().seed(),
+            return NameSampler.of(executor, saved, text.vocabulary()).invent(INVENTED, TEMPERATURE,
+                    job.settings().seed(),
                     name -> names != null && names.contains(name));
         }
     }

@@ -16,7 +16,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All that a training depends on, with the defaults filled in. They lie in its folder, so that it can be resumed, and so that people see later how it was made.
+ * All that a training depends on, with the defaults filled in. They lie in its folder, so that it can be resumed, and
+ * so that people see later how it was made.
  *
  * @param what
  *            a network's name, or the file of a program
@@ -33,14 +34,17 @@ import org.jspecify.annotations.Nullable;
  * @param steps
  *            at most so many; 0 for no limit
  */
-record Settings(String what, @Nullable Path startup, Map<String, Path> feeds, @Nullable String loss, @Nullable Path data, int epochs,
-        int batch, double rate, long steps, long seed, String places, String precision, int patience, long evaluateEvery,
+record Settings(String what, @Nullable Path startup, Map<String, Path> feeds, @Nullable String loss,
+        @Nullable Path data, int epochs,
+        int batch, double rate, long steps, long seed, String places, String precision, int patience,
+        long evaluateEvery,
         long checkpointEvery) {
     static final String FILE = "run.properties";
     private static final String FEED = "feed.";
 
     Settings with(int newEpochs, int newBatch) {
-        return new Settings(what, startup, feeds, loss, data, newEpochs, newBatch, rate, steps, seed, places, precision, patience,
+        return new Settings(what, startup, feeds, loss, data, newEpochs, newBatch, rate, steps, seed, places, precision,
+                patience,
                 evaluateEvery, checkpointEvery);
     }
 
@@ -74,11 +78,15 @@ record Settings(String what, @Nullable Path startup, Map<String, Path> feeds, @N
         }
     }
 
-    /** Writes them, and beside them what tells the data apart from others; {@link Trainer} checks that when the run is resumed. */
+    /**
+     * Writes them, and beside them what tells the data apart from others; {@link Trainer} checks that when the run is
+     * resumed.
+     */
     void write(Path folder, String fingerprint) throws IOException {
         AtomicFile.writeText(folder.resolve(FILE), out -> {
             for (Map.Entry<String, String> line : lines().entrySet()) {
-                out.write(PropertyText.encoded(line.getKey()).replace("=", "\\u003d") + "=" + PropertyText.encoded(line.getValue()) + "\n");
+                out.write(PropertyText.encoded(line.getKey()).replace("=", "\\u003d") + "="
+                        + PropertyText.encoded(line.getValue()) + "\n");
             }
             out.write("data-fingerprint=" + fingerprint + "\n");
         });
@@ -88,7 +96,8 @@ record Settings(String what, @Nullable Path startup, Map<String, Path> feeds, @N
     static void requireNoRun(Path folder) {
         if (Files.exists(folder.resolve(FILE))) {
             throw new IllegalArgumentException(
-                    "The folder " + folder + " holds a run already: go on with it by --resume " + folder + ", or name another folder");
+                    "The folder " + folder + " holds a run already: go on with it by --resume " + folder
+                            + ", or name another folder");
         }
     }
 
@@ -109,9 +118,11 @@ record Settings(String what, @Nullable Path startup, Map<String, Path> feeds, @N
             }
         }
         Parser parser = new Parser(file, lines);
-        return new Settings(parser.needed("what", text -> text), parser.path("startup"), feeds, lines.get("loss"), parser.path("data"),
+        return new Settings(parser.needed("what", text -> text), parser.path("startup"), feeds, lines.get("loss"),
+                parser.path("data"),
                 parser.needed("epochs", Integer::valueOf), parser.needed("batch", Integer::valueOf),
-                parser.needed("rate", Double::valueOf), parser.needed("steps", Long::valueOf), parser.needed("seed", Long::valueOf),
+                parser.needed("rate", Double::valueOf), parser.needed("steps", Long::valueOf),
+                parser.needed("seed", Long::valueOf),
                 parser.needed("place", text -> text), parser.needed("precision", text -> text),
                 parser.needed("patience", Integer::valueOf), parser.needed("evaluate-every", Long::valueOf),
                 parser.needed("checkpoint-every", Long::valueOf));
@@ -139,7 +150,8 @@ record Settings(String what, @Nullable Path startup, Map<String, Path> feeds, @N
             try {
                 return parse.apply(text);
             } catch (NumberFormatException e) {
-                throw new FileFormatException(file.toString(), "'" + key + "' must be a number, but is '" + text + "'", e);
+                throw new FileFormatException(file.toString(), "'" + key + "' must be a number, but is '" + text + "'",
+                        e);
             }
         }
     }

@@ -28,66 +28,88 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /** Trains a network, and leaves a folder with the model, its report, metrics and checkpoints. */
-@Command(name = "train", description = "Train a network: by default one that learns the names of the JDK's classes and invents new ones. Leaves the model, a report, metrics and checkpoints in a folder.")
+@Command(name = "train", description = "Train a network: by default one that learns the names of the JDK's classes "
+        + "and invents new ones. Leaves the model, a report, metrics and checkpoints in a folder.")
 public final class TrainCommand implements Callable<Integer> {
     @Spec
     private @Nullable CommandSpec spec;
 
-    @Parameters(index = "0", arity = "0..1", defaultValue = "names", paramLabel = "names|lenet|mlp|resnet18|FILE", description = "What is trained: a network, or a training program of PaddlePaddle (.pdmodel or __model__). Default: ${DEFAULT-VALUE}.")
+    @Parameters(index = "0", arity = "0..1", defaultValue = "names", paramLabel = "names|lenet|mlp|resnet18|FILE",
+            description = "What is trained: a network, or a training program of PaddlePaddle (.pdmodel or __model__). Default: ${DEFAULT-VALUE}.")
     private String what = "names";
 
-    @Option(names = "--data", paramLabel = "PATH", description = "What it learns from: a folder with the files of MNIST or Fashion-MNIST, a folder with x.npy and y.npy, a table (.csv) with the label in the last column, or text for 'names'. Default, of 'names' only: the class names of this JDK.")
+    @Option(names = "--data", paramLabel = "PATH", description = "What it learns from: a folder with the files of "
+            + "MNIST or Fashion-MNIST, a folder with x.npy and y.npy, a table (.csv) with the label in the last "
+            + "column, or text for 'names'. Default, of 'names' only: the class names of this JDK.")
     private @Nullable Path data;
 
     @Option(names = "--startup", paramLabel = "FILE", description = "Of a program: the one that sets its parameters.")
     private @Nullable Path startup;
 
-    @Option(names = "--feed", paramLabel = "NAME=FILE.npy", description = "Of a program: what a variable is fed, a row for each example. Once for each variable, instead of --data.")
+    @Option(names = "--feed", paramLabel = "NAME=FILE.npy", description = "Of a program: what a variable is fed, a "
+            + "row for each example. Once for each variable, instead of --data.")
     private Map<String, Path> feeds = new LinkedHashMap<>();
 
-    @Option(names = "--loss", paramLabel = "NAME", description = "Of a program: the variable that is minimised. Default: where its backward part begins.")
+    @Option(names = "--loss", paramLabel = "NAME", description = "Of a program: the variable that is minimised. "
+            + "Default: where its backward part begins.")
     private @Nullable String loss;
 
-    @Option(names = "--epochs", defaultValue = "0", paramLabel = "N", description = "How often it goes through the data. Default: names 5, lenet 12, mlp 12, resnet18 3, a program 1.")
+    @Option(names = "--epochs", defaultValue = "0", paramLabel = "N", description = "How often it goes through the "
+            + "data. Default: names 5, lenet 12, mlp 12, resnet18 3, a program 1.")
     private int epochs;
 
-    @Option(names = "--batch", defaultValue = "0", paramLabel = "N", description = "Examples of a step, which several places share evenly. Default: names 16, lenet and mlp 64, resnet18 32, a program its own.")
+    @Option(names = "--batch", defaultValue = "0", paramLabel = "N", description = "Examples of a step, which "
+            + "several places share evenly. Default: names 16, lenet and mlp 64, resnet18 32, a program its own.")
     private int batch;
 
-    @Option(names = "--steps", defaultValue = "0", paramLabel = "N", description = "Ends after N steps. Default: at the end of the last epoch.")
+    @Option(names = "--steps", defaultValue = "0", paramLabel = "N", description = "Ends after N steps. Default: "
+            + "at the end of the last epoch.")
     private long steps;
 
-    @Option(names = "--rate", defaultValue = "0", paramLabel = "X", description = "The highest learning rate. Default: names 0.004, lenet 0.006, mlp 0.002, resnet18 0.001, a program its own.")
+    @Option(names = "--rate", defaultValue = "0", paramLabel = "X", description = "The highest learning rate. "
+            + "Default: names 0.004, lenet 0.006, mlp 0.002, resnet18 0.001, a program its own.")
     private double rate;
 
-    @Option(names = "--seed", defaultValue = "0", paramLabel = "N", description = "What the first parameters and the order of the data follow from. Default: ${DEFAULT-VALUE}.")
+    @Option(names = "--seed", defaultValue = "0", paramLabel = "N", description = "What the first parameters and "
+            + "the order of the data follow from. Default: ${DEFAULT-VALUE}.")
     private long seed;
 
-    @Option(names = "--place", defaultValue = "cpu", paramLabel = "P[,P…]", description = "Where it is trained: cpu, or sim:N for a simulated device. Several share each batch and average their gradients. Default: ${DEFAULT-VALUE}.")
+    @Option(names = "--place", defaultValue = "cpu", paramLabel = "P[,P…]", description = "Where it is trained: "
+            + "cpu, or sim:N for a simulated device. Several share each batch and average their gradients. "
+            + "Default: ${DEFAULT-VALUE}.")
     private String place = "cpu";
 
-    @Option(names = "--threads", defaultValue = "0", paramLabel = "N", description = "How many threads work on a step; the result is the same to the bit. Default: one for each processor, at most 8.")
+    @Option(names = "--threads", defaultValue = "0", paramLabel = "N", description = "How many threads work on a "
+            + "step; the result is the same to the bit. Default: one for each processor, at most 8.")
     private int threads;
 
-    @Option(names = "--precision", defaultValue = "f32", paramLabel = "f32|bf16", description = "In what products and convolutions are computed. Default: ${DEFAULT-VALUE}.")
+    @Option(names = "--precision", defaultValue = "f32", paramLabel = "f32|bf16", description = "In what products "
+            + "and convolutions are computed. Default: ${DEFAULT-VALUE}.")
     private String precision = "f32";
 
-    @Option(names = "--patience", defaultValue = "0", paramLabel = "N", description = "Ends when the validation loss has not fallen for N evaluations. Default: never.")
+    @Option(names = "--patience", defaultValue = "0", paramLabel = "N", description = "Ends when the validation "
+            + "loss has not fallen for N evaluations. Default: never.")
     private int patience;
 
-    @Option(names = "--evaluate-every", defaultValue = "0", paramLabel = "N", description = "Judges the model every N steps too. Default: after each epoch only.")
+    @Option(names = "--evaluate-every", defaultValue = "0", paramLabel = "N", description = "Judges the model "
+            + "every N steps too. Default: after each epoch only.")
     private long evaluateEvery;
 
-    @Option(names = "--checkpoint-every", defaultValue = "0", paramLabel = "N", description = "Writes a checkpoint every N steps too. Default: after evaluations only. The newest two and the best are kept.")
+    @Option(names = "--checkpoint-every", defaultValue = "0", paramLabel = "N", description = "Writes a checkpoint "
+            + "every N steps too. Default: after evaluations only. The newest two and the best are kept.")
     private long checkpointEvery;
 
-    @Option(names = "--allow-files", paramLabel = "DIR", description = "Of a program: a folder in which its operations, such as save and load, may read and write files. Default: none, and a program that has such operations is refused.")
+    @Option(names = "--allow-files", paramLabel = "DIR", description = "Of a program: a folder in which its "
+            + "operations, such as save and load, may read and write files. Default: none, and a program that has "
+            + "such operations is refused.")
     private @Nullable Path allowFiles;
 
-    @Option(names = "--resume", paramLabel = "RUN", description = "Goes on where the run in this folder has ended, with its settings: no other options but --threads and --allow-files go with it.")
+    @Option(names = "--resume", paramLabel = "RUN", description = "Goes on where the run in this folder has ended, "
+            + "with its settings: no other options but --threads and --allow-files go with it.")
     private @Nullable Path resume;
 
-    @Option(names = "--out", paramLabel = "DIR", description = "The folder that is made, with its parents. Default: runs/NAME-TIME, below the current folder.")
+    @Option(names = "--out", paramLabel = "DIR", description = "The folder that is made, with its parents. "
+            + "Default: runs/NAME-TIME, below the current folder.")
     private @Nullable Path out;
 
     /** Made by the command line. */
@@ -157,13 +179,16 @@ public final class TrainCommand implements Callable<Integer> {
         }
         if (!network && !Files.exists(Path.of(what))) {
             String meant = Nearest.to(what, Job.NETWORKS).map(name -> ": did you mean '" + name + "'?").orElse("");
-            throw usage("There is no network and no file '" + what + "'" + (meant.isEmpty() ? ": train" : meant + " Train") + " one of "
+            throw usage("There is no network and no file '" + what + "'"
+                    + (meant.isEmpty() ? ": train" : meant + " Train") + " one of "
                     + Job.NETWORKS + ", or a program's .pdmodel", null);
         }
         Map<String, Path> absolute = new LinkedHashMap<>();
         feeds.forEach((name, file) -> absolute.put(name, file.toAbsolutePath().normalize()));
-        return new Settings(network ? what : Path.of(what).toAbsolutePath().normalize().toString(), absolute(startup), absolute, loss,
-                absolute(data), epochs, batch, rate, steps, seed, place, precision, patience, evaluateEvery, checkpointEvery);
+        return new Settings(network ? what : Path.of(what).toAbsolutePath().normalize().toString(), absolute(startup),
+                absolute, loss,
+                absolute(data), epochs, batch, rate, steps, seed, place, precision, patience, evaluateEvery,
+                checkpointEvery);
     }
 
     private void require(String name, long value, long least) {
@@ -182,8 +207,10 @@ public final class TrainCommand implements Callable<Integer> {
                 .map(arg -> ((picocli.CommandLine.Model.OptionSpec) arg).longestName())
                 .filter(name -> !List.of("--resume", "--threads", "--allow-files", "--debug").contains(name)).toList();
         if (!given.isEmpty() || command().commandLine().getParseResult().hasMatchedPositional(0)) {
-            throw usage("A run is resumed with its own settings, those of " + run.resolve(Settings.FILE) + ": leave out "
-                    + (given.isEmpty() ? "'" + what + "'" : String.join(", ", given)), null);
+            throw usage(
+                    "A run is resumed with its own settings, those of " + run.resolve(Settings.FILE) + ": leave out "
+                            + (given.isEmpty() ? "'" + what + "'" : String.join(", ", given)),
+                    null);
         }
         return Settings.read(run);
     }
@@ -196,14 +223,17 @@ public final class TrainCommand implements Callable<Integer> {
         }
         if (!Files.isDirectory(there) || !Files.isWritable(there)) {
             throw usage("The folder " + folder + " cannot be made, since " + there
-                    + (Files.isDirectory(there) ? " cannot be written to" : " is a file") + ": name another with --out", null);
+                    + (Files.isDirectory(there) ? " cannot be written to" : " is a file") + ": name another with --out",
+                    null);
         }
     }
 
     private Path folder() {
         Path made = out;
         if (made == null) {
-            String name = Job.NETWORKS.contains(what) ? what : String.valueOf(Path.of(what).getFileName()).replaceAll("\\.pdmodel$", "");
+            String name = Job.NETWORKS.contains(what)
+                    ? what
+                    : String.valueOf(Path.of(what).getFileName()).replaceAll("\\.pdmodel$", "");
             String time = LocalDateTime.now(java.time.ZoneId.systemDefault())
                     .format(DateTimeFormatter.ofPattern("yyyyMMdd-HHmmss", Locale.ROOT));
             made = Path.of("runs", name + "-" + time);

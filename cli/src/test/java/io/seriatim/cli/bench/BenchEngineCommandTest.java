@@ -18,7 +18,8 @@ class BenchEngineCommandTest {
     private final StringWriter err = new StringWriter();
 
     private int bench(String... args) {
-        return new CommandLine(new BenchEngineCommand()).setOut(new PrintWriter(out, true)).setErr(new PrintWriter(err, true))
+        return new CommandLine(new BenchEngineCommand()).setOut(new PrintWriter(out, true))
+                .setErr(new PrintWriter(err, true))
                 .execute(args);
     }
 
@@ -31,8 +32,10 @@ class BenchEngineCommandTest {
     @Test
     void theRaceShowsEveryContenderAndWorkload() {
         assertEquals(0, few("--pushers", "1,2"), err::toString);
-        for (String text : List.of("chain", "independent", "random", "fan", "wavefront", "serial loop", "seriatim, 1 worker",
-                "seriatim, 2 workers", "CompletableFuture, 2 workers", "÷ CompletableFuture, 1 worker", "1 pushing thread:",
+        for (String text : List.of("chain", "independent", "random", "fan", "wavefront", "serial loop",
+                "seriatim, 1 worker",
+                "seriatim, 2 workers", "CompletableFuture, 2 workers", "÷ CompletableFuture, 1 worker",
+                "1 pushing thread:",
                 "2 pushing threads:")) {
             assertTrue(out.toString().contains(text), () -> text + " is missing in\n" + out);
         }
@@ -40,7 +43,8 @@ class BenchEngineCommandTest {
 
     @Test
     void workloadsAndEnginesAreChosen() {
-        assertEquals(0, few("--workload", "fan", "--engine", "naive,pooled", "--workers", "1", "--pushers", "1", "--markdown"),
+        assertEquals(0,
+                few("--workload", "fan", "--engine", "naive,pooled", "--workers", "1", "--pushers", "1", "--markdown"),
                 err::toString);
         assertTrue(out.toString().contains("| seriatim naive "), out::toString);
         assertTrue(out.toString().contains("| seriatim pooled, 1 worker "), out::toString);

@@ -7,7 +7,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Every contender that runs the operations ends with the serial program's result, whatever number of threads pushes. */
+/**
+ * Every contender that runs the operations ends with the serial program's result, whatever number of threads pushes.
+ */
 class ContendersTest {
     private static final int OPS = 2000;
     private static final int SPIN = 2;
@@ -40,7 +42,8 @@ class ContendersTest {
 
     private static void check(Contender contender, String workload, int pushers) throws Exception {
         try (contender) {
-            assertEquals(ResultCheck.SAME, contender.run(Work.of(workload, OPS, SPIN, pushers)).check(), contender.name());
+            assertEquals(ResultCheck.SAME, contender.run(Work.of(workload, OPS, SPIN, pushers)).check(),
+                    contender.name());
         }
     }
 }

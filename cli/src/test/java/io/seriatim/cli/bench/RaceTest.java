@@ -68,7 +68,8 @@ class RaceTest {
     @Test
     void eachRunsOnceInEachRoundAndTheFirstOneChanges() throws Exception {
         new Race(List.of(contender("ours", 1), contender("other", 1)), progress).run(works, 0, 2);
-        assertEquals("ours:chain other:chain ours:fan other:fan other:chain ours:chain other:fan ours:fan", String.join(" ", laps));
+        assertEquals("ours:chain other:chain ours:fan other:fan other:chain ours:chain other:fan ours:fan",
+                String.join(" ", laps));
     }
 
     @Test
@@ -82,7 +83,8 @@ class RaceTest {
     @Test
     void whoCannotGoOnLeavesWithALine() throws Exception {
         Contender ours = contender("ours", 1);
-        Standings standings = new Race(List.of(ours, new Scripted("other", 1, ResultCheck.SAME, 1)), progress).run(works, 0, 3);
+        Standings standings = new Race(List.of(ours, new Scripted("other", 1, ResultCheck.SAME, 1)), progress)
+                .run(works, 0, 3);
         assertEquals(List.of(ours), standings.contenders());
         assertEquals("other leaves the race: it is tired\n", err.toString().replace(System.lineSeparator(), "\n"));
     }
@@ -101,7 +103,8 @@ class RaceTest {
 
     @Test
     void theReportShowsTimesAndRatiosOfMedians() throws Exception {
-        Standings standings = new Race(List.of(contender("ours", 1), contender("other", 4)), progress).run(works.subList(0, 1), 0, 3);
+        Standings standings = new Race(List.of(contender("ours", 1), contender("other", 4)), progress)
+                .run(works.subList(0, 1), 0, 3);
         RaceReport report = new RaceReport(standings);
         assertEquals("""
                 min / median      chain  result

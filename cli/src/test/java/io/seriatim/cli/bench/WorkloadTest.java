@@ -38,7 +38,8 @@ class WorkloadTest {
     @Test
     void anUnknownNameIsRefusedWithTheKnownOnes() {
         IllegalArgumentException e = assertThrows(IllegalArgumentException.class, () -> Workload.of("tree", 10));
-        assertEquals("There is no workload 'tree': use one of chain, independent, random, fan, wavefront", e.getMessage());
+        assertEquals("There is no workload 'tree': use one of chain, independent, random, fan, wavefront",
+                e.getMessage());
     }
 
     @Test

@@ -17,7 +17,8 @@ class ProgramsTest {
     void everyEngineMakesWhatTheLoopMakes() throws Exception {
         List<Group> groups = ClassFiles.groups(LIMIT);
         Result expected = SerialProgram.run(groups);
-        for (Engine.Builder builder : List.of(Engine.builder().pooled(2), Engine.builder().shuffled(7), Engine.builder().naive())) {
+        for (Engine.Builder builder : List.of(Engine.builder().pooled(2), Engine.builder().shuffled(7),
+                Engine.builder().naive())) {
             try (Engine engine = builder.build()) {
                 assertTrue(EngineProgram.run(engine, groups).isSameAs(expected));
             }

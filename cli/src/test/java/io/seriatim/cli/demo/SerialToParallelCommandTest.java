@@ -25,7 +25,8 @@ class SerialToParallelCommandTest {
     private Path folder;
 
     private int demo(String... args) {
-        return new CommandLine(SerialToParallelCommand.class).setOut(new PrintWriter(out)).setErr(new PrintWriter(err)).execute(args);
+        return new CommandLine(SerialToParallelCommand.class).setOut(new PrintWriter(out)).setErr(new PrintWriter(err))
+                .execute(args);
     }
 
     private List<Path> left() throws IOException {
@@ -47,7 +48,8 @@ class SerialToParallelCommandTest {
     void theTraceHoldsEveryStepOfOneRun() throws IOException {
         Path trace = folder.resolve("trace.json");
         Files.writeString(trace, "an older one");
-        assertEquals(0, demo("--limit", "1", "--runs", "1", "--threads", "2", "--trace", trace.toString()), err::toString);
+        assertEquals(0, demo("--limit", "1", "--runs", "1", "--threads", "2", "--trace", trace.toString()),
+                err::toString);
         assertEquals(List.of(trace), left());
         String json = Files.readString(trace);
         int groups = ClassFiles.groups(1_000_000).size();

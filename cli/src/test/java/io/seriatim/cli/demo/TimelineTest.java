@@ -13,7 +13,8 @@ class TimelineTest {
     private final Timeline timeline = new Timeline();
 
     private void ended(String name, int worker, long started, long ended) {
-        timeline.ended(new OpRecord(name, OpKind.NORMAL, Lane.CPU, "w-" + worker, worker, 0, 0, started, ended, Outcome.COMPLETED));
+        timeline.ended(new OpRecord(name, OpKind.NORMAL, Lane.CPU, "w-" + worker, worker, 0, 0, started, ended,
+                Outcome.COMPLETED));
     }
 
     @Test

@@ -31,7 +31,10 @@ class DoctorCommandTest {
     @Test
     void listsTheKernels() {
         String text = doctor("--kernels");
-        assertTrue(text.lines().anyMatch(line -> line.startsWith("matmul") && line.contains("portable") && line.contains("float64")), text);
+        assertTrue(
+                text.lines().anyMatch(
+                        line -> line.startsWith("matmul") && line.contains("portable") && line.contains("float64")),
+                text);
     }
 
     @Test

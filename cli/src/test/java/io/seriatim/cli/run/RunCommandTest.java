@@ -74,22 +74,30 @@ class RunCommandTest {
     @Test
     void trainsStepByStep() throws IOException {
         Path results = folder.resolve("deep/results");
-        assertEquals(0, run("--program", folder.resolve("main.pdmodel"), "--startup", folder.resolve("startup.pdmodel"), "--params",
-                folder.resolve("params.npz"), "--feed", "x=" + folder.resolve("x.npy"), "--feed", "y=" + folder.resolve("y.npy"), "--fetch",
-                loss, "--fetch", prediction, "--steps", 2, "--out", results), err::toString);
+        assertEquals(0,
+                run("--program", folder.resolve("main.pdmodel"), "--startup", folder.resolve("startup.pdmodel"),
+                        "--params",
+                        folder.resolve("params.npz"), "--feed", "x=" + folder.resolve("x.npy"), "--feed",
+                        "y=" + folder.resolve("y.npy"), "--fetch",
+                        loss, "--fetch", prediction, "--steps", 2, "--out", results),
+                err::toString);
         List<String> lines = out.toString().lines().toList();
         assertEquals("step=1 " + loss + "=1.0", lines.get(0));
         assertTrue(err.toString().contains("written " + results.resolve(prediction + ".npy")), err.toString());
         // After a step w·x + b is 2 + 0.2·(1 + 4 + 1) = 3.2.
         assertTrue(lines.get(1).startsWith("step=2 " + loss + "=0.0") && lines.size() == 2, out.toString());
-        assertArrayEquals(new float[]{3.2f, 3.2f}, Npy.read(results.resolve(prediction + ".npy")).toFloatArray(), 1e-5f);
+        assertArrayEquals(new float[]{3.2f, 3.2f}, Npy.read(results.resolve(prediction + ".npy")).toFloatArray(),
+                1e-5f);
     }
 
     @Test
     void paddlesRandomNumbersAreTheSameEachTime() throws IOException {
         for (int i = 0; i < 2; i++) {
-            assertEquals(0, run("--program", folder.resolve("startup.pdmodel"), "--random", "paddle", "--fetch", "linear_0.w_0", "--out",
-                    folder.resolve("r" + i)), err::toString);
+            assertEquals(0,
+                    run("--program", folder.resolve("startup.pdmodel"), "--random", "paddle", "--fetch", "linear_0.w_0",
+                            "--out",
+                            folder.resolve("r" + i)),
+                    err::toString);
         }
         assertEquals("step=1", out.toString().lines().findFirst().orElse(""));
         float[] first = Npy.read(folder.resolve("r0/linear_0.w_0.npy")).toFloatArray();
@@ -108,7 +116,8 @@ class RunCommandTest {
                 Tensor.of(new float[]{0}, 1), "learning_rate_0", Tensor.of(new float[]{0.1f}));
         ParameterFiles.writeSeparate(parts, main, values::get);
         assertEquals(0,
-                run("--program", folder.resolve("main.pdmodel"), "--params", parts, "--feed", "x=" + folder.resolve("x.npy"), "--feed",
+                run("--program", folder.resolve("main.pdmodel"), "--params", parts, "--feed",
+                        "x=" + folder.resolve("x.npy"), "--feed",
                         "y=" + folder.resolve("y.npy"), "--fetch", loss, "--out", folder),
                 err::toString);
         assertEquals("step=1 " + loss + "=1.0", out.toString().strip());
@@ -125,11 +134,15 @@ class RunCommandTest {
                 .add(OpDesc.of("second").in("X", "x").out("Out", "x").build());
         ProgramFiles.write(main, program);
         assertEquals(2,
-                run("--program", main, "--startup", startup, "--feed", "x=" + folder.resolve("x.npy"), "--fetch", loss, "--out", folder));
+                run("--program", main, "--startup", startup, "--feed", "x=" + folder.resolve("x.npy"), "--fetch", loss,
+                        "--out", folder));
         assertTrue(
-                err.toString().contains(main + ": The program cannot be run, since 3 operation types are not known: 'first' (operation "),
+                err.toString().contains(main
+                        + ": The program cannot be run, since 3 operation types are not known: 'first' (operation "),
                 err.toString());
-        assertTrue(err.toString().contains("'second' (operation ") && err.toString().contains("'hidden' (operation 0 of block 1)"),
+        assertTrue(
+                err.toString().contains("'second' (operation ")
+                        && err.toString().contains("'hidden' (operation 0 of block 1)"),
                 err.toString());
         assertEquals("", out.toString());
     }
@@ -159,13 +172,15 @@ class RunCommandTest {
         Program startup = new Program();
         startup.global().put(VarDesc.of("x", VarType.dense(DType.FLOAT32, 1)).persistent());
         startup.global()
-                .add(OpDesc.of("fill_constant").out("Out", "x").attr("shape", new long[]{1}).attr("dtype", 5).attr("value", 1.5f).build());
+                .add(OpDesc.of("fill_constant").out("Out", "x").attr("shape", new long[]{1}).attr("dtype", 5)
+                        .attr("value", 1.5f).build());
         Program main = startup.copy();
         startup.global().add(OpDesc.of("save").in("X", "x").attr("file_path", "started").build());
         main.global().setOps(List.of(OpDesc.of("save").in("X", "x").attr("file_path", elsewhere.toString()).build()));
         ProgramFiles.write(folder.resolve("s.pdmodel"), startup);
         ProgramFiles.write(folder.resolve("m.pdmodel"), main);
-        Object[] args = {"--program", folder.resolve("m.pdmodel"), "--startup", folder.resolve("s.pdmodel"), "--fetch", "x", "--out",
+        Object[] args = {"--program", folder.resolve("m.pdmodel"), "--startup", folder.resolve("s.pdmodel"), "--fetch",
+                "x", "--out",
                 folder.resolve("out")};
         assertEquals(2, run(args));
         assertTrue(err.toString().contains("operation 0 (save): the file '" + elsewhere + "'"), err.toString());
@@ -187,8 +202,9 @@ class RunCommandTest {
         for (String name : names) {
             long count = name.endsWith("1") ? 1 : 2;
             program.global().put(VarDesc.of(name, VarType.dense(DType.FLOAT32, count)));
-            program.global().add(OpDesc.of("fill_constant").out("Out", name).attr("shape", new long[]{count}).attr("dtype", 5)
-                    .attr("value", 1f).build());
+            program.global()
+                    .add(OpDesc.of("fill_constant").out("Out", name).attr("shape", new long[]{count}).attr("dtype", 5)
+                            .attr("value", 1f).build());
         }
         Path file = folder.resolve("ones.pdmodel");
         ProgramFiles.write(file, program);
@@ -205,8 +221,10 @@ class RunCommandTest {
     @Test
     void fetchesThatWouldShareAFileAreRefused() throws IOException {
         Path program = ones("a/b", "a_b", "a:b", "c/1", "c_1");
-        assertRefused("The fetches 'a/b' and 'a_b' would share the file a_b.npy", "--program", program, "--fetch", "a/b", "--fetch", "a_b");
-        assertRefused("The fetches 'a_b' and 'a:b' would share the file a_b.npy", "--program", program, "--fetch", "a_b", "--fetch", "a:b");
+        assertRefused("The fetches 'a/b' and 'a_b' would share the file a_b.npy", "--program", program, "--fetch",
+                "a/b", "--fetch", "a_b");
+        assertRefused("The fetches 'a_b' and 'a:b' would share the file a_b.npy", "--program", program, "--fetch",
+                "a_b", "--fetch", "a:b");
         assertEquals(0, run("--program", program, "--fetch", "a:b", "--fetch", "a:b", "--out", folder), err::toString);
         assertArrayEquals(new float[]{1, 1}, Npy.read(folder.resolve("a_b.npy")).toFloatArray());
         out.getBuffer().setLength(0);
@@ -233,10 +251,12 @@ class RunCommandTest {
         String y = "y=" + folder.resolve("y.npy");
         String startup = folder.resolve("startup.pdmodel").toString();
         for (String file : List.of("doubles.npy", "wide.npy")) {
-            assertRefused("Feed 'x' must be float32[-1, 2] (-1 matches any), but " + folder.resolve(file) + " holds ", "--program", main,
+            assertRefused("Feed 'x' must be float32[-1, 2] (-1 matches any), but " + folder.resolve(file) + " holds ",
+                    "--program", main,
                     "--startup", startup, "--feed", "x=" + folder.resolve(file), "--feed", y, "--fetch", loss);
         }
-        assertRefused("--feed x=… is given twice", "--program", main, "--feed", "x=" + folder.resolve("x.npy"), "--feed", y, "--feed",
+        assertRefused("--feed x=… is given twice", "--program", main, "--feed", "x=" + folder.resolve("x.npy"),
+                "--feed", y, "--feed",
                 "x=" + folder.resolve("x.npy"));
     }
 
@@ -250,7 +270,8 @@ class RunCommandTest {
         ProgramFiles.write(file, program);
         Npy.write(folder.resolve("bools.npy"), Tensor.of(DType.BOOL, new double[]{1, 0, 1, 0}, 2, 2));
         assertRefused("Feed 'x' must be float32[-1, 2] (-1 matches any), but ", "--program", file, "--startup",
-                folder.resolve("startup.pdmodel"), "--feed", "x=" + folder.resolve("bools.npy"), "--feed", "y=" + folder.resolve("y.npy"),
+                folder.resolve("startup.pdmodel"), "--feed", "x=" + folder.resolve("bools.npy"), "--feed",
+                "y=" + folder.resolve("y.npy"),
                 "--fetch", loss);
         assertTrue(err.toString().contains("; Operation "), err::toString);
     }
@@ -263,7 +284,8 @@ class RunCommandTest {
                 .put(VarDesc.of("y", VarType.dense(DType.FLOAT32, -1, 3)));
         program.global().add(OpDesc.of("reshape2").in("X", "x").out("Out", "y").attr("shape", new int[]{-1, 3})
                 .attr("op_callstack",
-                        new String[]{"  File \"a.py\", line 1, in <module>", "    net(x)", "  File \"net.py\", line 7, in net",
+                        new String[]{"  File \"a.py\", line 1, in <module>", "    net(x)",
+                                "  File \"net.py\", line 7, in net",
                                 "    x.reshape([-1, 3])", "  File \"/lib/paddle/tensor.py\", line 501, in reshape",
                                 "    helper.append_op("})
                 .build());
@@ -275,7 +297,9 @@ class RunCommandTest {
         assertEquals(1, ended.code(), ended::err);
         assertTrue(ended.err().endsWith("; built at File \"net.py\", line 7, in net\n"), ended::err);
         assertEquals(1, ended.err().lines().count(), ended::err);
-        CommandRun debug = CommandRun.of("run", "--debug", "--program", file, "--feed", "x=" + folder.resolve("four.npy"), "--fetch", "y");
-        assertTrue(debug.err().contains("The operation was built at:\n  File \"a.py\", line 1, in <module>\n"), debug::err);
+        CommandRun debug = CommandRun.of("run", "--debug", "--program", file, "--feed",
+                "x=" + folder.resolve("four.npy"), "--fetch", "y");
+        assertTrue(debug.err().contains("The operation was built at:\n  File \"a.py\", line 1, in <module>\n"),
+                debug::err);
     }
 }

@@ -35,7 +35,8 @@ class ShowCommandTest {
         for (int i = 0; i < args.length; i++) {
             texts[i] = args[i].toString();
         }
-        return new CommandLine(ShowCommand.class).setOut(new PrintWriter(out)).setErr(new PrintWriter(err)).execute(texts);
+        return new CommandLine(ShowCommand.class).setOut(new PrintWriter(out)).setErr(new PrintWriter(err))
+                .execute(texts);
     }
 
     private Path model() throws IOException {
@@ -69,9 +70,11 @@ class ShowCommandTest {
             Value x = g.data("x", DType.FLOAT32, -1, 4);
             return Outputs.of("y", g.linear(x, 3).softmax(1));
         });
-        Program exported = InferenceModels.export(network.main(), List.of("x"), List.of(network.outputs().get("y").name()));
+        Program exported = InferenceModels.export(network.main(), List.of("x"),
+                List.of(network.outputs().get("y").name()));
         OpDesc last = exported.global().ops().getLast();
-        exported.global().set(exported.global().ops().size() - 1, last.with("op_callstack", new String[]{"a line of Python"}));
+        exported.global().set(exported.global().ops().size() - 1,
+                last.with("op_callstack", new String[]{"a line of Python"}));
         Path file = folder.resolve("inference.pdmodel");
         ProgramFiles.write(file, exported);
         assertEquals(0, show("--program", file, "--batch", Long.MAX_VALUE), err::toString);
@@ -89,19 +92,24 @@ class ShowCommandTest {
         assertEquals(0, show("--program", model(), "--summary", "--dot", dot, "--svg", svg), err::toString);
         assertTrue(Files.readString(dot).startsWith("digraph program {"), "a graph");
         String picture = Files.readString(svg);
-        assertTrue(picture.startsWith("<svg ") && picture.contains(">matmul_v2</text>") && picture.contains("? from_elsewhere"), picture);
+        assertTrue(picture.startsWith("<svg ") && picture.contains(">matmul_v2</text>")
+                && picture.contains("? from_elsewhere"), picture);
     }
 
     @Test
     void printsAndDrawsThePlan() throws IOException {
-        Network network = Network.define(g -> Outputs.of("y", g.linear(g.data("x", DType.FLOAT32, -1, 4), 3).tanh().softmax(1)));
+        Network network = Network
+                .define(g -> Outputs.of("y", g.linear(g.data("x", DType.FLOAT32, -1, 4), 3).tanh().softmax(1)));
         Path file = folder.resolve("inference.pdmodel");
-        ProgramFiles.write(file, InferenceModels.export(network.main(), List.of("x"), List.of(network.outputs().get("y").name())));
+        ProgramFiles.write(file,
+                InferenceModels.export(network.main(), List.of("x"), List.of(network.outputs().get("y").name())));
         Path svg = folder.resolve("plan.svg");
-        assertEquals(0, show("--program", file, "--plan", "--place", "sim:0", "--batch", 5, "--svg", svg), err::toString);
+        assertEquals(0, show("--program", file, "--plan", "--place", "sim:0", "--batch", 5, "--svg", svg),
+                err::toString);
         String text = out.toString();
         assertTrue(text.startsWith("plan of ") && text.contains(", on sim:0 with 1 thread"), text);
-        assertTrue(text.contains("matmul_v2+elementwise_add+tanh  sim:0  matmul (") && text.contains("float32 [5, 4]"), text);
+        assertTrue(text.contains("matmul_v2+elementwise_add+tanh  sim:0  matmul (") && text.contains("float32 [5, 4]"),
+                text);
         assertTrue(text.contains("memcpy_d2h") && text.contains("\n6 memory: "), text);
         assertFalse(text.contains("computation  "), text);
         String picture = Files.readString(svg);
@@ -111,7 +119,8 @@ class ShowCommandTest {
     @Test
     void whatIsNotKnownHasNoPlanButIsPrinted() throws IOException {
         assertEquals(0, show("--program", model(), "--plan"));
-        assertTrue(out.toString().lines().anyMatch(line -> line.startsWith("? Out=z = from_elsewhere(")), out.toString());
+        assertTrue(out.toString().lines().anyMatch(line -> line.startsWith("? Out=z = from_elsewhere(")),
+                out.toString());
         assertEquals("There is no plan, since operation types are not known: from_elsewhere", err.toString().strip());
     }
 

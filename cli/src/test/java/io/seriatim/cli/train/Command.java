@@ -36,10 +36,12 @@ final class Command implements AutoCloseable {
      *            what the shell is told first, such as a limit; empty for nothing
      */
     static Command start(Path folder, String limit, Object... args) throws IOException {
-        List<String> line = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx512m",
-                "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "--enable-native-access=ALL-UNNAMED", "-cp",
-                System.getProperty("jdk.module.path", "") + File.pathSeparator + System.getProperty("java.class.path"),
-                "io.seriatim.cli.Main", "train"));
+        List<String> line = new ArrayList<>(
+                List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx512m",
+                        "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "--enable-native-access=ALL-UNNAMED", "-cp",
+                        System.getProperty("jdk.module.path", "") + File.pathSeparator
+                                + System.getProperty("java.class.path"),
+                        "io.seriatim.cli.Main", "train"));
         for (Object arg : args) {
             line.add(arg.toString());
         }
@@ -47,7 +49,8 @@ final class Command implements AutoCloseable {
             line.addAll(0, List.of("bash", "-c", limit + " && exec \"$@\"", "bash"));
         }
         Path err = folder.resolve("err.txt");
-        return new Command(new ProcessBuilder(line).directory(folder.toFile()).redirectError(err.toFile()).start(), err);
+        return new Command(new ProcessBuilder(line).directory(folder.toFile()).redirectError(err.toFile()).start(),
+                err);
     }
 
     /** Reads on until a line comes. */

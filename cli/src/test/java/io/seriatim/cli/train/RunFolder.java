@@ -15,7 +15,8 @@ import java.util.stream.Stream;
 
 /** What a training has left. */
 record RunFolder(Path path) {
-    private static final Pattern LOSS = Pattern.compile("\"event\":\"(step|evaluation)\",\"step\":(\\d+),.*?\"loss\":([^,}]+)");
+    private static final Pattern LOSS = Pattern
+            .compile("\"event\":\"(step|evaluation)\",\"step\":(\\d+),.*?\"loss\":([^,}]+)");
 
     /** All files, with '/' between the parts of their names, and folders without files. */
     Set<String> files() throws IOException {
@@ -61,17 +62,21 @@ record RunFolder(Path path) {
     void assertWhole() throws IOException {
         Set<String> files = files();
         Matcher hidden = Pattern.compile("(^|/)\\.|\\.(part|tmp)(/|,|$)").matcher("");
-        assertEquals(List.of(), files.stream().filter(name -> hidden.reset(name).find()).toList(), "left-overs among " + files);
+        assertEquals(List.of(), files.stream().filter(name -> hidden.reset(name).find()).toList(),
+                "left-overs among " + files);
         for (long step : checkpoints()) {
             assertEquals(Set.of("state.properties", "variables.pdiparams"),
-                    new RunFolder(path.resolve("checkpoints").resolve(Long.toString(step))).files(), "checkpoint " + step);
+                    new RunFolder(path.resolve("checkpoints").resolve(Long.toString(step))).files(),
+                    "checkpoint " + step);
         }
     }
 
     /** The same training to the bit: losses, and the model that was saved. */
     void assertSameAs(RunFolder other) throws IOException {
         assertEquals(other.losses(), losses());
-        assertEquals(-1, Files.mismatch(other.path.resolve("model.pdiparams"), path.resolve("model.pdiparams")), "first byte that differs");
-        assertEquals(-1, Files.mismatch(other.path.resolve("model.pdmodel"), path.resolve("model.pdmodel")), "first byte that differs");
+        assertEquals(-1, Files.mismatch(other.path.resolve("model.pdiparams"), path.resolve("model.pdiparams")),
+                "first byte that differs");
+        assertEquals(-1, Files.mismatch(other.path.resolve("model.pdmodel"), path.resolve("model.pdmodel")),
+                "first byte that differs");
     }
 }

@@ -33,7 +33,8 @@ final class TinyData {
         for (int row = 0; row < ROWS; row++) {
             labels[row] = row % CLASSES;
             for (int column = 0; column < COLUMNS; column++) {
-                values[row * COLUMNS + column] = (float) (random.nextGaussian() * 0.3 + (column == row % CLASSES ? 2 : 0));
+                values[row * COLUMNS
+                        + column] = (float) (random.nextGaussian() * 0.3 + (column == row % CLASSES ? 2 : 0));
             }
         }
         Npy.write(folder.resolve("x.npy"), Tensor.of(values, ROWS, COLUMNS));
@@ -73,7 +74,8 @@ final class TinyData {
         Random random = new Random(7);
         StringBuilder text = new StringBuilder();
         for (int line = 0; line < 300; line++) {
-            text.append(random.nextBoolean() ? "Read" : "Write").append(random.nextBoolean() ? "Lock" : "File").append(random.nextInt(10))
+            text.append(random.nextBoolean() ? "Read" : "Write").append(random.nextBoolean() ? "Lock" : "File")
+                    .append(random.nextInt(10))
                     .append('\n');
         }
         return Files.writeString(file, text);
@@ -106,6 +108,7 @@ final class TinyData {
         }
         Npy.write(folder.resolve("x.npy"), Tensor.of(x, rows, 2));
         Npy.write(folder.resolve("y.npy"), Tensor.of(y, rows, 1));
-        return List.of(main, "--startup", startup, "--feed", "x=" + folder.resolve("x.npy"), "--feed", "y=" + folder.resolve("y.npy"));
+        return List.of(main, "--startup", startup, "--feed", "x=" + folder.resolve("x.npy"), "--feed",
+                "y=" + folder.resolve("y.npy"));
     }
 }

@@ -51,10 +51,12 @@ class TrainCommandTest {
         RunFolder run = train("names", "names", "--data", text, "--batch", 8, "--epochs", 9, "--steps", 5);
         long last = run.checkpoints().getLast();
         assertEquals(5, last);
-        Set<String> expected = new TreeSet<>(Set.of("run.lock", "run.properties", "metrics.jsonl", "events.out.tfevents", "model.pdmodel",
-                "model.pdiparams", "report.html"));
+        Set<String> expected = new TreeSet<>(
+                Set.of("run.lock", "run.properties", "metrics.jsonl", "events.out.tfevents", "model.pdmodel",
+                        "model.pdiparams", "report.html"));
         run.checkpoints().forEach(step -> expected
-                .addAll(List.of("checkpoints/" + step + "/state.properties", "checkpoints/" + step + "/variables.pdiparams")));
+                .addAll(List.of("checkpoints/" + step + "/state.properties",
+                        "checkpoints/" + step + "/variables.pdiparams")));
         assertEquals(expected, named(run));
         String report = Files.readString(run.path().resolve("report.html"));
         assertTrue(report.contains("Invented") && report.contains("</html>"), "a report with invented text and an end");
@@ -62,19 +64,22 @@ class TrainCommandTest {
 
     @Test
     void mlpLearnsFromArraysAndFromTables() throws IOException {
-        RunFolder arrays = train("arrays", "mlp", "--data", TinyData.arrays(temp.resolve("data")), "--batch", 9, "--epochs", 10);
+        RunFolder arrays = train("arrays", "mlp", "--data", TinyData.arrays(temp.resolve("data")), "--batch", 9,
+                "--epochs", 10);
         assertTrue(arrays.loss(60) < arrays.loss(1) / 2, arrays.losses()::toString);
         StringBuilder table = new StringBuilder("a,b,label\n");
         for (int row = 0; row < 40; row++) {
             table.append(row % 2).append(',').append(row % 3).append(".5,").append(row % 2).append('\n');
         }
-        RunFolder csv = train("csv", "mlp", "--data", Files.writeString(temp.resolve("table.csv"), table), "--batch", 6, "--epochs", 10);
+        RunFolder csv = train("csv", "mlp", "--data", Files.writeString(temp.resolve("table.csv"), table), "--batch", 6,
+                "--epochs", 10);
         assertTrue(csv.loss(60) < csv.loss(1) / 2, csv.losses()::toString);
     }
 
     @Test
     void lenetLearnsFromImages() throws IOException {
-        RunFolder run = train("images", "lenet", "--data", TinyData.images(temp.resolve("data"), 80), "--batch", 8, "--epochs", 2);
+        RunFolder run = train("images", "lenet", "--data", TinyData.images(temp.resolve("data"), 80), "--batch", 8,
+                "--epochs", 2);
         assertEquals(18, run.checkpoints().getLast());
         assertTrue(run.loss(18) < run.loss(1), run.losses()::toString);
     }
@@ -112,13 +117,16 @@ class TrainCommandTest {
                 run.path().resolve("model.pdiparams"), "--feed", "x=" + input, "--out", results);
         assertEquals(0, ended.code(), ended::err);
         Map<String, Tensor> trained = ParameterFiles.readCombined(run.path().resolve("model.pdiparams"), program);
-        float[] w = trained.values().stream().filter(tensor -> tensor.shape().size() == 2).findFirst().orElseThrow().toFloatArray();
-        float[] b = trained.values().stream().filter(tensor -> tensor.shape().size() == 1).findFirst().orElseThrow().toFloatArray();
+        float[] w = trained.values().stream().filter(tensor -> tensor.shape().size() == 2).findFirst().orElseThrow()
+                .toFloatArray();
+        float[] b = trained.values().stream().filter(tensor -> tensor.shape().size() == 1).findFirst().orElseThrow()
+                .toFloatArray();
         float[] expected = new float[x.length / 2];
         for (int i = 0; i < expected.length; i++) {
             expected[i] = x[2 * i] * w[0] + x[2 * i + 1] * w[1] + b[0];
         }
-        assertArrayEquals(expected, Npy.read(results.resolve(fetched.replace('/', '_') + ".npy")).toFloatArray(), 1e-5f);
+        assertArrayEquals(expected, Npy.read(results.resolve(fetched.replace('/', '_') + ".npy")).toFloatArray(),
+                1e-5f);
     }
 
     @Test
@@ -134,7 +142,8 @@ class TrainCommandTest {
     @Test
     void aResumedRunIsAnUninterruptedOne() throws IOException {
         Path data = TinyData.images(temp.resolve("data"), 60);
-        RunFolder whole = train("whole", "lenet", "--data", data, "--batch", 8, "--epochs", 2, "--checkpoint-every", 1, "--seed", 3);
+        RunFolder whole = train("whole", "lenet", "--data", data, "--batch", 8, "--epochs", 2, "--checkpoint-every", 1,
+                "--seed", 3);
         RunFolder copy = new RunFolder(temp.resolve("copy"));
         try (Stream<Path> walk = Files.walk(whole.path())) {
             for (Path file : walk.toList()) {
@@ -144,7 +153,8 @@ class TrainCommandTest {
         List<Long> checkpoints = copy.checkpoints();
         Path newest = copy.path().resolve("checkpoints").resolve(Long.toString(checkpoints.getLast()));
         for (String name : List.of("checkpoints/" + checkpoints.getLast() + "/state.properties",
-                "checkpoints/" + checkpoints.getLast() + "/variables.pdiparams", "model.pdmodel", "model.pdiparams", "report.html")) {
+                "checkpoints/" + checkpoints.getLast() + "/variables.pdiparams", "model.pdmodel", "model.pdiparams",
+                "report.html")) {
             Files.delete(copy.path().resolve(name));
         }
         Files.delete(newest);

@@ -66,13 +66,19 @@ class TrainInputTest {
         Recipe lenet = new LeNet(image, label, 10).recipe();
         Recipe mlp = new Mlp(image, label, 10).recipe();
         Recipe resnet = new ResNet18(image, label, 10).recipe();
-        assertTrue(help.contains("names " + names.epochs() + ", lenet " + lenet.epochs() + ", mlp " + mlp.epochs() + ", resnet18 "
-                + resnet.epochs() + ","), help);
-        assertEquals(lenet.batch(), mlp.batch());
-        assertTrue(help.contains("names " + names.batch() + ", lenet and mlp " + lenet.batch() + ", resnet18 " + resnet.batch() + ","),
+        assertTrue(help.contains(
+                "names " + names.epochs() + ", lenet " + lenet.epochs() + ", mlp " + mlp.epochs() + ", resnet18 "
+                        + resnet.epochs() + ","),
                 help);
-        assertTrue(help.contains("names " + names.rate() + ", lenet " + lenet.rate() + ", mlp " + mlp.rate() + ", resnet18 "
-                + resnet.rate() + ","), help);
+        assertEquals(lenet.batch(), mlp.batch());
+        assertTrue(
+                help.contains("names " + names.batch() + ", lenet and mlp " + lenet.batch() + ", resnet18 "
+                        + resnet.batch() + ","),
+                help);
+        assertTrue(help
+                .contains("names " + names.rate() + ", lenet " + lenet.rate() + ", mlp " + mlp.rate() + ", resnet18 "
+                        + resnet.rate() + ","),
+                help);
     }
 
     @Test
@@ -126,7 +132,8 @@ class TrainInputTest {
         try (OutputStream out = new GZIPOutputStream(compressed)) {
             out.write(pixels);
         }
-        Files.write(data.resolve("train-images-idx3-ubyte.gz"), Arrays.copyOf(compressed.toByteArray(), compressed.size() / 2));
+        Files.write(data.resolve("train-images-idx3-ubyte.gz"),
+                Arrays.copyOf(compressed.toByteArray(), compressed.size() / 2));
         assertRefused("train-images-idx3-ubyte.gz", "lenet", "--data", data);
     }
 
@@ -148,14 +155,17 @@ class TrainInputTest {
         labels[3] = -1;
         Npy.write(data.resolve("y.npy"), Tensor.of(DType.INT64, labels, 60));
         assertRefused("that of example 3 is -1", "mlp", "--data", data);
-        assertRefused("t.csv:3:3: there must be a number", "mlp", "--data", Files.writeString(temp.resolve("t.csv"), "a,b\n1,2\n1,x\n"));
+        assertRefused("t.csv:3:3: there must be a number", "mlp", "--data",
+                Files.writeString(temp.resolve("t.csv"), "a,b\n1,2\n1,x\n"));
     }
 
     @Test
     void wrongOptions() throws IOException {
         Path data = TinyData.arrays(temp.resolve("arrays"));
-        assertRefused("of 54 examples a batch is to have 64: take smaller batches", "mlp", "--data", data, "--batch", 64);
-        assertRefused("cannot be split evenly among 3 places", "mlp", "--data", data, "--batch", 8, "--place", "sim:0,sim:1,sim:2");
+        assertRefused("of 54 examples a batch is to have 64: take smaller batches", "mlp", "--data", data, "--batch",
+                64);
+        assertRefused("cannot be split evenly among 3 places", "mlp", "--data", data, "--batch", 8, "--place",
+                "sim:0,sim:1,sim:2");
         assertRefused("gpu", "mlp", "--data", data, "--batch", 8, "--place", "gpu:7");
         assertRefused("mars", "mlp", "--data", data, "--batch", 8, "--place", "mars");
         assertRefused("--precision must be f32 or bf16", "mlp", "--data", data, "--precision", "f16");
@@ -187,7 +197,8 @@ class TrainInputTest {
     void nothingToResume() throws IOException {
         Path empty = folder("empty");
         assertOneLine(2, "the folder holds no run to resume", CommandRun.of("train", "--resume", empty));
-        assertOneLine(2, "the folder holds no run to resume", CommandRun.of("train", "--resume", temp.resolve("missing")));
+        assertOneLine(2, "the folder holds no run to resume",
+                CommandRun.of("train", "--resume", temp.resolve("missing")));
         assertOneLine(2, "leave out 'mlp'", CommandRun.of("train", "mlp", "--resume", empty));
         assertOneLine(2, "leave out --seed", CommandRun.of("train", "--resume", empty, "--seed", 7));
         assertEquals(Set.of(""), new RunFolder(empty).files());
@@ -197,14 +208,17 @@ class TrainInputTest {
     void whatCannotBeResumed() throws IOException {
         Path data = TinyData.arrays(temp.resolve("arrays"));
         Path run = temp.resolve("run");
-        assertEquals(0, CommandRun.of("train", "mlp", "--data", data, "--batch", 8, "--epochs", 4, "--steps", 2, "--out", run).code());
+        assertEquals(0, CommandRun
+                .of("train", "mlp", "--data", data, "--batch", 8, "--epochs", 4, "--steps", 2, "--out", run).code());
         Path properties = run.resolve(Settings.FILE);
         String settings = Files.readString(properties);
-        assertNotResumed("'epochs' must be a number, but is 'four'", properties, settings.replace("epochs=4", "epochs=four"));
+        assertNotResumed("'epochs' must be a number, but is 'four'", properties,
+                settings.replace("epochs=4", "epochs=four"));
         assertNotResumed("epochs", properties, settings.replace("epochs=4", "epochs=-4"));
         assertNotResumed("there is no line 'seed=…'", properties, settings.replace("seed=0", ""));
         assertNotResumed("run.properties", properties, "\u0000\uffff");
-        assertNotResumed("a checkpoint of another model", properties, settings.replace("precision=f32", "precision=bf16"));
+        assertNotResumed("a checkpoint of another model", properties,
+                settings.replace("precision=f32", "precision=bf16"));
         assertNotResumed("and batches of 8, not with seed 0 and batches of 9: resume with the same", properties,
                 settings.replace("batch=8", "batch=9"));
         assertNotResumed("arrays2", properties, settings.replace(data.toString(), data + "2"));
@@ -213,7 +227,8 @@ class TrainInputTest {
         values[values.length - 1] ^= 1;
         byte[] kept = Files.readAllBytes(x);
         Files.write(x, values);
-        assertOneLine(2, "is of a training on other data of the same size (fingerprint ", CommandRun.of("train", "--resume", run));
+        assertOneLine(2, "is of a training on other data of the same size (fingerprint ",
+                CommandRun.of("train", "--resume", run));
         Files.write(x, kept);
         assertTrue(settings.matches("(?s).*\ndata-fingerprint=[0-9a-f]{32}\n.*"), settings);
         Path metrics = run.resolve("metrics.jsonl");
@@ -254,17 +269,24 @@ class TrainInputTest {
         assertRefused("A program needs data", main, "--startup", startup);
         assertRefused("'loss_x'", main, "--startup", startup, "--feed", x, "--feed", y, "--loss", "loss_x");
         assertRefused("'nothing'", main, "--startup", startup, "--feed", x, "--feed", y, "--loss", "nothing");
-        assertRefused("The loss must have one element, but 'x'", main, "--startup", startup, "--feed", x, "--feed", y, "--loss", "x");
+        assertRefused("The loss must have one element, but 'x'", main, "--startup", startup, "--feed", x, "--feed", y,
+                "--loss", "x");
         assertRefused("--feed x=… is given twice", main, "--startup", startup, "--feed", x, "--feed", y, "--feed", x);
         assertRefused("'z'", main, "--startup", startup, "--feed", x, "--feed", "z=" + temp.resolve("y.npy"));
         assertRefused("'y'", main, "--startup", startup, "--feed", x);
-        assertRefused("'x'", main, "--startup", startup, "--feed", "x=" + temp.resolve("wide.npy"), "--feed", y, "--batch", 5);
-        assertRefused("'x'", main, "--startup", startup, "--feed", "x=" + temp.resolve("whole.npy"), "--feed", y, "--batch", 5);
-        assertRefused("must have a row for each", main, "--startup", startup, "--feed", "x=" + temp.resolve("few.npy"), "--feed", y);
-        assertRefused("missing.npy", main, "--startup", startup, "--feed", "x=" + temp.resolve("missing.npy"), "--feed", y);
-        assertRefused("must have an optimizer's operations, but this has 3 operations and none of these", startup, "--startup", startup,
+        assertRefused("'x'", main, "--startup", startup, "--feed", "x=" + temp.resolve("wide.npy"), "--feed", y,
+                "--batch", 5);
+        assertRefused("'x'", main, "--startup", startup, "--feed", "x=" + temp.resolve("whole.npy"), "--feed", y,
+                "--batch", 5);
+        assertRefused("must have a row for each", main, "--startup", startup, "--feed", "x=" + temp.resolve("few.npy"),
+                "--feed", y);
+        assertRefused("missing.npy", main, "--startup", startup, "--feed", "x=" + temp.resolve("missing.npy"), "--feed",
+                y);
+        assertRefused("must have an optimizer's operations, but this has 3 operations and none of these", startup,
+                "--startup", startup,
                 "--feed", x, "--feed", y);
-        assertRefused("text.pdmodel", Files.writeString(temp.resolve("text.pdmodel"), "no program"), "--startup", startup);
+        assertRefused("text.pdmodel", Files.writeString(temp.resolve("text.pdmodel"), "no program"), "--startup",
+                startup);
         assertRefused("A program needs examples with labels", main, "--startup", startup, "--data",
                 TinyData.text(temp.resolve("text.txt")));
     }
@@ -284,11 +306,13 @@ class TrainInputTest {
         String x = "x=" + temp.resolve("x.npy");
         String y = "y=" + temp.resolve("y.npy");
         assertRefused("(save): the file '" + elsewhere + "'", main, "--startup", startup, "--feed", x, "--feed", y);
-        assertRefused("the path is absolute", main, "--startup", startup, "--feed", x, "--feed", y, "--allow-files", allowed);
+        assertRefused("the path is absolute", main, "--startup", startup, "--feed", x, "--feed", y, "--allow-files",
+                allowed);
         assertFalse(Files.exists(elsewhere));
         good.global().add(OpDesc.of("save").in("X", parameter).attr("file_path", "started").build());
         ProgramFiles.write(startup, good);
-        CommandRun trained = CommandRun.of("train", main, "--startup", startup, "--feed", x, "--feed", y, "--allow-files", allowed,
+        CommandRun trained = CommandRun.of("train", main, "--startup", startup, "--feed", x, "--feed", y,
+                "--allow-files", allowed,
                 "--steps",
                 1, "--out", temp.resolve("run"));
         assertEquals(0, trained.code(), trained::err);
@@ -299,9 +323,11 @@ class TrainInputTest {
     void aLossThatIsNoNumber() throws IOException {
         Path data = TinyData.arrays(temp.resolve("arrays"));
         RunFolder run = new RunFolder(temp.resolve("run"));
-        CommandRun ended = CommandRun.of("train", "mlp", "--data", data, "--batch", 8, "--epochs", 40, "--rate", 1e37, "--out", run.path());
+        CommandRun ended = CommandRun.of("train", "mlp", "--data", data, "--batch", 8, "--epochs", 40, "--rate", 1e37,
+                "--out", run.path());
         assertOneLine(1, "The loss of step ", ended);
-        assertTrue(ended.err().contains("The first such value came in step ") && ended.err().contains(": Operation "), ended::err);
+        assertTrue(ended.err().contains("The first such value came in step ") && ended.err().contains(": Operation "),
+                ended::err);
         run.assertWhole();
         String report = Files.readString(run.path().resolve("report.html"));
         assertTrue(report.contains("The loss of step ") && report.contains("</html>"), "the report says why");

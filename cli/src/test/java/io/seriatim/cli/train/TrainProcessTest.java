@@ -62,7 +62,8 @@ class TrainProcessTest {
             command.signal(signal);
             assertEquals(130, command.end(), command::err);
             assertEquals("\nseriatim: stopping after this step; once more to stop at once\n", command.err());
-            assertTrue(command.out().contains("go on with: ./seriatim train --resume " + run.path() + "\n"), command::out);
+            assertTrue(command.out().contains("go on with: ./seriatim train --resume " + run.path() + "\n"),
+                    command::out);
         }
         run.assertWhole();
         long stopped = run.checkpoints().getLast();
@@ -87,7 +88,9 @@ class TrainProcessTest {
             command.signal("INT");
             command.signal("INT");
             assertEquals(130, command.end(), command::err);
-            assertTrue(command.err().lines().filter(line -> !line.isEmpty()).allMatch(line -> line.startsWith("seriatim: stop")),
+            assertTrue(
+                    command.err().lines().filter(line -> !line.isEmpty())
+                            .allMatch(line -> line.startsWith("seriatim: stop")),
                     command::err);
         }
         assertResumable(run);
@@ -123,7 +126,8 @@ class TrainProcessTest {
             args.addAll(training(run, "--steps", 3));
             CommandRun second = CommandRun.of(args.toArray());
             assertEquals(2, second.code());
-            assertTrue(second.err().contains(holder) && second.err().contains("train into another folder"), second::err);
+            assertTrue(second.err().contains(holder) && second.err().contains("train into another folder"),
+                    second::err);
             assertEquals(1, second.err().lines().count(), second::err);
             assertFalse(Files.exists(run.path().resolve(Settings.FILE)), "written all the same");
             Files.writeString(run.path().resolve(Settings.FILE), settings);
@@ -163,7 +167,8 @@ class TrainProcessTest {
     @Test
     void aDiskTooFullForACheckpointLeavesNone() throws Exception {
         RunFolder run = new RunFolder(temp.resolve("run"));
-        try (Command command = Command.start(temp, "ulimit -f 100", "mlp", "--data", TinyData.arrays(temp.resolve("data")), "--batch", 8,
+        try (Command command = Command.start(temp, "ulimit -f 100", "mlp", "--data",
+                TinyData.arrays(temp.resolve("data")), "--batch", 8,
                 "--epochs", ENDLESS,
                 "--out", run.path())) {
             assertEquals(1, command.end(), command::err);
@@ -177,7 +182,8 @@ class TrainProcessTest {
     @Test
     void theFolderHasANameOfItsOwn() throws Exception {
         for (int i = 0; i < 2; i++) {
-            try (Command command = Command.start(temp, "", "mlp", "--data", TinyData.arrays(temp.resolve("data")), "--batch", 8, "--steps",
+            try (Command command = Command.start(temp, "", "mlp", "--data", TinyData.arrays(temp.resolve("data")),
+                    "--batch", 8, "--steps",
                     1)) {
                 assertEquals(0, command.end(), command::err);
             }

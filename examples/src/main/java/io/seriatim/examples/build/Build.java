@@ -14,8 +14,9 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 /**
- * A build tool for Java projects of several modules, twice: {@link #serial} as one would write it first, and {@link #parallel}, the same loop with each step pushed on an engine. Both compile each module
- * against the jars of those that it uses, pack it, and keep a report; both write the same bytes.
+ * A build tool for Java projects of several modules, twice: {@link #serial} as one would write it first, and
+ * {@link #parallel}, the same loop with each step pushed on an engine. Both compile each module against the jars of
+ * those that it uses, pack it, and keep a report; both write the same bytes.
  *
  * <p>
  * {@code Build [PROJECT [OUT]]} builds a project both ways and compares.
@@ -42,10 +43,12 @@ public final class Build {
             long start = System.nanoTime();
             serial(project, out.resolve("serial"));
             long between = System.nanoTime();
-            try (TraceFile trace = Recorder.trace(out.resolve("trace.json")); Engine engine = Engine.builder().recorder(trace).build()) {
+            try (TraceFile trace = Recorder.trace(out.resolve("trace.json"));
+                    Engine engine = Engine.builder().recorder(trace).build()) {
                 parallel(engine, project, out.resolve("parallel"));
             }
-            System.out.printf("serial %d ms, parallel %d ms%n", (between - start) / 1_000_000, (System.nanoTime() - between) / 1_000_000);
+            System.out.printf("serial %d ms, parallel %d ms%n", (between - start) / 1_000_000,
+                    (System.nanoTime() - between) / 1_000_000);
         }
         System.out.println("same: " + same(out.resolve("serial"), out.resolve("parallel")) + "\n");
         System.out.print(Files.readString(out.resolve("parallel").resolve(Report.FILE)));
@@ -66,8 +69,9 @@ public final class Build {
     }
 
     /**
-     * The same steps in the same order. What they hand to each other has a variable each: a module's sources, its classes, its jar, and the report that all of them share. The engine sees that two modules
-     * that do not use each other can be compiled at the same time, and that the report is to be kept in the order of the project.
+     * The same steps in the same order. What they hand to each other has a variable each: a module's sources, its
+     * classes, its jar, and the report that all of them share. The engine sees that two modules that do not use each
+     * other can be compiled at the same time, and that the report is to be kept in the order of the project.
      */
     static void parallel(Engine engine, Project project, Path out) throws InterruptedException {
         Steps steps = new Steps(out);
@@ -86,7 +90,8 @@ public final class Build {
             engine.op("list " + name).mutates(sources).push(() -> work.sources = steps.list(module));
             engine.op("compile " + name).reads(sources).reads(used).mutates(classes)
                     .push(() -> work.classes = steps.compile(module, work.sources));
-            engine.op("pack " + name).reads(classes).mutates(jar).push(() -> work.jar = steps.pack(module, work.classes));
+            engine.op("pack " + name).reads(classes).mutates(jar)
+                    .push(() -> work.jar = steps.pack(module, work.classes));
 
             // Also for a module that could not be built, so that the report stays whole and says why.
             engine.op("report " + name).reads(classes, jar).mutates(reported).evenIfFailed().push(() -> {

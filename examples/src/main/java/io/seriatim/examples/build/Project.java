@@ -9,7 +9,8 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * What is to be built: a folder with the file {@code project.txt}, which names the modules, and a folder for each of them with its Java files.
+ * What is to be built: a folder with the file {@code project.txt}, which names the modules, and a folder for each of
+ * them with its Java files.
  *
  * @param modules
  *            each after those that it uses
@@ -51,10 +52,12 @@ record Project(List<Module> modules) {
                 throw new IOException(file + ": a line is 'name: uses…', but one is '" + line + "'");
             }
             String name = line.substring(0, colon).strip();
-            List<String> uses = List.of(line.substring(colon + 1).strip().split("\\s+", -1)).stream().filter(use -> !use.isEmpty())
+            List<String> uses = List.of(line.substring(colon + 1).strip().split("\\s+", -1)).stream()
+                    .filter(use -> !use.isEmpty())
                     .toList();
             if (!known.containsAll(uses) || !known.add(name)) {
-                throw new IOException(file + ": a module is named once, after those that it uses, but '" + line + "' follows " + known);
+                throw new IOException(file + ": a module is named once, after those that it uses, but '" + line
+                        + "' follows " + known);
             }
             modules.add(new Module(name, folder.resolve(name), uses));
         }

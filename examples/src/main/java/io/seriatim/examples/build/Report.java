@@ -8,7 +8,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** What came of each module, and which module has which class. For one thread at a time, in the order of the project: it has no lock, since it has a variable. */
+/**
+ * What came of each module, and which module has which class. For one thread at a time, in the order of the project: it
+ * has no lock, since it has a variable.
+ */
 final class Report {
     static final String FILE = "report.txt";
 
@@ -30,7 +33,10 @@ final class Report {
         boolean own = failure.operation().endsWith(" " + module.name());
         Throwable why = failure.getCause();
         lines.append(module.name())
-                .append(own ? ": " + step + ": " + (why == null ? "" : why.getMessage()) : ": not built, because " + step).append('\n');
+                .append(own
+                        ? ": " + step + ": " + (why == null ? "" : why.getMessage())
+                        : ": not built, because " + step)
+                .append('\n');
     }
 
     void write(Path folder) throws IOException {

@@ -60,8 +60,9 @@ final class Steps {
             files.setLocationFromPaths(StandardLocation.CLASS_PATH, module.uses().stream().map(this::jar).toList());
             Iterable<? extends JavaFileObject> units = files.getJavaFileObjectsFromPaths(sources);
             if (!compiler.getTask(null, files, said, List.of("-proc:none"), null, units).call()) {
-                throw new DoesNotCompileException(said.getDiagnostics().stream().filter(one -> one.getKind() == Diagnostic.Kind.ERROR)
-                        .map(Steps::text).collect(Collectors.joining("\n")));
+                throw new DoesNotCompileException(
+                        said.getDiagnostics().stream().filter(one -> one.getKind() == Diagnostic.Kind.ERROR)
+                                .map(Steps::text).collect(Collectors.joining("\n")));
             }
         }
         return files(classes, ".class");
@@ -76,7 +77,8 @@ final class Steps {
     /** Puts classes into the module's jar. */
     Path pack(Project.Module module, List<Path> classes) throws IOException {
         Path root = out.resolve("classes").resolve(module.name());
-        try (OutputStream file = Files.newOutputStream(jar(module.name())); ZipOutputStream jar = new ZipOutputStream(file)) {
+        try (OutputStream file = Files.newOutputStream(jar(module.name()));
+                ZipOutputStream jar = new ZipOutputStream(file)) {
             for (Path one : classes) {
                 ZipEntry entry = new ZipEntry(root.relativize(one).toString().replace('\\', '/'));
                 entry.setTimeLocal(TIME);

@@ -26,7 +26,8 @@ final class ParallelSales {
             engine.op("sum " + name).reads(sales.var()).mutates(customers.var(), sums.var())
                     .push(() -> sums.set(Sales.sums(sales.get(), customers.get())));
             engine.op("write " + name).reads(sums.var()).push(() -> Sales.write(out.resolve(name), sums.get()));
-            engine.op("add " + name).reads(sums.var()).mutates(total.var()).push(() -> total.set(total.get() + Sales.total(sums.get())));
+            engine.op("add " + name).reads(sums.var()).mutates(total.var())
+                    .push(() -> total.set(total.get() + Sales.total(sums.get())));
             engine.op("log " + name).reads(sales.var()).mutates(log.var())
                     .push(() -> log.get().append(name).append(": ").append(sales.get().size()).append(" sales\n"));
         }

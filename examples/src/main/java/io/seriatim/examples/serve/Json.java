@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The little JSON that requests and answers are made of. A request is {@code 1,2,3}, or {@code [1,2,3]}, which is one example, or {@code [[1,2,3],[4,5,6]]}, which is two; the numbers of an example may be
- * nested further, as images' are.
+ * The little JSON that requests and answers are made of. A request is {@code 1,2,3}, or {@code [1,2,3]}, which is one
+ * example, or {@code [[1,2,3],[4,5,6]]}, which is two; the numbers of an example may be nested further, as images' are.
  */
 final class Json {
     private static final int MOST_DEPTH = 8;
@@ -102,8 +102,9 @@ final class Json {
 
     private RefusedException wrong(String expected) {
         String found = peek() == 0 ? "the end" : "'" + peek() + "'";
-        return new RefusedException(400, "send numbers as 1,2,3 or [[1,2,3],[4,5,6]]: at character " + at + " there should be " + expected
-                + ", but there is " + found);
+        return new RefusedException(400,
+                "send numbers as 1,2,3 or [[1,2,3],[4,5,6]]: at character " + at + " there should be " + expected
+                        + ", but there is " + found);
     }
 
     /** A list of floats. */

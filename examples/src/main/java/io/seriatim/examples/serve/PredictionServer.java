@@ -33,12 +33,15 @@ import java.util.concurrent.TimeUnit;
  * </pre>
  *
  * <p>
- * Requests are read and answered by virtual threads, of which there may be many; predictions are computed by as many threads as there are processors, all of them on one plan. Few may wait for these: when too many do,
- * the answer is 503, at once, rather than later and later. So it is when the bodies of all requests together would take more of the heap than they may. A request that is refused is read to its end, and thrown
- * away as it comes: a connection that is closed before would be reset, and its client would not see the answer.
+ * Requests are read and answered by virtual threads, of which there may be many; predictions are computed by as many
+ * threads as there are processors, all of them on one plan. Few may wait for these: when too many do, the answer is
+ * 503, at once, rather than later and later. So it is when the bodies of all requests together would take more of the
+ * heap than they may. A request that is refused is read to its end, and thrown away as it comes: a connection that is
+ * closed before would be reset, and its client would not see the answer.
  *
  * <p>
- * {@code PredictionServer MODEL [PORT]} serves until it is told to stop (Ctrl-C, SIGTERM), and then answers what it has begun.
+ * {@code PredictionServer MODEL [PORT]} serves until it is told to stop (Ctrl-C, SIGTERM), and then answers what it has
+ * begun.
  */
 public final class PredictionServer implements AutoCloseable {
     private static final System.Logger LOG = System.getLogger(PredictionServer.class.getName());
@@ -48,7 +51,8 @@ public final class PredictionServer implements AutoCloseable {
     private static final Duration MOMENT = Duration.ofMillis(200);
     private static final long MOST_DISCARDED = 1L << 30;
     /** Made ahead: when it is needed, there may be no memory for it. */
-    private static final Answer NO_MEMORY = Answer.error(503, "there is not enough memory for this request now; try again later");
+    private static final Answer NO_MEMORY = Answer.error(503,
+            "there is not enough memory for this request now; try again later");
 
     private final Predictor predictor;
     private final Limits limits;
@@ -77,7 +81,8 @@ public final class PredictionServer implements AutoCloseable {
 
         /** A body takes up to a dozen times its bytes: as text, as numbers, as lists that have grown. */
         Limits(int bodyBytes, int examples, int waiting) {
-            this(bodyBytes, examples, waiting, Math.clamp(Runtime.getRuntime().maxMemory() / 16, bodyBytes, Integer.MAX_VALUE));
+            this(bodyBytes, examples, waiting,
+                    Math.clamp(Runtime.getRuntime().maxMemory() / 16, bodyBytes, Integer.MAX_VALUE));
         }
     }
 
@@ -98,7 +103,8 @@ public final class PredictionServer implements AutoCloseable {
         this.limits = limits;
         this.bytes = new Semaphore(limits.bytesAtOnce());
         int processors = Runtime.getRuntime().availableProcessors();
-        this.workers = new ThreadPoolExecutor(processors, processors, 0, TimeUnit.SECONDS, new ArrayBlockingQueue<>(limits.waiting()));
+        this.workers = new ThreadPoolExecutor(processors, processors, 0, TimeUnit.SECONDS,
+                new ArrayBlockingQueue<>(limits.waiting()));
         this.predictor = Predictor.load(model, limits.examples());
         try {
             this.http = HttpServer.create(address, 0);
@@ -129,8 +135,9 @@ public final class PredictionServer implements AutoCloseable {
             InetSocketAddress address = new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
             PredictionServer server = new PredictionServer(Path.of(args[0]), address, Limits.DEFAULT);
             Runtime.getRuntime().addShutdownHook(new Thread(server::close));
-            System.out.println("http://" + server.address().getHostString() + ":" + server.address().getPort() + "/predict takes "
-                    + Printable.of(server.predictor.description()));
+            System.out.println(
+                    "http://" + server.address().getHostString() + ":" + server.address().getPort() + "/predict takes "
+                            + Printable.of(server.predictor.description()));
         } catch (IOException | IllegalArgumentException e) {
             System.err.println(Printable.of("cannot serve " + args[0] + ": " + e));
             System.exit(2);
@@ -201,7 +208,8 @@ public final class PredictionServer implements AutoCloseable {
                 }
                 case "/health" -> {
                     require(exchange, "GET");
-                    yield Answer.of(200, "{\"status\":\"ready\",\"input\":" + Json.quoted(predictor.description()) + "}");
+                    yield Answer.of(200,
+                            "{\"status\":\"ready\",\"input\":" + Json.quoted(predictor.description()) + "}");
                 }
                 default -> throw new RefusedException(404, "there are POST /predict and GET /health, but not " + path);
             };
@@ -302,7 +310,8 @@ public final class PredictionServer implements AutoCloseable {
     /** Takes no more connections, answers the requests that have begun, and frees memory. */
     @Override
     public void close() {
-        // The server waits for its requests to end, but also for such as have ended with their connections: it is woken when none is running.
+        // The server waits for its requests to end, but also for such as have ended with their connections: it is woken
+        // when none is running.
         Thread stopping = Thread.ofVirtual().unstarted(() -> http.stop(Math.toIntExact(PATIENCE.toSeconds())));
         stopping.start();
         boolean interrupted = false;
@@ -327,7 +336,8 @@ public final class PredictionServer implements AutoCloseable {
     private void awaitRequests() throws InterruptedException {
         long end = System.nanoTime() + PATIENCE.toNanos();
         synchronized (turns) {
-            for (long left = PATIENCE.toMillis(); running > 0 && left > 0; left = (end - System.nanoTime()) / 1_000_000) {
+            for (long left = PATIENCE.toMillis(); running > 0
+                    && left > 0; left = (end - System.nanoTime()) / 1_000_000) {
                 turns.wait(left);
             }
         }

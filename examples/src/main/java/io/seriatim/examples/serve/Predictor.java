@@ -20,7 +20,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A saved model, ready to predict. There is one plan and one set of parameters: since the program writes nothing that outlives a run, any number of threads run the plan at once, each on its own part of memory.
+ * A saved model, ready to predict. There is one plan and one set of parameters: since the program writes nothing that
+ * outlives a run, any number of threads run the plan at once, each on its own part of memory.
  */
 final class Predictor implements AutoCloseable {
     private static final int WARM_UP_RUNS = 50;
@@ -56,8 +57,8 @@ final class Predictor implements AutoCloseable {
     }
 
     /**
-     * Loads a model that {@link InferenceModels#save} or PaddlePaddle's {@code save_inference_model} wrote, and runs it a few times, so that neither the analysis nor the just-in-time compiler is left to the
-     * first requests.
+     * Loads a model that {@link InferenceModels#save} or PaddlePaddle's {@code save_inference_model} wrote, and runs it
+     * a few times, so that neither the analysis nor the just-in-time compiler is left to the first requests.
      */
     static Predictor load(Path path, int mostExamples) throws IOException {
         InferenceModel model = InferenceModels.load(path);
@@ -72,11 +73,13 @@ final class Predictor implements AutoCloseable {
     private static long[] exampleShape(InferenceModel model) {
         VarType.TensorType type = model.program().global().get(model.feeds().getFirst()).type().tensorType();
         long[] shape = type == null ? new long[0] : type.shape();
-        boolean fits = model.feeds().size() == 1 && type != null && type.dtype() == FLOAT32 && shape.length > 1 && shape[0] < 0
+        boolean fits = model.feeds().size() == 1 && type != null && type.dtype() == FLOAT32 && shape.length > 1
+                && shape[0] < 0
                 && Arrays.stream(shape).skip(1).allMatch(dim -> dim > 0);
         if (!fits) {
-            throw new IllegalArgumentException("This server is for models with one input of float32 [-1, …], but the inputs are "
-                    + model.feeds().stream().map(model.program().global()::get).toList());
+            throw new IllegalArgumentException(
+                    "This server is for models with one input of float32 [-1, …], but the inputs are "
+                            + model.feeds().stream().map(model.program().global()::get).toList());
         }
         return Arrays.copyOfRange(shape, 1, shape.length);
     }
@@ -92,14 +95,16 @@ final class Predictor implements AutoCloseable {
     /** Predicts, after a look at what is given. */
     Map<String, Output> predict(List<float[]> examples) throws RefusedException {
         if (examples.isEmpty() || examples.size() > mostExamples) {
-            throw new RefusedException(400, "a request has 1 to " + mostExamples + " examples, but this one has " + examples.size());
+            throw new RefusedException(400,
+                    "a request has 1 to " + mostExamples + " examples, but this one has " + examples.size());
         }
         float[] values = new float[examples.size() * numbersPerExample()];
         for (int i = 0; i < examples.size(); i++) {
             float[] one = examples.get(i);
             if (one.length != numbersPerExample()) {
-                throw new RefusedException(400, "an example has " + numbersPerExample() + " numbers, of shape " + Arrays.toString(example)
-                        + ", but number " + i + " has " + one.length);
+                throw new RefusedException(400,
+                        "an example has " + numbersPerExample() + " numbers, of shape " + Arrays.toString(example)
+                                + ", but number " + i + " has " + one.length);
             }
             System.arraycopy(one, 0, values, i * one.length, one.length);
         }

@@ -32,8 +32,9 @@ import java.util.Map;
 import java.util.stream.IntStream;
 
 /**
- * Trains a network of one's own on data of one's own, and uses it. What {@code ./seriatim train} does for its networks, this program does for {@link Spirals}: batches are read ahead, the model is judged after each
- * epoch, checkpoints are kept, and the best one is saved as a model that PaddlePaddle loads too.
+ * Trains a network of one's own on data of one's own, and uses it. What {@code ./seriatim train} does for its networks,
+ * this program does for {@link Spirals}: batches are read ahead, the model is judged after each epoch, checkpoints are
+ * kept, and the best one is saved as a model that PaddlePaddle loads too.
  */
 public final class SpiralTraining {
     private static final int BATCH = 32;
@@ -84,8 +85,10 @@ public final class SpiralTraining {
             g.minimize(loss, Adam.of(Schedule.cosine(5e-3, steps, 0)).clip(Clip.globalNorm(1)));
             return Outputs.of("loss", loss, "accuracy", accuracy, "logits", logits);
         });
-        return new Model("spirals", net.main(), net.startup(), net.main().copyForTest(), List.of("point", "arm"), name(net, "loss"),
-                Map.of("accuracy", name(net, "accuracy")), net.schedules(), List.of("point"), List.of(name(net, "logits")), "points", 1);
+        return new Model("spirals", net.main(), net.startup(), net.main().copyForTest(), List.of("point", "arm"),
+                name(net, "loss"),
+                Map.of("accuracy", name(net, "accuracy")), net.schedules(), List.of("point"),
+                List.of(name(net, "logits")), "points", 1);
     }
 
     private static String name(Network net, String output) {

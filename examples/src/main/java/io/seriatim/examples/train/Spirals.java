@@ -12,7 +12,8 @@ import java.util.Random;
 import java.util.stream.IntStream;
 
 /**
- * Points of the plane on three spirals, in turn. Data of your own are the same: say what an example consists of and how many there are, and make tensors of those that are asked for.
+ * Points of the plane on three spirals, in turn. Data of your own are the same: say what an example consists of and how
+ * many there are, and make tensors of those that are asked for.
  */
 final class Spirals implements Dataset {
     static final int ARMS = 3;
@@ -51,7 +52,10 @@ final class Spirals implements Dataset {
         return points.size();
     }
 
-    /** Is called ahead of the steps, by a thread that only reads: what takes long here costs nothing as long as it takes no longer than a step. */
+    /**
+     * Is called ahead of the steps, by a thread that only reads: what takes long here costs nothing as long as it takes
+     * no longer than a step.
+     */
     @Override
     public List<Tensor> batch(int[] examples) {
         float[] coordinates = new float[2 * examples.length];

@@ -26,8 +26,10 @@ class BuildTest {
     void everyEngineWritesWhatTheLoopWrites() throws Exception {
         Project project = Project.read(SHOP);
         Build.serial(project, folder.resolve("serial"));
-        Map<String, Engine.Builder> engines = Map.of("pooled", Engine.builder().pooled(2), "naive", Engine.builder().naive(), "seed 1",
-                Engine.builder().shuffled(1), "seed 2", Engine.builder().shuffled(2), "seed 3", Engine.builder().shuffled(3));
+        Map<String, Engine.Builder> engines = Map.of("pooled", Engine.builder().pooled(2), "naive",
+                Engine.builder().naive(), "seed 1",
+                Engine.builder().shuffled(1), "seed 2", Engine.builder().shuffled(2), "seed 3",
+                Engine.builder().shuffled(3));
         for (Map.Entry<String, Engine.Builder> one : engines.entrySet()) {
             try (Engine engine = one.getValue().build()) {
                 Build.parallel(engine, project, folder.resolve(one.getKey()));
@@ -46,18 +48,21 @@ class BuildTest {
 
         try (Engine engine = Engine.builder().pooled(2).build()) {
             Project project = Project.read(broken);
-            OperationFailedException failure = assertThrows(OperationFailedException.class, () -> Build.parallel(engine, project, built));
+            OperationFailedException failure = assertThrows(OperationFailedException.class,
+                    () -> Build.parallel(engine, project, built));
             assertEquals("compile mail", failure.operation());
         }
 
         for (String name : List.of("money", "catalog", "orders", "statistics")) {
-            assertEquals(-1, Files.mismatch(built.resolve(name + ".jar"), folder.resolve("whole").resolve(name + ".jar")), name);
+            assertEquals(-1,
+                    Files.mismatch(built.resolve(name + ".jar"), folder.resolve("whole").resolve(name + ".jar")), name);
         }
         assertFalse(Files.exists(built.resolve("mail.jar")));
         assertFalse(Files.exists(built.resolve("invoices.jar")));
         List<String> report = Files.readAllLines(built.resolve(Report.FILE));
         assertEquals(List.of("money", "mail", "catalog", "orders", "invoices", "statistics"),
-                report.stream().filter(line -> line.contains(": ")).map(line -> line.substring(0, line.indexOf(':'))).toList());
+                report.stream().filter(line -> line.contains(": ")).map(line -> line.substring(0, line.indexOf(':')))
+                        .toList());
         assertEquals("mail: 'compile mail' failed: Letter.java:4: cannot find symbol", report.get(1));
         assertEquals("invoices: not built, because 'compile mail' failed", report.get(4));
     }
@@ -66,7 +71,8 @@ class BuildTest {
     void theSerialProgramEndsAtTheFirstError() throws IOException {
         Path broken = copy(SHOP, folder.resolve("broken"));
         Files.writeString(broken.resolve("mail/Letter.java"), "package shop.mail; record");
-        assertThrows(Steps.DoesNotCompileException.class, () -> Build.serial(Project.read(broken), folder.resolve("built")));
+        assertThrows(Steps.DoesNotCompileException.class,
+                () -> Build.serial(Project.read(broken), folder.resolve("built")));
     }
 
     @Test
@@ -79,7 +85,9 @@ class BuildTest {
     @Test
     void aModuleFollowsThoseThatItUses() throws IOException {
         Files.writeString(folder.resolve("project.txt"), "orders: money\nmoney:\n");
-        assertEquals(folder.resolve("project.txt") + ": a module is named once, after those that it uses, but 'orders: money' follows []",
+        assertEquals(
+                folder.resolve("project.txt")
+                        + ": a module is named once, after those that it uses, but 'orders: money' follows []",
                 assertThrows(IOException.class, () -> Project.read(folder)).getMessage());
         Files.writeString(folder.resolve("project.txt"), "orders\n");
         String message = String.valueOf(assertThrows(IOException.class, () -> Project.read(folder)).getMessage());

@@ -28,7 +28,10 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The code of docs/porting.md: the page's lines are compiled here, or in the classes of this package, as they stand there, and run. */
+/**
+ * The code of docs/porting.md: the page's lines are compiled here, or in the classes of this package, as they stand
+ * there, and run.
+ */
 class PortingTest {
     @TempDir
     private Path folder;
@@ -66,7 +69,8 @@ class PortingTest {
         List<Engine.Builder> engines = new ArrayList<>();
         engines.add(Engine.builder().naive()); // 1. is the program still the same?
         engines.add(Engine.builder().naive().checked(true)); // 2. does each step touch only what it has declared?
-        IntStream.range(0, 20).forEach(seed -> engines.add(Engine.builder().shuffled(seed).checked(true))); // 3. also in other orders?
+        // 3. also in other orders?
+        IntStream.range(0, 20).forEach(seed -> engines.add(Engine.builder().shuffled(seed).checked(true)));
         engines.add(Engine.builder()); // 4. and in parallel?
         for (int i = 0; i < engines.size(); i++) {
             Path out = Files.createDirectories(folder.resolve("out" + i));
@@ -77,7 +81,10 @@ class PortingTest {
         }
     }
 
-    /** What the page warns of: the checked engine sees that the table is only looked up, and the shuffled one sees what comes of it. */
+    /**
+     * What the page warns of: the checked engine sees that the table is only looked up, and the shuffled one sees what
+     * comes of it.
+     */
     @Test
     void aMutationInAGetterIsFoundByShuffling() throws InterruptedException {
         List<Integer> wrong = new ArrayList<>();
@@ -96,9 +103,11 @@ class PortingTest {
             Guarded<Customers> customers = Guarded.of(engine, "customers", new Customers());
             for (String name : List.of("Ann", "Bob")) {
                 if (right) {
-                    engine.op("number " + name).mutates(customers.var()).push(() -> numbers.put(name, customers.get().number(name)));
+                    engine.op("number " + name).mutates(customers.var())
+                            .push(() -> numbers.put(name, customers.get().number(name)));
                 } else {
-                    engine.op("number " + name).reads(customers.var()).push(() -> numbers.put(name, customers.get().number(name)));
+                    engine.op("number " + name).reads(customers.var())
+                            .push(() -> numbers.put(name, customers.get().number(name)));
                 }
             }
             engine.waitForAll();
@@ -165,7 +174,8 @@ class PortingTest {
                 for (int size : List.of(10, 20, 30)) {
                     engine.op("add").reads(count).push(() -> bytes.add(size)); // adding in any order, at the same time
                 }
-                engine.op("show").mutates(count).push(() -> seen.add(bytes.sum())); // after all of them, before the next
+                // after all of them, before the next
+                engine.op("show").mutates(count).push(() -> seen.add(bytes.sum()));
                 engine.op("add").reads(count).push(() -> bytes.add(40));
                 engine.waitForAll();
             }
@@ -182,7 +192,8 @@ class PortingTest {
                 Var connection = engine.newVar("connection");
                 for (String request : List.of("a", "b", "c")) {
                     Guarded<String> reply = Guarded.of(engine, "reply to " + request, "");
-                    engine.op("answer " + request).overwrites(reply.var()).push(() -> reply.set(request.repeat(3))); // at the same time
+                    // at the same time
+                    engine.op("answer " + request).overwrites(reply.var()).push(() -> reply.set(request.repeat(3)));
                     engine.op("send " + request).reads(reply.var()).mutates(connection)
                             .push(() -> socket.write(reply.get().getBytes(UTF_8)));
                 }
@@ -193,7 +204,8 @@ class PortingTest {
     }
 
     @Test
-    @SuppressWarnings("FutureReturnValueIgnored") // What whenComplete returns knows no more than the operation's completion.
+    // What whenComplete returns knows no more than the operation's completion.
+    @SuppressWarnings("FutureReturnValueIgnored")
     void whatIsStartedElsewhereIsCompletedElsewhere() throws Exception {
         try (Engine engine = Engine.builder().pooled(1).build()) {
             Guarded<String> page = Guarded.of(engine, "page", "");
@@ -250,7 +262,8 @@ class PortingTest {
     @Test
     void thePageSaysTheSame() throws IOException {
         assertEquals(List.of(),
-                Document.of("porting.md").missingIn(Document.main("porting/SerialSales.java"), Document.main("porting/ParallelSales.java"),
+                Document.of("porting.md").missingIn(Document.main("porting/SerialSales.java"),
+                        Document.main("porting/ParallelSales.java"),
                         Document.main("porting/Sales.java"), Document.test("porting/PortingTest.java")));
     }
 }

@@ -83,12 +83,14 @@ class PredictionServerTest {
         });
         try (Executor executor = Executor.on(Place.CPU)) {
             executor.run(net.startup());
-            InferenceModels.save(prefix, net.main(), List.of("x"), List.of(net.outputs().get("y").name()), executor.scope()::find);
+            InferenceModels.save(prefix, net.main(), List.of("x"), List.of(net.outputs().get("y").name()),
+                    executor.scope()::find);
         }
         return prefix;
     }
 
-    private static HttpResponse<String> send(HttpRequest.Builder request, String path) throws IOException, InterruptedException {
+    private static HttpResponse<String> send(HttpRequest.Builder request, String path)
+            throws IOException, InterruptedException {
         URI uri = URI.create("http://" + server.address().getHostString() + ":" + server.address().getPort() + path);
         return client.send(request.uri(uri).build(), BodyHandlers.ofString());
     }
@@ -122,14 +124,16 @@ class PredictionServerTest {
                     input[j] = random.nextFloat() - 0.5f;
                 }
                 inputs.add(input);
-                Map<String, Tensor> results = interpreter.run(loaded.program(), Map.of("x", Tensor.of(input, input.length / 6, 2, 3)),
+                Map<String, Tensor> results = interpreter.run(loaded.program(),
+                        Map.of("x", Tensor.of(input, input.length / 6, 2, 3)),
                         loaded.fetches());
                 expected.add(results.values().iterator().next().toFloatArray());
             }
         }
 
         try (ExecutorService threads = Executors.newFixedThreadPool(THREADS)) {
-            List<Future<HttpResponse<String>>> answers = inputs.stream().map(input -> threads.submit(() -> predict(json(input)))).toList();
+            List<Future<HttpResponse<String>>> answers = inputs.stream()
+                    .map(input -> threads.submit(() -> predict(json(input)))).toList();
             for (int i = 0; i < inputs.size(); i++) {
                 HttpResponse<String> answer = answers.get(i).get();
                 assertEquals(200, answer.statusCode(), answer.body());
@@ -190,7 +194,10 @@ class PredictionServerTest {
         assertEquals("{\"error\":\"a request has at most 2000 bytes\"}", answer.body());
     }
 
-    /** More than a server that stops reading would take in by itself: then the connection would be reset before the answer is read. */
+    /**
+     * More than a server that stops reading would take in by itself: then the connection would be reset before the
+     * answer is read.
+     */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void muchTooMuchIsRefusedWithAnAnswer(boolean lengthIsSaid) throws Exception {
@@ -207,7 +214,10 @@ class PredictionServerTest {
         assertEquals(200, predict("1,2,3,4,5,6").statusCode());
     }
 
-    /** The first request has said how much memory it needs, and has not sent it; the second one would need more than is left. */
+    /**
+     * The first request has said how much memory it needs, and has not sent it; the second one would need more than is
+     * left.
+     */
     @Test
     void requestsBeyondTheMemoryAreRefused() throws Exception {
         PredictionServer.Limits small = new PredictionServer.Limits(1 << 20, 5, 64, 1 << 20);
@@ -218,15 +228,20 @@ class PredictionServerTest {
             while (full.freeBytes() > 100_000) {
                 Thread.onSpinWait();
             }
-            URI uri = URI.create("http://" + full.address().getHostString() + ":" + full.address().getPort() + "/predict");
+            URI uri = URI
+                    .create("http://" + full.address().getHostString() + ":" + full.address().getPort() + "/predict");
             for (int i = 0; i < 20; i++) {
                 HttpResponse<String> second = client.send(
-                        HttpRequest.newBuilder(uri).POST(BodyPublishers.ofString("1,2,3,4,5,6" + " ".repeat(500_000))).build(),
+                        HttpRequest.newBuilder(uri).POST(BodyPublishers.ofString("1,2,3,4,5,6" + " ".repeat(500_000)))
+                                .build(),
                         BodyHandlers.ofString());
                 assertEquals(503, second.statusCode());
-                assertTrue(second.body().startsWith("{\"error\":\"the requests that are being answered take all memory"), second::body);
+                assertTrue(
+                        second.body().startsWith("{\"error\":\"the requests that are being answered take all memory"),
+                        second::body);
             }
-            HttpResponse<String> tiny = client.send(HttpRequest.newBuilder(uri).POST(BodyPublishers.ofString("1,2,3,4,5,6")).build(),
+            HttpResponse<String> tiny = client.send(
+                    HttpRequest.newBuilder(uri).POST(BodyPublishers.ofString("1,2,3,4,5,6")).build(),
                     BodyHandlers.ofString());
             assertEquals(200, tiny.statusCode());
             write(socket, "1,2,3,4,5,6" + " ".repeat(1_000_000 - 11));
@@ -234,11 +249,15 @@ class PredictionServerTest {
         }
     }
 
-    /** Also after clients that went away in the middle of a request, and with connections that are kept open. A second, with room for a slow machine; the wait for requests that never end takes ten. */
+    /**
+     * Also after clients that went away in the middle of a request, and with connections that are kept open. A second,
+     * with room for a slow machine; the wait for requests that never end takes ten.
+     */
     @Test
     void anIdleServerStopsAtOnce() throws Exception {
         PredictionServer idle = new PredictionServer(model, ANY_PORT, LIMITS);
-        for (String part : List.of("POST /pre", "POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n1,2",
+        for (String part : List.of("POST /pre",
+                "POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n1,2",
                 "POST /predict HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n1")) {
             try (Socket socket = new Socket(idle.address().getAddress(), idle.address().getPort())) {
                 write(socket, part);
@@ -270,7 +289,8 @@ class PredictionServerTest {
         PredictionServer stopping = new PredictionServer(model, ANY_PORT, LIMITS);
         try (Socket socket = new Socket(stopping.address().getAddress(), stopping.address().getPort());
                 BufferedReader in = new BufferedReader(new InputStreamReader(socket.getInputStream(), US_ASCII))) {
-            write(socket, "POST /predict HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 11\r\n\r\n");
+            write(socket,
+                    "POST /predict HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 11\r\n\r\n");
             assertEquals("HTTP/1.1 100 Continue", status(in));
             Thread closing = Thread.ofVirtual().start(stopping::close);
             while (listens(stopping.address())) {
@@ -300,10 +320,14 @@ class PredictionServerTest {
 
     @Test
     void aModelThatItCannotServeIsRefused() throws IOException {
-        Network net = Network.define(g -> Outputs.of("z", g.data("a", FLOAT32, -1, 2).plus(g.data("b", FLOAT32, -1, 2))));
+        Network net = Network
+                .define(g -> Outputs.of("z", g.data("a", FLOAT32, -1, 2).plus(g.data("b", FLOAT32, -1, 2))));
         Path prefix = folder.resolve("sum");
         InferenceModels.save(prefix, net.main(), List.of("a", "b"), List.of(net.outputs().get("z").name()), _ -> null);
-        String message = String.valueOf(assertThrows(IllegalArgumentException.class, () -> Predictor.load(prefix, 1)).getMessage());
-        assertTrue(message.startsWith("This server is for models with one input of float32 [-1, …], but the inputs are ["), message);
+        String message = String
+                .valueOf(assertThrows(IllegalArgumentException.class, () -> Predictor.load(prefix, 1)).getMessage());
+        assertTrue(
+                message.startsWith("This server is for models with one input of float32 [-1, …], but the inputs are ["),
+                message);
     }
 }

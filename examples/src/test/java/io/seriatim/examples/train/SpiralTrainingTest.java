@@ -39,7 +39,9 @@ class SpiralTrainingTest {
         Spirals spirals = new Spirals(9, 1);
         List<Tensor> batch = spirals.batch(new int[]{4, 2});
         assertArrayEquals(new long[]{1, 2}, batch.get(1).toLongArray());
-        assertArrayEquals(new float[]{spirals.points().get(4).x(), spirals.points().get(4).y(), spirals.points().get(2).x(),
-                spirals.points().get(2).y()}, batch.getFirst().toFloatArray());
+        assertArrayEquals(
+                new float[]{spirals.points().get(4).x(), spirals.points().get(4).y(), spirals.points().get(2).x(),
+                        spirals.points().get(2).y()},
+                batch.getFirst().toFloatArray());
     }
 }

@@ -30,7 +30,10 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Takes a block through the steps of a plan, each a function of what the last one gave, for the shapes of what a run is given. No kernel runs. */
+/**
+ * Takes a block through the steps of a plan, each a function of what the last one gave, for the shapes of what a run is
+ * given. No kernel runs.
+ */
 public final class PlanCompiler {
     private final Options options;
     private final PreparedKernels kernels;
@@ -47,16 +50,18 @@ public final class PlanCompiler {
     }
 
     /** Once: the program will run once, so that memory and order are not worth a thought. */
-    public CompiledPlan specialise(ValueNumbering accesses, @Nullable Object[] externals, Sharing sharing, boolean once) {
+    public CompiledPlan specialise(ValueNumbering accesses, @Nullable Object[] externals, Sharing sharing,
+            boolean once) {
         ValueTable values = new ValueTable(accesses);
         Lowerer lowerer = new Lowerer(accesses, values, interpreter, options.paddleRandom());
         List<Task> lowered = lowerer.lower(externals, sharing);
         // A check of every operation's results needs every operation. The passes take values for disjoint memory.
-        List<Task> rewritten = once || options.nanCheck() || values.hasParts() 
+        List<Task> rewritten = once || options.nanCheck() || values.hasParts()
                 ? lowered
                 : PassPipeline.run(lowered, new PassContext(accesses.block().program(), values, options, kernels));
         KernelsAhead.of(rewritten, options, kernels);
-        List<Task> placed = Priorities.ordered(Placement.of(rewritten, values, options, kernels, accesses.block().index() > 0), values,
+        List<Task> placed = Priorities.ordered(
+                Placement.of(rewritten, values, options, kernels, accesses.block().index() > 0), values,
                 accesses.block(), options);
         boolean hostOnly = placed.stream().allMatch(task -> task.place().isHost());
         List<Task> tasks = once || !hostOnly || !isSplit() || values.hasParts() || isForTeam(placed, values, accesses)
@@ -90,12 +95,14 @@ public final class PlanCompiler {
 
     private boolean isForTeam(List<Task> tasks, ValueTable values, ValueNumbering accesses) {
         return !options.eager()
-                && IntraOpChoice.suits(tasks, values, () -> Dependencies.of(tasks, values, accesses.block(), options).before(), options.threads());
+                && IntraOpChoice.suits(tasks, values,
+                        () -> Dependencies.of(tasks, values, accesses.block(), options).before(), options.threads());
     }
 
     /** Whether threads are there to do parts side by side. */
     private boolean isSplit() {
-        return options.passes().contains(PassName.PARTITION) && options.threads() > 1 && options.memoryPlan() && !options.inOrder()
+        return options.passes().contains(PassName.PARTITION) && options.threads() > 1 && options.memoryPlan()
+                && !options.inOrder()
                 && !options.sequential() && options.engine() == null && !options.nanCheck();
     }
 

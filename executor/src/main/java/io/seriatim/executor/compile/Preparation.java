@@ -28,7 +28,10 @@ public final class Preparation {
         return used;
     }
 
-    /** Has those that will run make what they need for it. Others were only asked for to be compared with them, or take packed weights in place of those of a stage. */
+    /**
+     * Has those that will run make what they need for it. Others were only asked for to be compared with them, or take
+     * packed weights in place of those of a stage.
+     */
     static void load(List<Task> tasks, List<Layouts.Packed> packed) {
         Set<Kernel> used = new LinkedHashSet<>();
         for (int i = 0; i < tasks.size(); i++) {
@@ -37,7 +40,8 @@ public final class Preparation {
                     Kernel kernel = compute.stages().get(j).kernel();
                     int task = i;
                     int stage = j;
-                    if (kernel != null && packed.stream().noneMatch(each -> each.task() == task && each.stage() == stage)) {
+                    if (kernel != null
+                            && packed.stream().noneMatch(each -> each.task() == task && each.stage() == stage)) {
                         used.add(kernel);
                     }
                 }

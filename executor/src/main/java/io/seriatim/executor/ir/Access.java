@@ -20,7 +20,8 @@ public final class Access {
     private final @Nullable Map<String, Integer> manyReads;
     private final @Nullable Map<String, Integer> manyWrites;
 
-    Access(int index, OpDesc op, String[] readNames, int[] reads, String[] writtenNames, int[] writes, boolean runsBlocks) {
+    Access(int index, OpDesc op, String[] readNames, int[] reads, String[] writtenNames, int[] writes,
+            boolean runsBlocks) {
         this.index = index;
         this.op = op;
         this.readNames = readNames;

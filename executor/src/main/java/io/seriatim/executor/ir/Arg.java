@@ -44,7 +44,10 @@ public record Arg(Source source, long offset, TensorSpec spec) {
         return source instanceof Value(int number) && offset == 0 && spec.equals(values.spec(number));
     }
 
-    /** Whether this is a value or a part of it whose elements lie one after the other: then a kernel may write here what it would write to a value of its own. */
+    /**
+     * Whether this is a value or a part of it whose elements lie one after the other: then a kernel may write here what
+     * it would write to a value of its own.
+     */
     public boolean isDense() {
         return source instanceof Value && spec.isRowMajor();
     }

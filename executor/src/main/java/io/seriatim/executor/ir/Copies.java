@@ -42,7 +42,8 @@ public final class Copies {
 
     /** Between tensors of one type and shape, whatever their layouts. */
     public static void onHost(Tensor from, Tensor to) {
-        PreparedKernels.system().get(Copy.PLAIN, Place.CPU, from.spec(), to.spec()).run(new Tensor[]{from.declared(), to.declared()},
+        PreparedKernels.system().get(Copy.PLAIN, Place.CPU, from.spec(), to.spec()).run(
+                new Tensor[]{from.declared(), to.declared()},
                 KernelContext.current());
     }
 
@@ -66,7 +67,10 @@ public final class Copies {
         to.buffer().settle();
     }
 
-    /** Waits for all that was launched, and goes on waiting when it is interrupted: it ends soon, and who has interrupted is told afterwards. Returns what has failed. */
+    /**
+     * Waits for all that was launched, and goes on waiting when it is interrupted: it ends soon, and who has
+     * interrupted is told afterwards. Returns what has failed.
+     */
     static @Nullable public StreamFailedException await(Stream stream) {
         Event end = stream.record();
         boolean interrupted = false;

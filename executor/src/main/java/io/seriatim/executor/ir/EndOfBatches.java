@@ -3,7 +3,10 @@ package io.seriatim.executor.ir;
 import io.seriatim.executor.EndOfDataException;
 import java.io.Serial;
 
-/** A reader has no more batches, as the packages behind the API report it; callers of a plan get it as an {@link EndOfDataException}. */
+/**
+ * A reader has no more batches, as the packages behind the API report it; callers of a plan get it as an
+ * {@link EndOfDataException}.
+ */
 public final class EndOfBatches extends RuntimeException {
     @Serial
     private static final long serialVersionUID = 1;

@@ -26,15 +26,19 @@ public final class Failures {
             String shape = value < 0 ? null : shapes.apply(value);
             inputs.add(slot + "=" + name + (shape == null ? "" : " " + shape));
         }));
-        List<String> stack = op.attribute("op_callstack") instanceof Attribute.Texts(List<String> lines) ? lines : List.of();
+        List<String> stack = op.attribute("op_callstack") instanceof Attribute.Texts(List<String> lines)
+                ? lines
+                : List.of();
         String reason = reason(cause);
         String built = reason.contains(BUILT)
                 ? ""
                 : !stack.isEmpty()
                         ? BUILT + builtAt(stack)
                         : op.builtAt().isEmpty() ? "" : BUILT + String.join(", called at ", op.builtAt());
-        return new RunFailure(op.type(), "Operation " + access.index() + " (" + op.type() + ", inputs " + inputs + ", outputs "
-                + op.outputNames() + ") failed: " + reason + built, cause, stack);
+        return new RunFailure(op.type(),
+                "Operation " + access.index() + " (" + op.type() + ", inputs " + inputs + ", outputs "
+                        + op.outputNames() + ") failed: " + reason + built,
+                cause, stack);
     }
 
     /** The innermost line that is not the framework's own, in Python's format; in another format the first line. */
@@ -46,7 +50,9 @@ public final class Failures {
 
     private static String reason(Throwable cause) {
         String message = cause.getMessage();
-        return message != null ? message : cause instanceof InterruptedException ? "its thread was interrupted" : cause.toString();
+        return message != null
+                ? message
+                : cause instanceof InterruptedException ? "its thread was interrupted" : cause.toString();
     }
 
     /** As a type is written: float32[2, 3]. */

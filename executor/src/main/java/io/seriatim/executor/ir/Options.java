@@ -24,8 +24,10 @@ import org.jspecify.annotations.Nullable;
  * @param files
  *            that operations of programs may read and write
  */
-public record Options(Place place, Devices devices, int threads, boolean sequential, int cachedPlans, int specialisations, boolean nanCheck,
-        @Nullable PaddleRandom paddleRandom, boolean inPlace, Set<PassName> passes, boolean relaxedNan, boolean memoryPlan, ReleaseMode releaseMode,
+public record Options(Place place, Devices devices, int threads, boolean sequential, int cachedPlans,
+        int specialisations, boolean nanCheck,
+        @Nullable PaddleRandom paddleRandom, boolean inPlace, Set<PassName> passes, boolean relaxedNan,
+        boolean memoryPlan, ReleaseMode releaseMode,
         boolean ignoreUnknownFeeds, @Nullable Engine engine, boolean eager,
         @Nullable RunRecorder recorder, AllowedFiles files) {
     /** Whether tasks run in the order of the program, one after the other. */

@@ -12,8 +12,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A scope's variables in the layouts that kernels want, each made once for all plans. For many threads: an entry is made by the first that wants it while the others wait, and is not changed afterwards. One that
- * is out of date is replaced. Its memory comes back when the last frame lets go of it, so that the layouts of shapes that are run no more do not gather.
+ * A scope's variables in the layouts that kernels want, each made once for all plans. For many threads: an entry is
+ * made by the first that wants it while the others wait, and is not changed afterwards. One that is out of date is
+ * replaced. Its memory comes back when the last frame lets go of it, so that the layouts of shapes that are run no more
+ * do not gather.
  */
 public final class PackedWeights {
     private final Map<String, Map<Form, Entry>> entries = new ConcurrentHashMap<>();
@@ -22,7 +24,9 @@ public final class PackedWeights {
     public record Form(long offset, TensorSpec source, TensorSpec wanted) {
     }
 
-    /** What was packed, as its buffer counted changes then, and how many use it. Once none does, it is never used again. */
+    /**
+     * What was packed, as its buffer counted changes then, and how many use it. Once none does, it is never used again.
+     */
     public static final class Entry {
         private final Buffer source;
         private final long offset;
@@ -46,7 +50,8 @@ public final class PackedWeights {
         }
 
         private boolean isOf(Tensor variable, long now) {
-            return now != Buffer.UNKNOWN && changes == now && source == variable.buffer() && offset == variable.offset() && source.isOpen();
+            return now != Buffer.UNKNOWN && changes == now && source == variable.buffer() && offset == variable.offset()
+                    && source.isOpen();
         }
 
         /** Counts another user; false if there is none any more. */
@@ -59,7 +64,9 @@ public final class PackedWeights {
         }
     }
 
-    /** The variable as it is now; null if changes of it may go unseen. Whoever gets it lets it go by {@link #release}. */
+    /**
+     * The variable as it is now; null if changes of it may go unseen. Whoever gets it lets it go by {@link #release}.
+     */
     @Nullable
     public Entry get(String name, Tensor variable, Form form, Kernel packing) {
         long now = variable.buffer().changes();
@@ -68,7 +75,9 @@ public final class PackedWeights {
             return null;
         }
         return entries.computeIfAbsent(name, _ -> new ConcurrentHashMap<>()).compute(form,
-                (_, there) -> there != null && there.isOf(variable, now) && there.use() ? there : entry(variable, now, form, packing));
+                (_, there) -> there != null && there.isOf(variable, now) && there.use()
+                        ? there
+                        : entry(variable, now, form, packing));
     }
 
     private static Entry entry(Tensor variable, long now, Form form, Kernel packing) {

@@ -7,8 +7,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A tensor that lies in other memory than its own: element [i, j, …] of it, were it dense, is found at offset + i · strides[0] + j · strides[1] + … of that. Neighbouring dimensions that lie one after the other
- * there are one.
+ * A tensor that lies in other memory than its own: element [i, j, …] of it, were it dense, is found at offset + i ·
+ * strides[0] + j · strides[1] + … of that. Neighbouring dimensions that lie one after the other there are one.
  */
 public final class Region {
     private final Arg.Source source;
@@ -30,16 +30,23 @@ public final class Region {
         }
     }
 
-    /** A dense tensor of the shape that an operand has, which lies where the operand lies. Null where an element is repeated or runs backwards. */
+    /**
+     * A dense tensor of the shape that an operand has, which lies where the operand lies. Null where an element is
+     * repeated or runs backwards.
+     */
     static @Nullable public Region of(Arg arg) {
         return arg.spec().layout() instanceof Layout.Opaque || arg.spec().shape().size() == 0
                 ? null
                 : of(arg.source(), arg.offset(), arg.spec().shape().dims(), arg.spec().strides());
     }
 
-    /** A dense tensor of which an operand is a view of another order of dimensions, which lies where another operand of the same shape lies. Null if the first is no such view. */
+    /**
+     * A dense tensor of which an operand is a view of another order of dimensions, which lies where another operand of
+     * the same shape lies. Null if the first is no such view.
+     */
     static @Nullable public Region of(Arg permuted, Arg there, TensorSpec whole) {
-        if (permuted.offset() != 0 || permuted.spec().layout() instanceof Layout.Opaque || there.spec().layout() instanceof Layout.Opaque
+        if (permuted.offset() != 0 || permuted.spec().layout() instanceof Layout.Opaque
+                || there.spec().layout() instanceof Layout.Opaque
                 || !permuted.spec().shape().equals(there.spec().shape()) || whole.shape().size() == 0
                 || permuted.spec().shape().size() != whole.shape().size()) {
             return null;
@@ -86,7 +93,10 @@ public final class Region {
         return new Region(source, offset, java.util.Arrays.copyOf(dims, rank), java.util.Arrays.copyOf(strides, rank));
     }
 
-    /** Where a part of the tensor lies; null if no strides can say that, since a dimension of the part would need several. */
+    /**
+     * Where a part of the tensor lies; null if no strides can say that, since a dimension of the part would need
+     * several.
+     */
     @Nullable
     public Arg part(Arg of) {
         int bytes = of.spec().dtype().bytes();
@@ -119,7 +129,8 @@ public final class Region {
                 return null;
             }
         }
-        return new Arg(source, offset + at * bytes, new TensorSpec(of.spec().dtype(), of.spec().shape(), Layout.strided(steps)));
+        return new Arg(source, offset + at * bytes,
+                new TensorSpec(of.spec().dtype(), of.spec().shape(), Layout.strided(steps)));
     }
 
     /** The dimension along which a step of the dense tensor goes, or −1. */
@@ -133,7 +144,8 @@ public final class Region {
     }
 
     /**
-     * Whether two parts of the same memory surely have no byte in common: they lie one behind the other, or do so within each piece of some length, such as a row, into which the strides divide both.
+     * Whether two parts of the same memory surely have no byte in common: they lie one behind the other, or do so
+     * within each piece of some length, such as a row, into which the strides divide both.
      */
     public static boolean areApart(Arg one, Arg two) {
         if (one.spec().layout() instanceof Layout.Opaque || two.spec().layout() instanceof Layout.Opaque) {
@@ -144,7 +156,8 @@ public final class Region {
         }
         Arg first = forwards(one);
         Arg second = forwards(two);
-        return areApart(first, second, Long.MAX_VALUE) || isApartByRows(first, second, first) || isApartByRows(first, second, second);
+        return areApart(first, second, Long.MAX_VALUE) || isApartByRows(first, second, first)
+                || isApartByRows(first, second, second);
     }
 
     /** The same bytes, in an order in which no dimension runs backwards. */
@@ -160,7 +173,8 @@ public final class Region {
             }
         }
         return turned
-                ? new Arg(arg.source(), offset, new TensorSpec(arg.spec().dtype(), arg.spec().shape(), Layout.strided(strides)))
+                ? new Arg(arg.source(), offset,
+                        new TensorSpec(arg.spec().dtype(), arg.spec().shape(), Layout.strided(strides)))
                 : arg;
     }
 
@@ -185,7 +199,9 @@ public final class Region {
                 : first <= between && between + second <= modulus;
     }
 
-    /** How many bytes a part touches of each piece of some length, from its first to its last; −1 if it runs backwards. */
+    /**
+     * How many bytes a part touches of each piece of some length, from its first to its last; −1 if it runs backwards.
+     */
     private static long length(Arg arg, long modulus) {
         long[] dims = arg.spec().shape().dims();
         long[] strides = arg.spec().strides();

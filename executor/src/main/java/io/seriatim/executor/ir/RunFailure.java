@@ -5,7 +5,8 @@ import java.io.Serial;
 import java.util.List;
 
 /**
- * An operation of a run has failed, as the packages behind the API report it; callers of a plan get it as a {@link ProgramFailedException}.
+ * An operation of a run has failed, as the packages behind the API report it; callers of a plan get it as a
+ * {@link ProgramFailedException}.
  */
 public final class RunFailure extends RuntimeException {
     @Serial

@@ -11,8 +11,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which variables around a run share memory when it begins: a plan's dependencies hang on that, so that it is part of what a specialisation is for. Variables that lie in one piece of memory, but have no byte in
- * common, share none.
+ * Which variables around a run share memory when it begins: a plan's dependencies hang on that, so that it is part of
+ * what a specialisation is for. Variables that lie in one piece of memory, but have no byte in common, share none.
  *
  * @param groups
  *            in the order of their first values
@@ -53,7 +53,10 @@ public record Sharing(List<Group> groups) {
         }
     }
 
-    /** What is shared of what a block knows of the variables around it. Alone: also variables that share memory only with others that the block does not name. */
+    /**
+     * What is shared of what a block knows of the variables around it. Alone: also variables that share memory only
+     * with others that the block does not name.
+     */
     public static Sharing of(ValueNumbering accesses, Bindings around, boolean alone) {
         if (!around.sharesMemory()) {
             return NONE;
@@ -99,10 +102,14 @@ public record Sharing(List<Group> groups) {
     private static Group group(List<Found> members, long end) {
         long start = members.getFirst().tensor.offset();
         DType dtype = members.getFirst().tensor.dtype();
-        boolean isOne = (end - start) % dtype.bytes() == 0 && members.stream().allMatch(each -> each.tensor.dtype() == dtype);
-        TensorSpec spec = isOne ? TensorSpec.of(dtype, (end - start) / dtype.bytes()) : TensorSpec.of(DType.UINT8, end - start);
+        boolean isOne = (end - start) % dtype.bytes() == 0
+                && members.stream().allMatch(each -> each.tensor.dtype() == dtype);
+        TensorSpec spec = isOne
+                ? TensorSpec.of(dtype, (end - start) / dtype.bytes())
+                : TensorSpec.of(DType.UINT8, end - start);
         return new Group(members.stream()
-                .map(each -> new Member(each.value, each.name, each.tensor.offset() - start, each.tensor.spec())).toList(), spec);
+                .map(each -> new Member(each.value, each.name, each.tensor.offset() - start, each.tensor.spec()))
+                .toList(), spec);
     }
 
     /** All the memory of a group, in this run. */
@@ -111,7 +118,8 @@ public record Sharing(List<Group> groups) {
         @Nullable
         Object there = around.find(first.name);
         if (!(there instanceof Tensor tensor)) {
-            throw new IllegalStateException("Variable '" + first.name + "' has lost its memory, which it shares with others");
+            throw new IllegalStateException(
+                    "Variable '" + first.name + "' has lost its memory, which it shares with others");
         }
         return new Tensor(tensor.buffer(), tensor.offset(), group.spec);
     }

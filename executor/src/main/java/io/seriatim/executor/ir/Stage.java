@@ -24,7 +24,8 @@ import org.jspecify.annotations.Nullable;
  * @param kernel
  *            what does it; null before it is chosen, and for a function
  */
-public record Stage(Access access, Step.Work work, List<@Nullable Arg> inputs, List<@Nullable Arg> outputs, @Nullable Kernel kernel) {
+public record Stage(Access access, Step.Work work, List<@Nullable Arg> inputs, List<@Nullable Arg> outputs,
+        @Nullable Kernel kernel) {
     /** Copies the lists. */
     public Stage {
         inputs = Collections.unmodifiableList(new ArrayList<>(inputs));

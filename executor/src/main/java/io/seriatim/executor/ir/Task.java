@@ -63,17 +63,22 @@ public sealed interface Task {
         private static final int MOST_NAMED = 3;
 
         /** Temporaries that no stage uses are left out. */
-        public static Compute of(List<Access> operations, List<Stage> all, List<TensorSpec> allTemporaries, Place place) {
+        public static Compute of(List<Access> operations, List<Stage> all, List<TensorSpec> allTemporaries,
+                Place place) {
             Compute task = compact(operations, all, allTemporaries, place);
             return operations.size() == 1 ? task.withUnwritten() : task;
         }
 
-        /** Reads and writes what the stages do, whatever its operations' results are: for a pass that makes up tasks. */
-        public static Compute ofStages(List<Access> operations, List<Stage> stages, List<TensorSpec> temporaries, Place place) {
+        /**
+         * Reads and writes what the stages do, whatever its operations' results are: for a pass that makes up tasks.
+         */
+        public static Compute ofStages(List<Access> operations, List<Stage> stages, List<TensorSpec> temporaries,
+                Place place) {
             return of(operations, place, stages, temporaries);
         }
 
-        private static Compute compact(List<Access> operations, List<Stage> all, List<TensorSpec> allTemporaries, Place place) {
+        private static Compute compact(List<Access> operations, List<Stage> all, List<TensorSpec> allTemporaries,
+                Place place) {
             int[] numbers = new int[allTemporaries.size()];
             List<TensorSpec> temporaries = new ArrayList<>();
             List<Stage> stages = all;
@@ -94,11 +99,16 @@ public sealed interface Task {
             return of(operations, place, stages, temporaries);
         }
 
-        /** With the results that no stage writes, since they have no elements. What an operation leaves as it is, such as the state of a normalisation in a test, is no result. */
+        /**
+         * With the results that no stage writes, since they have no elements. What an operation leaves as it is, such
+         * as the state of a normalisation in a test, is no result.
+         */
         private Compute withUnwritten() {
             Access access = operations.getFirst();
-            int[] more = Arrays.stream(access.writes()).filter(value -> Arrays.stream(writes).noneMatch(each -> each == value)
-                    && Arrays.stream(access.reads()).noneMatch(each -> each == value)).toArray();
+            int[] more = Arrays.stream(access.writes())
+                    .filter(value -> Arrays.stream(writes).noneMatch(each -> each == value)
+                            && Arrays.stream(access.reads()).noneMatch(each -> each == value))
+                    .toArray();
             if (more.length == 0) {
                 return this;
             }
@@ -109,10 +119,14 @@ public sealed interface Task {
 
         /** Without some values among those that it writes. */
         public Compute withoutWrites(java.util.function.IntPredicate which) {
-            return new Compute(operations, stages, temporaries, place, reads, Arrays.stream(writes).filter(which.negate()).toArray());
+            return new Compute(operations, stages, temporaries, place, reads,
+                    Arrays.stream(writes).filter(which.negate()).toArray());
         }
 
-        /** With other stages, which touch what they say; what no stage has written before, since it has no elements, stays the task's. */
+        /**
+         * With other stages, which touch what they say; what no stage has written before, since it has no elements,
+         * stays the task's.
+         */
         public Compute with(List<Access> changed, List<Stage> others) {
             Compute plain = of(changed, others, temporaries, place);
             Set<Integer> before = written(stages);
@@ -128,7 +142,8 @@ public sealed interface Task {
             Set<Integer> all = new HashSet<>();
             for (Stage stage : stages) {
                 Set<Integer> touched = new HashSet<>();
-                stage.args().stream().filter(arg -> arg != null && arg.spec().shape().size() > 0).forEach(arg -> touched.add(arg.value()));
+                stage.args().stream().filter(arg -> arg != null && arg.spec().shape().size() > 0)
+                        .forEach(arg -> touched.add(arg.value()));
                 touched.stream().filter(value -> !all.add(value)).forEach(again::add);
             }
             return again;
@@ -150,7 +165,8 @@ public sealed interface Task {
         }
 
         /**
-         * The parts of it that have nothing to do with one another, such as the gradients of a product's two operands: they may run side by side.
+         * The parts of it that have nothing to do with one another, such as the gradients of a product's two operands:
+         * they may run side by side.
          *
          * @param memory
          *            for each value the one whose memory it is
@@ -201,7 +217,8 @@ public sealed interface Task {
         private static @Nullable Object shared(Arg arg, IntUnaryOperator memory, Set<Integer> changed) {
             return switch (arg.source()) {
                 case Arg.Temporary temporary -> temporary;
-                case Arg.Value(int number) when changed.contains(memory.applyAsInt(number)) -> memory.applyAsInt(number);
+                case Arg.Value(int number) when changed.contains(memory.applyAsInt(number)) ->
+                    memory.applyAsInt(number);
                 default -> null;
             };
         }
@@ -224,12 +241,14 @@ public sealed interface Task {
 
         /** With its temporaries counted from another number than 0. */
         public Compute withTemporariesFrom(int first) {
-            return new Compute(operations, stages.stream().map(stage -> stage.withTemporaries(number -> first + number)).toList(),
+            return new Compute(operations,
+                    stages.stream().map(stage -> stage.withTemporaries(number -> first + number)).toList(),
                     temporaries, place,
                     reads, writes);
         }
 
-        private static Compute of(List<Access> operations, Place place, List<Stage> stages, List<TensorSpec> temporaries) {
+        private static Compute of(List<Access> operations, Place place, List<Stage> stages,
+                List<TensorSpec> temporaries) {
             Set<Integer> written = new HashSet<>();
             Set<Integer> read = new HashSet<>();
             List<Integer> reads = new ArrayList<>();
@@ -254,7 +273,8 @@ public sealed interface Task {
                 }
             }
             return new Compute(List.copyOf(operations), List.copyOf(stages), List.copyOf(temporaries), place,
-                    reads.stream().mapToInt(Integer::intValue).toArray(), writes.stream().mapToInt(Integer::intValue).toArray());
+                    reads.stream().mapToInt(Integer::intValue).toArray(),
+                    writes.stream().mapToInt(Integer::intValue).toArray());
         }
 
         @Override
@@ -265,7 +285,9 @@ public sealed interface Task {
                 String type = operations.get(from).op().type();
                 if (i == operations.size() || !operations.get(i).op().type().equals(type)) {
                     // Of many steps that have become one, a name for each says nothing.
-                    names.addAll(i - from > MOST_NAMED ? List.of(type + "×" + (i - from)) : Collections.nCopies(i - from, type));
+                    names.addAll(i - from > MOST_NAMED
+                            ? List.of(type + "×" + (i - from))
+                            : Collections.nCopies(i - from, type));
                     from = i;
                 }
             }

@@ -75,7 +75,8 @@ public final class TaskTable {
 
     /** Whether nothing but the tasks knows a value, and nothing else has its memory. */
     public boolean isTemporary(int value) {
-        return values.memory(value) == value && groups[value] == 1 && values.origin(value) == ValueNumbering.Origin.COMPUTED
+        return values.memory(value) == value && groups[value] == 1
+                && values.origin(value) == ValueNumbering.Origin.COMPUTED
                 && !values.isPersistable(value)
                 && !values.isWanted(value) && values.spec(value) != null;
     }

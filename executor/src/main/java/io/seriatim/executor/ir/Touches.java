@@ -2,7 +2,10 @@ package io.seriatim.executor.ir;
 
 import java.util.Arrays;
 
-/** Which tasks read and write each value's memory, and where in the order of the program they are, while a pass moves some of them. */
+/**
+ * Which tasks read and write each value's memory, and where in the order of the program they are, while a pass moves
+ * some of them.
+ */
 public final class Touches {
     private static final int[] NONE = {};
 
@@ -60,7 +63,8 @@ public final class Touches {
 
     /** Whether it is computed by a run for this run only, in memory that no other value has. */
     public boolean isTemporary(int value) {
-        return values.memory(value) == value && sharing[value] == 1 && values.origin(value) == ValueNumbering.Origin.COMPUTED
+        return values.memory(value) == value && sharing[value] == 1
+                && values.origin(value) == ValueNumbering.Origin.COMPUTED
                 && !values.isPersistable(value) && !values.isWanted(value) && values.constant(value) == null;
     }
 
@@ -85,6 +89,7 @@ public final class Touches {
     private boolean isAnyBetween(int[] tasks, int task, int position) {
         int from = Math.min(positions[task], position);
         int to = Math.max(positions[task], position);
-        return Arrays.stream(tasks).anyMatch(other -> other != task && positions[other] >= from && positions[other] <= to);
+        return Arrays.stream(tasks)
+                .anyMatch(other -> other != task && positions[other] >= from && positions[other] <= to);
     }
 }

@@ -17,8 +17,9 @@ import java.util.function.Predicate;
 import java.util.stream.IntStream;
 
 /**
- * The first step of a plan: which values a block's operations read and write. A variable that is written again gets a new value, so that only true dependencies are left; persistable variables, and those
- * that operations with blocks overwrite, keep theirs.
+ * The first step of a plan: which values a block's operations read and write. A variable that is written again gets a
+ * new value, so that only true dependencies are left; persistable variables, and those that operations with blocks
+ * overwrite, keep theirs.
  *
  * @param block
  *            whose operations
@@ -27,19 +28,23 @@ import java.util.stream.IntStream;
  * @param operations
  *            in order, without those that feed and fetch
  * @param wanted
- *            values that are wanted afterwards: those that are fetched or kept; of an inner block those that are known outside of it
+ *            values that are wanted afterwards: those that are fetched or kept; of an inner block those that are known
+ *            outside of it
  * @param externals
  *            values that a run is given: what is fed, and what is outside
  * @param known
  *            the first values of variables that are known outside of the run, and may share memory there
  */
-@SuppressWarnings("ArrayRecordComponent") public // Never compared.
-record ValueNumbering(Block block, List<Value> values, List<Access> operations, List<Integer> wanted, int[] externals, int[] known) {
+@SuppressWarnings("ArrayRecordComponent")
+public // Never compared.
+record ValueNumbering(Block block, List<Value> values, List<Access> operations, List<Integer> wanted, int[] externals,
+        int[] known) {
     /** The type of the operation that takes batches from a reader. */
     public static final String READ = "read";
 
     /** What is done before and after a run. */
-    private static final Set<String> AROUND = Set.of("feed", "fetch", "fetch_v2", "create_py_reader", "create_double_buffer_reader");
+    private static final Set<String> AROUND = Set.of("feed", "fetch", "fetch_v2", "create_py_reader",
+            "create_double_buffer_reader");
 
     /** Where a value comes from. */
     public enum Origin {
@@ -74,8 +79,10 @@ record ValueNumbering(Block block, List<Value> values, List<Access> operations, 
         Map<String, Set<Integer>> mentions = new HashMap<>();
         for (Block block : program.blocks()) {
             for (OpDesc op : block.ops()) {
-                op.inputNames().forEach(name -> mentions.computeIfAbsent(name, _ -> new HashSet<>(2)).add(block.index()));
-                op.outputNames().forEach(name -> mentions.computeIfAbsent(name, _ -> new HashSet<>(2)).add(block.index()));
+                op.inputNames()
+                        .forEach(name -> mentions.computeIfAbsent(name, _ -> new HashSet<>(2)).add(block.index()));
+                op.outputNames()
+                        .forEach(name -> mentions.computeIfAbsent(name, _ -> new HashSet<>(2)).add(block.index()));
                 op.attributes().forEach(each -> names(each.value())
                         .forEach(name -> mentions.computeIfAbsent(name, _ -> new HashSet<>(2)).add(block.index())));
             }
@@ -83,7 +90,10 @@ record ValueNumbering(Block block, List<Value> values, List<Access> operations, 
         return mentions;
     }
 
-    /** Of an inner block: what it writes of the variables around it is wanted, and what other blocks, such as that of its gradient, read. */
+    /**
+     * Of an inner block: what it writes of the variables around it is wanted, and what other blocks, such as that of
+     * its gradient, read.
+     */
     public static ValueNumbering inner(Block block, Map<String, Set<Integer>> mentions) {
         Predicate<String> isKnownElsewhere = name -> {
             Set<Integer> blocks = mentions.getOrDefault(name, Set.of());
@@ -139,7 +149,8 @@ record ValueNumbering(Block block, List<Value> values, List<Access> operations, 
                 }
             }
             List<Integer> last = wanted.stream().map(this::read).toList();
-            int[] externals = IntStream.range(0, values.size()).filter(i -> values.get(i).origin() != Origin.COMPUTED).toArray();
+            int[] externals = IntStream.range(0, values.size()).filter(i -> values.get(i).origin() != Origin.COMPUTED)
+                    .toArray();
             return new ValueNumbering(block, List.copyOf(values), List.copyOf(operations), last, externals, known());
         }
 
@@ -166,7 +177,8 @@ record ValueNumbering(Block block, List<Value> values, List<Access> operations, 
             readNames.remove(GradientRule.EMPTY);
             writtenNames.remove(GradientRule.EMPTY);
             // A list of tensors is written element by element, and the gradient of writing takes elements out.
-            boolean changesList = op.type().equals("write_to_array") || (op.type().equals("read_from_array") && !op.input("X_W").isEmpty());
+            boolean changesList = op.type().equals("write_to_array")
+                    || (op.type().equals("read_from_array") && !op.input("X_W").isEmpty());
             if (changesList) {
                 readNames.addAll(op.outputNames());
                 writtenNames.addAll(op.type().equals("read_from_array") ? op.input("X") : List.of());
@@ -184,7 +196,9 @@ record ValueNumbering(Block block, List<Value> values, List<Access> operations, 
             int[] writes = new int[writing.length];
             List<String> aliases = Aliases.made(op);
             for (int i = 0; i < writes.length; i++) {
-                writes[i] = aliases.contains(writing[i]) ? renew(writing[i]) : write(writing[i], runsBlocks || changesList);
+                writes[i] = aliases.contains(writing[i])
+                        ? renew(writing[i])
+                        : write(writing[i], runsBlocks || changesList);
             }
             return new Access(index, op, reading, reads, writing, writes, runsBlocks);
         }
@@ -209,7 +223,8 @@ record ValueNumbering(Block block, List<Value> values, List<Access> operations, 
         }
 
         private boolean isKnown(String name) {
-            return current.containsKey(name) || fed.contains(name) || isPersistable(name) || (block.index() > 0 && block.var(name) == null);
+            return current.containsKey(name) || fed.contains(name) || isPersistable(name)
+                    || (block.index() > 0 && block.var(name) == null);
         }
 
         private boolean isPersistable(String name) {
@@ -230,7 +245,10 @@ record ValueNumbering(Block block, List<Value> values, List<Access> operations, 
             return known != null && (keeps || values.get(known).persistable()) ? known : add(name, Origin.COMPUTED);
         }
 
-        /** A variable becomes a name of memory that others share. What the run has computed for it before is not what outlives the run. */
+        /**
+         * A variable becomes a name of memory that others share. What the run has computed for it before is not what
+         * outlives the run.
+         */
         private int renew(String name) {
             Integer before = current.get(name);
             if (before != null && values.get(before).origin() == Origin.COMPUTED && values.get(before).persistable()) {

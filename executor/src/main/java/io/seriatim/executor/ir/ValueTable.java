@@ -7,7 +7,10 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** What a specialisation knows of each value. Transfers add copies of values to those of the program. Filled by one thread, then only read. */
+/**
+ * What a specialisation knows of each value. Transfers add copies of values to those of the program. Filled by one
+ * thread, then only read.
+ */
 public final class ValueTable {
     private final List<Entry> entries = new ArrayList<>();
     private boolean parts;
@@ -36,7 +39,8 @@ public final class ValueTable {
     }
 
     public ValueTable(ValueNumbering accesses) {
-        accesses.values().forEach(value -> entries.add(new Entry(value.name(), value.origin(), value.persistable(), entries.size())));
+        accesses.values().forEach(
+                value -> entries.add(new Entry(value.name(), value.origin(), value.persistable(), entries.size())));
         accesses.wanted().forEach(value -> entries.get(value).wanted = true);
     }
 
@@ -46,7 +50,8 @@ public final class ValueTable {
 
     /** Adds a copy of a value at another place. */
     public int addCopy(int original, Place from, Place to) {
-        Entry entry = new Entry(name(original) + "_device_" + from + "_" + to, ValueNumbering.Origin.COMPUTED, false, entries.size());
+        Entry entry = new Entry(name(original) + "_device_" + from + "_" + to, ValueNumbering.Origin.COMPUTED, false,
+                entries.size());
         entry.spec = entries.get(original).spec;
         entry.declared = entries.get(original).declared;
         entry.place = to;
@@ -87,7 +92,9 @@ public final class ValueTable {
         return entries.get(value).wanted;
     }
 
-    /** The value that holds this one's content when it is wanted after the run: a copy on the host if this is elsewhere. */
+    /**
+     * The value that holds this one's content when it is wanted after the run: a copy on the host if this is elsewhere.
+     */
     public int result(int value) {
         int result = entries.get(value).result;
         return result < 0 ? value : result;

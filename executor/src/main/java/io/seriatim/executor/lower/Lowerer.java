@@ -38,19 +38,23 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The second step of a plan: what each operation comes down to for given shapes. An operation whose shapes follow from the elements of a tensor is interpreted, unless these elements follow from shapes: such
- * arithmetic, as it stands before a reshape, is done here and now.
+ * The second step of a plan: what each operation comes down to for given shapes. An operation whose shapes follow from
+ * the elements of a tensor is interpreted, unless these elements follow from shapes: such arithmetic, as it stands
+ * before a reshape, is done here and now.
  */
 public final class Lowerer {
     /** More elements than any shape has. */
     private static final long MOST_FOLDED = 64;
     private static final Set<String> OF_SHAPES = Set.of("shape", "size");
     /** What computes shapes. Others might do more than they say. */
-    private static final Set<String> FOLDED = Set.of("shape", "size", "fill_constant", "assign_value", "assign", "cast", "slice",
+    private static final Set<String> FOLDED = Set.of("shape", "size", "fill_constant", "assign_value", "assign", "cast",
+            "slice",
             "strided_slice", "concat", "stack",
-            "unstack", "split", "gather", "scale", "elementwise_add", "elementwise_sub", "elementwise_mul", "elementwise_div",
+            "unstack", "split", "gather", "scale", "elementwise_add", "elementwise_sub", "elementwise_mul",
+            "elementwise_div",
             "elementwise_mod",
-            "elementwise_floordiv", "elementwise_max", "elementwise_min", "squeeze2", "unsqueeze2", "reshape2", "squeeze", "unsqueeze",
+            "elementwise_floordiv", "elementwise_max", "elementwise_min", "squeeze2", "unsqueeze2", "reshape2",
+            "squeeze", "unsqueeze",
             "reshape", "range",
             "reduce_prod", "reduce_sum", "reduce_max", "reduce_min", "fill_any_like");
 
@@ -189,7 +193,8 @@ public final class Lowerer {
     private @Nullable TensorSpec declared(int value) {
         VarDesc desc = accesses.block().find(values.name(value));
         TensorSpec known = values.spec(value);
-        if (known != null || desc == null || !(desc.type() instanceof VarType.Dense(VarType.TensorType type, Integer _))) {
+        if (known != null || desc == null
+                || !(desc.type() instanceof VarType.Dense(VarType.TensorType type, Integer _))) {
             return known;
         }
         return type.dims().stream().allMatch(dim -> dim >= 0) ? TensorSpec.of(type.dtype(), type.shape()) : null;
@@ -238,7 +243,8 @@ public final class Lowerer {
         }
         Inference.Source source = new Known(access);
         Map<String, List<@Nullable ArgType>> results = schema.infer(op, source);
-        if (results.values().stream().flatMap(List::stream).anyMatch(type -> type != null && type.kind() != ArgType.Kind.DENSE)) {
+        if (results.values().stream().flatMap(List::stream)
+                .anyMatch(type -> type != null && type.kind() != ArgType.Kind.DENSE)) {
             return interpreted(access, "it computes no tensors");
         }
         if (isFoldable(access, schema, results)) {
@@ -260,19 +266,23 @@ public final class Lowerer {
             return false;
         }
         for (int value : access.writes()) {
-            if (everShared.contains(values.name(value)) || values.isPersistable(value) || values.isWanted(value) || writers[value] > 1
+            if (everShared.contains(values.name(value)) || values.isPersistable(value) || values.isWanted(value)
+                    || writers[value] > 1
                     || values.origin(value) != ValueNumbering.Origin.COMPUTED) {
                 return false;
             }
         }
-        return results.values().stream().flatMap(List::stream).allMatch(type -> type == null || type.spec().shape().size() <= MOST_FOLDED);
+        return results.values().stream().flatMap(List::stream)
+                .allMatch(type -> type == null || type.spec().shape().size() <= MOST_FOLDED);
     }
 
     private void fold(Access access, Map<String, List<@Nullable ArgType>> results) {
         OpDesc op = access.op();
-        BlockSession session = OF_SHAPES.contains(op.type()) ? null : interpreter.session(accesses.block(), Map.of(), 0, block -> {
-            throw new IllegalStateException("Constants need no block, but " + block.block() + " is run");
-        });
+        BlockSession session = OF_SHAPES.contains(op.type())
+                ? null
+                : interpreter.session(accesses.block(), Map.of(), 0, block -> {
+                    throw new IllegalStateException("Constants need no block, but " + block.block() + " is run");
+                });
         if (session != null) {
             for (String name : op.inputNames()) {
                 Tensor constant = access.read(name) < 0 ? null : values.constant(access.read(name));
@@ -342,7 +352,8 @@ public final class Lowerer {
             }
             stages.addAll(after);
             Task.Compute task = Task.Compute.of(List.of(access), stages, temporaries, Place.CPU);
-            // Which part of shared memory a task writes is said by its operands. What makes variables share memory has to wait for all of it.
+            // Which part of shared memory a task writes is said by its operands. What makes variables share memory has
+            // to wait for all of it.
             return lowered.aliases().isEmpty() && values.hasParts() ? task.withoutWrites(values::isPart) : task;
         }
 
@@ -378,7 +389,8 @@ public final class Lowerer {
         }
 
         private boolean isAlias(Operand.Source.Output output) {
-            return lowered.aliases().containsKey(output) || lowered.aliases().values().stream().anyMatch(of -> of.source().equals(output));
+            return lowered.aliases().containsKey(output)
+                    || lowered.aliases().values().stream().anyMatch(of -> of.source().equals(output));
         }
 
         /** Notes that an output is a name of memory that others share from here on. */
@@ -394,8 +406,9 @@ public final class Lowerer {
                 storage = values.memory(read);
                 from = values.from(read) + of.offset();
                 if (values.origin(storage) == ValueNumbering.Origin.FED && values.isPersistable(written)) {
-                    throw new IllegalArgumentException("it makes '" + name + "', which outlives the run, share memory with '" + source
-                            + "', which is fed and the caller's: copy it with 'assign' first");
+                    throw new IllegalArgumentException(
+                            "it makes '" + name + "', which outlives the run, share memory with '" + source
+                                    + "', which is fed and the caller's: copy it with 'assign' first");
                 }
                 shared.putIfAbsent(source, new Shared(storage, values.from(read), of.spec()));
             } else {
@@ -416,21 +429,26 @@ public final class Lowerer {
             return null;
         }
 
-        /** Whether a result goes where its variable is that shares memory with others. One that needs more goes elsewhere, and the variable shares no longer. */
+        /**
+         * Whether a result goes where its variable is that shares memory with others. One that needs more goes
+         * elsewhere, and the variable shares no longer.
+         */
         private boolean fits(String name, int written, Shared where, TensorSpec spec) {
             boolean stays = values.isPart(written) || written == where.storage();
             if (stays ? spec.equals(values.spec(written)) : spec.bytes() <= where.spec().bytes()) {
                 return true;
             }
             if (stays || values.isPersistable(written) || values.origin(written) != ValueNumbering.Origin.COMPUTED) {
-                throw new IllegalArgumentException("'" + name + "' shares memory with other variables as " + where.spec()
-                        + ", and cannot become " + spec + ": give the new value another name");
+                throw new IllegalArgumentException(
+                        "'" + name + "' shares memory with other variables as " + where.spec()
+                                + ", and cannot become " + spec + ": give the new value another name");
             }
             shared.remove(name);
             return false;
         }
 
-        private @Nullable String overwrite(Operand.Source.Output output, String name, int written, ArgType type, Shared where,
+        private @Nullable String overwrite(Operand.Source.Output output, String name, int written, ArgType type,
+                Shared where,
                 List<Stage> after) {
             TensorSpec spec = type.spec();
             if (written != where.storage() && !values.isPart(written)) {
@@ -446,7 +464,8 @@ public final class Lowerer {
                 beside.put(output, temporaries.size());
                 Arg from = new Arg(new Arg.Temporary(temporaries.size()), 0, spec);
                 temporaries.add(spec);
-                after.add(Stage.of(access, Copy.PLAIN, List.of(from), new Arg(new Arg.Value(where.storage()), where.from(), spec)));
+                after.add(Stage.of(access, Copy.PLAIN, List.of(from),
+                        new Arg(new Arg.Value(where.storage()), where.from(), spec)));
             }
             return null;
         }
@@ -479,15 +498,20 @@ public final class Lowerer {
         }
 
         private @Nullable Arg arg(@Nullable Operand operand) {
-            return operand == null ? null : new Arg(source(operand.source()), from(operand.source()) + operand.offset(), operand.spec());
+            return operand == null
+                    ? null
+                    : new Arg(source(operand.source()), from(operand.source()) + operand.offset(), operand.spec());
         }
 
         /** Where a value begins in memory that it shares with others. */
         private long from(Operand.Source source) {
             return switch (source) {
-                case Operand.Source.Input(String slot, int index) -> values.from(access.read(access.op().input(slot).get(index)));
+                case Operand.Source.Input(String slot, int index) ->
+                    values.from(access.read(access.op().input(slot).get(index)));
                 case Operand.Source.Output output ->
-                    beside.containsKey(output) ? 0 : values.from(access.written(access.op().output(output.slot()).get(output.index())));
+                    beside.containsKey(output)
+                            ? 0
+                            : values.from(access.written(access.op().output(output.slot()).get(output.index())));
                 default -> 0;
             };
         }
@@ -498,18 +522,21 @@ public final class Lowerer {
 
         private Arg.Source source(Operand.Source source) {
             return switch (source) {
-                case Operand.Source.Input(String slot, int index) -> input(access.read(access.op().input(slot).get(index)));
+                case Operand.Source.Input(String slot, int index) ->
+                    input(access.read(access.op().input(slot).get(index)));
                 case Operand.Source.Output output -> {
                     Integer temporary = beside.get(output);
                     yield temporary != null
                             ? new Arg.Temporary(temporary)
-                            : new Arg.Value(storage(access.written(access.op().output(output.slot()).get(output.index()))));
+                            : new Arg.Value(
+                                    storage(access.written(access.op().output(output.slot()).get(output.index()))));
                 }
                 case Operand.Source.Temporary(int number) -> new Arg.Temporary(number);
                 case Operand.Source.Constant(Tensor tensor) -> new Arg.Constant(tensor);
                 case Operand.Source.RandomKey _ -> new Arg.Key(access);
                 case Operand.Source.RowIndexes _,Operand.Source.OutputRowIndexes _ ->
-                    throw new IllegalStateException("Operation '" + access.op().type() + "' works on rows, which are interpreted");
+                    throw new IllegalStateException(
+                            "Operation '" + access.op().type() + "' works on rows, which are interpreted");
             };
         }
 
@@ -536,7 +563,9 @@ public final class Lowerer {
         @Override
         public long @Nullable [] values(String slot, int index) {
             Tensor constant = constant(slot, index);
-            return constant == null ? null : constant.dtype().isFloating() ? whole(constant.toDoubleArray()) : constant.toLongArray();
+            return constant == null
+                    ? null
+                    : constant.dtype().isFloating() ? whole(constant.toDoubleArray()) : constant.toLongArray();
         }
 
         @Override

@@ -27,17 +27,21 @@ import org.jspecify.annotations.Nullable;
  * Makes one product of the small ones of many steps, as recurrent networks have them.
  *
  * <p>
- * The gradient of a weight that every step uses is a sum of products, xᵀ₁g₁ + xᵀ₂g₂ + …: that is one product of all x, one below the other, with all g. The sum of the gradients of a bias likewise is one sum of
- * all rows. And the products of steps with the same weights, where no step needs what comes of the one before, are one product of all rows, whose parts are the results. No element is copied for this: what lies
- * one after the other already, such as the steps of a sequence, stays; temporary values become parts of a larger one ({@link TimeStepGroups}).
+ * The gradient of a weight that every step uses is a sum of products, xᵀ₁g₁ + xᵀ₂g₂ + …: that is one product of all x,
+ * one below the other, with all g. The sum of the gradients of a bias likewise is one sum of all rows. And the products
+ * of steps with the same weights, where no step needs what comes of the one before, are one product of all rows, whose
+ * parts are the results. No element is copied for this: what lies one after the other already, such as the steps of a
+ * sequence, stays; temporary values become parts of a larger one ({@link TimeStepGroups}).
  *
  * <p>
- * One product takes the place of others only if it may run where the sum stands, or where the first or the last of the products stands: nothing that these read is written in between, and nothing reads their
- * results. The sums are taken in another order than the program's, mostly a more exact one.
+ * One product takes the place of others only if it may run where the sum stands, or where the first or the last of the
+ * products stands: nothing that these read is written in between, and nothing reads their results. The sums are taken
+ * in another order than the program's, mostly a more exact one.
  */
 final class BatchTimeSteps {
     /** This pass, as {@link PassPipeline} runs it. */
-    static final RewritePass PASS = RewritePass.onHost(PassName.STACKING, (tasks, context) -> of(tasks, context.values()));
+    static final RewritePass PASS = RewritePass.onHost(PassName.STACKING,
+            (tasks, context) -> of(tasks, context.values()));
 
     private static final int FEWEST = 4;
     /** A product of more rows keeps the processor busy by itself, and need not wait for those of the other steps. */
@@ -107,13 +111,15 @@ final class BatchTimeSteps {
                 product(i, task, kinds);
             }
         }
-        kinds.values().forEach(each -> each.stream().filter(group -> group.leaves().size() >= FEWEST).forEach(groups::add));
+        kinds.values()
+                .forEach(each -> each.stream().filter(group -> group.leaves().size() >= FEWEST).forEach(groups::add));
     }
 
     /** An addend that is the gradient of a weight or a bias in one step. */
     private void gradient(int sum, AddPattern addition, Arg addend, Map<Kind, List<Group>> kinds) {
         int value = addend.value();
-        if (value < 0 || !touches.isTemporary(value) || touches.writers(value).length != 1 || touches.readers(value).length != 1
+        if (value < 0 || !touches.isTemporary(value) || touches.writers(value).length != 1
+                || touches.readers(value).length != 1
                 || addition.addends().stream().filter(other -> other.value() == value).count() != 1) {
             return;
         }
@@ -125,18 +131,21 @@ final class BatchTimeSteps {
         Stage stage = task.stages().getFirst();
         List<Arg> columns = switch (stage.computation()) {
             case MatMul product when product.transposeX() && !product.transposeY() && isPlain(product) -> given(stage);
-            case Reduction rows when rows.function() == Reduction.Function.SUM && rows.axes().equals(List.of(0)) -> given(stage);
+            case Reduction rows when rows.function() == Reduction.Function.SUM && rows.axes().equals(List.of(0)) ->
+                given(stage);
             case null, default -> List.of();
         };
         Arg out = stage.outputs().size() == 1 ? stage.outputs().getFirst() : null;
-        if (!columns.isEmpty() && out != null && out.value() == value && out.spec().isRowMajor() && isAll(out) && isAll(addend)) {
+        if (!columns.isEmpty() && out != null && out.value() == value && out.spec().isRowMajor() && isAll(out)
+                && isAll(addend)) {
             add(new Leaf(index, columns), sum, List.of(Objects.requireNonNull(stage.computation())), kinds);
         }
     }
 
     /** A product of a few rows with what others may multiply their rows with too. */
     private void product(int index, Task.Compute task, Map<Kind, List<Group>> kinds) {
-        if (task.stages().size() != 1 || !(task.stages().getFirst().computation() instanceof MatMul product) || product.transposeX()
+        if (task.stages().size() != 1 || !(task.stages().getFirst().computation() instanceof MatMul product)
+                || product.transposeX()
                 || !isPlain(product)) {
             return;
         }
@@ -144,7 +153,8 @@ final class BatchTimeSteps {
         Arg out = stage.outputs().size() == 1 ? stage.outputs().getFirst() : null;
         List<Arg> in = given(stage);
         if (in.size() == 2 && out != null && out.value() >= 0 && touches.writers(out.value()).length == 1) {
-            add(new Leaf(index, List.of(in.getFirst(), out)), -1, List.of(product, in.getLast(), Fusion.place(task)), kinds);
+            add(new Leaf(index, List.of(in.getFirst(), out)), -1, List.of(product, in.getLast(), Fusion.place(task)),
+                    kinds);
         }
     }
 
@@ -172,7 +182,9 @@ final class BatchTimeSteps {
     private void add(Leaf leaf, int sum, List<Object> more, Map<Kind, List<Group>> kinds) {
         List<Object> same = new ArrayList<>(more);
         for (Arg arg : leaf.columns()) {
-            TimeStepGroups.Where where = arg.spec().shape().rank() == 2 && arg.spec().dtype().isFloating() ? stacks.where(arg) : null;
+            TimeStepGroups.Where where = arg.spec().shape().rank() == 2 && arg.spec().dtype().isFloating()
+                    ? stacks.where(arg)
+                    : null;
             if (where == null || arg.spec().shape().dim(0) > MOST_ROWS || arg.spec().bytes() == 0) {
                 return;
             }
@@ -181,7 +193,8 @@ final class BatchTimeSteps {
         }
         List<Group> alike = kinds.computeIfAbsent(new Kind(sum, same), _ -> new ArrayList<>(1));
         // An operand is in a group once: the second use of a step's input goes with the second uses of the others.
-        int nth = (int) alike.stream().takeWhile(group -> group.leaves().reversed().stream().anyMatch(other -> isShared(leaf, other)))
+        int nth = (int) alike.stream()
+                .takeWhile(group -> group.leaves().reversed().stream().anyMatch(other -> isShared(leaf, other)))
                 .count();
         if (nth == alike.size()) {
             alike.add(new Group(sum, new ArrayList<>()));
@@ -257,10 +270,13 @@ final class BatchTimeSteps {
     }
 
     private boolean isReadable(Leaf leaf, int position) {
-        return Arrays.stream(task(leaf).reads()).allMatch(value -> touches.isUnwrittenBetween(value, leaf.task(), position));
+        return Arrays.stream(task(leaf).reads())
+                .allMatch(value -> touches.isUnwrittenBetween(value, leaf.task(), position));
     }
 
-    /** Where all products may be computed: where the first or where the last of them stands; −1 if neither is possible. */
+    /**
+     * Where all products may be computed: where the first or where the last of them stands; −1 if neither is possible.
+     */
     private int position(List<Leaf> leaves) {
         int[] positions = leaves.stream().mapToInt(leaf -> touches.position(leaf.task())).sorted().toArray();
         for (int position : new int[]{positions[0], positions[positions.length - 1]}) {
@@ -276,8 +292,10 @@ final class BatchTimeSteps {
     private List<Leaf> ordered(List<Leaf> leaves) {
         for (int i = 0; i < leaves.getFirst().columns().size(); i++) {
             int column = i;
-            if (operands(leaves, column).stream().map(arg -> Objects.requireNonNullElse(where(arg).base(), arg)).distinct().count() == 1) {
-                return leaves.stream().sorted(Comparator.comparingLong(leaf -> where(leaf.columns().get(column)).offset())).toList();
+            if (operands(leaves, column).stream().map(arg -> Objects.requireNonNullElse(where(arg).base(), arg))
+                    .distinct().count() == 1) {
+                return leaves.stream()
+                        .sorted(Comparator.comparingLong(leaf -> where(leaf.columns().get(column)).offset())).toList();
             }
         }
         return leaves.stream().sorted(Comparator.comparingInt(this::computed)).toList();
@@ -352,7 +370,8 @@ final class BatchTimeSteps {
         Task.Compute task = (Task.Compute) Objects.requireNonNull(tasks[index]);
         Set<Integer> gone = new HashSet<>();
         parts.forEach(part -> part.leaves().forEach(leaf -> Arrays.stream(task(leaf).writes()).forEach(gone::add)));
-        List<Arg> addends = new ArrayList<>(addition.addends().stream().filter(arg -> !gone.contains(arg.value())).toList());
+        List<Arg> addends = new ArrayList<>(
+                addition.addends().stream().filter(arg -> !gone.contains(arg.value())).toList());
         Arg sum = addition.sum();
         if (addends.isEmpty() && parts.size() == 1) {
             make(index, task(parts.getFirst(), task.operations(), stacks.moved(sum)));
@@ -369,7 +388,8 @@ final class BatchTimeSteps {
 
     private Task.Compute task(Stacked stacked, List<Access> last, Arg target) {
         List<Access> operations = new ArrayList<>();
-        stacked.leaves().stream().sorted(Comparator.comparingInt(Leaf::task)).forEach(leaf -> operations.addAll(task(leaf).operations()));
+        stacked.leaves().stream().sorted(Comparator.comparingInt(Leaf::task))
+                .forEach(leaf -> operations.addAll(task(leaf).operations()));
         operations.addAll(last);
         Stage one = task(stacked.leaves().getFirst()).stages().getFirst();
         List<@Nullable Arg> inputs = new ArrayList<>();

@@ -24,12 +24,14 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes out casts between float32 and types of 16 bits, which mixed precision puts around operations: kernels compute in float32 anyway, read 16 bits as well, and round once when they write.
+ * Takes out casts between float32 and types of 16 bits, which mixed precision puts around operations: kernels compute
+ * in float32 anyway, read 16 bits as well, and round once when they write.
  *
  * <p>
- * An elementwise operation whose operands have all been widened, and whose result is narrowed, works on the narrow ones. Other operations that can ({@link Computation#mixes}) read what has not been widened yet, and write
- * narrow what no one wants otherwise. All of these give the same bits, as far as the kernels compute the same in float32. A product, at last, writes its sums as float32 where they would be widened: they are not rounded to 16 bits
- * before.
+ * An elementwise operation whose operands have all been widened, and whose result is narrowed, works on the narrow
+ * ones. Other operations that can ({@link Computation#mixes}) read what has not been widened yet, and write narrow what
+ * no one wants otherwise. All of these give the same bits, as far as the kernels compute the same in float32. A
+ * product, at last, writes its sums as float32 where they would be widened: they are not rounded to 16 bits before.
  */
 final class Casts {
     /** This pass, as {@link PassPipeline} runs it. */
@@ -89,7 +91,8 @@ final class Casts {
         }
         Arg from = task.stages().getFirst().inputs().getFirst();
         Arg to = task.stages().getFirst().outputs().getFirst();
-        if (from == null || to == null || !from.isWhole(values) || !to.isWhole(values) || !from.isDense() || !to.isDense()
+        if (from == null || to == null || !from.isWhole(values) || !to.isWhole(values) || !from.isDense()
+                || !to.isDense()
                 || !from.spec().shape().equals(to.spec().shape()) || !isOwn(to.value(), index)) {
             return null;
         }
@@ -150,7 +153,9 @@ final class Casts {
 
     /** The cast that is all that reads what a task writes. */
     private @Nullable Cast narrowing(int value, int writer) {
-        Cast cast = isOwn(value, writer) && tasks.readers(value).size() == 1 ? cast(tasks.readers(value).first()) : null;
+        Cast cast = isOwn(value, writer) && tasks.readers(value).size() == 1
+                ? cast(tasks.readers(value).first())
+                : null;
         return cast != null && !cast.isWidening() ? cast : null;
     }
 
@@ -168,7 +173,8 @@ final class Casts {
     /** Has readers of a widened value read the narrow one, as far as they can. */
     private void read(Cast cast) {
         for (int reader : List.copyOf(tasks.readers(cast.to().value()))) {
-            if (tasks.get(reader) instanceof Task.Compute task && task.stages().size() <= Task.MOST_STAGES && isKept(cast, reader)) {
+            if (tasks.get(reader) instanceof Task.Compute task && task.stages().size() <= Task.MOST_STAGES
+                    && isKept(cast, reader)) {
                 List<Stage> stages = task.stages().stream().map(stage -> reading(stage, cast)).toList();
                 if (!stages.equals(task.stages())) {
                     tasks.put(reader, task.with(task.operations(), stages));
@@ -197,7 +203,8 @@ final class Casts {
     private void write(Cast cast) {
         int value = cast.from().value();
         int writer = tasks.writers(value).isEmpty() ? -1 : tasks.writers(value).first();
-        if (writer < 0 || writer >= cast.index() || !isOwn(value, writer) || !tasks.readers(value).equals(Set.of(cast.index()))
+        if (writer < 0 || writer >= cast.index() || !isOwn(value, writer)
+                || !tasks.readers(value).equals(Set.of(cast.index()))
                 || !(tasks.get(writer) instanceof Task.Compute task)) {
             return;
         }
@@ -221,7 +228,8 @@ final class Casts {
     private Stage writing(Stage stage, Cast cast) {
         int at = stage.outputs().indexOf(cast.from());
         Computation computation = stage.computation();
-        if (at < 0 || computation == null || computation instanceof MatMul || !computation.mixes(stage.inputs().size() + at)) {
+        if (at < 0 || computation == null || computation instanceof MatMul
+                || !computation.mixes(stage.inputs().size() + at)) {
             return stage;
         }
         List<@Nullable Arg> outputs = new ArrayList<>(stage.outputs());

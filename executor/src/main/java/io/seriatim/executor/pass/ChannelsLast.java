@@ -32,12 +32,16 @@ import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Images with their channels innermost, [n, spatial..., c] in memory: the layout in which the library's convolutions read and write without copying. Values that lie so are seen by convolutions, poolings and
- * normalisations as [n, c, spatial...] with strides, and by elementwise functions as dense tensors of the shape that they have in memory.
+ * Images with their channels innermost, [n, spatial..., c] in memory: the layout in which the library's convolutions
+ * read and write without copying. Values that lie so are seen by convolutions, poolings and normalisations as [n, c,
+ * spatial...] with strides, and by elementwise functions as dense tensors of the shape that they have in memory.
  *
  * <p>
- * Which values do is the largest set such that no one needs a copy: only tasks on the host know the value, one writes all of it, and each that touches it either takes each image in a layout of its own, as a
- * convolution does, or has all its images in the set. Of what hangs together so, that is left out which no convolution writes or none reads, since nothing would be gained; and what the library has no kernel for. Gradients know no such images, so that trainings stay as they are.
+ * Which values do is the largest set such that no one needs a copy: only tasks on the host know the value, one writes
+ * all of it, and each that touches it either takes each image in a layout of its own, as a convolution does, or has all
+ * its images in the set. Of what hangs together so, that is left out which no convolution writes or none reads, since
+ * nothing would be gained; and what the library has no kernel for. Gradients know no such images, so that trainings
+ * stay as they are.
  */
 final class ChannelsLast {
     /** This pass, as {@link PassPipeline} runs it. */
@@ -178,7 +182,8 @@ final class ChannelsLast {
                 case Pooling _ -> new Roles(i -> true, i -> false, false);
                 case BatchNorm norm when !norm.training() -> new Roles(i -> i == 0 || i == last, i -> false, false);
                 case Unary _ -> new Roles(i -> true, i -> false, true);
-                case Binary _,Chain _ when args.stream().allMatch(arg -> isAlike(arg, out)) -> new Roles(like, i -> false, true);
+                case Binary _,Chain _ when args.stream().allMatch(arg -> isAlike(arg, out)) ->
+                    new Roles(like, i -> false, true);
                 case null, default -> new Roles(i -> false, i -> false, false);
             };
         }
@@ -234,7 +239,10 @@ final class ChannelsLast {
         return at;
     }
 
-    /** The values of stages that the library has no kernel for; elementwise functions may come from elsewhere, if they did so before. */
+    /**
+     * The values of stages that the library has no kernel for; elementwise functions may come from elsewhere, if they
+     * did so before.
+     */
     private Set<Integer> withoutKernel() {
         Set<Integer> without = new HashSet<>();
         Task.stages(tasks).filter(stage -> stage.args().stream().anyMatch(this::isLast)).forEach(stage -> {
@@ -260,7 +268,8 @@ final class ChannelsLast {
         for (Task task : tasks) {
             all.add(task instanceof Task.Compute compute
                     && compute.stages().stream().flatMap(stage -> stage.args().stream()).anyMatch(this::isLast)
-                            ? new Task.Compute(compute.operations(), compute.stages().stream().map(this::turned).toList(),
+                            ? new Task.Compute(compute.operations(),
+                                    compute.stages().stream().map(this::turned).toList(),
                                     compute.temporaries(),
                                     compute.place(), compute.reads(), compute.writes())
                             : task);

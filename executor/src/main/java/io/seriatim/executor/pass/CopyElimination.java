@@ -21,13 +21,16 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Leaves out what changes nothing: copies that only give a tensor another shape or name, whose readers may as well read the original, and what writes only results that no one reads: stages, and operations that the interpreter runs, loops
- * and branches among them. Java functions stay: they may do more than compute; and what has effects, itself or in its blocks.
+ * Leaves out what changes nothing: copies that only give a tensor another shape or name, whose readers may as well read
+ * the original, and what writes only results that no one reads: stages, and operations that the interpreter runs, loops
+ * and branches among them. Java functions stay: they may do more than compute; and what has effects, itself or in its
+ * blocks.
  */
 final class CopyElimination {
     /** This pass, as {@link PassPipeline} runs it. */
     static final RewritePass PASS = RewritePass.of(PassName.SIMPLIFICATION,
-            (tasks, context) -> of(tasks, context.values(), context.program(), context.options().paddleRandom() != null));
+            (tasks, context) -> of(tasks, context.values(), context.program(),
+                    context.options().paddleRandom() != null));
 
     private final @Nullable Task[] tasks;
     private final ValueTable values;
@@ -94,13 +97,15 @@ final class CopyElimination {
         Arg out = stage.outputs().size() == 1 ? stage.outputs().getFirst() : null;
         if (!(stage.computation() instanceof Copy) || in == null || out == null || in.value() < 0 || !isAll(out)
                 || !in.spec().isRowMajor()
-                || in.spec().dtype() != out.spec().dtype() || in.spec().bytes() != out.spec().bytes() || !isTemporary(out.value())
+                || in.spec().dtype() != out.spec().dtype() || in.spec().bytes() != out.spec().bytes()
+                || !isTemporary(out.value())
                 || writers.get(out.value()).size() != 1 || again.contains(out.value())) {
             return;
         }
         int original = in.value();
         for (int reader : readers.get(out.value())) {
-            if (!(tasks[reader] instanceof Task.Compute other) || other.stages().size() > Task.MOST_STAGES || reader == index
+            if (!(tasks[reader] instanceof Task.Compute other) || other.stages().size() > Task.MOST_STAGES
+                    || reader == index
                     || isWrittenBetween(original, index, reader)) {
                 return;
             }
@@ -122,7 +127,8 @@ final class CopyElimination {
     }
 
     private boolean isTemporary(int value) {
-        return values.memory(value) == value && groups[value] == 1 && values.origin(value) == ValueNumbering.Origin.COMPUTED
+        return values.memory(value) == value && groups[value] == 1
+                && values.origin(value) == ValueNumbering.Origin.COMPUTED
                 && !values.isPersistable(value)
                 && !values.isWanted(value);
     }
@@ -179,11 +185,15 @@ final class CopyElimination {
         return left.reversed();
     }
 
-    /** By memory, what is there after the tasks: what is wanted, outlives the run, or is another's. Going backwards, what later tasks read is added. */
+    /**
+     * By memory, what is there after the tasks: what is wanted, outlives the run, or is another's. Going backwards,
+     * what later tasks read is added.
+     */
     private boolean[] needed() {
         boolean[] needed = new boolean[values.size()];
         for (int i = 0; i < needed.length; i++) {
-            needed[values.memory(i)] |= values.isWanted(i) || values.isPersistable(i) || values.origin(i) == ValueNumbering.Origin.OUTSIDE;
+            needed[values.memory(i)] |= values.isWanted(i) || values.isPersistable(i)
+                    || values.origin(i) == ValueNumbering.Origin.OUTSIDE;
         }
         return needed;
     }
@@ -219,8 +229,12 @@ final class CopyElimination {
         if (living.size() == task.stages().size()) {
             return task;
         }
-        boolean useless = living.isEmpty() && Arrays.stream(task.writes()).allMatch(value -> reads[value] == 0 && isTemporary(value));
-        return useless ? null : without(Task.Compute.of(task.operations(), living.reversed(), task.temporaries(), task.place()), reads);
+        boolean useless = living.isEmpty()
+                && Arrays.stream(task.writes()).allMatch(value -> reads[value] == 0 && isTemporary(value));
+        return useless
+                ? null
+                : without(Task.Compute.of(task.operations(), living.reversed(), task.temporaries(), task.place()),
+                        reads);
     }
 
     /** What is not computed any more needs no memory. */
@@ -229,9 +243,11 @@ final class CopyElimination {
         for (Stage stage : task.stages()) {
             stage.args().stream().filter(Objects::nonNull).forEach(arg -> computed.add(arg.value()));
         }
-        int[] writes = Arrays.stream(task.writes()).filter(value -> computed.contains(value) || reads[value] > 0 || !isTemporary(value))
+        int[] writes = Arrays.stream(task.writes())
+                .filter(value -> computed.contains(value) || reads[value] > 0 || !isTemporary(value))
                 .toArray();
-        return new Task.Compute(task.operations(), task.stages(), task.temporaries(), task.place(), task.reads(), writes);
+        return new Task.Compute(task.operations(), task.stages(), task.temporaries(), task.place(), task.reads(),
+                writes);
     }
 
     private boolean isDead(Stage stage, int[] reads, Set<Arg.Source> wanted) {

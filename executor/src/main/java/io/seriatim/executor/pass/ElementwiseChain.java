@@ -35,7 +35,10 @@ record ElementwiseChain(List<Arg> inputs, List<Chain.Step> steps, List<Arg> outp
     /** To begin a row costs as much as some elements. */
     private static final int LEAST_ROW = 16;
 
-    /** Null for what is no chain, or for steps that are not {@link Chain#isCheap cheap} or not {@link Chain#isExact exact}. */
+    /**
+     * Null for what is no chain, or for steps that are not {@link Chain#isCheap cheap} or not
+     * {@link Chain#isExact exact}.
+     */
     static @Nullable ElementwiseChain of(Stage stage) {
         Arg first = stage.outputs().isEmpty() ? null : stage.outputs().getFirst();
         if (first == null || !isFloating(first)) {
@@ -72,10 +75,14 @@ record ElementwiseChain(List<Arg> inputs, List<Chain.Step> steps, List<Arg> outp
         return links != null && links.isWorthIt() ? links : null;
     }
 
-    private static @Nullable ElementwiseChain links(@Nullable Computation computation, List<Arg> inputs, int[] numbers, List<Arg> outputs) {
+    private static @Nullable ElementwiseChain links(@Nullable Computation computation, List<Arg> inputs, int[] numbers,
+            List<Arg> outputs) {
         if (computation instanceof Chain chain) {
-            IntUnaryOperator moved = number -> number < chain.inputs() ? numbers[number] : number - chain.inputs() + inputs.size();
-            return new ElementwiseChain(inputs, chain.steps().stream().map(step -> renumbered(step, moved)).toList(), outputs,
+            IntUnaryOperator moved = number -> number < chain.inputs()
+                    ? numbers[number]
+                    : number - chain.inputs() + inputs.size();
+            return new ElementwiseChain(inputs, chain.steps().stream().map(step -> renumbered(step, moved)).toList(),
+                    outputs,
                     chain.outputs().stream().map(value -> value - chain.inputs()).toList());
         }
         Chain.Step step = step(computation, numbers, outputs.getFirst().spec().dtype());
@@ -86,7 +93,8 @@ record ElementwiseChain(List<Arg> inputs, List<Chain.Step> steps, List<Arg> outp
         return switch (computation) {
             case Unary unary -> new Chain.Apply(unary, operands[0]);
             case UnaryGrad grad -> new Chain.Grad(grad, operands[0], operands[1], operands[2]);
-            case Binary binary when binary.postOps().isEmpty() -> new Chain.Combine(binary.function(), operands[0], operands[1]);
+            case Binary binary when binary.postOps().isEmpty() ->
+                new Chain.Combine(binary.function(), operands[0], operands[1]);
             case Copy _ -> new Chain.Cast(to, operands[0]);
             case null, default -> null;
         };
@@ -96,7 +104,10 @@ record ElementwiseChain(List<Arg> inputs, List<Chain.Step> steps, List<Arg> outp
         return arg.spec().dtype() == DType.FLOAT32 || arg.spec().dtype() == DType.FLOAT64;
     }
 
-    /** Of the type and in rows that a processor can read as they are; whether the shape broadcasts the operation has seen to. */
+    /**
+     * Of the type and in rows that a processor can read as they are; whether the shape broadcasts the operation has
+     * seen to.
+     */
     private static boolean fits(Arg arg, DType dtype) {
         TensorSpec spec = arg.spec();
         return spec.dtype() == dtype && switch (spec.layout()) {
@@ -104,7 +115,8 @@ record ElementwiseChain(List<Arg> inputs, List<Chain.Step> steps, List<Arg> outp
             case Layout.Opaque _ -> false;
             case Layout.Strided strided -> {
                 int last = spec.shape().rank() - 1;
-                yield spec.isRowMajor() || (last >= 0 && strided.strides()[last] == 1 && spec.shape().dim(last) >= LEAST_ROW);
+                yield spec.isRowMajor()
+                        || (last >= 0 && strided.strides()[last] == 1 && spec.shape().dim(last) >= LEAST_ROW);
             }
         };
     }
@@ -127,7 +139,10 @@ record ElementwiseChain(List<Arg> inputs, List<Chain.Step> steps, List<Arg> outp
         return steps.stream().allMatch(Chain::isCheap) && chain().isExact(specs);
     }
 
-    /** One after the other. What the first gives the second takes from where it is; all outputs stay. Null if there are too many values. */
+    /**
+     * One after the other. What the first gives the second takes from where it is; all outputs stay. Null if there are
+     * too many values.
+     */
     @Nullable
     ElementwiseChain then(ElementwiseChain second) {
         List<Arg> all = new ArrayList<>(inputs);
@@ -147,7 +162,8 @@ record ElementwiseChain(List<Arg> inputs, List<Chain.Step> steps, List<Arg> outp
         }
         int own = all.size();
         List<Chain.Step> both = new ArrayList<>();
-        steps.forEach(step -> both.add(renumbered(step, number -> number < inputs.size() ? number : number - inputs.size() + own)));
+        steps.forEach(step -> both
+                .add(renumbered(step, number -> number < inputs.size() ? number : number - inputs.size() + own)));
         second.steps.forEach(step -> both.add(renumbered(step, number -> {
             if (number >= from.length) {
                 return number - from.length + own + steps.size();
@@ -177,7 +193,8 @@ record ElementwiseChain(List<Arg> inputs, List<Chain.Step> steps, List<Arg> outp
 
     /** As a kernel's work. */
     Stage stage(Access access) {
-        return new Stage(access, new Step.Work.Compute(chain()), new ArrayList<>(inputs), new ArrayList<>(outputs), null);
+        return new Stage(access, new Step.Work.Compute(chain()), new ArrayList<>(inputs), new ArrayList<>(outputs),
+                null);
     }
 
     private static Chain.Step renumbered(Chain.Step step, IntUnaryOperator numbers) {

@@ -5,8 +5,9 @@ import io.seriatim.executor.ir.Stage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Elementwise operations one after the other become one pass over memory, as far as each costs next to nothing and gives the same bits in company as alone. Those of which only one reads the other are joined
- * here, together with what is done to products; all others later, in {@link ElementwiseGroups}.
+ * Elementwise operations one after the other become one pass over memory, as far as each costs next to nothing and
+ * gives the same bits in company as alone. Those of which only one reads the other are joined here, together with what
+ * is done to products; all others later, in {@link ElementwiseGroups}.
  */
 final class ElementwiseChains implements Fusion.Rule {
     @Override

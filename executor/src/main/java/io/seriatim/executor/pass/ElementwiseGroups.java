@@ -20,20 +20,26 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Elementwise tasks over one shape that have a value in common become one kernel with several outputs: what one gives another, and what both read, is loaded once. What others read too, such as a function's
- * result that a gradient needs later, is written as well; the rest never leaves the cache.
+ * Elementwise tasks over one shape that have a value in common become one kernel with several outputs: what one gives
+ * another, and what both read, is loaded once. What others read too, such as a function's result that a gradient needs
+ * later, is written as well; the rest never leaves the cache.
  *
  * <p>
- * Two tasks may become one at the place of the later one if nothing between them touches what the earlier one writes or writes what it reads; or at the place of the earlier one if the same holds of the later
- * one. The order of the program stays an order of the tasks, so there can be no circle. Each result has the same bits as before: see {@link ElementwiseChain}.
+ * Two tasks may become one at the place of the later one if nothing between them touches what the earlier one writes or
+ * writes what it reads; or at the place of the earlier one if the same holds of the later one. The order of the program
+ * stays an order of the tasks, so there can be no circle. Each result has the same bits as before: see
+ * {@link ElementwiseChain}.
  */
 final class ElementwiseGroups {
     /** This pass, as {@link PassPipeline} runs it. */
-    static final RewritePass PASS = RewritePass.onHost(PassName.CHAINS, (tasks, context) -> of(tasks, context.values()));
+    static final RewritePass PASS = RewritePass.onHost(PassName.CHAINS,
+            (tasks, context) -> of(tasks, context.values()));
 
     /** How far apart tasks are looked at. */
     private static final int WINDOW = 64;
-    /** Tasks of which none reads the other are joined up to this size: to run side by side is worth more to larger ones. */
+    /**
+     * Tasks of which none reads the other are joined up to this size: to run side by side is worth more to larger ones.
+     */
     private static final long SMALL = 1 << 15;
 
     private final @Nullable Task[] tasks;
@@ -164,7 +170,9 @@ final class ElementwiseGroups {
         return at;
     }
 
-    /** Earlier tasks that give what is read, and then, of small ones that do more than copy, those that read the same. */
+    /**
+     * Earlier tasks that give what is read, and then, of small ones that do more than copy, those that read the same.
+     */
     private Collection<Integer> neighbours(ElementwiseChain own, int index) {
         Set<Integer> found = new LinkedHashSet<>();
         for (Arg arg : own.inputs()) {
@@ -237,7 +245,10 @@ final class ElementwiseGroups {
         return place;
     }
 
-    /** Whether two operations give one variable a content: then it would not be told which of them a task that carries out both leaves. */
+    /**
+     * Whether two operations give one variable a content: then it would not be told which of them a task that carries
+     * out both leaves.
+     */
     private boolean writeOneVariable(Task.Compute first, Task.Compute second) {
         Set<String> written = new HashSet<>();
         for (Access access : first.operations()) {
@@ -257,11 +268,16 @@ final class ElementwiseGroups {
     /** Whether anyone but its own task reads a value. */
     private boolean isNeeded(Arg out) {
         int value = out.value();
-        return !out.isWhole(values) || values.memory(value) != value || names[value] != 1 || readers[value] > 0 || writers[value] != 1
-                || values.isWanted(value) || values.isPersistable(value) || values.origin(value) != ValueNumbering.Origin.COMPUTED;
+        return !out.isWhole(values) || values.memory(value) != value || names[value] != 1 || readers[value] > 0
+                || writers[value] != 1
+                || values.isWanted(value) || values.isPersistable(value)
+                || values.origin(value) != ValueNumbering.Origin.COMPUTED;
     }
 
-    /** Whether a task may be done at any place from one to another: no task between them touches what it writes or writes what it reads. */
+    /**
+     * Whether a task may be done at any place from one to another: no task between them touches what it writes or
+     * writes what it reads.
+     */
     private boolean isFree(Task.Compute moved, int early, int late) {
         Set<Integer> reads = memories(moved.reads());
         Set<Integer> writes = memories(moved.writes());

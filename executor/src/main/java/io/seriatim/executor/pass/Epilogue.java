@@ -17,7 +17,10 @@ import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** What comes after a matrix product or a convolution becomes part of it, if the kernel that does the whole comes from where the one that did the product came from: then the sums are the same. */
+/**
+ * What comes after a matrix product or a convolution becomes part of it, if the kernel that does the whole comes from
+ * where the one that did the product came from: then the sums are the same.
+ */
 final class Epilogue implements Fusion.Rule {
     static final int MOST_POST_OPS = 4;
     private static final Set<Binary.Function> COMBINED = EnumSet.of(Binary.Function.ADD, Binary.Function.MULTIPLY);
@@ -77,7 +80,8 @@ final class Epilogue implements Fusion.Rule {
     private static Computation with(@Nullable Computation computation, List<PostOp> postOps) {
         return switch (computation) {
             case MatMul product -> new MatMul(product.transposeX(), product.transposeY(), product.bias(), postOps);
-            case Convolution convolution -> new Convolution(convolution.window(), convolution.groups(), convolution.bias(), postOps);
+            case Convolution convolution ->
+                new Convolution(convolution.window(), convolution.groups(), convolution.bias(), postOps);
             case null, default -> throw new IllegalArgumentException(computation + " takes no post-ops");
         };
     }

@@ -24,11 +24,14 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Normalisations with given statistics become part of the convolution before them: of each channel they are a factor and a shift, which the convolution's kernel applies before it writes its result. A task where the
- * normalisation stood makes the two of scale, bias, mean and variance in each run, some hundred numbers, so that nothing has to be known of who changes these when.
+ * Normalisations with given statistics become part of the convolution before them: of each channel they are a factor
+ * and a shift, which the convolution's kernel applies before it writes its result. A task where the normalisation stood
+ * makes the two of scale, bias, mean and variance in each run, some hundred numbers, so that nothing has to be known of
+ * who changes these when.
  *
  * <p>
- * {@link Fusion} decides whether the two tasks may be one; factors that are not used in the end are not computed. (x − mean) · factor + bias and x · factor + (bias − mean · factor) differ by rounding.
+ * {@link Fusion} decides whether the two tasks may be one; factors that are not used in the end are not computed. (x −
+ * mean) · factor + bias and x · factor + (bias − mean · factor) differ by rounding.
  */
 final class Folding implements Fusion.Rule {
     private final ValueTable values;
@@ -63,7 +66,8 @@ final class Folding implements Fusion.Rule {
     private boolean isNormalised(Stage stage) {
         Arg x = stage.inputs().getFirst();
         return x != null && x.value() >= 0 && x.isWhole(values) && x.spec().dtype() == DType.FLOAT32
-                && stage.inputs().stream().skip(1).allMatch(arg -> arg != null && arg.value() >= 0 && arg.spec().isRowMajor());
+                && stage.inputs().stream().skip(1)
+                        .allMatch(arg -> arg != null && arg.value() >= 0 && arg.spec().isRowMajor());
     }
 
     private Task factors(BatchNorm norm, Stage stage, Task.Compute task) {
@@ -74,13 +78,16 @@ final class Folding implements Fusion.Rule {
         Factors made = new Factors(values.add(name + "_factor", channels), values.add(name + "_shift", channels));
         factors.put(x.value(), made);
         Stage making = new Stage(stage.access(), new Step.Work.Compute(new BatchNormFactors(norm.epsilon())), inputs,
-                List.of(new Arg(new Arg.Value(made.factor()), 0, channels), new Arg(new Arg.Value(made.shift()), 0, channels)), null);
+                List.of(new Arg(new Arg.Value(made.factor()), 0, channels),
+                        new Arg(new Arg.Value(made.shift()), 0, channels)),
+                null);
         return Task.Compute.ofStages(task.operations(), List.of(making), List.of(), task.place());
     }
 
     @Override
     public @Nullable Stage joined(Stage first, Stage second, int input) {
-        if (input != 0 || !(second.computation() instanceof BatchNorm) || !(first.computation() instanceof Convolution convolution)
+        if (input != 0 || !(second.computation() instanceof BatchNorm)
+                || !(first.computation() instanceof Convolution convolution)
                 || convolution.postOps().size() + 2 > Epilogue.MOST_POST_OPS
                 || !convolution.postOps().stream().allMatch(PostOp.Combine.class::isInstance)) {
             return null;
@@ -97,7 +104,8 @@ final class Folding implements Fusion.Rule {
         List<PostOp> postOps = new ArrayList<>(convolution.postOps());
         postOps.add(new PostOp.Combine(Binary.Function.MULTIPLY));
         postOps.add(new PostOp.Combine(Binary.Function.ADD));
-        return Stage.of(second.access(), new Convolution(convolution.window(), convolution.groups(), convolution.bias(), postOps), inputs,
+        return Stage.of(second.access(),
+                new Convolution(convolution.window(), convolution.groups(), convolution.bias(), postOps), inputs,
                 out);
     }
 

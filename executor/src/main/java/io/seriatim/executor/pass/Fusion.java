@@ -20,16 +20,17 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes one task of several, so that what is between them is never written to memory: a bias, a residual or an activation becomes part of the matrix product or convolution before it, and a chain of elementwise
- * operations one kernel.
+ * Makes one task of several, so that what is between them is never written to memory: a bias, a residual or an
+ * activation becomes part of the matrix product or convolution before it, and a chain of elementwise operations one
+ * kernel.
  *
  * <p>
- * A task is joined with the one that reads its result, if no other does and nothing that it reads is overwritten between the two: then it may as well run where that one runs.
+ * A task is joined with the one that reads its result, if no other does and nothing that it reads is overwritten
+ * between the two: then it may as well run where that one runs.
  */
 final class Fusion {
     /** This pass, as {@link PassPipeline} runs it; each of its rules has a switch of its own. */
     static final RewritePass PASS = new RewritePass("FUSION", _ -> true, Fusion::byRules);
-
 
     private final @Nullable Task[] tasks;
     private final ValueTable values;
@@ -41,7 +42,10 @@ final class Fusion {
 
     /** How two stages become one. */
     interface Rule {
-        /** One stage in place of two, of which the second reads the first's only result as an input; null if that cannot be, or does not pay. */
+        /**
+         * One stage in place of two, of which the second reads the first's only result as an input; null if that cannot
+         * be, or does not pay.
+         */
         @Nullable
         Stage joined(Stage first, Stage second, int input);
     }
@@ -102,7 +106,9 @@ final class Fusion {
         for (int i = 0; i < tasks.length; i++) {
             Task task = Objects.requireNonNull(tasks[i]);
             int reader = task instanceof Task.Compute compute ? onlyReader(i, compute) : -1;
-            Task.Compute joined = reader < 0 ? null : join((Task.Compute) task, (Task.Compute) Objects.requireNonNull(tasks[reader]));
+            Task.Compute joined = reader < 0
+                    ? null
+                    : join((Task.Compute) task, (Task.Compute) Objects.requireNonNull(tasks[reader]));
             if (joined == null) {
                 left.add(task);
             } else {
@@ -142,7 +148,8 @@ final class Fusion {
     /** What the operation says of its device and stream. */
     static List<String> place(Task.Compute task) {
         OpDesc op = task.operations().getFirst().op();
-        return Stream.of("op_device", "execution_stream").map(name -> op.attribute(name) instanceof Attribute.Text(String text) ? text : "")
+        return Stream.of("op_device", "execution_stream")
+                .map(name -> op.attribute(name) instanceof Attribute.Text(String text) ? text : "")
                 .toList();
     }
 
@@ -160,7 +167,9 @@ final class Fusion {
     private Task.@Nullable Compute join(Task.Compute first, Task.Compute second) {
         int value = first.writes()[0];
         Stage last = first.stages().getLast();
-        Task.Compute behind = second.temporaries().isEmpty() ? second : second.withTemporariesFrom(first.temporaries().size());
+        Task.Compute behind = second.temporaries().isEmpty()
+                ? second
+                : second.withTemporariesFrom(first.temporaries().size());
         Stage next = behind.stages().getFirst();
         if (last.outputs().size() != 1 || !isWhole(last.outputs().getFirst(), value)
                 || isReadIn(second.stages().subList(1, second.stages().size()), value)
@@ -201,6 +210,7 @@ final class Fusion {
     }
 
     private static boolean isReadIn(List<Stage> stages, int value) {
-        return stages.stream().flatMap(stage -> stage.inputs().stream()).anyMatch(arg -> arg != null && arg.value() == value);
+        return stages.stream().flatMap(stage -> stage.inputs().stream())
+                .anyMatch(arg -> arg != null && arg.value() == value);
     }
 }

@@ -19,15 +19,19 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Adds the bias of a recurrent cell once for all steps. Where {@link BatchTimeSteps} has made one product of the steps' inputs, each step adds its part of it to the product of the state, and then a bias that is the same for
- * all: (xₜ·W + hₜ·U) + b. This becomes (xₜ·W + b) + hₜ·U, in which the bias is part of the one product. Sums are added in another order.
+ * Adds the bias of a recurrent cell once for all steps. Where {@link BatchTimeSteps} has made one product of the steps'
+ * inputs, each step adds its part of it to the product of the state, and then a bias that is the same for all: (xₜ·W +
+ * hₜ·U) + b. This becomes (xₜ·W + b) + hₜ·U, in which the bias is part of the one product. Sums are added in another
+ * order.
  *
  * <p>
- * It is right if only such steps read the product, and if neither the bias nor what a step adds is written before the step's sum stands.
+ * It is right if only such steps read the product, and if neither the bias nor what a step adds is written before the
+ * step's sum stands.
  */
 final class HoistBias {
     /** This pass, as {@link PassPipeline} runs it. */
-    static final RewritePass PASS = RewritePass.onHost(PassName.STACKING, (tasks, context) -> of(tasks, context.values()));
+    static final RewritePass PASS = RewritePass.onHost(PassName.STACKING,
+            (tasks, context) -> of(tasks, context.values()));
 
     private static final int FEWEST = 4;
     private static final Binary ADD = Binary.of(Binary.Function.ADD);
@@ -62,9 +66,10 @@ final class HoistBias {
     /** To a product of all steps. */
     private void add(int index) {
         Stage product = stage(index);
-        Arg out = product == null || !(product.computation() instanceof MatMul plain) || plain.bias() || !plain.postOps().isEmpty()
-                ? null
-                : product.outputs().getFirst();
+        Arg out = product == null || !(product.computation() instanceof MatMul plain) || plain.bias()
+                || !plain.postOps().isEmpty()
+                        ? null
+                        : product.outputs().getFirst();
         if (out == null || out.spec().shape().rank() != 2 || out.spec().dtype() != DType.FLOAT32 || !out.isWhole(values)
                 || !tasks.isTemporary(out.value()) || tasks.writers(out.value()).size() != 1) {
             return;
@@ -123,7 +128,8 @@ final class HoistBias {
     private static boolean areRows(Stage addition, Arg product) {
         long columns = product.spec().shape().dim(1);
         return addition.inputs().stream().filter(in -> in != null && in.value() == product.value())
-                .allMatch(in -> in.spec().shape().dim(-1) == columns && in.offset() % (columns * product.spec().dtype().bytes()) == 0);
+                .allMatch(in -> in.spec().shape().dim(-1) == columns
+                        && in.offset() % (columns * product.spec().dtype().bytes()) == 0);
     }
 
     /** What an addition adds to a value; null if that is no value, or the same one. */
@@ -139,7 +145,8 @@ final class HoistBias {
     private static boolean isRow(Arg bias, Arg sum) {
         Shape shape = bias.spec().shape();
         return shape.rank() > 0 && shape.rank() <= 2 && shape.size() == shape.dim(-1) && sum.spec().shape().rank() == 2
-                && shape.dim(-1) == sum.spec().shape().dim(1) && bias.spec().isRowMajor() && bias.spec().dtype() == sum.spec().dtype();
+                && shape.dim(-1) == sum.spec().shape().dim(1) && bias.spec().isRowMajor()
+                && bias.spec().dtype() == sum.spec().dtype();
     }
 
     /** Whether a task writes a value behind one task, up to another. */
@@ -159,7 +166,8 @@ final class HoistBias {
         inputs.add(sums.getFirst().bias());
         MatMul whole = new MatMul(plain.transposeX(), plain.transposeY(), true, List.of());
         return Task.Compute.ofStages(operations,
-                List.of(Stage.of(stage.access(), whole, inputs, Objects.requireNonNull(stage.outputs().getFirst()))), List.of(),
+                List.of(Stage.of(stage.access(), whole, inputs, Objects.requireNonNull(stage.outputs().getFirst()))),
+                List.of(),
                 task.place());
     }
 
@@ -170,7 +178,8 @@ final class HoistBias {
         Stage last = second.stages().getFirst();
         List<Access> operations = new ArrayList<>(first.operations());
         operations.addAll(second.operations());
-        Stage one = Stage.of(last.access(), ADD, first.stages().getFirst().inputs(), Objects.requireNonNull(last.outputs().getFirst()));
+        Stage one = Stage.of(last.access(), ADD, first.stages().getFirst().inputs(),
+                Objects.requireNonNull(last.outputs().getFirst()));
         tasks.put(sum.first(), null);
         tasks.put(sum.second(), Task.Compute.ofStages(operations, List.of(one), List.of(), second.place()));
     }

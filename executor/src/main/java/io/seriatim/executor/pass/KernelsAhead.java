@@ -11,8 +11,9 @@ import java.util.List;
 import java.util.function.Predicate;
 
 /**
- * Has the kernels of tasks made on several threads before they are asked for one after the other: making one and its code takes up to some milliseconds. Nothing is decided here; a kernel that
- * cannot be made is reported by whoever needs it.
+ * Has the kernels of tasks made on several threads before they are asked for one after the other: making one and its
+ * code takes up to some milliseconds. Nothing is decided here; a kernel that cannot be made is reported by whoever
+ * needs it.
  */
 public final class KernelsAhead {
     private KernelsAhead() {
@@ -25,14 +26,17 @@ public final class KernelsAhead {
 
     /** Those that {@link Epilogue} compares others with. */
     static void ofProducts(List<Task> tasks, Options options, PreparedKernels kernels) {
-        ahead(tasks, options, kernels, computation -> computation instanceof MatMul || computation instanceof Convolution);
+        ahead(tasks, options, kernels,
+                computation -> computation instanceof MatMul || computation instanceof Convolution);
     }
 
-    private static void ahead(List<Task> tasks, Options options, PreparedKernels kernels, Predicate<Computation> which) {
+    private static void ahead(List<Task> tasks, Options options, PreparedKernels kernels,
+            Predicate<Computation> which) {
         kernels.makeAhead(Task.stages(tasks).<PreparedKernels.Request>mapMulti((stage, requests) -> {
             Computation computation = stage.computation();
             if (computation != null && which.test(computation)) {
-                requests.accept(new PreparedKernels.Request(computation, options.place(), Arrays.asList(stage.specs())));
+                requests.accept(
+                        new PreparedKernels.Request(computation, options.place(), Arrays.asList(stage.specs())));
             }
         }).toList());
     }

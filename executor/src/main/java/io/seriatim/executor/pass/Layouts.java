@@ -23,14 +23,17 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Weights in the layout that a kernel wants. Kernels of products and convolutions read weights in blocks; given others, they read them slowly, or bring them into blocks in every call. Weights that a plan only
- * reads are brought there once and kept beside the variable ({@link PackedWeights}), for all plans and runs that want the same.
+ * Weights in the layout that a kernel wants. Kernels of products and convolutions read weights in blocks; given others,
+ * they read them slowly, or bring them into blocks in every call. Weights that a plan only reads are brought there once
+ * and kept beside the variable ({@link PackedWeights}), for all plans and runs that want the same.
  *
  * <p>
- * It is right because packed weights are a copy of the variable as it is when a run begins, and no task of the run changes it: a value of the scope that a task writes, that is fed, or whose memory another
- * value takes over, is left alone. Whether the copy is still what the variable holds is asked at the beginning of each run; if that cannot be known, the run works on the variable itself, with the kernel that
- * the stage has anyway. A convolution does what it did, one reorder less, and gives the same bits. A product of other layouts, such as a convolution to a
- * few pixels, may add in another order.
+ * It is right because packed weights are a copy of the variable as it is when a run begins, and no task of the run
+ * changes it: a value of the scope that a task writes, that is fed, or whose memory another value takes over, is left
+ * alone. Whether the copy is still what the variable holds is asked at the beginning of each run; if that cannot be
+ * known, the run works on the variable itself, with the kernel that the stage has anyway. A convolution does what it
+ * did, one reorder less, and gives the same bits. A product of other layouts, such as a convolution to a few pixels,
+ * may add in another order.
  */
 public final class Layouts {
     /** Smaller matrices are read from the first cache however they lie. */
@@ -91,7 +94,8 @@ public final class Layouts {
         Computation computation = stage.computation();
         Kernel plain = stage.kernel();
         Arg weights = stage.inputs().size() > WEIGHTS ? stage.inputs().get(WEIGHTS) : null;
-        if (computation == null || plain == null || weights == null || !pays(computation, weights.spec()) || !isKept(weights)) {
+        if (computation == null || plain == null || weights == null || !pays(computation, weights.spec())
+                || !isKept(weights)) {
             return null;
         }
         TensorSpec wanted = plain.preferred(WEIGHTS, weights.spec());
@@ -112,7 +116,8 @@ public final class Layouts {
     }
 
     private static boolean pays(Computation computation, TensorSpec weights) {
-        return computation instanceof Convolution || (computation instanceof MatMul && weights.shape().size() >= LEAST_MATRIX);
+        return computation instanceof Convolution
+                || (computation instanceof MatMul && weights.shape().size() >= LEAST_MATRIX);
     }
 
     private boolean isKept(Arg arg) {
@@ -130,6 +135,8 @@ public final class Layouts {
     /** The memory of a scope's that tasks write: what was made of it is then stale. */
     public static int[] written(List<Task> tasks, ValueTable values) {
         return tasks.stream().flatMapToInt(task -> Arrays.stream(task.writes())).map(values::memory)
-                .filter(memory -> values.origin(memory) == ValueNumbering.Origin.OUTSIDE || values.isPersistable(memory)).distinct().toArray();
+                .filter(memory -> values.origin(memory) == ValueNumbering.Origin.OUTSIDE
+                        || values.isPersistable(memory))
+                .distinct().toArray();
     }
 }

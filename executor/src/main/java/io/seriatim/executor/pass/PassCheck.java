@@ -12,8 +12,9 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * Checks after each pass that the tasks still compute what they did: that no task reads what has not been written before it, that everything wanted is written, and that temporaries of a
- * task are written before they are read. It costs time, so that it is switched on by the system property {@value #PROPERTY}, as the tests do.
+ * Checks after each pass that the tasks still compute what they did: that no task reads what has not been written
+ * before it, that everything wanted is written, and that temporaries of a task are written before they are read. It
+ * costs time, so that it is switched on by the system property {@value #PROPERTY}, as the tests do.
  */
 abstract sealed class PassCheck {
     /** Set to {@code true} before the class is loaded to check every plan. */
@@ -27,7 +28,9 @@ abstract sealed class PassCheck {
         return ON ? new On(lowered, values) : new Off();
     }
 
-    /** @throws IllegalStateException if a pass has broken something; the message names the pass, the task and the values */
+    /**
+     * @throws IllegalStateException if a pass has broken something; the message names the pass, the task and the values
+     */
     abstract void after(RewritePass pass, List<Task> tasks);
 
     /** Checks nothing. */
@@ -68,7 +71,8 @@ abstract sealed class PassCheck {
 
         private void require(Set<Integer> broken, RewritePass pass, String how) {
             if (!broken.isEmpty()) {
-                throw new IllegalStateException("After pass " + pass.name() + " the values " + broken.stream().map(values::name).toList() + " " + how
+                throw new IllegalStateException("After pass " + pass.name() + " the values "
+                        + broken.stream().map(values::name).toList() + " " + how
                         + ": the pass has left out or moved a task; run without it, and report the program");
             }
         }
@@ -79,8 +83,10 @@ abstract sealed class PassCheck {
             Set<Integer> missing = new TreeSet<>();
             for (Task task : tasks) {
                 if (task instanceof Task.Compute) {
-                    Arrays.stream(task.reads()).filter(value -> values.origin(values.memory(value)) == ValueNumbering.Origin.COMPUTED
-                            && values.constant(value) == null && !written.contains(values.memory(value))).forEach(missing::add);
+                    Arrays.stream(task.reads())
+                            .filter(value -> values.origin(values.memory(value)) == ValueNumbering.Origin.COMPUTED
+                                    && values.constant(value) == null && !written.contains(values.memory(value)))
+                            .forEach(missing::add);
                 }
                 Arrays.stream(task.writes()).map(values::memory).forEach(written::add);
             }
@@ -101,10 +107,13 @@ abstract sealed class PassCheck {
             Set<Integer> written = new HashSet<>();
             for (Stage stage : task.stages()) {
                 for (Arg arg : stage.inputs()) {
-                    if (arg != null && arg.source() instanceof Arg.Temporary(int number) && (number >= task.temporaries().size()
-                            || !written.contains(number))) {
-                        throw new IllegalStateException("After pass " + pass.name() + " task " + task.name() + " reads its temporary " + number
-                                + ", of " + task.temporaries().size() + ", before a stage writes it; run without the pass, and report the program");
+                    if (arg != null && arg.source() instanceof Arg.Temporary(int number)
+                            && (number >= task.temporaries().size()
+                                    || !written.contains(number))) {
+                        throw new IllegalStateException(
+                                "After pass " + pass.name() + " task " + task.name() + " reads its temporary " + number
+                                        + ", of " + task.temporaries().size()
+                                        + ", before a stage writes it; run without the pass, and report the program");
                     }
                 }
                 for (Arg arg : stage.outputs()) {

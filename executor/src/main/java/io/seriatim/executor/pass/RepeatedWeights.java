@@ -26,11 +26,13 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Matrices that many products of one run read, as those of recurrent networks do in every time step, are brought into the layout that the products want by a task of its own before the first of them; in each
- * direction of time once, since gradients read them transposed. It costs about what eight products gain.
+ * Matrices that many products of one run read, as those of recurrent networks do in every time step, are brought into
+ * the layout that the products want by a task of its own before the first of them; in each direction of time once,
+ * since gradients read them transposed. It costs about what eight products gain.
  *
  * <p>
- * It is right if no task writes the matrix between the first product and the last one. The packed matrix is a temporary like any other. Kernels of other layouts may add in another order.
+ * It is right if no task writes the matrix between the first product and the last one. The packed matrix is a temporary
+ * like any other. Kernels of other layouts may add in another order.
  */
 final class RepeatedWeights {
     /** This pass, as {@link PassPipeline} runs it. */
@@ -100,7 +102,8 @@ final class RepeatedWeights {
                     Stage stage = task.stages().get(j);
                     if (stage.computation() instanceof MatMul product && isMatrix(stage.inputs().get(WEIGHTS))) {
                         Arg matrix = Objects.requireNonNull(stage.inputs().get(WEIGHTS));
-                        uses.computeIfAbsent(new Source(matrix, product.transposeY()), _ -> new ArrayList<>()).add(new Use(i, j));
+                        uses.computeIfAbsent(new Source(matrix, product.transposeY()), _ -> new ArrayList<>())
+                                .add(new Use(i, j));
                     }
                 }
             }
@@ -113,11 +116,13 @@ final class RepeatedWeights {
 
     private static boolean isPlaced(Task.Compute task) {
         return task.operations().stream()
-                .anyMatch(access -> access.op().attribute("op_device") instanceof Attribute.Text(String text) && !text.isBlank());
+                .anyMatch(access -> access.op().attribute("op_device") instanceof Attribute.Text(String text)
+                        && !text.isBlank());
     }
 
     private boolean isMatrix(@Nullable Arg arg) {
-        return arg != null && arg.value() >= 0 && arg.spec().shape().rank() == 2 && !(arg.spec().layout() instanceof Layout.Opaque)
+        return arg != null && arg.value() >= 0 && arg.spec().shape().rank() == 2
+                && !(arg.spec().layout() instanceof Layout.Opaque)
                 && arg.spec().strides()[1] == 1 && arg.spec().strides()[0] >= arg.spec().shape().dim(1)
                 && arg.spec().shape().size() >= Layouts.LEAST_MATRIX && values.spec(arg.value()) != null
                 && values.constant(arg.value()) == null;
@@ -132,8 +137,10 @@ final class RepeatedWeights {
         }
         List<Group> groups = new ArrayList<>();
         byLayout.forEach((wanted, own) -> {
-            if (own.size() >= LEAST_USES && isUnchanged(tasks, source.matrix().value(), own.getFirst().task(), own.getLast().task())) {
-                String name = values.name(source.matrix().value()) + (source.transposed() ? "_packed_transposed" : "_packed");
+            if (own.size() >= LEAST_USES
+                    && isUnchanged(tasks, source.matrix().value(), own.getFirst().task(), own.getLast().task())) {
+                String name = values.name(source.matrix().value())
+                        + (source.transposed() ? "_packed_transposed" : "_packed");
                 groups.add(new Group(source, values.add(name, wanted), wanted, own));
             }
         });
@@ -180,14 +187,16 @@ final class RepeatedWeights {
         boolean transposed = Objects.requireNonNull((MatMul) stage.computation()).transposeY();
         Shape shape = spec.shape();
         return transposed
-                ? new TensorSpec(spec.dtype(), Shape.of(shape.dim(1), shape.dim(0)), Layout.strided(1, spec.strides()[0]))
+                ? new TensorSpec(spec.dtype(), Shape.of(shape.dim(1), shape.dim(0)),
+                        Layout.strided(1, spec.strides()[0]))
                 : spec;
     }
 
     private static Task.Compute packing(Task.Compute first, Group group) {
         Stage reader = first.stages().get(group.uses().getFirst().stage());
         Arg matrix = group.source().matrix();
-        Stage copy = Stage.of(reader.access(), Copy.PLAIN, List.of(new Arg(matrix.source(), matrix.offset(), source(reader))),
+        Stage copy = Stage.of(reader.access(), Copy.PLAIN,
+                List.of(new Arg(matrix.source(), matrix.offset(), source(reader))),
                 new Arg(new Arg.Value(group.packed()), 0, group.wanted()));
         return Task.Compute.ofStages(List.of(reader.access()), List.of(copy), List.of(), first.place());
     }
@@ -202,7 +211,8 @@ final class RepeatedWeights {
                 List<@Nullable Arg> inputs = new ArrayList<>(stage.inputs());
                 inputs.set(WEIGHTS, new Arg(new Arg.Value(group.packed()), 0, group.wanted()));
                 MatMul product = (MatMul) Objects.requireNonNull(stage.computation());
-                stages.set(j, new Stage(stage.access(), new Step.Work.Compute(plain(product)), inputs, stage.outputs(), null));
+                stages.set(j, new Stage(stage.access(), new Step.Work.Compute(plain(product)), inputs, stage.outputs(),
+                        null));
                 changed = true;
             }
         }
@@ -210,6 +220,7 @@ final class RepeatedWeights {
             return task;
         }
         Task.Compute read = Task.Compute.ofStages(task.operations(), stages, task.temporaries(), task.place());
-        return new Task.Compute(task.operations(), stages, task.temporaries(), task.place(), read.reads(), task.writes());
+        return new Task.Compute(task.operations(), stages, task.temporaries(), task.place(), read.reads(),
+                task.writes());
     }
 }

@@ -18,15 +18,19 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes sums from where there is less to add. The gradient of a maximum goes to one element of its window, and that of a mean is shared out among them; each window has at least one element. So the sum over an image of a pooling's
- * gradient is the sum of the gradients that came in, which are fewer. That sum over all images is the gradient of the bias of the convolution before the pooling.
+ * Takes sums from where there is less to add. The gradient of a maximum goes to one element of its window, and that of
+ * a mean is shared out among them; each window has at least one element. So the sum over an image of a pooling's
+ * gradient is the sum of the gradients that came in, which are fewer. That sum over all images is the gradient of the
+ * bias of the convolution before the pooling.
  *
  * <p>
- * A sum that a task takes of a value that only a pooling's gradient has written is taken of what that gradient read, if that is the same where the sum is taken.
+ * A sum that a task takes of a value that only a pooling's gradient has written is taken of what that gradient read, if
+ * that is the same where the sum is taken.
  */
 final class ReuseKernelOutputs {
     /** This pass, as {@link PassPipeline} runs it. */
-    static final RewritePass PASS = RewritePass.of(PassName.BY_PRODUCTS, (tasks, context) -> of(tasks, context.values()));
+    static final RewritePass PASS = RewritePass.of(PassName.BY_PRODUCTS,
+            (tasks, context) -> of(tasks, context.values()));
 
     private final List<Task> tasks;
     private final ValueTable values;
@@ -65,7 +69,8 @@ final class ReuseKernelOutputs {
         if (stages.equals(task.stages())) {
             return task;
         }
-        int[] reads = stages.stream().flatMap(stage -> stage.inputs().stream()).filter(Objects::nonNull).mapToInt(Arg::value)
+        int[] reads = stages.stream().flatMap(stage -> stage.inputs().stream()).filter(Objects::nonNull)
+                .mapToInt(Arg::value)
                 .filter(value -> value >= 0).distinct().toArray();
         return new Task.Compute(task.operations(), stages, task.temporaries(), task.place(), reads, task.writes());
     }
@@ -80,7 +85,8 @@ final class ReuseKernelOutputs {
         List<Integer> all = writers.get(values.memory(summed.value()));
         int writer = all.size() == 1 ? all.getFirst() : index;
         Arg incoming = writer < index ? incoming(tasks.get(writer), summed.value()) : null;
-        boolean fewer = incoming != null && incoming.value() >= 0 && incoming.spec().shape().size() < summed.spec().shape().size()
+        boolean fewer = incoming != null && incoming.value() >= 0
+                && incoming.spec().shape().size() < summed.spec().shape().size()
                 && incoming.spec().dtype() == summed.spec().dtype();
         return fewer && isKept(Objects.requireNonNull(incoming), writer, index) ? incoming : null;
     }
@@ -106,7 +112,8 @@ final class ReuseKernelOutputs {
             Arg out = stage.outputs().getFirst();
             if (stage.outputs().stream().anyMatch(arg -> arg != null && arg.value() == value)) {
                 writing++;
-                boolean whole = out != null && stage.computation() instanceof PoolingGrad grad && keepsSums(grad.forward())
+                boolean whole = out != null && stage.computation() instanceof PoolingGrad grad
+                        && keepsSums(grad.forward())
                         && grad.infer(stage.specs()[0], stage.specs()[1], stage.specs()[2])[0].equals(out.spec());
                 incoming = whole ? stage.inputs().get(2) : null;
             }

@@ -19,11 +19,13 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A factor of an operand of matrix products becomes a factor of the products, as that of attention's queries: then the operand is read where it lies, instead of being written once more.
+ * A factor of an operand of matrix products becomes a factor of the products, as that of attention's queries: then the
+ * operand is read where it lies, instead of being written once more.
  *
  * <p>
- * That is so if only products read what is scaled, each once, and nothing overwrites the original before the last of them. Where the factor is a power of two the results are the same to the bit, else they
- * differ by rounding: α · Σ x · y in place of Σ (α · x) · y.
+ * That is so if only products read what is scaled, each once, and nothing overwrites the original before the last of
+ * them. Where the factor is a power of two the results are the same to the bit, else they differ by rounding: α · Σ x ·
+ * y in place of Σ (α · x) · y.
  */
 final class ScaledProducts {
     /** This pass, as {@link PassPipeline} runs it. */
@@ -53,18 +55,23 @@ final class ScaledProducts {
     private void scale(int index, Stage stage) {
         Arg in = stage.inputs().isEmpty() ? null : stage.inputs().getFirst();
         Arg out = stage.outputs().size() == 1 ? stage.outputs().getFirst() : null;
-        if (!(stage.computation() instanceof Unary(Unary.Function function, float alpha, float beta)) || function != Unary.Function.LINEAR
+        if (!(stage.computation() instanceof Unary(Unary.Function function, float alpha, float beta))
+                || function != Unary.Function.LINEAR
                 || beta != 0 || in == null
                 || in.value() < 0
-                || out == null || !out.isWhole(values) || !in.spec().equals(out.spec()) || !in.spec().dtype().isFloating()
-                || !tasks.isTemporary(out.value()) || tasks.writers(out.value()).size() != 1 || tasks.readers(out.value()).isEmpty()) {
+                || out == null || !out.isWhole(values) || !in.spec().equals(out.spec())
+                || !in.spec().dtype().isFloating()
+                || !tasks.isTemporary(out.value()) || tasks.writers(out.value()).size() != 1
+                || tasks.readers(out.value()).isEmpty()) {
             return;
         }
         PostOp factor = new PostOp.Apply(function, alpha, beta);
         Integer written = tasks.writers(in.value()).ceiling(index);
         List<Task.Compute> changed = new ArrayList<>();
         for (int reader : tasks.readers(out.value())) {
-            Task.Compute product = written == null || written > reader ? scaled(tasks.get(reader), out.value(), in, factor) : null;
+            Task.Compute product = written == null || written > reader
+                    ? scaled(tasks.get(reader), out.value(), in, factor)
+                    : null;
             if (product == null) {
                 return;
             }
@@ -95,7 +102,8 @@ final class ScaledProducts {
     }
 
     private @Nullable Stage scaled(Stage stage, int value, Arg original, PostOp factor) {
-        if (!(stage.computation() instanceof MatMul product) || product.bias() || product.postOps().size() >= Epilogue.MOST_POST_OPS) {
+        if (!(stage.computation() instanceof MatMul product) || product.bias()
+                || product.postOps().size() >= Epilogue.MOST_POST_OPS) {
             return null;
         }
         List<@Nullable Arg> inputs = new ArrayList<>(stage.inputs());

@@ -21,11 +21,13 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Gradients of slices of one value: each is a value of zeros but for a part, and all are added. If the parts lie apart, each is written into the sum at once, and the sum is filled with zeros before only if the parts leave
- * something out. {@link Views} may then let whoever computes a part write it there.
+ * Gradients of slices of one value: each is a value of zeros but for a part, and all are added. If the parts lie apart,
+ * each is written into the sum at once, and the sum is filled with zeros before only if the parts leave something out.
+ * {@link Views} may then let whoever computes a part write it there.
  *
  * <p>
- * It is right because a number plus zeros is that number; only −0 stays −0, which an addition makes 0. A value of zeros is left out if nothing but the sum reads it, and the sum is written where the first of them was, since nothing
+ * It is right because a number plus zeros is that number; only −0 stays −0, which an addition makes 0. A value of zeros
+ * is left out if nothing but the sum reads it, and the sum is written where the first of them was, since nothing
  * touches it before it is added up.
  */
 final class SliceGradientFusion {
@@ -55,7 +57,9 @@ final class SliceGradientFusion {
     }
 
     private void join(int index, Task.Compute sum) {
-        Arg out = sum.stages().isEmpty() || sum.stages().getLast().outputs().isEmpty() ? null : sum.stages().getLast().outputs().getFirst();
+        Arg out = sum.stages().isEmpty() || sum.stages().getLast().outputs().isEmpty()
+                ? null
+                : sum.stages().getLast().outputs().getFirst();
         List<Arg> added = out == null ? List.of() : added(sum, out);
         if (out == null || added.size() < 2 || !out.isWhole(values) || !tasks.isTemporary(out.value())
                 || !tasks.writers(out.value()).equals(Set.of(index)) || tasks.readers(out.value()).lower(index) != null
@@ -70,7 +74,8 @@ final class SliceGradientFusion {
             }
             all.add(padded);
         }
-        boolean covered = all.stream().mapToLong(padded -> part(padded).spec().shape().size()).sum() == out.spec().shape().size();
+        boolean covered = all.stream().mapToLong(padded -> part(padded).spec().shape().size()).sum() == out.spec()
+                .shape().size();
         int first = all.stream().mapToInt(Padded::index).min().orElse(index);
         for (Padded padded : all) {
             List<Stage> stages = new ArrayList<>(2);
@@ -91,7 +96,10 @@ final class SliceGradientFusion {
                 || (value >= 0 && tasks.isTemporary(value) && Set.of(index).containsAll(tasks.readers(value))));
     }
 
-    /** What is added up to a result, by additions of two that all are of its shape; empty if the task does anything else. */
+    /**
+     * What is added up to a result, by additions of two that all are of its shape; empty if the task does anything
+     * else.
+     */
     private static List<Arg> added(Task.Compute sum, Arg out) {
         List<Arg> added = new ArrayList<>();
         for (int i = 0; i < sum.stages().size(); i++) {
@@ -134,10 +142,12 @@ final class SliceGradientFusion {
         if (fill.outputs().size() != 1 || copy.outputs().size() != 1) {
             return null;
         }
-        boolean zero = fill.computation() instanceof Fill(double value) && value == 0 && fill.outputs().equals(Arrays.asList(arg));
+        boolean zero = fill.computation() instanceof Fill(double value) && value == 0
+                && fill.outputs().equals(Arrays.asList(arg));
         Arg part = copy.outputs().getFirst();
         Arg source = copy.inputs().getFirst();
-        boolean copied = copy.computation() instanceof Copy && part != null && part.value() == arg.value() && source != null
+        boolean copied = copy.computation() instanceof Copy && part != null && part.value() == arg.value()
+                && source != null
                 && source.value() != arg.value();
         return zero && copied && IntStream.of(task.writes()).allMatch(value -> value == arg.value())
                 ? new Padded(index, task, fill, copy)

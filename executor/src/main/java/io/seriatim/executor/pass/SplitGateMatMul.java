@@ -24,12 +24,14 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Computes the gates of a recurrent cell one by one, where a program has one product for all of them, splits the result by columns, and applies a function to each part: f(x·W + h·U + b)[:, i…j] is
- * f(x·W[:, i…j] + h·U[:, i…j] + b[i…j]). Then the function becomes part of the product, and neither the whole nor a copy of its part is written.
+ * Computes the gates of a recurrent cell one by one, where a program has one product for all of them, splits the result
+ * by columns, and applies a function to each part: f(x·W + h·U + b)[:, i…j] is f(x·W[:, i…j] + h·U[:, i…j] + b[i…j]).
+ * Then the function becomes part of the product, and neither the whole nor a copy of its part is written.
  *
  * <p>
- * That is right where only the split reads the sum, and only the sum what it adds up. Each element is the sum that it was; kernels of fewer columns may add in another order. It is done where rows are few, so that a product
- * takes not much longer in parts.
+ * That is right where only the split reads the sum, and only the sum what it adds up. Each element is the sum that it
+ * was; kernels of fewer columns may add in another order. It is done where rows are few, so that a product takes not
+ * much longer in parts.
  */
 final class SplitGateMatMul {
     /** This pass, as {@link PassPipeline} runs it. */
@@ -79,7 +81,8 @@ final class SplitGateMatMul {
         List<Gate> gates = whole < 0 ? List.of() : gates(whole);
         List<Integer> sum = new ArrayList<>();
         if (gates.size() < 2 || !isSum(whole, last, sum)
-                || gates.stream().anyMatch(gate -> !Fusion.place(tasks.compute(gate.split())).equals(Fusion.place(tasks.compute(last))))) {
+                || gates.stream().anyMatch(
+                        gate -> !Fusion.place(tasks.compute(gate.split())).equals(Fusion.place(tasks.compute(last))))) {
             return;
         }
         sum.forEach(task -> parts.put(task, new ArrayList<>()));
@@ -92,7 +95,10 @@ final class SplitGateMatMul {
         }
     }
 
-    /** The columns that a value is split into; none if it is used for something else too, or if what reads them is no function of each element. */
+    /**
+     * The columns that a value is split into; none if it is used for something else too, or if what reads them is no
+     * function of each element.
+     */
     private List<Gate> gates(int value) {
         TensorSpec whole = values.spec(value);
         if (whole == null || !tasks.isTemporary(value) || whole.shape().rank() != 2 || !whole.dtype().isFloating()
@@ -119,7 +125,8 @@ final class SplitGateMatMul {
     private @Nullable Gate gate(int split, Stage stage, int value, TensorSpec whole) {
         Arg in = stage.inputs().size() == 1 ? stage.inputs().getFirst() : null;
         Arg out = stage.outputs().size() == 1 ? stage.outputs().getFirst() : null;
-        if (!(stage.computation() instanceof Copy) || in == null || in.value() != value || out == null || !out.isWhole(values)
+        if (!(stage.computation() instanceof Copy) || in == null || in.value() != value || out == null
+                || !out.isWhole(values)
                 || !tasks.isTemporary(out.value())
                 || tasks.writers(out.value()).size() != 1 || !out.spec().shape().equals(in.spec().shape())
                 || out.spec().dtype() != whole.dtype() || !isApplied(out, split)) {
@@ -134,7 +141,8 @@ final class SplitGateMatMul {
     /** Whether all that is done with it is to apply a function that may become part of a product. */
     private boolean isApplied(Arg part, int from) {
         Set<Integer> readers = tasks.readers(part.value());
-        return readers.size() == 1 && tasks.get(readers.iterator().next()) instanceof Task.Compute reader && reader.stages().size() == 1
+        return readers.size() == 1 && tasks.get(readers.iterator().next()) instanceof Task.Compute reader
+                && reader.stages().size() == 1
                 && reader.stages().getFirst().computation() instanceof Unary unary
                 && (relaxedNan || new PostOp.Apply(unary.function(), unary.alpha(), unary.beta()).keepsNaN())
                 && part.equals(reader.stages().getFirst().inputs().getFirst())
@@ -142,13 +150,15 @@ final class SplitGateMatMul {
     }
 
     /**
-     * Whether what a task writes is a product, or a sum of such values, each for this sum only, and of rows that are the same for all of the value's rows.
+     * Whether what a task writes is a product, or a sum of such values, each for this sum only, and of rows that are
+     * the same for all of the value's rows.
      *
      * @param found
      *            the tasks that compute it are added
      */
     private boolean isSum(int value, int writer, List<Integer> found) {
-        if (tasks.writers(value).size() != 1 || found.contains(writer) || !(tasks.get(writer) instanceof Task.Compute task)
+        if (tasks.writers(value).size() != 1 || found.contains(writer)
+                || !(tasks.get(writer) instanceof Task.Compute task)
                 || task.stages().size() != 1 || task.writes().length != 1 || !Fusion.isPure(task)) {
             return false;
         }
@@ -161,7 +171,8 @@ final class SplitGateMatMul {
         return switch (stage.computation()) {
             case MatMul product -> isDivisible(product, stage);
             case Binary add when add.equals(ADD) -> stage.inputs().stream()
-                    .allMatch(in -> in != null && (isAddend(in, out) ? isPartSum(in.value(), writer, found) : isRow(in, out)));
+                    .allMatch(in -> in != null
+                            && (isAddend(in, out) ? isPartSum(in.value(), writer, found) : isRow(in, out)));
             case null, default -> false;
         };
     }
@@ -214,12 +225,14 @@ final class SplitGateMatMul {
         if (out.equals(gate.out())) {
             operations.addAll(tasks.compute(gate.split()).operations());
         }
-        return Task.Compute.ofStages(operations, List.of(new Stage(stage.access(), stage.work(), inputs, List.of(out), null)), List.of(),
+        return Task.Compute.ofStages(operations,
+                List.of(new Stage(stage.access(), stage.work(), inputs, List.of(out), null)), List.of(),
                 task.place());
     }
 
     private static Arg columns(Arg arg, int axis, Gate gate) {
-        return new Arg(arg.source(), arg.offset() + gate.from() * arg.spec().strides()[axis] * arg.spec().dtype().bytes(),
+        return new Arg(arg.source(),
+                arg.offset() + gate.from() * arg.spec().strides()[axis] * arg.spec().dtype().bytes(),
                 columns(arg.spec(), axis, gate.columns()));
     }
 

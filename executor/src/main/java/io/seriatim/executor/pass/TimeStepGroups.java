@@ -18,8 +18,9 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which values lie one after the other, each a part of a larger one that is made up. What several products read, such as the state of a recurrent network, is in one stack for all of them: it grows at its ends
- * while products are found, and a product for which the order does not fit is left as it is.
+ * Which values lie one after the other, each a part of a larger one that is made up. What several products read, such
+ * as the state of a recurrent network, is in one stack for all of them: it grows at its ends while products are found,
+ * and a product for which the order does not fit is left as it is.
  */
 final class TimeStepGroups {
     private final Task[] tasks;
@@ -114,7 +115,8 @@ final class TimeStepGroups {
 
     /** A value has one place only: what is in no stack yet must not be wanted in two. */
     private boolean isDisjoint(List<List<Arg>> columns) {
-        List<Integer> free = columns.stream().flatMap(List::stream).filter(arg -> Objects.requireNonNull(where(arg)).base() == null)
+        List<Integer> free = columns.stream().flatMap(List::stream)
+                .filter(arg -> Objects.requireNonNull(where(arg)).base() == null)
                 .map(Arg::value).toList();
         return free.stream().distinct().count() == free.size();
     }
@@ -183,7 +185,8 @@ final class TimeStepGroups {
     /** Makes up the wholes, when no more is put. */
     void finish() {
         for (Stack stack : stacks) {
-            stack.whole = values.add(values.name(stack.parts.getFirst()) + "_stacked", rows(stack.part, stack.parts.size()));
+            stack.whole = values.add(values.name(stack.parts.getFirst()) + "_stacked",
+                    rows(stack.part, stack.parts.size()));
         }
     }
 
@@ -204,7 +207,8 @@ final class TimeStepGroups {
             return arg;
         }
         Stack stack = slot.stack();
-        return new Arg(new Arg.Value(stack.whole), (slot.index() - stack.first) * stack.part.bytes() + arg.offset(), arg.spec());
+        return new Arg(new Arg.Value(stack.whole), (slot.index() - stack.first) * stack.part.bytes() + arg.offset(),
+                arg.spec());
     }
 
     /** A task on values where they lie now. */
@@ -214,8 +218,10 @@ final class TimeStepGroups {
                         && Arrays.stream(task.writes()).noneMatch(slots::containsKey))) {
             return task;
         }
-        List<Stage> stages = compute.stages().stream().map(stage -> stage.with(moved(stage.inputs()), moved(stage.outputs()))).toList();
-        return new Task.Compute(compute.operations(), stages, compute.temporaries(), compute.place(), moved(compute.reads()),
+        List<Stage> stages = compute.stages().stream()
+                .map(stage -> stage.with(moved(stage.inputs()), moved(stage.outputs()))).toList();
+        return new Task.Compute(compute.operations(), stages, compute.temporaries(), compute.place(),
+                moved(compute.reads()),
                 moved(compute.writes()));
     }
 

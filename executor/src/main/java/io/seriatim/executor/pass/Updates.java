@@ -18,17 +18,22 @@ import java.util.Objects;
 import java.util.stream.IntStream;
 
 /**
- * When parameters are updated. A program updates all of them at its end, when the gradients have long left the caches and have all been kept in memory until then. Here a large parameter is updated as soon as its
- * gradient is there and no one needs the old parameter any more, and small ones, which cost more to schedule than to compute, become one task for all of a kind that the same learning rate drives.
+ * When parameters are updated. A program updates all of them at its end, when the gradients have long left the caches
+ * and have all been kept in memory until then. Here a large parameter is updated as soon as its gradient is there and
+ * no one needs the old parameter any more, and small ones, which cost more to schedule than to compute, become one task
+ * for all of a kind that the same learning rate drives.
  *
  * <p>
- * It is right because a task is moved up only past tasks with which it shares no memory that either of them writes, and never past one that the interpreter carries out, whose effects may be others than its results. Small
- * updates are joined where the last of them stands, if none has moved past another one's memory by that. Each update computes what it did, to the bit.
+ * It is right because a task is moved up only past tasks with which it shares no memory that either of them writes, and
+ * never past one that the interpreter carries out, whose effects may be others than its results. Small updates are
+ * joined where the last of them stands, if none has moved past another one's memory by that. Each update computes what
+ * it did, to the bit.
  */
 final class Updates {
     /** This pass, as {@link PassPipeline} runs it. */
     static final RewritePass PASS = new RewritePass(PassName.UPDATES.name(),
-            context -> context.isOnForHost(PassName.UPDATES) && !context.options().sequential(), (tasks, context) -> of(tasks, context.values()));
+            context -> context.isOnForHost(PassName.UPDATES) && !context.options().sequential(),
+            (tasks, context) -> of(tasks, context.values()));
 
     /** What an update of so many elements takes is about what it takes to hand a task to a thread. */
     private static final long SMALL = 4096;
@@ -78,7 +83,9 @@ final class Updates {
         Position barrier = Position.FIRST;
         for (int i = 0; i < tasks.size(); i++) {
             Task task = tasks.get(i);
-            Position position = isUpdate(task) ? new Position(barrier.later(ready(task)).after(), i) : new Position(i, -1);
+            Position position = isUpdate(task)
+                    ? new Position(barrier.later(ready(task)).after(), i)
+                    : new Position(i, -1);
             note(task, position);
             placed.add(new Placed(task, position));
             barrier = task instanceof Task.Interpreted ? position : barrier;
@@ -136,7 +143,8 @@ final class Updates {
 
     private static boolean isSmall(Task task) {
         return isUpdate(task) && task instanceof Task.Compute compute
-                && Objects.requireNonNull(compute.stages().getFirst().inputs().getFirst()).spec().shape().size() <= SMALL;
+                && Objects.requireNonNull(compute.stages().getFirst().inputs().getFirst()).spec().shape()
+                        .size() <= SMALL;
     }
 
     private static Kind kind(Task.Compute task) {
@@ -147,11 +155,13 @@ final class Updates {
 
     /** Whether two tasks must keep their order. */
     private boolean touches(Task first, Task second) {
-        return meet(first.writes(), second.writes()) || meet(first.writes(), second.reads()) || meet(first.reads(), second.writes());
+        return meet(first.writes(), second.writes()) || meet(first.writes(), second.reads())
+                || meet(first.reads(), second.writes());
     }
 
     private boolean meet(int[] some, int[] others) {
-        return Arrays.stream(some).anyMatch(one -> Arrays.stream(others).anyMatch(other -> values.memory(one) == values.memory(other)));
+        return Arrays.stream(some)
+                .anyMatch(one -> Arrays.stream(others).anyMatch(other -> values.memory(one) == values.memory(other)));
     }
 
     private static Task.Compute join(Task.Compute first, Task.Compute second) {

@@ -32,15 +32,20 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Does without copies that only bring elements into another order or to another place: transposes, splits, slices, stacks, concatenations, and their gradients.
+ * Does without copies that only bring elements into another order or to another place: transposes, splits, slices,
+ * stacks, concatenations, and their gradients.
  *
  * <p>
- * Forwards, the readers of a copy read the original with strides of its own. That is right if all of the copy's readers can say so with strides, and if nothing writes the original before the last of them has
- * read it. Backwards, what computes a value that is only copied elsewhere writes it there: then no one else may read the value, and between its first writer and the copy no one may read what the copy goes
- * into, or write but other parts of it. Each kernel that gets another view must be from where the old one was, since then it computes the same, and one that is as fast with strides.
+ * Forwards, the readers of a copy read the original with strides of its own. That is right if all of the copy's readers
+ * can say so with strides, and if nothing writes the original before the last of them has read it. Backwards, what
+ * computes a value that is only copied elsewhere writes it there: then no one else may read the value, and between its
+ * first writer and the copy no one may read what the copy goes into, or write but other parts of it. Each kernel that
+ * gets another view must be from where the old one was, since then it computes the same, and one that is as fast with
+ * strides.
  *
  * <p>
- * Only where all runs on the host: between places whole values are moved. It comes last, since what makes several operations one looks for values as they lie in memory.
+ * Only where all runs on the host: between places whole values are moved. It comes last, since what makes several
+ * operations one looks for values as they lie in memory.
  */
 final class Views {
     /** This pass, as {@link PassPipeline} runs it. */
@@ -61,7 +66,8 @@ final class Views {
     }
 
     static List<Task> of(List<Task> tasks, ValueTable values, Options options, PreparedKernels kernels) {
-        if (!options.place().isHost() || tasks.stream().flatMap(task -> task.operations().stream()).anyMatch(Views::isElsewhere)) {
+        if (!options.place().isHost()
+                || tasks.stream().flatMap(task -> task.operations().stream()).anyMatch(Views::isElsewhere)) {
             return tasks;
         }
         Views views = new Views(tasks, values, kernels);
@@ -74,7 +80,8 @@ final class Views {
     /** Whether it says that it runs elsewhere than on the host. */
     static boolean isElsewhere(Access access) {
         OpDesc op = access.op();
-        return op.attribute("op_device") instanceof Attribute.Text(String device) && !device.isBlank() && !device.equals("cpu");
+        return op.attribute("op_device") instanceof Attribute.Text(String device) && !device.isBlank()
+                && !device.equals("cpu");
     }
 
     private void view(int index) {
@@ -99,7 +106,8 @@ final class Views {
 
     private boolean isMove(Arg in, Arg out) {
         return in.value() >= 0 && out.value() >= 0 && in.spec().dtype() == out.spec().dtype()
-                && in.spec().shape().equals(out.spec().shape()) && values.memory(in.value()) != values.memory(out.value());
+                && in.spec().shape().equals(out.spec().shape())
+                && values.memory(in.value()) != values.memory(out.value());
     }
 
     /** Lets the readers of a copy read what it is a copy of, if they can. */
@@ -140,7 +148,8 @@ final class Views {
         int value = in.value();
         TensorSpec spec = values.spec(value);
         NavigableSet<Integer> sources = tasks.writers(value);
-        if (!tasks.isTemporary(value) || !tasks.isTemporary(out.value()) || spec == null || sources.isEmpty() || sources.last() >= index
+        if (!tasks.isTemporary(value) || !tasks.isTemporary(out.value()) || spec == null || sources.isEmpty()
+                || sources.last() >= index
                 || !tasks.readers(value).equals(Set.of(index)) || !isReadOnceIn(index, value)) {
             return false;
         }
@@ -168,13 +177,16 @@ final class Views {
     }
 
     private Task.@Nullable Compute compute(int index) {
-        return tasks.get(index) instanceof Task.Compute compute && compute.stages().size() <= Task.MOST_STAGES ? compute : null;
+        return tasks.get(index) instanceof Task.Compute compute && compute.stages().size() <= Task.MOST_STAGES
+                ? compute
+                : null;
     }
 
     private boolean isReadOnceIn(int index, int value) {
         Task.Compute task = compute(index);
         return task != null
-                && task.stages().stream().flatMap(stage -> stage.inputs().stream()).filter(arg -> arg != null && arg.value() == value)
+                && task.stages().stream().flatMap(stage -> stage.inputs().stream())
+                        .filter(arg -> arg != null && arg.value() == value)
                         .count() == 1;
     }
 

@@ -189,7 +189,8 @@ final class DeviceQueues implements AutoCloseable {
         }
         completed.forEach(frame::handOver);
         completed.clear();
-        reshaped.forEach(value -> frame.context().bindings().set(plan.values().name(value), Objects.requireNonNull(frame.value(value))));
+        reshaped.forEach(value -> frame.context().bindings().set(plan.values().name(value),
+                Objects.requireNonNull(frame.value(value))));
         reshaped.clear();
     }
 

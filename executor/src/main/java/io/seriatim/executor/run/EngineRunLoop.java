@@ -12,8 +12,9 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Pushes every task on an engine of the caller's: each mutates a variable of its own and reads those of the tasks that it waits for. The engine's recorder, its checks and its order apply; an engine that
- * shuffles finds a plan that lacks a dependency.
+ * Pushes every task on an engine of the caller's: each mutates a variable of its own and reads those of the tasks that
+ * it waits for. The engine's recorder, its checks and its order apply; an engine that shuffles finds a plan that lacks
+ * a dependency.
  */
 public final class EngineRunLoop implements RunLoop {
     private final Engine engine;
@@ -61,17 +62,20 @@ public final class EngineRunLoop implements RunLoop {
             }
             case RuntimeException e -> throw e;
             case Error e -> throw e;
-            case Throwable e -> throw new IllegalStateException("The engine could not run the plan: " + e.getMessage(), e);
+            case Throwable e ->
+                throw new IllegalStateException("The engine could not run the plan: " + e.getMessage(), e);
         }
     }
 
-    private void push(Frame frame, int task, Var[] ended, Var interpreter, AtomicReference<@Nullable Throwable> failure) {
+    private void push(Frame frame, int task, Var[] ended, Var interpreter,
+            AtomicReference<@Nullable Throwable> failure) {
         CompiledPlan plan = frame.plan();
         Var[] before = Arrays.stream(plan.before()[task]).mapToObj(other -> ended[other]).toArray(Var[]::new);
         OpBuilder op = engine.op(plan.tasks().get(task).name()).reads(before).mutates(ended[task])
                 .priority(priority(plan.tasks().get(task)));
         if (plan.tasks().get(task) instanceof Task.Interpreted interpreted) {
-            // One that waits for an inner block's plan has the interpreter for itself: what the engine runs meanwhile must not need it.
+            // One that waits for an inner block's plan has the interpreter for itself: what the engine runs meanwhile
+            // must not need it.
             op = interpreted.access().runsBlocks() ? op.mutates(interpreter) : op.reads(interpreter);
         }
         if (frame.isOnDevice(task)) {
@@ -87,7 +91,9 @@ public final class EngineRunLoop implements RunLoop {
         }
     }
 
-    /** Not all could be pushed, because the engine is closed, say: those that were use the frame until they have ended. */
+    /**
+     * Not all could be pushed, because the engine is closed, say: those that were use the frame until they have ended.
+     */
     private void awaitAll(Var[] ended) {
         boolean interrupted = false;
         for (int i = 0; i < ended.length;) {

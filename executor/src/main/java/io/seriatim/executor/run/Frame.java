@@ -37,8 +37,10 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The memory of one run of a specialisation: an arena for each place, the tensors in it, and the arguments of every kernel. Later runs use it again; only what is fed, what lies in scopes, and what is handed out
- * afterwards is bound anew, and only if it is another tensor than the last time. Of one run at a time, whose threads work on different tasks.
+ * The memory of one run of a specialisation: an arena for each place, the tensors in it, and the arguments of every
+ * kernel. Later runs use it again; only what is fed, what lies in scopes, and what is handed out afterwards is bound
+ * anew, and only if it is another tensor than the last time. Of one run at a time, whose threads work on different
+ * tasks.
  */
 public final class Frame implements AutoCloseable {
     private static final int[] NONE = {};
@@ -96,7 +98,8 @@ public final class Frame implements AutoCloseable {
         this.patches = new ArrayList<>(java.util.Collections.nCopies(n, null));
         this.sharing = sharing();
         plan.memory().arenas().forEach((place, bytes) -> arenas.put(place,
-                own(() -> Tensor.allocate(device(place), TensorSpec.of(DType.UINT8, bytes))).buffer().label("arena of a plan")));
+                own(() -> Tensor.allocate(device(place), TensorSpec.of(DType.UINT8, bytes))).buffer()
+                        .label("arena of a plan")));
         for (int i = 0; i < n; i++) {
             initial[i] = initially(i);
         }
@@ -110,7 +113,9 @@ public final class Frame implements AutoCloseable {
         this.isAbsent = new boolean[n];
         this.isFedAndWritten = fedAndWritten();
         this.outliving = IntStream.range(0, n)
-                .filter(i -> values.memory(i) == i && values.origin(i) == ValueNumbering.Origin.COMPUTED && values.isPersistable(i)).toArray();
+                .filter(i -> values.memory(i) == i && values.origin(i) == ValueNumbering.Origin.COMPUTED
+                        && values.isPersistable(i))
+                .toArray();
         boolean[] interpreted = interpreted();
         this.changing = IntStream.range(0, n).filter(i -> initial[i] == null || interpreted[i]).toArray();
         this.released = Arrays.stream(plan.releases().after()).flatMapToInt(Arrays::stream).distinct().toArray();
@@ -165,7 +170,9 @@ public final class Frame implements AutoCloseable {
         if (values.constant(value) != null) {
             return values.constant(value);
         }
-        return offset < 0 || spec == null ? null : new Tensor(Objects.requireNonNull(arenas.get(place(value))), offset, spec);
+        return offset < 0 || spec == null
+                ? null
+                : new Tensor(Objects.requireNonNull(arenas.get(place(value))), offset, spec);
     }
 
     private boolean[] interpreted() {
@@ -264,11 +271,13 @@ public final class Frame implements AutoCloseable {
                     list.add(new Patch(arguments, at, arg));
                 }
             }
-            case Arg.Temporary(int number) -> arguments[at] = new Tensor(Objects.requireNonNull(arenas.get(task.place())),
-                    plan.memory().temporaries()[index][number] + arg.offset(), arg.spec());
+            case Arg.Temporary(int number) ->
+                arguments[at] = new Tensor(Objects.requireNonNull(arenas.get(task.place())),
+                        plan.memory().temporaries()[index][number] + arg.offset(), arg.spec());
             case Arg.Constant(Tensor tensor) -> {
                 Tensor there = task.place().isHost() ? tensor : own(() -> Copies.to(device(task.place()), tensor));
-                arguments[at] = new Tensor(there.buffer(), (task.place().isHost() ? 0 : there.offset()) + arg.offset(), arg.spec());
+                arguments[at] = new Tensor(there.buffer(), (task.place().isHost() ? 0 : there.offset()) + arg.offset(),
+                        arg.spec());
             }
             case Arg.Key(Access access) -> arguments[at] = key(access, task.place());
         }
@@ -390,7 +399,8 @@ public final class Frame implements AutoCloseable {
     }
 
     private Tensor part(Tensor storage, int value) {
-        return new Tensor(storage.buffer(), storage.offset() + values.from(value), Objects.requireNonNull(values.spec(value)));
+        return new Tensor(storage.buffer(), storage.offset() + values.from(value),
+                Objects.requireNonNull(values.spec(value)));
     }
 
     /** Whether others may keep what was made of it: its changes are counted. */
@@ -468,8 +478,10 @@ public final class Frame implements AutoCloseable {
         } else {
             for (Work work : works[task]) {
                 if (queues != null) {
-                    work.accesses().forEach(access -> access.buffer().hostCheck(work.stage().name(), access.offset(), access.bytes(),
-                            access.write()));
+                    work.accesses()
+                            .forEach(access -> access.buffer().hostCheck(work.stage().name(), access.offset(),
+                                    access.bytes(),
+                                    access.write()));
                 }
                 work.run(kernels);
             }
@@ -490,7 +502,10 @@ public final class Frame implements AutoCloseable {
         }
     }
 
-    /** As for a task of the host; but what lies on the stream's device is the stream's, which orders it with what the memory was before, and has it back as soon as it has been told of the last use. */
+    /**
+     * As for a task of the host; but what lies on the stream's device is the stream's, which orders it with what the
+     * memory was before, and has it back as soon as it has been told of the last use.
+     */
     void allocate(int task, Stream stream) {
         for (int memory : begun[task]) {
             if (!values.isPersistable(memory) || isAbsent[memory]) {
@@ -599,7 +614,8 @@ public final class Frame implements AutoCloseable {
         int value = values.result(wanted);
         Object there = present[value];
         int memory = values.memory(value);
-        boolean own = !isShared(value) && values.origin(memory) == ValueNumbering.Origin.COMPUTED && !values.isPersistable(memory)
+        boolean own = !isShared(value) && values.origin(memory) == ValueNumbering.Origin.COMPUTED
+                && !values.isPersistable(memory)
                 && values.spec(value) != null
                 && initial[memory] == null;
         if (own && there != null) {

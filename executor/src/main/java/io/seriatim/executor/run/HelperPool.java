@@ -5,15 +5,18 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
- * Threads that help with runs of an executor's plans. They are workers of an engine, to which they go back when no run has wanted help for a short time; so one that is still about is there at once when a
- * loop of training or serving begins its next run.
+ * Threads that help with runs of an executor's plans. They are workers of an engine, to which they go back when no run
+ * has wanted help for a short time; so one that is still about is there at once when a loop of training or serving
+ * begins its next run.
  *
  * <p>
- * They also go when a run that has called has had nothing for them for some milliseconds, so that one long task keeps one thread busy and not all of them.
+ * They also go when a run that has called has had nothing for them for some milliseconds, so that one long task keeps
+ * one thread busy and not all of them.
  *
  * <p>
- * No ready task is lost: it is put into the run's queue before the number of those awake is read, and a helper that goes lowers that number before it looks for the last time. So either the run finds too
- * few and wakes one, or the helper finds the task.
+ * No ready task is lost: it is put into the run's queue before the number of those awake is read, and a helper that
+ * goes lowers that number before it looks for the last time. So either the run finds too few and wakes one, or the
+ * helper finds the task.
  */
 public final class HelperPool {
     /** How long a helper looks for a run without pause. */
@@ -33,7 +36,10 @@ public final class HelperPool {
         this.most = most;
     }
 
-    /** Closes an engine whose operations end by themselves soon. An interrupt does not end the wait: what the operations use is freed next. */
+    /**
+     * Closes an engine whose operations end by themselves soon. An interrupt does not end the wait: what the operations
+     * use is freed next.
+     */
     public static void close(Engine engine) {
         boolean interrupted = Thread.interrupted();
         boolean closed = false;
@@ -53,7 +59,9 @@ public final class HelperPool {
         }
     }
 
-    /** Calls for help with a run. Returns what ends the call, −1 if there is no help. If it throws, there is no call. */
+    /**
+     * Calls for help with a run. Returns what ends the call, −1 if there is no help. If it throws, there is no call.
+     */
     int call(ParallelRunLoop.Run run, int wanted) {
         int slot = 0;
         while (slot < MOST_RUNS && !calls.compareAndSet(slot, null, run)) {

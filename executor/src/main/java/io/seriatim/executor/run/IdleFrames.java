@@ -8,8 +8,10 @@ import org.jspecify.annotations.Nullable;
  * The frames of a specialisation that no run uses, without locks.
  *
  * <p>
- * A frame is in at most one place, which whoever swaps it out owns. A thread looks first where it last put one, so that each of several threads mostly has its own frame, whose memory its processor still has in
- * its caches. Once closed, nothing stays: either {@link #close} finds a frame that was put in, or whoever put it in finds that it was closed meanwhile, and clears.
+ * A frame is in at most one place, which whoever swaps it out owns. A thread looks first where it last put one, so that
+ * each of several threads mostly has its own frame, whose memory its processor still has in its caches. Once closed,
+ * nothing stays: either {@link #close} finds a frame that was put in, or whoever put it in finds that it was closed
+ * meanwhile, and clears.
  */
 public final class IdleFrames<F> {
     private static final int MOST = 8;

@@ -13,7 +13,10 @@ import io.seriatim.tensor.Tensor;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What the interpreter does of a run: operations whose shapes only the run knows, and instructions. It is given the values by name, and gives back what it has written. One operation at a time. */
+/**
+ * What the interpreter does of a run: operations whose shapes only the run knows, and instructions. It is given the
+ * values by name, and gives back what it has written. One operation at a time.
+ */
 final class Interpretation {
     private final ValueTable values;
     private final Frame frame;
@@ -97,12 +100,15 @@ final class Interpretation {
         }
     }
 
-    /** What will share memory must have its own till then: the interpreter may hand out one tensor under several names. */
+    /**
+     * What will share memory must have its own till then: the interpreter may hand out one tensor under several names.
+     */
     private void own(String name, int target, Object value) {
         if (!(value instanceof Tensor tensor) || !tensor.spec().rowMajor().equals(values.spec(target))) {
-            throw new IllegalStateException("'" + name + "' shares memory with other variables, so that it must be as it is declared, "
-                    + values.spec(target) + ", but is "
-                    + (value instanceof Tensor tensor ? tensor.spec() : value.getClass().getSimpleName()));
+            throw new IllegalStateException(
+                    "'" + name + "' shares memory with other variables, so that it must be as it is declared, "
+                            + values.spec(target) + ", but is "
+                            + (value instanceof Tensor tensor ? tensor.spec() : value.getClass().getSimpleName()));
         }
         Tensor own = Copies.to(frame.host(), tensor);
         if (values.isPersistable(target)) {
@@ -116,12 +122,14 @@ final class Interpretation {
     private static void overwrite(String name, Tensor place, Object value) {
         if (!(value instanceof Tensor tensor) || !tensor.spec().rowMajor().equals(place.spec())) {
             throw new IllegalStateException("'" + name + "' shares memory with other variables as " + place.spec()
-                    + ", and cannot become " + (value instanceof Tensor tensor ? tensor.spec() : value.getClass().getSimpleName())
+                    + ", and cannot become "
+                    + (value instanceof Tensor tensor ? tensor.spec() : value.getClass().getSimpleName())
                     + ": give the new value another name");
         }
         boolean isThere = tensor.buffer() == place.buffer() && tensor.offset() == place.offset();
         if (!isThere) {
-            Copies.onHost(tensor.buffer() == place.buffer() ? Copies.to(tensor.buffer().device(), tensor) : tensor, place);
+            Copies.onHost(tensor.buffer() == place.buffer() ? Copies.to(tensor.buffer().device(), tensor) : tensor,
+                    place);
         }
     }
 

@@ -8,8 +8,9 @@ import io.seriatim.tensor.kernel.KernelContext;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * One task after the other in the order of the program, large ones with several threads in the kernel: for plans that are one chain, whose tasks cannot run side by side. Teams that are busy at the same time halve
- * one another, so that of runs that overlap only the first has one.
+ * One task after the other in the order of the program, large ones with several threads in the kernel: for plans that
+ * are one chain, whose tasks cannot run side by side. Teams that are busy at the same time halve one another, so that
+ * of runs that overlap only the first has one.
  */
 public final class IntraOpLoop implements RunLoop {
     /** What a task must cost at least, as {@link CriticalPaths} counts: some 30 µs. */
@@ -33,7 +34,9 @@ public final class IntraOpLoop implements RunLoop {
                     && compute.stages().stream().anyMatch(stage -> CriticalPaths.cost(stage) >= LEAST);
             some |= isLarge[i];
         }
-        return some && !IntraOpChoice.changesScope(plan.tasks(), plan.values()) ? new IntraOpLoop(isLarge, threads) : new Serial();
+        return some && !IntraOpChoice.changesScope(plan.tasks(), plan.values())
+                ? new IntraOpLoop(isLarge, threads)
+                : new Serial();
     }
 
     @Override

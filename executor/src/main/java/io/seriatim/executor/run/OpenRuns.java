@@ -19,15 +19,22 @@ import java.util.concurrent.atomic.AtomicLongArray;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The runs of an executor that have begun and have not ended, so that it lets go of its threads and memory only after the last.
+ * The runs of an executor that have begun and have not ended, so that it lets go of its threads and memory only after
+ * the last.
  *
  * <p>
- * <b>Open.</b> Every run is counted from its first step to its last, however it ends. <b>Closing.</b> New runs are refused. Those that are counted go on, with all that they begin themselves: a thread inside of a run may begin another
- * one as part of it. Runs that were pushed on an engine before are counted when they begin; {@link #close} waits for the variables of their scopes, which tell also of those that are skipped. <b>Closed.</b> Nothing begins any more.
+ * <b>Open.</b> Every run is counted from its first step to its last, however it ends. <b>Closing.</b> New runs are
+ * refused. Those that are counted go on, with all that they begin themselves: a thread inside of a run may begin
+ * another one as part of it. Runs that were pushed on an engine before are counted when they begin; {@link #close}
+ * waits for the variables of their scopes, which tell also of those that are skipped. <b>Closed.</b> Nothing begins any
+ * more.
  *
  * <p>
- * A run counts itself and then looks at the state; {@code close} changes the state and then looks at the counts. So either the run is refused, and counts itself off, or {@code close} waits for it. Whoever waits registers first and looks at the counts
- * afterwards; whoever lowers a count looks for those who are registered afterwards. So no wake-up is lost. What a run begins ends before it does, so counts that are read one after the other and are all 0 mean that there is none.
+ * A run counts itself and then looks at the state; {@code close} changes the state and then looks at the counts. So
+ * either the run is refused, and counts itself off, or {@code close} waits for it. Whoever waits registers first and
+ * looks at the counts afterwards; whoever lowers a count looks for those who are registered afterwards. So no wake-up
+ * is lost. What a run begins ends before it does, so counts that are read one after the other and are all 0 mean that
+ * there is none.
  *
  * <p>
  * Not final, so that tests can plant bugs in it.
@@ -36,7 +43,9 @@ public class OpenRuns {
     private static final int OPEN = 0;
     private static final int CLOSING = 1;
     private static final int CLOSED = 2;
-    /** Threads count in different places, each in a cache line of its own, so that they do not wait for one another's. */
+    /**
+     * Threads count in different places, each in a cache line of its own, so that they do not wait for one another's.
+     */
     private static final int PLACES = 16;
     private static final int LINE = 16;
     /** The innermost run that the thread is inside of. */
@@ -45,7 +54,10 @@ public class OpenRuns {
     private final AtomicLongArray counts = new AtomicLongArray((PLACES + 1) * LINE);
     private final AtomicInteger state = new AtomicInteger(OPEN);
     private final Queue<CompletableFuture<Void>> waiting = new ConcurrentLinkedQueue<>();
-    /** The variables of the scopes on which runs were pushed, with their engines. Weak: an operation that is pending holds its variables itself. */
+    /**
+     * The variables of the scopes on which runs were pushed, with their engines. Weak: an operation that is pending
+     * holds its variables itself.
+     */
     @GuardedBy("this")
     private final Map<Var, WeakReference<Engine>> pushed = new WeakHashMap<>();
 
@@ -140,7 +152,8 @@ public class OpenRuns {
     public void close(@Nullable Engine shared) {
         if (isInside(INNERMOST.get())) {
             throw new IllegalStateException(
-                    "An executor cannot be closed inside of one of its own runs, for which it would wait: close it after the run");
+                    "An executor cannot be closed inside of one of its own runs, for which it would wait: close it "
+                            + "after the run");
         }
         raise(CLOSING);
         // A thread that was interrupted before closes what need not be waited for.
@@ -160,7 +173,8 @@ public class OpenRuns {
         } catch (InterruptedException | TimeoutException e) {
             Thread.currentThread().interrupt();
             throw new IllegalStateException(
-                    "The closing of an executor was interrupted while runs were under way, or pushed and to come. They go on, and others are refused: "
+                    "The closing of an executor was interrupted while runs were under way, or pushed and to come. "
+                            + "They go on, and others are refused: "
                             + "close it again to wait for them, or interrupt their threads to end them early",
                     e);
         }

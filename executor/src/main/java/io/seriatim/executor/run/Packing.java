@@ -19,7 +19,10 @@ final class Packing {
     private final PackedWeights.Form form;
     private @Nullable Tensor variable;
     private PackedWeights.@Nullable Entry entry;
-    /** What it has taken from scopes, one from each: runs on several scopes may take turns. A scope that no one can reach takes its entries with it. */
+    /**
+     * What it has taken from scopes, one from each: runs on several scopes may take turns. A scope that no one can
+     * reach takes its entries with it.
+     */
     private final Map<PackedWeights, PackedWeights.Entry> taken = new WeakHashMap<>();
 
     private Packing(Layouts.Packed packed, Work work, Arg arg) {

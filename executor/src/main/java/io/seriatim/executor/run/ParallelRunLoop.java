@@ -13,16 +13,22 @@ import org.jspecify.annotations.Nullable;
  * Several threads on one run: the caller's, and helpers.
  *
  * <p>
- * A task is ready when as many of those that it waits for have ended as the plan says; whoever brings the count to 0 has it. A thread goes on with the most urgent one that it has made ready and puts the
- * others into a queue, from which idle threads take the most urgent: that with the lowest priority, and of these that with the longest way to the end. A task of a device counts as ended for tasks of devices when it is launched, since events order
- * these; for tasks of the host when its event says so. The first failure ends the run; others are suppressed in it.
+ * A task is ready when as many of those that it waits for have ended as the plan says; whoever brings the count to 0
+ * has it. A thread goes on with the most urgent one that it has made ready and puts the others into a queue, from which
+ * idle threads take the most urgent: that with the lowest priority, and of these that with the longest way to the end.
+ * A task of a device counts as ended for tasks of devices when it is launched, since events order these; for tasks of
+ * the host when its event says so. The first failure ends the run; others are suppressed in it.
  *
  * <p>
- * A helper is inside of the run while it has a task: it enters by raising {@code inside}, which the caller sets to {@link #CLOSED} when it is 0 at the end. So the caller waits only for those that are in,
- * and one that finds it closed goes away without touching the run. That holds however the run ends: an error on any of the threads is the run's failure, after which all leave. What a run needs is kept with its frame and used again by the next; a helper that comes so late that it enters that one is as welcome there.
+ * A helper is inside of the run while it has a task: it enters by raising {@code inside}, which the caller sets to
+ * {@link #CLOSED} when it is 0 at the end. So the caller waits only for those that are in, and one that finds it closed
+ * goes away without touching the run. That holds however the run ends: an error on any of the threads is the run's
+ * failure, after which all leave. What a run needs is kept with its frame and used again by the next; a helper that
+ * comes so late that it enters that one is as welcome there.
  *
  * <p>
- * If a run fails when some of the tasks have run that {@linkplain Tiling#together belong together}, the caller runs the others: nothing that outlives the run is left half changed.
+ * If a run fails when some of the tasks have run that {@linkplain Tiling#together belong together}, the caller runs the
+ * others: nothing that outlives the run is left half changed.
  */
 public final class ParallelRunLoop implements RunLoop {
     private static final int CLOSED = Integer.MIN_VALUE;
@@ -61,7 +67,9 @@ public final class ParallelRunLoop implements RunLoop {
         if (thrown instanceof Error error) {
             throw error;
         }
-        return thrown instanceof RuntimeException e ? e : new IllegalStateException("A run has failed: " + thrown, thrown);
+        return thrown instanceof RuntimeException e
+                ? e
+                : new IllegalStateException("A run has failed: " + thrown, thrown);
     }
 
     /** What a run needs; of a frame. */
@@ -72,7 +80,10 @@ public final class ParallelRunLoop implements RunLoop {
         private final AtomicInteger left = new AtomicInteger();
         private final AtomicInteger inside = new AtomicInteger(CLOSED);
         private volatile @Nullable Throwable failure;
-        /** The caller, while it sleeps or is about to: set before it looks for the last time. Who changes what it looks at wakes it afterwards. */
+        /**
+         * The caller, while it sleeps or is about to: set before it looks for the last time. Who changes what it looks
+         * at wakes it afterwards.
+         */
         private volatile @Nullable Thread sleeper;
 
         Run(Frame frame) {
@@ -107,7 +118,10 @@ public final class ParallelRunLoop implements RunLoop {
             return Math.min(threads, waiting.length()) - 1;
         }
 
-        /** Waits for those that still have a task, which after a failure may take long; uninterruptibly, because they use the frame. */
+        /**
+         * Waits for those that still have a task, which after a failure may take long; uninterruptibly, because they
+         * use the frame.
+         */
         private void awaitHelpers(SpinBackoff patience) {
             boolean interrupted = false;
             while (!inside.compareAndSet(0, CLOSED)) {
@@ -196,7 +210,8 @@ public final class ParallelRunLoop implements RunLoop {
                     helped = true;
                 }
             } catch (Throwable e) {
-                // A task fails by what it throws in chain; this is a lack of memory or of stack around it. The caller waits for this task.
+                // A task fails by what it throws in chain; this is a lack of memory or of stack around it. The caller
+                // waits for this task.
                 fail(e);
             } finally {
                 if (inside.decrementAndGet() == 0) {

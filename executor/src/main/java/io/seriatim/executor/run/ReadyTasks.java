@@ -11,7 +11,10 @@ final class ReadyTasks {
     /** Read without the lock only to see that there is nothing. */
     private volatile int size;
 
-    /** With room for so many, so that to put one in cannot fail: who puts it in may be a device's thread, and nobody else would. */
+    /**
+     * With room for so many, so that to put one in cannot fail: who puts it in may be a device's thread, and nobody
+     * else would.
+     */
     ReadyTasks(CriticalPaths urgency, int most) {
         this.urgency = urgency;
         this.heap = new int[most];

@@ -13,7 +13,10 @@ import java.util.List;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
-/** How a run is recorded, with the runs of blocks inside of it: these are of the task that the interpreter carries out just then. */
+/**
+ * How a run is recorded, with the runs of blocks inside of it: these are of the task that the interpreter carries out
+ * just then.
+ */
 public final class Recording {
     private final RunRecorder recorder;
     private @Nullable RunLog around;
@@ -50,7 +53,8 @@ public final class Recording {
             Task each = plan.tasks().get(i);
             String name = each.writes().length == 0 ? "" : plan.values().name(each.writes()[0]);
             instructions
-                    .add(new TracedPlan.Instruction(name, each.name(), provider(each), each.place().toString(), plan.streams().stream()[i],
+                    .add(new TracedPlan.Instruction(name, each.name(), provider(each), each.place().toString(),
+                            plan.streams().stream()[i],
                             Arrays.stream(plan.before()[i]).boxed().toList()));
         }
         List<TracedPlan.Value> values = new ArrayList<>();
@@ -77,7 +81,8 @@ public final class Recording {
             case Task.Interpreted _ -> "interpreter";
             case Task.Compute compute -> {
                 TreeSet<String> providers = new TreeSet<>();
-                compute.stages().forEach(stage -> providers.add(stage.kernel() == null ? "java" : stage.kernel().provider()));
+                compute.stages()
+                        .forEach(stage -> providers.add(stage.kernel() == null ? "java" : stage.kernel().provider()));
                 yield String.join("+", providers);
             }
         };

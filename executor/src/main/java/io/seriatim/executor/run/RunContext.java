@@ -14,7 +14,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One run: what it is given, and the session in which the interpreter does its part. The frames of inner blocks have contexts of their own.
+ * One run: what it is given, and the session in which the interpreter does its part. The frames of inner blocks have
+ * contexts of their own.
  *
  * @param externals
  *            what is fed or outside, as {@link ValueNumbering#externals} counts it
@@ -27,7 +28,8 @@ import org.jspecify.annotations.Nullable;
  * @param batches
  *            where operations {@code read} in inner blocks take their batches from
  */
-@SuppressWarnings("ArrayRecordComponent") public // Never compared.
+@SuppressWarnings("ArrayRecordComponent")
+public // Never compared.
 record RunContext(@Nullable Object[] externals, Bindings bindings, Sessions sessions, Cancellation cancellation,
         @Nullable Recording recording, Batches batches) {
     /** Gives operations {@code read} their batches. */

@@ -28,7 +28,8 @@ public interface RunLoop {
         /** What belongs to a task that has run is run although this one failed. */
         private static void completeFrom(int failed, Frame frame, Throwable thrown) {
             int[] together = Tiling.together(frame.plan().tasks(), frame.plan().values());
-            for (int i = failed; together[failed] != failed && i < together.length && together[i] == together[failed]; i++) {
+            for (int i = failed; together[failed] != failed && i < together.length
+                    && together[i] == together[failed]; i++) {
                 TaskRunner.complete(frame, i, thrown);
             }
         }

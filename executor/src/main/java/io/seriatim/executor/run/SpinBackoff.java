@@ -1,11 +1,14 @@
 package io.seriatim.executor.run;
 
 /**
- * How long a thread has been looking for work in vain. It looks without pause at first: what it waits for often takes microseconds, and to wake a thread that sleeps takes fifty or more. After a while it lets others have the processor
+ * How long a thread has been looking for work in vain. It looks without pause at first: what it waits for often takes
+ * microseconds, and to wake a thread that sleeps takes fifty or more. After a while it lets others have the processor
  * between looks, who may be those that it waits for.
  */
 final class SpinBackoff {
-    /** Within a run that has other threads at work: the rest of a large task is waited for, a long serial part is not. */
+    /**
+     * Within a run that has other threads at work: the rest of a large task is waited for, a long serial part is not.
+     */
     static final long IN_RUN_NANOS = 2_000_000;
     private static final long ALONE_NANOS = 50_000;
     /** How often to look before the clock is looked at. */

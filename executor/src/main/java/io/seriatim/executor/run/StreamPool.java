@@ -9,7 +9,10 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.Map;
 
-/** The streams of an executor that no frame uses: opening one costs a thread, or more. Those in it have no work left. For many threads. */
+/**
+ * The streams of an executor that no frame uses: opening one costs a thread, or more. Those in it have no work left.
+ * For many threads.
+ */
 public final class StreamPool implements AutoCloseable {
     private final Devices devices;
     @GuardedBy("this")

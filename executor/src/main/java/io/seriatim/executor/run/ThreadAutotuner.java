@@ -4,7 +4,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Finds out whether a plan gains by several threads: its first runs are done in turn by one and by all, and what was faster at its best does the later ones. The results are the same.
+ * Finds out whether a plan gains by several threads: its first runs are done in turn by one and by all, and what was
+ * faster at its best does the later ones. The results are the same.
  */
 public final class ThreadAutotuner implements RunLoop {
     /** While the process still warms up, times say little. */

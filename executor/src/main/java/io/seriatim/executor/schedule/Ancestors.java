@@ -3,8 +3,8 @@ package io.seriatim.executor.schedule;
 import java.util.Arrays;
 
 /**
- * Which tasks surely come before which. For each task a set of bits says so for those shortly before it, and a number up to where all earlier ones do; so the work for each dependency is bounded, and what is
- * not known counts as no.
+ * Which tasks surely come before which. For each task a set of bits says so for those shortly before it, and a number
+ * up to where all earlier ones do; so the work for each dependency is bounded, and what is not known counts as no.
  */
 public final class Ancestors {
     /** How far back single tasks are known. */

@@ -8,8 +8,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Places in one piece of memory. Each request gets the smallest free gap that it fits into, and gaps beside one another become one. Where tasks run in parallel, a gap may be used by a task only if all that
- * have used it surely come before it; or else, when the arena would become too large, if that task is made to wait for them.
+ * Places in one piece of memory. Each request gets the smallest free gap that it fits into, and gaps beside one another
+ * become one. Where tasks run in parallel, a gap may be used by a task only if all that have used it surely come before
+ * it; or else, when the arena would become too large, if that task is made to wait for them.
  */
 final class Arena {
     /** Where memory begins, as the widest vectors want it. */
@@ -26,7 +27,8 @@ final class Arena {
     private record Free(long size, int[] users) {
     }
 
-    private final TreeMap<Gap, Free> bySize = new TreeMap<>(Comparator.comparingLong(Gap::size).thenComparingLong(Gap::offset));
+    private final TreeMap<Gap, Free> bySize = new TreeMap<>(
+            Comparator.comparingLong(Gap::size).thenComparingLong(Gap::offset));
     private final TreeMap<Long, Free> byOffset = new TreeMap<>();
     private final @Nullable Ancestors ancestors;
     private final long limit;
@@ -111,7 +113,8 @@ final class Arena {
         long length = aligned(bytes);
         int[] all = ancestors == null ? NONE : users;
         var before = byOffset.floorEntry(offset);
-        if (before != null && before.getKey() + before.getValue().size() == offset && isJoined(before.getValue().users(), all)) {
+        if (before != null && before.getKey() + before.getValue().size() == offset
+                && isJoined(before.getValue().users(), all)) {
             start = before.getKey();
             length += before.getValue().size();
             all = joined(before.getValue().users(), all);

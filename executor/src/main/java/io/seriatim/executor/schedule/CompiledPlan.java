@@ -39,13 +39,17 @@ import org.jspecify.annotations.Nullable;
  * @param storages
  *            for each group of these the value that is all their memory
  */
-@SuppressWarnings("ArrayRecordComponent") public // Never compared.
-record CompiledPlan(ValueNumbering accesses, ValueTable values, List<Task> tasks, Dependencies dependencies, Streams streams, MemoryPlan memory,
-        Releases releases, List<Layouts.Packed> layouts, int[][] before, int[][] after, @Nullable TensorSpec[] externals,
+@SuppressWarnings("ArrayRecordComponent")
+public // Never compared.
+record CompiledPlan(ValueNumbering accesses, ValueTable values, List<Task> tasks, Dependencies dependencies,
+        Streams streams, MemoryPlan memory,
+        Releases releases, List<Layouts.Packed> layouts, int[][] before, int[][] after,
+        @Nullable TensorSpec[] externals,
         Sharing sharing, List<Integer> storages) {
     /** Whether an argument is packed: it is bound apart from the others. */
     public boolean isPacked(int task, int stage, int argument) {
-        return layouts.stream().anyMatch(packed -> packed.task() == task && packed.stage() == stage && packed.input() == argument);
+        return layouts.stream()
+                .anyMatch(packed -> packed.task() == task && packed.stage() == stage && packed.input() == argument);
     }
 
     /** Whether it is for what a run is given. */
@@ -63,6 +67,8 @@ record CompiledPlan(ValueNumbering accesses, ValueTable values, List<Task> tasks
 
     private static boolean fits(@Nullable TensorSpec wanted, @Nullable Object given) {
         TensorSpec there = given instanceof io.seriatim.tensor.Tensor tensor ? tensor.spec() : null;
-        return wanted == null ? there == null : there != null && (wanted.equals(there) || wanted.equals(there.rowMajor()));
+        return wanted == null
+                ? there == null
+                : there != null && (wanted.equals(there) || wanted.equals(there.rowMajor()));
     }
 }

@@ -24,7 +24,8 @@ import java.util.List;
  * @param priorities
  *            of tasks, which count before their costs; none if all are equal
  */
-@SuppressWarnings("ArrayRecordComponent") public // Never compared.
+@SuppressWarnings("ArrayRecordComponent")
+public // Never compared.
 record CriticalPaths(long[] ways, long longest, long sum, int[] priorities) {
     private static final int[] EQUAL = {};
     /** What a task costs whatever it does. */
@@ -39,7 +40,7 @@ record CriticalPaths(long[] ways, long longest, long sum, int[] priorities) {
     private static final long LARGE_GAIN = 10_000_000;
 
     /** What a guess is worth. */
-    enum Gain {
+    public enum Gain {
         /** One thread is best. */
         NONE,
         /** It depends on the machine. */
@@ -112,7 +113,8 @@ record CriticalPaths(long[] ways, long longest, long sum, int[] priorities) {
             }
             case Convolution _ -> convolution(shape(stage.inputs().get(1)), shape(stage.outputs().getFirst()));
             case ConvolutionGradInput _ -> convolution(shape(stage.inputs().get(1)), shape(stage.inputs().getFirst()));
-            case ConvolutionGradWeights _ -> convolution(shape(stage.outputs().getFirst()), shape(stage.inputs().get(1)));
+            case ConvolutionGradWeights _ ->
+                convolution(shape(stage.outputs().getFirst()), shape(stage.inputs().get(1)));
             case null, default -> 0;
         };
     }
@@ -125,7 +127,10 @@ record CriticalPaths(long[] ways, long longest, long sum, int[] priorities) {
         return weights.rank() == 0 ? 0 : 2 * result.size() * weights.size() / Math.max(1, weights.dim(0));
     }
 
-    /** Whether a ready task begins before another: by priority, then by the longest way to the end, then by the order of the program. */
+    /**
+     * Whether a ready task begins before another: by priority, then by the longest way to the end, then by the order of
+     * the program.
+     */
     public boolean isBefore(int task, int other) {
         int order = priorities.length == 0 ? 0 : Integer.compare(priorities[task], priorities[other]);
         if (order == 0) {
@@ -134,7 +139,10 @@ record CriticalPaths(long[] ways, long longest, long sum, int[] priorities) {
         return order != 0 ? order < 0 : task < other;
     }
 
-    /** Whether a task has the lower scheduling_priority. A thread may go on with a successor whose input it has in its cache, but not before such a task. */
+    /**
+     * Whether a task has the lower scheduling_priority. A thread may go on with a successor whose input it has in its
+     * cache, but not before such a task.
+     */
     public boolean precedes(int task, int other) {
         return priorities.length > 0 && priorities[task] < priorities[other];
     }

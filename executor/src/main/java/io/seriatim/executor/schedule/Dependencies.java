@@ -21,8 +21,10 @@ import java.util.TreeSet;
 import java.util.function.IntPredicate;
 
 /**
- * Which tasks wait for which: a reader for the last writer of a value (read after write), a writer for the last writer and all readers since (write after write, write after read); one after the other all that
- * share an effect; every task for the reader before it, so that at the end of the data nothing has been changed. Tasks that surely touch different parts of a value need not wait for one another, but that without a plan of memory the first one brings it. Those that
+ * Which tasks wait for which: a reader for the last writer of a value (read after write), a writer for the last writer
+ * and all readers since (write after write, write after read); one after the other all that share an effect; every task
+ * for the reader before it, so that at the end of the data nothing has been changed. Tasks that surely touch different
+ * parts of a value need not wait for one another, but that without a plan of memory the first one brings it. Those that
  * change parts of what outlives the run all begin when all of them may. An edge that follows from others is left out.
  *
  * @param before
@@ -32,7 +34,8 @@ import java.util.function.IntPredicate;
  * @param examined
  *            how much was looked at to leave them out
  */
-@SuppressWarnings("ArrayRecordComponent") public // Never compared.
+@SuppressWarnings("ArrayRecordComponent")
+public // Never compared.
 record Dependencies(int[][] before, long found, long examined) {
     private static final int[] NONE = {};
     private static final int MOST_COMPARED = 256;
@@ -124,14 +127,18 @@ record Dependencies(int[][] before, long found, long examined) {
             return new Dependencies(before, found, ancestors.examined());
         }
 
-        /** Adds what one of the tasks waits for that belong together from some task on; these do not wait for one another. */
+        /**
+         * Adds what one of the tasks waits for that belong together from some task on; these do not wait for one
+         * another.
+         */
         private void data(int index, int first, Task task, SortedSet<Integer> waits) {
             for (int read : task.reads()) {
                 conflicts(writers, values.memory(read), index, first, waits);
             }
             for (int written : task.writes()) {
                 conflicts(writers, values.memory(written), index, first, waits);
-                if (isAllocated && writers.count(values.memory(written)) > 0 && writers.get(values.memory(written), 0) < first) {
+                if (isAllocated && writers.count(values.memory(written)) > 0
+                        && writers.get(values.memory(written), 0) < first) {
                     // The first writer, or one that waits for it.
                     waits.add(writers.get(values.memory(written), 0));
                 }
@@ -183,7 +190,8 @@ record Dependencies(int[][] before, long found, long examined) {
             }
             effects.addAll(schema.effects());
             op.attributes().forEach(
-                    each -> each.value().blocks().forEach(block -> program.block(block).ops().forEach(inner -> collect(inner, effects))));
+                    each -> each.value().blocks()
+                            .forEach(block -> program.block(block).ops().forEach(inner -> collect(inner, effects))));
         }
 
         private static int[] reduced(SortedSet<Integer> waits, Ancestors ancestors) {

@@ -20,7 +20,8 @@ final class Footprints {
         this.isPartial = new boolean[tasks.size()];
         for (int i = 0; i < isPartial.length; i++) {
             isPartial[i] = tasks.get(i) instanceof Task.Compute compute
-                    && compute.stages().stream().anyMatch(stage -> isPartial(stage.inputs()) || isPartial(stage.outputs()));
+                    && compute.stages().stream()
+                            .anyMatch(stage -> isPartial(stage.inputs()) || isPartial(stage.outputs()));
         }
     }
 
@@ -66,7 +67,8 @@ final class Footprints {
         }
         List<Arg> inner = parts(one, memory);
         return !inner.isEmpty() && inner.stream().allMatch(
-                arg -> outer.stream().anyMatch(part -> part.offset() == arg.offset() && part.spec().equals(arg.spec())));
+                arg -> outer.stream()
+                        .anyMatch(part -> part.offset() == arg.offset() && part.spec().equals(arg.spec())));
     }
 
     /** None if the task may touch all. */

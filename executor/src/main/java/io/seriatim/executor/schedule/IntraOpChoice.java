@@ -8,7 +8,10 @@ import java.util.function.Supplier;
 
 /** Decides whether the threads of a run work together inside each kernel instead of on tasks side by side. */
 public final class IntraOpChoice {
-    /** What all tasks may cost together, as {@link CriticalPaths} counts: some 2 ms. Longer plans gain by tasks that are split. */
+    /**
+     * What all tasks may cost together, as {@link CriticalPaths} counts: some 2 ms. Longer plans gain by tasks that are
+     * split.
+     */
     private static final long MOST = 20_000_000;
     private static final int MOST_TASKS = 256;
 
@@ -16,7 +19,8 @@ public final class IntraOpChoice {
     }
 
     /**
-     * Whether tasks are better left whole than split for threads that meet after each: short plans that are one chain and change nothing that outlives a run, so that no training depends on the number of threads.
+     * Whether tasks are better left whole than split for threads that meet after each: short plans that are one chain
+     * and change nothing that outlives a run, so that no training depends on the number of threads.
      */
     public static boolean suits(List<Task> tasks, ValueTable values, Supplier<int[][]> before, int threads) {
         if (tasks.size() > MOST_TASKS || changesScope(tasks, values)) {

@@ -14,7 +14,8 @@ import java.util.List;
  * @param users
  *            all tasks that touch it, ascending
  */
-@SuppressWarnings("ArrayRecordComponent") public // Never compared.
+@SuppressWarnings("ArrayRecordComponent")
+public // Never compared.
 record Lifetimes(int[] first, int[][] users) {
     private static final int[] NONE = {};
     private static final int MOST_COMPARED = 64;
@@ -69,7 +70,10 @@ record Lifetimes(int[] first, int[][] users) {
         return users[memory].length == 0 ? -1 : users[memory][users[memory].length - 1];
     }
 
-    /** The tasks after which it is free: those that come before no other user. As few as can be found by looking at the latest. */
+    /**
+     * The tasks after which it is free: those that come before no other user. As few as can be found by looking at the
+     * latest.
+     */
     int[] lastUsers(int memory, Ancestors ancestors) {
         int[] all = users[memory];
         int[] last = new int[all.length];

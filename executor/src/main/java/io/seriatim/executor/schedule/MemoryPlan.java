@@ -27,7 +27,8 @@ import org.jspecify.annotations.Nullable;
  * @param arenas
  *            how large the arena of each place is
  * @param before
- *            for each task those that it waits for: some more than the data demands, where memory would else become too large
+ *            for each task those that it waits for: some more than the data demands, where memory would else become too
+ *            large
  * @param inPlace
  *            how many values have taken over the memory of an input
  * @param sum
@@ -35,15 +36,18 @@ import org.jspecify.annotations.Nullable;
  * @param live
  *            the most that is needed at one time in the order of the program: no plan can do with less
  */
-@SuppressWarnings("ArrayRecordComponent") public // Never compared.
-record MemoryPlan(long[] offsets, long[][] temporaries, Map<Place, Long> arenas, int[][] before, int inPlace, long sum, long live) {
+@SuppressWarnings("ArrayRecordComponent")
+public // Never compared.
+record MemoryPlan(long[] offsets, long[][] temporaries, Map<Place, Long> arenas, int[][] before, int inPlace, long sum,
+        long live) {
     private static final long[] NONE = {};
     /** How much more than in the order of the program memory may become for the sake of parallel runs. */
     private static final double MOST_GROWTH = 1.25;
     private static final long ALLOWANCE = 1 << 20;
 
     /** Memory of its own for each value, from the allocator. */
-    public static MemoryPlan none(List<Task> tasks, ValueTable values, Lifetimes lifetimes, int[][] before, boolean inOrder) {
+    public static MemoryPlan none(List<Task> tasks, ValueTable values, Lifetimes lifetimes, int[][] before,
+            boolean inOrder) {
         long[] offsets = new long[values.size()];
         Arrays.fill(offsets, -1);
         Search search = new Search(tasks, values, lifetimes, before, null, false, Map.of());
@@ -65,7 +69,8 @@ record MemoryPlan(long[] offsets, long[][] temporaries, Map<Place, Long> arenas,
         return new MemoryPlan(offsets, temporaries, scratch, before, 0, search.sum, search.live);
     }
 
-    public static MemoryPlan of(List<Task> tasks, ValueTable values, Lifetimes lifetimes, int[][] before, boolean inOrder, boolean inPlace) {
+    public static MemoryPlan of(List<Task> tasks, ValueTable values, Lifetimes lifetimes, int[][] before,
+            boolean inOrder, boolean inPlace) {
         MemoryPlan serial = new Search(tasks, values, lifetimes, before, null, inPlace, Map.of()).plan();
         if (inOrder) {
             return serial;
@@ -97,7 +102,8 @@ record MemoryPlan(long[] offsets, long[][] temporaries, Map<Place, Long> arenas,
         private long now;
         private long live;
 
-        Search(List<Task> tasks, ValueTable values, Lifetimes lifetimes, int[][] before, @Nullable Ancestors ancestors, boolean inPlace,
+        Search(List<Task> tasks, ValueTable values, Lifetimes lifetimes, int[][] before, @Nullable Ancestors ancestors,
+                boolean inPlace,
                 Map<Place, Long> limits) {
             this.tasks = tasks;
             this.values = values;
@@ -143,7 +149,8 @@ record MemoryPlan(long[] offsets, long[][] temporaries, Map<Place, Long> arenas,
         private boolean[] isPlanned() {
             boolean[] planned = new boolean[offsets.length];
             for (int i = 0; i < planned.length; i++) {
-                planned[i] = values.memory(i) == i && values.origin(i) == ValueNumbering.Origin.COMPUTED && !values.isPersistable(i)
+                planned[i] = values.memory(i) == i && values.origin(i) == ValueNumbering.Origin.COMPUTED
+                        && !values.isPersistable(i)
                         && values.spec(i) != null && values.constant(i) == null && lifetimes.first()[i] >= 0
                         && !(tasks.get(lifetimes.first()[i]) instanceof Task.Interpreted);
             }
@@ -156,7 +163,8 @@ record MemoryPlan(long[] offsets, long[][] temporaries, Map<Place, Long> arenas,
         }
 
         private Arena arena(Place place) {
-            return arenas.computeIfAbsent(place, where -> new Arena(ancestors, limits.getOrDefault(where, Long.MAX_VALUE)));
+            return arenas.computeIfAbsent(place,
+                    where -> new Arena(ancestors, limits.getOrDefault(where, Long.MAX_VALUE)));
         }
 
         private Place place(int memory) {
@@ -172,10 +180,13 @@ record MemoryPlan(long[] offsets, long[][] temporaries, Map<Place, Long> arenas,
         private void begin(int index, Task task, int memory) {
             sum += bytes(memory);
             int[] writers = beginning(index, memory);
-            int given = inPlace && task instanceof Task.Compute compute ? replaced(index, compute, memory, writers) : -1;
+            int given = inPlace && task instanceof Task.Compute compute
+                    ? replaced(index, compute, memory, writers)
+                    : -1;
             if (given >= 0) {
                 offsets[memory] = offsets[given];
-                java.util.Objects.requireNonNull(ending.get(lifetimes.last(given) + 1)).removeIf(memoryAt -> memoryAt == given);
+                java.util.Objects.requireNonNull(ending.get(lifetimes.last(given) + 1))
+                        .removeIf(memoryAt -> memoryAt == given);
                 taken++;
             } else {
                 offsets[memory] = arena(place(memory)).take(bytes(memory), writers, users -> {
@@ -192,8 +203,11 @@ record MemoryPlan(long[] offsets, long[][] temporaries, Map<Place, Long> arenas,
         /** The tasks that may be the first to write it: those that need not wait for the first of the program. */
         private int[] beginning(int index, int memory) {
             Ancestors order = ancestors;
-            return java.util.stream.IntStream.concat(java.util.stream.IntStream.of(index), Arrays.stream(lifetimes.users()[memory])
-                    .filter(user -> user > index && order != null && !order.precedes(index, user) && writes(user, memory))).toArray();
+            return java.util.stream.IntStream.concat(java.util.stream.IntStream.of(index),
+                    Arrays.stream(lifetimes.users()[memory])
+                            .filter(user -> user > index && order != null && !order.precedes(index, user)
+                                    && writes(user, memory)))
+                    .toArray();
         }
 
         private boolean writes(int task, int memory) {
@@ -226,7 +240,10 @@ record MemoryPlan(long[] offsets, long[][] temporaries, Map<Place, Long> arenas,
             }
         }
 
-        /** The input whose memory an output may have: it is as large, read for the last time, by a kernel that allows it. If several tasks write parts of the output, each must be the last to read the same part. */
+        /**
+         * The input whose memory an output may have: it is as large, read for the last time, by a kernel that allows
+         * it. If several tasks write parts of the output, each must be the last to read the same part.
+         */
         private int replaced(int index, Task.Compute task, int memory, int[] writers) {
             int writing = writing(task, memory);
             Stage stage = writing < 0 ? null : task.stages().get(writing);
@@ -238,7 +255,8 @@ record MemoryPlan(long[] offsets, long[][] temporaries, Map<Place, Long> arenas,
             }
             for (int k = 0; k < stage.inputs().size(); k++) {
                 Arg in = stage.inputs().get(k);
-                if (in == null || in.value() < 0 || !in.spec().equals(out.spec()) || in.offset() != out.offset() || !isReadOnce(stage, in)
+                if (in == null || in.value() < 0 || !in.spec().equals(out.spec()) || in.offset() != out.offset()
+                        || !isReadOnce(stage, in)
                         || !computation.inPlace(k, stage.specs())) {
                     continue;
                 }
@@ -264,17 +282,22 @@ record MemoryPlan(long[] offsets, long[][] temporaries, Map<Place, Long> arenas,
             return -1;
         }
 
-        /** Whether all that writes parts of some memory reads the same part of other memory as the same input, and nothing else touches that part then or later. */
+        /**
+         * Whether all that writes parts of some memory reads the same part of other memory as the same input, and
+         * nothing else touches that part then or later.
+         */
         private boolean isReadInParts(int[] writers, int input, int read, int written) {
             if (offsets[read] < 0 || bytes(read) != bytes(written) || lifetimes.first()[read] >= writers[0]) {
                 return false;
             }
             for (int writer : writersOf(written)) {
-                if (Arrays.stream(writers).noneMatch(each -> each == writer) || !isPart(tasks.get(writer), input, read, written)) {
+                if (Arrays.stream(writers).noneMatch(each -> each == writer)
+                        || !isPart(tasks.get(writer), input, read, written)) {
                     return false;
                 }
                 for (int user : lifetimes.users()[read]) {
-                    if (user != writer && !isBefore(user, writer) && !footprints.areApart(user, read, writer, written)) {
+                    if (user != writer && !isBefore(user, writer)
+                            && !footprints.areApart(user, read, writer, written)) {
                         return false;
                     }
                 }
@@ -299,13 +322,16 @@ record MemoryPlan(long[] offsets, long[][] temporaries, Map<Place, Long> arenas,
             Arg in = input < stage.inputs().size() ? stage.inputs().get(input) : null;
             Arg out = stage.outputs().size() == 1 ? stage.outputs().getFirst() : null;
             return computation != null && in != null && out != null && in.value() >= 0 && out.value() >= 0
-                    && values.memory(in.value()) == read && values.memory(out.value()) == written && in.offset() == out.offset()
-                    && in.spec().equals(out.spec()) && isReadOnce(stage, in) && computation.inPlace(input, stage.specs());
+                    && values.memory(in.value()) == read && values.memory(out.value()) == written
+                    && in.offset() == out.offset()
+                    && in.spec().equals(out.spec()) && isReadOnce(stage, in)
+                    && computation.inPlace(input, stage.specs());
         }
 
         private boolean isReadOnce(Stage stage, Arg in) {
             int memory = values.memory(in.value());
-            return stage.inputs().stream().filter(arg -> arg != null && arg.value() >= 0 && values.memory(arg.value()) == memory)
+            return stage.inputs().stream()
+                    .filter(arg -> arg != null && arg.value() >= 0 && values.memory(arg.value()) == memory)
                     .allMatch(in::equals);
         }
 

@@ -32,9 +32,11 @@ import org.jspecify.annotations.Nullable;
  * The kernels of each task, where it runs, and the transfers between places.
  *
  * <p>
- * A task runs where its operation says ({@code op_device}), else where the program runs; on the host if there is no kernel for it there. A value is brought to another place once, however many read it
- * there, and as soon as it is there: streams of copies then have the order in which values become ready, and none waits behind a later one. When it is written, its copies elsewhere are stale: later readers get
- * a new transfer. What outlives the run is brought home at the end.
+ * A task runs where its operation says ({@code op_device}), else where the program runs; on the host if there is no
+ * kernel for it there. A value is brought to another place once, however many read it there, and as soon as it is
+ * there: streams of copies then have the order in which values become ready, and none waits behind a later one. When it
+ * is written, its copies elsewhere are stale: later readers get a new transfer. What outlives the run is brought home
+ * at the end.
  */
 public final class Placement {
     /** In place of a copy: the value itself. */
@@ -57,7 +59,8 @@ public final class Placement {
         this.kernels = kernels;
     }
 
-    public static List<Task> of(List<Task> tasks, ValueTable values, Options options, PreparedKernels kernels, boolean inner) {
+    public static List<Task> of(List<Task> tasks, ValueTable values, Options options, PreparedKernels kernels,
+            boolean inner) {
         Placement placement = new Placement(values, options, kernels);
         List<Task> chosen = new ArrayList<>(tasks.size());
         boolean onHost = true;
@@ -67,7 +70,8 @@ public final class Placement {
             chosen.add(with);
         }
         for (int i = 0; i < values.size(); i++) {
-            if (onHost || values.origin(i) == ValueNumbering.Origin.FED || (inner && values.origin(i) == ValueNumbering.Origin.OUTSIDE)) {
+            if (onHost || values.origin(i) == ValueNumbering.Origin.FED
+                    || (inner && values.origin(i) == ValueNumbering.Origin.OUTSIDE)) {
                 values.place(i, Place.CPU);
             }
         }
@@ -88,8 +92,9 @@ public final class Placement {
     private Task.Compute choose(Task.Compute task) {
         Place place = wished(task);
         // A transfer moves whole values: what several variables are names of stays where all of them see it.
-        if (values.hasParts() && java.util.stream.IntStream.concat(Arrays.stream(task.reads()), Arrays.stream(task.writes()))
-                .anyMatch(value -> values.hasParts(values.memory(value)))) {
+        if (values.hasParts()
+                && java.util.stream.IntStream.concat(Arrays.stream(task.reads()), Arrays.stream(task.writes()))
+                        .anyMatch(value -> values.hasParts(values.memory(value)))) {
             place = Place.CPU;
         }
         if (!place.isHost() && task.stages().stream().anyMatch(stage -> stage.work() instanceof Step.Work.Call)) {
@@ -101,7 +106,10 @@ public final class Placement {
         } catch (NoKernelException e) {
             if (place.isHost()) {
                 throw Failures.of(task.operations().getFirst(),
-                        value -> values.spec(value) == null ? null : Failures.shape(Objects.requireNonNull(values.spec(value))), e);
+                        value -> values.spec(value) == null
+                                ? null
+                                : Failures.shape(Objects.requireNonNull(values.spec(value))),
+                        e);
             }
             place = Place.CPU;
             stages = prepared(task, place);
@@ -120,12 +128,14 @@ public final class Placement {
 
     /** Where the operation says; a GPU's number counts among the accelerators of the kind that the program runs on. */
     private Place wished(Task.Compute task) {
-        if (task.operations().getFirst().op().attribute("op_device") instanceof Attribute.Text(String text) && !text.isBlank()) {
+        if (task.operations().getFirst().op().attribute("op_device") instanceof Attribute.Text(String text)
+                && !text.isBlank()) {
             if (text.startsWith("gpu")) {
                 int colon = text.indexOf(':');
-                int index = colon < 0 || !text.substring(colon + 1).chars().allMatch(Character::isDigit) || colon + 1 == text.length()
-                        ? 0
-                        : Integer.parseInt(text.substring(colon + 1));
+                int index = colon < 0 || !text.substring(colon + 1).chars().allMatch(Character::isDigit)
+                        || colon + 1 == text.length()
+                                ? 0
+                                : Integer.parseInt(text.substring(colon + 1));
                 return options.place().isHost() ? Place.CPU : new Place(options.place().kind(), index);
             }
             return Place.parse(text);
@@ -190,12 +200,16 @@ public final class Placement {
         return readers;
     }
 
-    /** Where else what is there before the first task will be read before it is written, in the order of the readers. */
+    /**
+     * Where else what is there before the first task will be read before it is written, in the order of the readers.
+     */
     private Set<Reader> given(List<Task> tasks) {
         Set<Reader> given = new LinkedHashSet<>();
         Set<Integer> written = new HashSet<>();
         for (Task task : tasks) {
-            IntStream.concat(Arrays.stream(task.reads()), Arrays.stream(task.writes()).filter(value -> isChanged(task, value)))
+            IntStream
+                    .concat(Arrays.stream(task.reads()),
+                            Arrays.stream(task.writes()).filter(value -> isChanged(task, value)))
                     .filter(value -> !written.contains(values.memory(value)) && values.spec(value) != null
                             && !task.place().equals(home(values.memory(value))))
                     .forEach(value -> given.add(new Reader(value, task.place())));
@@ -236,7 +250,8 @@ public final class Placement {
 
     private boolean isChanged(Task task, int value) {
         return values.memory(value) != value
-                || task.operations().stream().anyMatch(access -> Arrays.stream(access.reads()).anyMatch(read -> read == value));
+                || task.operations().stream()
+                        .anyMatch(access -> Arrays.stream(access.reads()).anyMatch(read -> read == value));
     }
 
     /** The value, or a copy of it at a place, where its next content goes. */
@@ -244,9 +259,13 @@ public final class Placement {
         return home(value).equals(place) ? value : values.addCopy(value, home(value), place);
     }
 
-    /** A value's present content at a place, brought there if it is not. All values of one memory are found where that is. */
+    /**
+     * A value's present content at a place, brought there if it is not. All values of one memory are found where that
+     * is.
+     */
     private int read(int value, Place place) {
-        Map<Place, Integer> there = copies.computeIfAbsent(values.memory(value), _ -> new LinkedHashMap<>(Map.of(home(value), SELF)));
+        Map<Place, Integer> there = copies.computeIfAbsent(values.memory(value),
+                _ -> new LinkedHashMap<>(Map.of(home(value), SELF)));
         Integer copy = there.get(place);
         if (copy != null) {
             return copy == SELF ? value : copy;
@@ -264,7 +283,10 @@ public final class Placement {
         return to;
     }
 
-    /** From a device of the same kind if it is there, else from the host if it is there. The first of several: others may still be waiting for it. */
+    /**
+     * From a device of the same kind if it is there, else from the host if it is there. The first of several: others
+     * may still be waiting for it.
+     */
     private static Place source(Map<Place, Integer> there, Place target) {
         return there.keySet().stream().filter(place -> place.kind().equals(target.kind())).findFirst()
                 .orElseGet(() -> there.containsKey(Place.CPU) ? Place.CPU : there.keySet().iterator().next());
@@ -275,7 +297,8 @@ public final class Placement {
         int count = values.size();
         for (int value = 0; value < count; value++) {
             Map<Place, Integer> there = copies.get(values.memory(value));
-            if (there != null && values.spec(value) == null && values.isWanted(value) && there.getOrDefault(Place.CPU, SELF) != SELF) {
+            if (there != null && values.spec(value) == null && values.isWanted(value)
+                    && there.getOrDefault(Place.CPU, SELF) != SELF) {
                 // What the interpreter has changed in place of a copy on the host is that copy.
                 values.result(value, Objects.requireNonNull(there.get(Place.CPU)));
             }
@@ -296,7 +319,8 @@ public final class Placement {
         for (Stage stage : task.stages()) {
             stages.add(stage.with(renamed(stage.inputs(), names), renamed(stage.outputs(), names)));
         }
-        return new Task.Compute(task.operations(), stages, task.temporaries(), task.place(), renamed(task.reads(), names),
+        return new Task.Compute(task.operations(), stages, task.temporaries(), task.place(),
+                renamed(task.reads(), names),
                 renamed(task.writes(), names));
     }
 

@@ -15,8 +15,10 @@ import java.util.List;
 import java.util.PriorityQueue;
 
 /**
- * The priorities of operations, as Paddle has them: of those that are ready, the one with the lowest {@code scheduling_priority} begins first. It is 0 unless the operation says otherwise; for communication
- * it is 1, so that computations which can run meanwhile are started before it. A task of several operations has the priority of its most urgent one.
+ * The priorities of operations, as Paddle has them: of those that are ready, the one with the lowest
+ * {@code scheduling_priority} begins first. It is 0 unless the operation says otherwise; for communication it is 1, so
+ * that computations which can run meanwhile are started before it. A task of several operations has the priority of its
+ * most urgent one.
  */
 public final class Priorities {
     static final String ATTRIBUTE = "scheduling_priority";

@@ -10,18 +10,21 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * After which tasks memory is free that lies in no arena: for each task the memory that it may be the last to use. Only tasks that come before no other user of the memory count, mostly one.
+ * After which tasks memory is free that lies in no arena: for each task the memory that it may be the last to use. Only
+ * tasks that come before no other user of the memory count, mostly one.
  *
  * @param after
  *            for each task, by the value whose memory it is
  * @param counts
  *            for each value, how many tasks must have ended
  */
-@SuppressWarnings("ArrayRecordComponent") public // Never compared.
+@SuppressWarnings("ArrayRecordComponent")
+public // Never compared.
 record Releases(int[][] after, int[] counts) {
     private static final int[] NONE = {};
 
-    public static Releases of(List<Task> tasks, ValueTable values, Lifetimes lifetimes, MemoryPlan memory, boolean inOrder) {
+    public static Releases of(List<Task> tasks, ValueTable values, Lifetimes lifetimes, MemoryPlan memory,
+            boolean inOrder) {
         boolean[] kept = new boolean[values.size()];
         for (int i = 0; i < kept.length; i++) {
             if (values.isWanted(i) || values.isPersistable(i)) {
@@ -32,7 +35,8 @@ record Releases(int[][] after, int[] counts) {
         int[] counts = new int[values.size()];
         Ancestors ancestors = null;
         for (int i = 0; i < kept.length; i++) {
-            if (values.memory(i) == i && !kept[i] && memory.offsets()[i] < 0 && lifetimes.first()[i] >= 0 && values.constant(i) == null) {
+            if (values.memory(i) == i && !kept[i] && memory.offsets()[i] < 0 && lifetimes.first()[i] >= 0
+                    && values.constant(i) == null) {
                 int[] last = {lifetimes.last(i)};
                 if (!inOrder) {
                     ancestors = ancestors == null ? Ancestors.of(memory.before()) : ancestors;
@@ -57,7 +61,9 @@ record Releases(int[][] after, int[] counts) {
         return new Releases(after, counts);
     }
 
-    /** Memory that only this run knows: instructions of the interpreter may keep what they are given, operations do not. */
+    /**
+     * Memory that only this run knows: instructions of the interpreter may keep what they are given, operations do not.
+     */
     public static boolean[] closable(List<Task> tasks, ValueTable values) {
         boolean[] closable = new boolean[values.size()];
         Arrays.fill(closable, true);

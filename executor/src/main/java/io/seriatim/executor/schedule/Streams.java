@@ -12,9 +12,12 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * On which stream of its device each task goes, and which events order what stream order does not. A device has a stream for kernels, one for copies to it and one for copies from it; an operation may name
- * another one for itself ({@code execution_stream}), and copies of what it computes then have one of that name, too: what waits for it is no hindrance to other copies. A dependency is <em>direct</em> on one stream or from the host, an <em>event</em> between streams, and <em>synchronising</em> from a device to the host.
- * A stream need not wait for an event if it has waited for a later one of the same stream, or for one that came after a wait for it.
+ * On which stream of its device each task goes, and which events order what stream order does not. A device has a
+ * stream for kernels, one for copies to it and one for copies from it; an operation may name another one for itself
+ * ({@code execution_stream}), and copies of what it computes then have one of that name, too: what waits for it is no
+ * hindrance to other copies. A dependency is <em>direct</em> on one stream or from the host, an <em>event</em> between
+ * streams, and <em>synchronising</em> from a device to the host. A stream need not wait for an event if it has waited
+ * for a later one of the same stream, or for one that came after a wait for it.
  *
  * @param streams
  *            all
@@ -25,11 +28,13 @@ import java.util.Map;
  * @param hostWaits
  *            for each task on the host the tasks whose events the host waits for before it
  * @param passed
- *            for each task the latest tasks of each stream whose events tasks of the host before it have waited for: its thread need not wait again, but must know that it may go on
+ *            for each task the latest tasks of each stream whose events tasks of the host before it have waited for:
+ *            its thread need not wait again, but must know that it may go on
  * @param recorded
  *            for each task whether an event is recorded after it
  */
-@SuppressWarnings("ArrayRecordComponent") public // Never compared.
+@SuppressWarnings("ArrayRecordComponent")
+public // Never compared.
 record Streams(List<Key> streams, int[] stream, int[][] waits, int[][] hostWaits, int[][] passed, boolean[] recorded) {
     /** What a stream is for. */
     enum Purpose {
@@ -78,14 +83,18 @@ record Streams(List<Key> streams, int[] stream, int[][] waits, int[][] hostWaits
     }
 
     private static Purpose purpose(Task task) {
-        return task instanceof Task.Transfer transfer ? transfer.target().isHost() ? Purpose.COPY_OUT : Purpose.COPY_IN : Purpose.COMPUTE;
+        return task instanceof Task.Transfer transfer
+                ? transfer.target().isHost() ? Purpose.COPY_OUT : Purpose.COPY_IN
+                : Purpose.COMPUTE;
     }
 
     private static String name(Task task, Map<Integer, String> names) {
         if (task instanceof Task.Transfer transfer) {
             return names.getOrDefault(transfer.from(), "");
         }
-        return task.operations().getFirst().op().attribute("execution_stream") instanceof Attribute.Text(String text) ? text : "";
+        return task.operations().getFirst().op().attribute("execution_stream") instanceof Attribute.Text(String text)
+                ? text
+                : "";
     }
 
     /** Tasks of one stream are launched in the order of the program: each waits for the one before it. */

@@ -13,7 +13,10 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Who has lately written which parts of values, in the order of the program: a task as one, or parts of a task side by side. */
+/**
+ * Who has lately written which parts of values, in the order of the program: a task as one, or parts of a task side by
+ * side.
+ */
 final class Tiles {
     /** How many writers of a value are looked at: the others have written long ago. */
     private static final int WINDOW = 64;
@@ -56,7 +59,8 @@ final class Tiles {
 
     private void note(List<Arg> pieces) {
         if (!pieces.isEmpty() && pieces.getFirst().value() >= 0) {
-            Deque<List<Arg>> all = written.computeIfAbsent(values.memory(pieces.getFirst().value()), _ -> new ArrayDeque<>());
+            Deque<List<Arg>> all = written.computeIfAbsent(values.memory(pieces.getFirst().value()),
+                    _ -> new ArrayDeque<>());
             all.addFirst(pieces);
             if (all.size() > WINDOW) {
                 all.removeLast();

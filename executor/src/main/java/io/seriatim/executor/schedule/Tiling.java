@@ -25,21 +25,31 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes several tasks of one that is large, so that threads may work on it side by side: each computes a part of the result from views of the same operands. What reads a part of the result in turn waits only
- * for the part that wrote it, so that a chain of layers falls apart into chains of their rows, with no meeting between.
+ * Makes several tasks of one that is large, so that threads may work on it side by side: each computes a part of the
+ * result from views of the same operands. What reads a part of the result in turn waits only for the part that wrote
+ * it, so that a chain of layers falls apart into chains of their rows, with no meeting between.
  *
  * <p>
- * What follows a task that has been split is split in the same way, even if it is small: each part goes on where one part has ended, and a recurrence becomes several, of some rows each.
+ * What follows a task that has been split is split in the same way, even if it is small: each part goes on where one
+ * part has ended, and a recurrence becomes several, of some rows each.
  *
  * <p>
- * What is split depends on shapes and the number of threads only, never on time. A computation says itself how its parts give what the whole gives ({@link Computation#splits}); the kernels of the parts must be
- * of the provider of the whole's. Of each two parts, what one writes must surely lie apart from all that the other touches, and what is written must have memory before the run: it lies in an arena or
- * outlives runs. Parts of what outlives the run {@linkplain #together belong together}: once one of them has run, the others do too, even if the run fails.
+ * What is split depends on shapes and the number of threads only, never on time. A computation says itself how its
+ * parts give what the whole gives ({@link Computation#splits}); the kernels of the parts must be of the provider of the
+ * whole's. Of each two parts, what one writes must surely lie apart from all that the other touches, and what is
+ * written must have memory before the run: it lies in an arena or outlives runs. Parts of what outlives the run
+ * {@linkplain #together belong together}: once one of them has run, the others do too, even if the run fails.
  */
 public final class Tiling {
-    /** What a part must cost at least, as {@link CriticalPaths} counts: some 4 µs, since what fits into caches takes a third of what is counted. */
+    /**
+     * What a part must cost at least, as {@link CriticalPaths} counts: some 4 µs, since what fits into caches takes a
+     * third of what is counted.
+     */
     private static final long LEAST_PART = 130_000;
-    /** What a part must cost at least that goes on with what another part has done, on the same thread at best: about half a µs. */
+    /**
+     * What a part must cost at least that goes on with what another part has done, on the same thread at best: about
+     * half a µs.
+     */
     private static final long LEAST_FOLLOWER = 16_000;
     /** Columns are cut where a line of the cache begins. */
     private static final int LINE = 16;
@@ -72,14 +82,18 @@ public final class Tiling {
             } else {
                 partition.pieces.parts(parts);
                 Task.Compute whole = (Task.Compute) task;
-                parts.forEach(part -> all.add(new Task.Compute(whole.operations(), List.of(part), whole.temporaries(), whole.place(),
-                        whole.reads(), whole.writes())));
+                parts.forEach(part -> all
+                        .add(new Task.Compute(whole.operations(), List.of(part), whole.temporaries(), whole.place(),
+                                whole.reads(), whole.writes())));
             }
         }
         return all;
     }
 
-    /** For each task the first of those beside one another that change parts of one value that outlives the run: itself if there are no others. */
+    /**
+     * For each task the first of those beside one another that change parts of one value that outlives the run: itself
+     * if there are no others.
+     */
     public static int[] together(List<Task> tasks, ValueTable values) {
         int[] first = new int[tasks.size()];
         for (int i = 0; i < first.length; i++) {
@@ -89,9 +103,11 @@ public final class Tiling {
     }
 
     private static boolean isTogether(Task one, Task other, ValueTable values) {
-        return one instanceof Task.Compute first && other instanceof Task.Compute second && !first.operations().isEmpty()
+        return one instanceof Task.Compute first && other instanceof Task.Compute second
+                && !first.operations().isEmpty()
                 && first.operations().equals(second.operations()) && Arrays.equals(first.writes(), second.writes())
-                && Arrays.stream(first.writes()).anyMatch(value -> values.origin(values.memory(value)) != ValueNumbering.Origin.COMPUTED);
+                && Arrays.stream(first.writes())
+                        .anyMatch(value -> values.origin(values.memory(value)) != ValueNumbering.Origin.COMPUTED);
     }
 
     /** By the value whose memory it is. */
@@ -124,7 +140,8 @@ public final class Tiling {
         Computation computation = stage.computation();
         Kernel kernel = stage.kernel();
         long cost = CriticalPaths.cost(stage);
-        if (computation == null || kernel == null || cost < 2 * Math.min(least, LEAST_FOLLOWER) || !areSplittable(task.writes())
+        if (computation == null || kernel == null || cost < 2 * Math.min(least, LEAST_FOLLOWER)
+                || !areSplittable(task.writes())
                 || stage.args().stream().anyMatch(arg -> arg != null && arg.source() instanceof Arg.Key)) {
             return List.of();
         }
@@ -139,7 +156,10 @@ public final class Tiling {
         return following(stage, computation, kernel, cost);
     }
 
-    /** Parts of what is small, each of which goes on with what one part of a task before has left: no part waits for more than the whole would. */
+    /**
+     * Parts of what is small, each of which goes on with what one part of a task before has left: no part waits for
+     * more than the whole would.
+     */
     private List<Stage> following(Stage stage, Computation computation, Kernel kernel, long cost) {
         TensorSpec[] specs = stage.specs();
         for (Split split : computation.splits(specs)) {
@@ -147,12 +167,14 @@ public final class Tiling {
                 int input = i;
                 Arg arg = stage.inputs().get(i);
                 int count = arg == null || split.axes().get(i) == Split.WHOLE ? 1 : pieces.count(arg);
-                if (arg == null || count < 2 || cost / LEAST_FOLLOWER < count || split.length(specs) / split.least() < count) {
+                if (arg == null || count < 2 || cost / LEAST_FOLLOWER < count
+                        || split.length(specs) / split.least() < count) {
                     continue;
                 }
                 List<Stage> parts = parts(stage, computation, kernel, split, count);
                 if (!parts.isEmpty() && areApart(parts)
-                        && pieces.areAlike(arg, parts.stream().map(part -> Objects.requireNonNull(part.inputs().get(input))).toList())) {
+                        && pieces.areAlike(arg, parts.stream()
+                                .map(part -> Objects.requireNonNull(part.inputs().get(input))).toList())) {
                     return parts;
                 }
             }

@@ -8,7 +8,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What an operation, or all of a type, have cost in all runs. The time of blocks inside of an operation counts for what is in them.
+ * What an operation, or all of a type, have cost in all runs. The time of blocks inside of an operation counts for what
+ * is in them.
  *
  * @param type
  *            the operation's type
@@ -24,7 +25,8 @@ import java.util.Map;
  *            how long the longest time
  */
 record Cost(String type, String name, String provider, long count, long nanos, long longest) {
-    private static final Comparator<Cost> DEAREST = Comparator.comparingLong(Cost::nanos).reversed().thenComparing(Cost::type)
+    private static final Comparator<Cost> DEAREST = Comparator.comparingLong(Cost::nanos).reversed()
+            .thenComparing(Cost::type)
             .thenComparing(Cost::name);
 
     private record Kind(String type, String provider) {

@@ -5,7 +5,8 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * The longest chain of instructions of which each waits for the one before: no number of threads makes a run shorter than it.
+ * The longest chain of instructions of which each waits for the one before: no number of threads makes a run shorter
+ * than it.
  *
  * @param length
  *            the time of its instructions

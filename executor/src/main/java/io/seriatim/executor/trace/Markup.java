@@ -16,7 +16,8 @@ public final class Markup {
      *
      * @param text
      *            any
-     * @return what shows as that text, in an element and in a quoted attribute; other characters than {@link Printable printable} ones become their numbers
+     * @return what shows as that text, in an element and in a quoted attribute; other characters than
+     * {@link Printable printable} ones become their numbers
      */
     public static String text(String text) {
         StringBuilder safe = new StringBuilder(text.length() + 16);
@@ -63,7 +64,8 @@ public final class Markup {
      * @return false for control characters and halves of pairs
      */
     public static boolean isLegal(int c) {
-        return c == '\t' || c == '\n' || c == '\r' || (c >= ' ' && c < 0xD800) || (c > 0xDFFF && c < 0xFFFE) || c > 0xFFFF;
+        return c == '\t' || c == '\n' || c == '\r' || (c >= ' ' && c < 0xD800) || (c > 0xDFFF && c < 0xFFFE)
+                || c > 0xFFFF;
     }
 
     /**
@@ -78,7 +80,8 @@ public final class Markup {
     public static String shortened(String text, int most) {
         return text.length() <= most
                 ? text
-                : text.substring(0, text.offsetByCodePoints(0, Math.min(text.codePointCount(0, text.length()), most) - 1)) + "…";
+                : text.substring(0,
+                        text.offsetByCodePoints(0, Math.min(text.codePointCount(0, text.length()), most) - 1)) + "…";
     }
 
     /**

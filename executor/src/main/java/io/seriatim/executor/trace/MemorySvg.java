@@ -24,13 +24,15 @@ final class MemorySvg {
     }
 
     String svg() {
-        StringBuilder svg = new StringBuilder(Markup.format("<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"Memory over time\">",
-                TimeAxis.WIDTH, HEIGHT));
+        StringBuilder svg = new StringBuilder(
+                Markup.format("<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"Memory over time\">",
+                        TimeAxis.WIDTH, HEIGHT));
         axis.draw(svg, TOP - 4, BOTTOM);
         svg.append("<g class=\"axis bytes\">");
         for (int i = 0; i <= 2; i++) {
             double bytes = most * i / 2;
-            svg.append(Markup.format("<path d=\"M%d %.1fH%d\"/><text x=\"%d\" y=\"%.1f\">%s</text>", TimeAxis.LEFT, y(bytes),
+            svg.append(Markup.format("<path d=\"M%d %.1fH%d\"/><text x=\"%d\" y=\"%.1f\">%s</text>", TimeAxis.LEFT,
+                    y(bytes),
                     TimeAxis.WIDTH - TimeAxis.RIGHT, TimeAxis.LEFT - 8, y(bytes) + 4, Markup.bytes((long) bytes)));
         }
         svg.append("</g>");
@@ -71,8 +73,11 @@ final class MemorySvg {
     private void reserved(StringBuilder svg) {
         long arena = run.plan().arenaBytes();
         if (arena > 0) {
-            svg.append(Markup.format("<path class=\"reserved\" d=\"M%d %.1fH%d\"/><text class=\"note\" x=\"%d\" y=\"%.1f\">arena %s</text>",
-                    TimeAxis.LEFT, y((double) arena), TimeAxis.WIDTH - TimeAxis.RIGHT, TimeAxis.LEFT + 6, y((double) arena) - 5,
+            svg.append(Markup.format(
+                    "<path class=\"reserved\" d=\"M%d %.1fH%d\"/><text class=\"note\" x=\"%d\" y=\"%.1f\">arena "
+                            + "%s</text>",
+                    TimeAxis.LEFT, y((double) arena), TimeAxis.WIDTH - TimeAxis.RIGHT, TimeAxis.LEFT + 6,
+                    y((double) arena) - 5,
                     Markup.bytes(arena)));
         }
     }
@@ -82,8 +87,10 @@ final class MemorySvg {
             double x = axis.x(use.times()[use.peak()]);
             boolean right = x > TimeAxis.WIDTH - 120;
             svg.append(Markup.format(
-                    "<circle class=\"peak\" cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\"/><text class=\"note%s\" x=\"%.1f\" y=\"%.1f\">peak %s</text>",
-                    x, y((double) use.peakBytes()), right ? " end" : "", right ? x - 7 : x + 7, y((double) use.peakBytes()) + 14,
+                    "<circle class=\"peak\" cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\"/><text class=\"note%s\" x=\"%.1f\" "
+                            + "y=\"%.1f\">peak %s</text>",
+                    x, y((double) use.peakBytes()), right ? " end" : "", right ? x - 7 : x + 7,
+                    y((double) use.peakBytes()) + 14,
                     Markup.bytes(use.peakBytes())));
         }
     }

@@ -11,8 +11,8 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * A page for a browser, which needs nothing else: no network, no other file. It is HTML and well-formed XML if all that is added is. It brings the style of {@link ReportSections} and the script that zooms
- * their timelines.
+ * A page for a browser, which needs nothing else: no network, no other file. It is HTML and well-formed XML if all that
+ * is added is. It brings the style of {@link ReportSections} and the script that zooms their timelines.
  */
 public final class ReportPage {
     private final String title;
@@ -92,7 +92,8 @@ public final class ReportPage {
      */
     public ReportPage list(String heading, Map<String, String> entries) {
         body.append("<section>\n<h2>").append(Markup.text(heading)).append("</h2>\n<dl>");
-        entries.forEach((name, value) -> body.append("<dt>").append(Markup.text(name)).append("</dt><dd>").append(Markup.text(value))
+        entries.forEach((name, value) -> body.append("<dt>").append(Markup.text(name)).append("</dt><dd>")
+                .append(Markup.text(value))
                 .append("</dd>\n"));
         body.append("</dl>\n</section>\n");
         return this;

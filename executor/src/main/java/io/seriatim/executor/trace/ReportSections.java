@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * What there is to say of a recording, as parts of a {@link ReportPage}: the last run is drawn, costs are of all runs. Each part is well-formed markup without identifiers, so that the parts of several
- * recordings may stand on one page.
+ * What there is to say of a recording, as parts of a {@link ReportPage}: the last run is drawn, costs are of all runs.
+ * Each part is well-formed markup without identifiers, so that the parts of several recordings may stand on one page.
  */
 public final class ReportSections {
     private static final int LONGEST = 10;
@@ -66,7 +66,9 @@ public final class ReportSections {
         add(part, "<p class=\"subtitle\">%s operations a run; %s recorded%s.%s</p>\n",
                 Markup.count(run.plan().instructions().size()),
                 trace.runs().size() == 1 ? "1 run" : Markup.count(trace.runs().size()) + " runs",
-                trace.runsLeftOut() == 0 ? "" : ", the latest of " + Markup.count(trace.runs().size() + trace.runsLeftOut()),
+                trace.runsLeftOut() == 0
+                        ? ""
+                        : ", the latest of " + Markup.count(trace.runs().size() + trace.runsLeftOut()),
                 trace.runs().size() == 1 ? "" : " The last run is drawn, costs are of all that are kept.");
         if (run.nestedLeftOut() > 0) {
             add(part, "<p class=\"subtitle\">%s operations inside of blocks ran, but were not kept.</p>\n",
@@ -74,7 +76,8 @@ public final class ReportSections {
         }
         if (failed > 0) {
             String first = run.spans().stream().filter(span -> !span.completed()).findFirst()
-                    .map(span -> run.plan().instructions().get(span.instruction())).map(each -> each.type() + " " + each.name()).orElse("");
+                    .map(span -> run.plan().instructions().get(span.instruction()))
+                    .map(each -> each.type() + " " + each.name()).orElse("");
             add(part, "<section class=\"failed\">The recorded run failed in %s.</section>\n", Markup.text(first));
         }
         return part.toString();
@@ -99,7 +102,8 @@ public final class ReportSections {
                 Markup.percent(path.length(), run.duration()) + " of the run"));
         part.append(ReportPage.tile("Peak memory of values", Markup.bytes(memory.peakBytes()),
                 run.plan().arenaBytes() == 0 ? "no arena" : "arena of " + Markup.bytes(run.plan().arenaBytes())));
-        part.append(ReportPage.tile("Parameters", Markup.bytes(run.plan().parameterBytes()), "and what else outlives runs"));
+        part.append(ReportPage.tile("Parameters", Markup.bytes(run.plan().parameterBytes()),
+                "and what else outlives runs"));
         return part.append("</div>\n").toString();
     }
 
@@ -127,8 +131,10 @@ public final class ReportSections {
         add(part, "<section class=\"timeline\">\n<h2>Timeline of %s</h2>\n", called);
         part.append(timeline.svg());
         add(part, "\n<div class=\"hover\"><output>Shift and wheel or a double click zoom, dragging moves.</output>"
-                + "<button class=\"in\" type=\"button\" hidden=\"hidden\">Zoom in</button><button class=\"out\" type=\"button\" hidden=\"hidden\">Zoom out</button>"
-                + "<button class=\"whole\" type=\"button\" hidden=\"hidden\">All</button></div>\n<ul class=\"legend\">");
+                + "<button class=\"in\" type=\"button\" hidden=\"hidden\">Zoom in</button><button class=\"out\" "
+                + "type=\"button\" hidden=\"hidden\">Zoom out</button>"
+                + "<button class=\"whole\" type=\"button\" hidden=\"hidden\">All</button></div>\n<ul "
+                + "class=\"legend\">");
         List<String> named = colours.named();
         for (int i = 0; i < named.size(); i++) {
             legend(part, "c" + i, Markup.text(named.get(i)));
@@ -169,8 +175,10 @@ public final class ReportSections {
             gaps(lane.lane(), lane.queue(), true, gaps);
             long all = run.duration();
             add(part,
-                    "<tr><td class=\"l name\">%s</td><td class=\"l share\"><div class=\"meter\">%s%s</div></td><td>%s</td><td>%s</td><td>%s</td><td>%s</td></tr>\n",
-                    Markup.text(lane(lane.lane())), meter("b", lane.busy().length(), all), meter("q", lane.queue().length(), all),
+                    "<tr><td class=\"l name\">%s</td><td class=\"l share\"><div "
+                            + "class=\"meter\">%s%s</div></td><td>%s</td><td>%s</td><td>%s</td><td>%s</td></tr>\n",
+                    Markup.text(lane(lane.lane())), meter("b", lane.busy().length(), all),
+                    meter("q", lane.queue().length(), all),
                     timeAndShare(lane.busy().length(), all), timeAndShare(lane.dependency().length(), all),
                     timeAndShare(lane.queue().length(), all), Markup.count(gaps.size() - before));
         }
@@ -191,13 +199,19 @@ public final class ReportSections {
         }
         gaps.sort(Comparator.comparingLong(Gap::length).reversed());
         add(part,
-                "<h3>The longest gaps</h3>\n<table><thead><tr><th>At</th><th>Length</th><th class=\"l\">Reason</th><th class=\"l\">Thread or stream</th><th class=\"l\">Next there</th></tr></thead><tbody>\n");
+                "<h3>The longest gaps</h3>\n<table><thead><tr><th>At</th><th>Length</th><th "
+                        + "class=\"l\">Reason</th><th class=\"l\">Thread or stream</th><th class=\"l\">Next "
+                        + "there</th></tr></thead><tbody>\n");
         for (Gap gap : gaps.subList(0, Math.min(LONGEST, gaps.size()))) {
-            String next = slices.stream().filter(slice -> slice.span().lane() == gap.lane() && slice.span().started() >= gap.to())
-                    .min(Comparator.comparingLong(slice -> slice.span().started())).map(Slice::label).orElse("end of the run");
+            String next = slices.stream()
+                    .filter(slice -> slice.span().lane() == gap.lane() && slice.span().started() >= gap.to())
+                    .min(Comparator.comparingLong(slice -> slice.span().started())).map(Slice::label)
+                    .orElse("end of the run");
             add(part,
-                    "<tr><td>%s</td><td>%s</td><td class=\"l\">%s</td><td class=\"l name\">%s</td><td class=\"l name\">%s</td></tr>\n",
-                    Markup.time(gap.from() - run.begun()), Markup.time(gap.length()), gap.queue() ? "queue" : "dependency",
+                    "<tr><td>%s</td><td>%s</td><td class=\"l\">%s</td><td class=\"l name\">%s</td><td class=\"l "
+                            + "name\">%s</td></tr>\n",
+                    Markup.time(gap.from() - run.begun()), Markup.time(gap.length()),
+                    gap.queue() ? "queue" : "dependency",
                     Markup.text(lane(gap.lane())), Markup.text(next));
         }
         part.append("</tbody></table>\n");
@@ -219,16 +233,20 @@ public final class ReportSections {
         }
         StringBuilder part = new StringBuilder();
         add(part,
-                "<section>\n<h2>Memory over %s</h2>\n<p>Of values between the start of the operation that computes them and the end of the last that uses them; without parameters.</p>\n",
+                "<section>\n<h2>Memory over %s</h2>\n<p>Of values between the start of the operation that computes "
+                        + "them and the end of the last that uses them; without parameters.</p>\n",
                 called);
         part.append(new MemorySvg(memory, run).svg());
         long held = memory.atPeak().stream().mapToLong(each -> each.value().bytes()).sum();
         add(part,
-                "\n<h3>In memory at the peak</h3>\n<table><thead><tr><th class=\"l\">Value</th><th>Size</th><th class=\"l\">Share</th><th>From</th><th>To</th></tr></thead><tbody>\n");
+                "\n<h3>In memory at the peak</h3>\n<table><thead><tr><th class=\"l\">Value</th><th>Size</th><th "
+                        + "class=\"l\">Share</th><th>From</th><th>To</th></tr></thead><tbody>\n");
         for (MemoryUse.Held each : memory.atPeak().subList(0, Math.min(LONGEST, memory.atPeak().size()))) {
             add(part,
-                    "<tr><td class=\"l name\">%s</td><td>%s</td><td class=\"l share\"><div class=\"meter\">%s</div></td><td>%s</td><td>%s</td></tr>\n",
-                    Markup.text(each.value().name()), Markup.bytes(each.value().bytes()), meter("c0", each.value().bytes(), held),
+                    "<tr><td class=\"l name\">%s</td><td>%s</td><td class=\"l share\"><div "
+                            + "class=\"meter\">%s</div></td><td>%s</td><td>%s</td></tr>\n",
+                    Markup.text(each.value().name()), Markup.bytes(each.value().bytes()),
+                    meter("c0", each.value().bytes(), held),
                     Markup.time(each.from() - run.begun()), Markup.time(each.to() - run.begun()));
         }
         part.append("</tbody></table>\n");
@@ -251,19 +269,24 @@ public final class ReportSections {
         costTable(part, types.subList(0, Math.min(TYPES, types.size())), all, "Type");
         if (types.size() > TYPES) {
             long rest = types.subList(TYPES, types.size()).stream().mapToLong(Cost::nanos).sum();
-            add(part, "<p>and %s other types with %s</p>\n", Markup.count(types.size() - TYPES), timeAndShare(rest, all));
+            add(part, "<p>and %s other types with %s</p>\n", Markup.count(types.size() - TYPES),
+                    timeAndShare(rest, all));
         }
         return part.append("</section>\n").toString();
     }
 
     private void costTable(StringBuilder part, List<Cost> costs, long all, String what) {
         add(part,
-                "<table><thead><tr><th class=\"l\">%s</th><th class=\"l\">Kernel</th><th>Runs</th><th>Total</th><th>Mean</th><th>Longest</th><th>Share</th><th class=\"l\"></th></tr></thead><tbody>\n",
+                "<table><thead><tr><th class=\"l\">%s</th><th "
+                        + "class=\"l\">Kernel</th><th>Runs</th><th>Total</th><th>Mean</th><th>Longest</th><th>Share</th><th class=\"l\"></th></tr></thead><tbody>\n",
                 what);
         for (Cost cost : costs) {
             add(part,
-                    "<tr><td class=\"l name\">%s <i>%s</i></td><td class=\"l\">%s</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td><td class=\"l share\"><div class=\"meter\">%s</div></td></tr>\n",
-                    Markup.text(cost.type()), Markup.text(cost.name()), Markup.text(cost.provider()), Markup.count(cost.count()),
+                    "<tr><td class=\"l name\">%s <i>%s</i></td><td "
+                            + "class=\"l\">%s</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td><td "
+                            + "class=\"l share\"><div class=\"meter\">%s</div></td></tr>\n",
+                    Markup.text(cost.type()), Markup.text(cost.name()), Markup.text(cost.provider()),
+                    Markup.count(cost.count()),
                     Markup.time(cost.nanos()), Markup.time(cost.nanos() / cost.count()), Markup.time(cost.longest()),
                     Markup.percent(cost.nanos(), all), meter("c" + colours.of(cost.type()), cost.nanos(), all));
         }
@@ -278,19 +301,28 @@ public final class ReportSections {
     public String criticalPath() {
         StringBuilder part = new StringBuilder();
         add(part,
-                "<section>\n<h2>Critical path of %s</h2>\n<p>The longest chain of operations of which each waits for the one before: %s operations, %s of the run's %s (%s). No number of threads makes the run shorter than that.</p>\n",
+                "<section>\n<h2>Critical path of %s</h2>\n<p>The longest chain of operations of which each waits "
+                        + "for the one before: %s operations, %s of the run's %s (%s). No number of threads makes "
+                        + "the run shorter than that.</p>\n",
                 called, Markup.count(path.spans().size()), Markup.time(path.length()), Markup.time(run.duration()),
                 Markup.percent(path.length(), run.duration()));
         add(part,
-                "<table><thead><tr><th class=\"l\">Its longest operations</th><th class=\"l\">Kernel</th><th>At</th><th>Time</th><th>Share</th><th class=\"l\"></th></tr></thead><tbody>\n");
-        List<RunTrace.Span> longest = path.spans().stream().sorted(Comparator.comparingLong(RunTrace.Span::duration).reversed())
+                "<table><thead><tr><th class=\"l\">Its longest operations</th><th "
+                        + "class=\"l\">Kernel</th><th>At</th><th>Time</th><th>Share</th><th "
+                        + "class=\"l\"></th></tr></thead><tbody>\n");
+        List<RunTrace.Span> longest = path.spans().stream()
+                .sorted(Comparator.comparingLong(RunTrace.Span::duration).reversed())
                 .limit(LONGEST).toList();
         for (RunTrace.Span span : longest) {
             TracedPlan.Instruction instruction = run.plan().instructions().get(span.instruction());
             add(part,
-                    "<tr><td class=\"l name\">%s <i>%s</i></td><td class=\"l\">%s</td><td>%s</td><td>%s</td><td>%s</td><td class=\"l share\"><div class=\"meter\">%s</div></td></tr>\n",
-                    Markup.text(instruction.type()), Markup.text(instruction.name()), Markup.text(instruction.provider()),
-                    Markup.time(span.started() - run.begun()), Markup.time(span.duration()), Markup.percent(span.duration(), path.length()),
+                    "<tr><td class=\"l name\">%s <i>%s</i></td><td "
+                            + "class=\"l\">%s</td><td>%s</td><td>%s</td><td>%s</td><td class=\"l share\"><div "
+                            + "class=\"meter\">%s</div></td></tr>\n",
+                    Markup.text(instruction.type()), Markup.text(instruction.name()),
+                    Markup.text(instruction.provider()),
+                    Markup.time(span.started() - run.begun()), Markup.time(span.duration()),
+                    Markup.percent(span.duration(), path.length()),
                     meter("c" + colours.of(instruction.type()), span.duration(), path.length()));
         }
         return part.append("</tbody></table>\n</section>\n").toString();

@@ -8,11 +8,13 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes the times of one run. Called by the executor; {@link #started} and {@link #ended} cost a clock reading and a few plain stores.
+ * Takes the times of one run. Called by the executor; {@link #started} and {@link #ended} cost a clock reading and a
+ * few plain stores.
  *
  * <p>
- * The columns have a place for each instruction, which runs once, on one thread. So threads write to different places without locks; whoever calls {@link #end} has waited for all of them before. When
- * all that an instruction waits for had ended is not recorded: it follows from the other instructions' times.
+ * The columns have a place for each instruction, which runs once, on one thread. So threads write to different places
+ * without locks; whoever calls {@link #end} has waited for all of them before. When all that an instruction waits for
+ * had ended is not recorded: it follows from the other instructions' times.
  */
 public final class RunLog {
     private final RunRecorder recorder;
@@ -79,7 +81,8 @@ public final class RunLog {
     }
 
     /**
-     * Says that the calling thread works on this run. A thread that finds nothing to do is seen in the report if it has said so.
+     * Says that the calling thread works on this run. A thread that finds nothing to do is seen in the report if it has
+     * said so.
      *
      * @param place
      *            of the instructions that threads run
@@ -149,7 +152,8 @@ public final class RunLog {
     }
 
     /**
-     * An instruction takes memory that the plan did not foresee, or gives it back. Called by the thread that runs the instruction.
+     * An instruction takes memory that the plan did not foresee, or gives it back. Called by the thread that runs the
+     * instruction.
      *
      * @param index
      *            its index in the plan
@@ -209,7 +213,8 @@ public final class RunLog {
         for (int i = 0; i < columns.count(); i++) {
             if (columns.started[i] != 0) {
                 boolean completed = columns.ended[i] != 0;
-                spans.add(new RunTrace.Span(i, columns.lane[i], Math.min(ready(i), columns.started[i]), columns.started[i],
+                spans.add(new RunTrace.Span(i, columns.lane[i], Math.min(ready(i), columns.started[i]),
+                        columns.started[i],
                         completed ? columns.ended[i] : over, completed, columns.allocated[i], columns.freed[i]));
             }
         }

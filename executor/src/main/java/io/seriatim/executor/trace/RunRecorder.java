@@ -7,8 +7,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Records runs of plans: when each instruction started and ended, and on which thread or stream. It keeps the latest runs up to a number of spans, so that a long training may be recorded from beginning to
- * end. For many threads and runs at once.
+ * Records runs of plans: when each instruction started and ended, and on which thread or stream. It keeps the latest
+ * runs up to a number of spans, so that a long training may be recorded from beginning to end. For many threads and
+ * runs at once.
  *
  * <p>
  * Given to an executor's builder; {@link #trace} may be called at any time and has the runs that have ended.
@@ -58,14 +59,16 @@ public final class RunRecorder {
         Runtime machine = Runtime.getRuntime();
         Map<String, String> notes = new LinkedHashMap<>();
         notes.put("Java", System.getProperty("java.vm.name") + " " + Runtime.version());
-        notes.put("System", System.getProperty("os.name") + " " + System.getProperty("os.version") + ", " + System.getProperty("os.arch"));
+        notes.put("System", System.getProperty("os.name") + " " + System.getProperty("os.version") + ", "
+                + System.getProperty("os.arch"));
         notes.put("Processors", Integer.toString(machine.availableProcessors()));
         notes.put("Heap", "up to " + Markup.bytes(machine.maxMemory()));
         return notes;
     }
 
     /**
-     * Leaves out all runs that begin from now on, until {@link #resume}. They cost nothing; those that have begun are recorded to their end.
+     * Leaves out all runs that begin from now on, until {@link #resume}. They cost nothing; those that have begun are
+     * recorded to their end.
      *
      * @return this
      */

@@ -52,7 +52,8 @@ public final class RunTrace {
      * @param freed
      *            bytes beyond the plan that it gave back
      */
-    public record Span(int instruction, int lane, long ready, long started, long ended, boolean completed, long allocated, long freed) {
+    public record Span(int instruction, int lane, long ready, long started, long ended, boolean completed,
+            long allocated, long freed) {
         /**
          * How long it ran.
          *
@@ -85,7 +86,8 @@ public final class RunTrace {
      * @param nestedLeftOut
      *            how many spans of blocks were not kept
      */
-    public record Run(long number, TracedPlan plan, int within, long begun, long ended, List<Integer> lanes, List<Span> spans,
+    public record Run(long number, TracedPlan plan, int within, long begun, long ended, List<Integer> lanes,
+            List<Span> spans,
             List<Run> nested, long nestedLeftOut) {
         /** Copies the lists. */
         public Run {
@@ -172,8 +174,9 @@ public final class RunTrace {
     }
 
     /**
-     * Writes all runs in the Trace Event Format, which Perfetto and Chrome's tracing page open: a process for each place, a track for each thread and stream, arrows where an instruction waited for one on
-     * another track, and the memory in use.
+     * Writes all runs in the Trace Event Format, which Perfetto and Chrome's tracing page open: a process for each
+     * place, a track for each thread and stream, arrows where an instruction waited for one on another track, and the
+     * memory in use.
      *
      * @param file
      *            replaced if it is there
@@ -185,7 +188,8 @@ public final class RunTrace {
     }
 
     /**
-     * Writes a page for a browser, which needs nothing else: where the time went, and why threads were idle. The last run is drawn, costs are of all runs.
+     * Writes a page for a browser, which needs nothing else: where the time went, and why threads were idle. The last
+     * run is drawn, costs are of all runs.
      *
      * @param file
      *            replaced if it is there
@@ -194,7 +198,8 @@ public final class RunTrace {
      */
     public void writeReport(Path file) throws IOException {
         ReportPage page = new ReportPage((runs.isEmpty() ? "No runs" : runs.getLast().plan().name()) + " – report");
-        page.add(sections("the last run").map(ReportSections::all).orElse("<p>No run has ended, so there is nothing to report.</p>\n"));
+        page.add(sections("the last run").map(ReportSections::all)
+                .orElse("<p>No run has ended, so there is nothing to report.</p>\n"));
         page.list("Environment", notes).write(file);
     }
 }

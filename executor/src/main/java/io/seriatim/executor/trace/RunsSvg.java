@@ -20,14 +20,19 @@ final class RunsSvg {
         }
         double width = Math.min(40, (TimeAxis.WIDTH - TimeAxis.LEFT - TimeAxis.RIGHT) / (double) bars);
         StringBuilder svg = new StringBuilder(
-                Markup.format("<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"Length of each run\">", TimeAxis.WIDTH, HEIGHT + 4));
+                Markup.format("<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"Length of each run\">",
+                        TimeAxis.WIDTH, HEIGHT + 4));
         svg.append(Markup.format(
-                "<g class=\"axis bytes\"><path d=\"M%d %dH%d\"/><text x=\"%d\" y=\"14\">%s</text><text x=\"%d\" y=\"%d\">0</text></g>",
-                TimeAxis.LEFT, HEIGHT, TimeAxis.WIDTH - TimeAxis.RIGHT, TimeAxis.LEFT - 8, Markup.time(most), TimeAxis.LEFT - 8, HEIGHT));
+                "<g class=\"axis bytes\"><path d=\"M%d %dH%d\"/><text x=\"%d\" y=\"14\">%s</text><text x=\"%d\" "
+                        + "y=\"%d\">0</text></g>",
+                TimeAxis.LEFT, HEIGHT, TimeAxis.WIDTH - TimeAxis.RIGHT, TimeAxis.LEFT - 8, Markup.time(most),
+                TimeAxis.LEFT - 8, HEIGHT));
         for (int i = 0; i < bars; i++) {
             double height = heights[i] / (double) most * (HEIGHT - 8);
-            svg.append(Markup.format("<rect class=\"c0\" x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%.1f\"><title>%s</title></rect>",
-                    TimeAxis.LEFT + i * width, HEIGHT - height, Math.max(0.8, width - 1.5), height, Markup.time(heights[i])));
+            svg.append(Markup.format(
+                    "<rect class=\"c0\" x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%.1f\"><title>%s</title></rect>",
+                    TimeAxis.LEFT + i * width, HEIGHT - height, Math.max(0.8, width - 1.5), height,
+                    Markup.time(heights[i])));
         }
         return svg.append("</svg>").toString();
     }

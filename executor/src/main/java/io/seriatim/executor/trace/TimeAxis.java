@@ -24,7 +24,8 @@ record TimeAxis(long from, long to) {
         svg.append("<g class=\"axis\">");
         for (long time = 0; time <= to - from; time += step) {
             double x = x(from + time);
-            svg.append(Markup.format("<path d=\"M%.1f %dV%d\"/><text x=\"%.1f\" y=\"%d\">%s</text>", x, top, bottom, x, bottom + 14,
+            svg.append(Markup.format("<path d=\"M%.1f %dV%d\"/><text x=\"%.1f\" y=\"%d\">%s</text>", x, top, bottom, x,
+                    bottom + 14,
                     Markup.time(time)));
         }
         svg.append("</g>");

@@ -11,8 +11,9 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * Draws a run: a row for each thread and stream, a bar for each instruction. Bars too narrow to see become one bar together, so that the size of the drawing does not grow with the run; the numbers of all are
- * beside it for the page's script, which draws a part of the run in the same way.
+ * Draws a run: a row for each thread and stream, a bar for each instruction. Bars too narrow to see become one bar
+ * together, so that the size of the drawing does not grow with the run; the numbers of all are beside it for the page's
+ * script, which draws a part of the run in the same way.
  */
 final class TimelineSvg {
     private static final int TOP = 8;
@@ -22,7 +23,10 @@ final class TimelineSvg {
     private static final double NARROWEST = 1;
     private static final double NARROWEST_LABEL = 34;
     private static final double CHARACTER = 6;
-    /** The styles of time in which something could have run, and of what is on the longest chain of dependencies; those below are colours. */
+    /**
+     * The styles of time in which something could have run, and of what is on the longest chain of dependencies; those
+     * below are colours.
+     */
     private static final int QUEUE = Colours.OTHERS + 1;
     private static final int CRITICAL = Colours.OTHERS + 2;
 
@@ -43,7 +47,8 @@ final class TimelineSvg {
     private record Row(int y, int height, List<Bar> bars) {
     }
 
-    TimelineSvg(RunTrace.Run run, List<Slice> slices, List<Idleness> idleness, CriticalPath path, List<RunTrace.Lane> lanes,
+    TimelineSvg(RunTrace.Run run, List<Slice> slices, List<Idleness> idleness, CriticalPath path,
+            List<RunTrace.Lane> lanes,
             Colours colours) {
         this.run = run;
         this.lanes = lanes;
@@ -72,12 +77,14 @@ final class TimelineSvg {
                 .sorted(Comparator.comparingLong(slice -> slice.span().started()))
                 .forEach(slice -> {
                     RunTrace.Span span = slice.span();
-                    byDepth.computeIfAbsent(slice.depth(), _ -> new ArrayList<>()).add(new Bar(span.started(), span.ended(), label(slice)));
+                    byDepth.computeIfAbsent(slice.depth(), _ -> new ArrayList<>())
+                            .add(new Bar(span.started(), span.ended(), label(slice)));
                     if (critical.contains(span)) {
                         onPath.add(new Bar(span.started(), span.ended(), 1));
                     }
                 });
-        byDepth.forEach((depth, bars) -> rows.add(new Row(y + Math.min(depth, 4) * INSET, BAR - Math.min(depth, 4) * INSET, bars)));
+        byDepth.forEach((depth, bars) -> rows
+                .add(new Row(y + Math.min(depth, 4) * INSET, BAR - Math.min(depth, 4) * INSET, bars)));
         rows.add(new Row(y + BAR + 2, 3, onPath));
     }
 
@@ -101,22 +108,28 @@ final class TimelineSvg {
             RunTrace.Lane lane = lanes.get(run.lanes().get(i));
             int y = TOP + i * ROW;
             svg.append(Markup.format(
-                    "<text class=\"lane\" x=\"4\" y=\"%d\">%s<title>%s</title></text><text class=\"place\" x=\"4\" y=\"%d\">%s</text>",
+                    "<text class=\"lane\" x=\"4\" y=\"%d\">%s<title>%s</title></text><text class=\"place\" x=\"4\" "
+                            + "y=\"%d\">%s</text>",
                     y + 12, Markup.text(Markup.shortened(lane.name(), 23)), Markup.text(lane.name()), y + 25,
                     Markup.text(Markup.shortened(lane.place(), 23))));
-            svg.append(Markup.format("<rect class=\"d\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/>", TimeAxis.LEFT, y,
-                    TimeAxis.WIDTH - TimeAxis.LEFT - TimeAxis.RIGHT, BAR));
+            svg.append(
+                    Markup.format("<rect class=\"d\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/>", TimeAxis.LEFT, y,
+                            TimeAxis.WIDTH - TimeAxis.LEFT - TimeAxis.RIGHT, BAR));
         }
         axis.draw(svg, TOP - 4, bottom);
         // A drawing within the drawing: what is outside of it is not seen.
         int width = TimeAxis.WIDTH - TimeAxis.LEFT - TimeAxis.RIGHT;
-        svg.append(Markup.format("<svg class=\"bars\" x=\"%d\" y=\"0\" width=\"%d\" height=\"%d\" viewBox=\"%d 0 %d %d\">", TimeAxis.LEFT,
-                width, bottom, TimeAxis.LEFT, width, bottom));
+        svg.append(
+                Markup.format("<svg class=\"bars\" x=\"%d\" y=\"0\" width=\"%d\" height=\"%d\" viewBox=\"%d 0 %d %d\">",
+                        TimeAxis.LEFT,
+                        width, bottom, TimeAxis.LEFT, width, bottom));
         rows.forEach(row -> draw(svg, row));
         return svg.append("</svg></svg>").toString();
     }
 
-    /** Bars that are narrower than can be seen and close together become one, in the colour that has most of its time. */
+    /**
+     * Bars that are narrower than can be seen and close together become one, in the colour that has most of its time.
+     */
     private void draw(StringBuilder svg, Row row) {
         long[] byStyle = new long[CRITICAL + 1];
         long from = 0;
@@ -155,29 +168,38 @@ final class TimelineSvg {
 
     private void single(StringBuilder svg, Row row, Bar bar) {
         String label = labels.get(bar.label());
-        rect(svg, row, bar.from(), bar.to(), labelStyles.get(bar.label()), label + ", " + Markup.time(bar.to() - bar.from()));
+        rect(svg, row, bar.from(), bar.to(), labelStyles.get(bar.label()),
+                label + ", " + Markup.time(bar.to() - bar.from()));
         double width = axis.x(bar.to()) - axis.x(bar.from());
         int fits = (int) ((width - 6) / CHARACTER);
         if (width >= NARROWEST_LABEL && labelStyles.get(bar.label()) < QUEUE) {
-            svg.append(Markup.format("<text x=\"%.1f\" y=\"%d\">%s</text>", axis.x(bar.from()) + 4, row.y() + row.height() - 9,
+            svg.append(Markup.format("<text x=\"%.1f\" y=\"%d\">%s</text>", axis.x(bar.from()) + 4,
+                    row.y() + row.height() - 9,
                     Markup.text(Markup.shortened(label, fits))));
         }
     }
 
     private void rect(StringBuilder svg, Row row, long from, long to, int style, String title) {
         svg.append(
-                Markup.format("<rect class=\"%s\" x=\"%.2f\" y=\"%d\" width=\"%.2f\" height=\"%d\"><title>%s</title></rect>", style(style),
-                        axis.x(from), row.y(), Math.max(0.8, axis.x(to) - axis.x(from)), row.height(), Markup.text(title)));
+                Markup.format(
+                        "<rect class=\"%s\" x=\"%.2f\" y=\"%d\" width=\"%.2f\" height=\"%d\"><title>%s</title></rect>",
+                        style(style),
+                        axis.x(from), row.y(), Math.max(0.8, axis.x(to) - axis.x(from)), row.height(),
+                        Markup.text(title)));
     }
 
     private static String style(int style) {
         return style == QUEUE ? "q" : style == CRITICAL ? "k" : "c" + style;
     }
 
-    /** What the page's script needs to draw a part of the run: in each row for each bar its distance from the end of the one before, its length and its label. */
+    /**
+     * What the page's script needs to draw a part of the run: in each row for each bar its distance from the end of the
+     * one before, its length and its label.
+     */
     String json() {
-        StringBuilder json = new StringBuilder(Markup.format("{\"left\":%d,\"width\":%d,\"length\":%d,\"labels\":[", TimeAxis.LEFT,
-                TimeAxis.WIDTH - TimeAxis.LEFT - TimeAxis.RIGHT, run.duration()));
+        StringBuilder json = new StringBuilder(
+                Markup.format("{\"left\":%d,\"width\":%d,\"length\":%d,\"labels\":[", TimeAxis.LEFT,
+                        TimeAxis.WIDTH - TimeAxis.LEFT - TimeAxis.RIGHT, run.duration()));
         for (int i = 0; i < labels.size(); i++) {
             json.append(i == 0 ? "" : ",").append(Markup.quoted(labels.get(i)));
         }
@@ -188,11 +210,13 @@ final class TimelineSvg {
         json.append("],\"rows\":[");
         for (int i = 0; i < rows.size(); i++) {
             Row row = rows.get(i);
-            json.append(i == 0 ? "\n" : ",\n").append(Markup.format("{\"y\":%d,\"height\":%d,\"bars\":[", row.y(), row.height()));
+            json.append(i == 0 ? "\n" : ",\n")
+                    .append(Markup.format("{\"y\":%d,\"height\":%d,\"bars\":[", row.y(), row.height()));
             long reached = run.begun();
             for (int j = 0; j < row.bars().size(); j++) {
                 Bar bar = row.bars().get(j);
-                json.append(j == 0 ? "" : ",").append(bar.from() - reached).append(',').append(bar.to() - bar.from()).append(',')
+                json.append(j == 0 ? "" : ",").append(bar.from() - reached).append(',').append(bar.to() - bar.from())
+                        .append(',')
                         .append(bar.label());
                 reached = bar.to();
             }

@@ -43,10 +43,12 @@ final class TraceEvents {
     private void tracks(int number, RunTrace.Lane lane) throws IOException {
         if (!processes.containsKey(lane.place())) {
             processes.put(lane.place(), processes.size() + 1);
-            begin("process_name", "M", lane.place(), 0).append(",\"args\":{\"name\":").append(Markup.quoted(lane.place())).append('}');
+            begin("process_name", "M", lane.place(), 0).append(",\"args\":{\"name\":")
+                    .append(Markup.quoted(lane.place())).append('}');
             end();
         }
-        begin("thread_name", "M", lane.place(), number + 1).append(",\"args\":{\"name\":").append(Markup.quoted(lane.name())).append('}');
+        begin("thread_name", "M", lane.place(), number + 1).append(",\"args\":{\"name\":")
+                .append(Markup.quoted(lane.name())).append('}');
         end();
     }
 
@@ -100,7 +102,8 @@ final class TraceEvents {
     }
 
     private StringBuilder half(String phase, int lane, long time) {
-        begin("dependency", phase, trace.lanes().get(lane).place(), lane + 1).append(",\"cat\":\"dependency\",\"id\":").append(arrows);
+        begin("dependency", phase, trace.lanes().get(lane).place(), lane + 1).append(",\"cat\":\"dependency\",\"id\":")
+                .append(arrows);
         micros(",\"ts\":", time);
         return event;
     }
@@ -128,7 +131,8 @@ final class TraceEvents {
 
     private StringBuilder begin(String name, String phase, String place, int track) {
         event.setLength(0);
-        return event.append("{\"name\":").append(Markup.quoted(name)).append(",\"ph\":\"").append(phase).append("\",\"pid\":")
+        return event.append("{\"name\":").append(Markup.quoted(name)).append(",\"ph\":\"").append(phase)
+                .append("\",\"pid\":")
                 .append(processes.getOrDefault(place, 0)).append(",\"tid\":").append(track);
     }
 

@@ -3,7 +3,8 @@ package io.seriatim.executor.trace;
 import java.util.List;
 
 /**
- * What recordings need to know of a plan. Made once for each plan and the shapes it is specialised for, and given to {@link RunRecorder#begin} at every run.
+ * What recordings need to know of a plan. Made once for each plan and the shapes it is specialised for, and given to
+ * {@link RunRecorder#begin} at every run.
  *
  * @param name
  *            what people call the program
@@ -16,8 +17,12 @@ import java.util.List;
  * @param parameterBytes
  *            the memory of what outlives the run
  */
-public record TracedPlan(String name, List<Instruction> instructions, List<Value> values, long arenaBytes, long parameterBytes) {
-    /** Copies the lists. Fails if an instruction waits for itself or a later one, or if a value is of an instruction that is not there. */
+public record TracedPlan(String name, List<Instruction> instructions, List<Value> values, long arenaBytes,
+        long parameterBytes) {
+    /**
+     * Copies the lists. Fails if an instruction waits for itself or a later one, or if a value is of an instruction
+     * that is not there.
+     */
     public TracedPlan {
         instructions = List.copyOf(instructions);
         values = List.copyOf(values);
@@ -60,7 +65,8 @@ public record TracedPlan(String name, List<Instruction> instructions, List<Value
      * @param dependencies
      *            the earlier instructions that it waits for
      */
-    public record Instruction(String name, String type, String provider, String place, int stream, List<Integer> dependencies) {
+    public record Instruction(String name, String type, String provider, String place, int stream,
+            List<Integer> dependencies) {
         /** Copies the list. */
         public Instruction {
             dependencies = List.copyOf(dependencies);

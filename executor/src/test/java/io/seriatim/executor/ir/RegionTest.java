@@ -24,7 +24,8 @@ class RegionTest {
     private static final int BYTES = 4;
 
     private static Arg arg(int value, long offset, long[] dims, long... strides) {
-        return new Arg(new Arg.Value(value), offset * BYTES, new TensorSpec(DType.FLOAT32, Shape.of(dims), Layout.strided(strides)));
+        return new Arg(new Arg.Value(value), offset * BYTES,
+                new TensorSpec(DType.FLOAT32, Shape.of(dims), Layout.strided(strides)));
     }
 
     private static Arg dense(int value, long offset, long... dims) {
@@ -48,7 +49,8 @@ class RegionTest {
 
     @Test
     void aHeadOfAttentionIsAPartOfTheProjection() {
-        Region transposed = Objects.requireNonNull(Region.of(arg(1, 0, new long[]{3, 32, 4, 64, 32}, 128, 64 * 384, 32, 384, 1)));
+        Region transposed = Objects
+                .requireNonNull(Region.of(arg(1, 0, new long[]{3, 32, 4, 64, 32}, 128, 64 * 384, 32, 384, 1)));
         assertEquals(arg(1, 128, new long[]{32, 4, 64, 32}, 64 * 384, 32, 384, 1),
                 transposed.part(dense(2, 32 * 4 * 64 * 32, 32, 4, 64, 32)));
         assertNull(transposed.part(dense(2, 0, 3, 32, 4, 64 * 32)), "two dimensions that lie apart are not one");
@@ -65,10 +67,13 @@ class RegionTest {
     @Test
     void aTransposedCopyIsWrittenWhereItGoes() {
         Arg in = arg(1, 0, new long[]{8, 16, 4}, 4, 32, 1);
-        Region there = Objects.requireNonNull(Region.of(in, dense(2, 100, 8, 16, 4), TensorSpec.of(DType.FLOAT32, 16, 8, 4)));
+        Region there = Objects
+                .requireNonNull(Region.of(in, dense(2, 100, 8, 16, 4), TensorSpec.of(DType.FLOAT32, 16, 8, 4)));
         Arg whole = Objects.requireNonNull(there.part(dense(1, 0, 16, 8, 4)));
         assertEquals(arg(2, 100, new long[]{16, 8, 4}, 4, 64, 1), whole);
-        assertNull(Region.of(arg(1, 0, new long[]{8, 16, 3}, 4, 32, 1), dense(2, 0, 8, 16, 3), TensorSpec.of(DType.FLOAT32, 16, 8, 4)),
+        assertNull(
+                Region.of(arg(1, 0, new long[]{8, 16, 3}, 4, 32, 1), dense(2, 0, 8, 16, 3),
+                        TensorSpec.of(DType.FLOAT32, 16, 8, 4)),
                 "not all of it is copied");
     }
 
@@ -125,7 +130,8 @@ class RegionTest {
             if (view != null) {
                 found++;
                 List<Long> all = elements(in);
-                assertEquals(elements(part).stream().map(at -> all.get(at.intValue())).toList(), elements(view), "seed " + seed);
+                assertEquals(elements(part).stream().map(at -> all.get(at.intValue())).toList(), elements(view),
+                        "seed " + seed);
             }
         }
         assertTrue(found > 2000, () -> "too few parts have been compared");

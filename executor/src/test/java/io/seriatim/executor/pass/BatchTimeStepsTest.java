@@ -28,14 +28,20 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Products of the steps of recurrent networks that have become one give what the steps would give, but for rounding. */
+/**
+ * Products of the steps of recurrent networks that have become one give what the steps would give, but for rounding.
+ */
 class BatchTimeStepsTest {
     private static final int STEPS = 9;
     private static final int WIDTH = 8;
 
-    /** Networks that train, and how many products of matrices a step of the training has with the pass: counted by hand. */
+    /**
+     * Networks that train, and how many products of matrices a step of the training has with the pass: counted by hand.
+     */
     enum Cell {
-        /** Forwards 1 for the input and one a step for the state, backwards one a step but the first, and 2 gradients. */
+        /**
+         * Forwards 1 for the input and one a step for the state, backwards one a step but the first, and 2 gradients.
+         */
         LSTM(1 + STEPS + (STEPS - 1) + 2),
         /** As LSTM, three times; but one of the products with the state has a gradient in the first step too. */
         GRU(3 * (1 + STEPS + (STEPS - 1) + 2) + 1),
@@ -47,7 +53,10 @@ class BatchTimeStepsTest {
         ANOTHER_SHAPE(1 + STEPS + (STEPS - 1) + 2 + 2),
         /** Without a step in the middle: two that are added up, and two forwards. */
         GAP(2 + (STEPS - 1) + (STEPS - 2) + 2 + 2),
-        /** Every second step only: the inputs do not lie one after the other, so that only the gradient of the state's weights is one. */
+        /**
+         * Every second step only: the inputs do not lie one after the other, so that only the gradient of the state's
+         * weights is one.
+         */
         GAPS(4 * ((STEPS + 1) / 2));
 
         private final int products;
@@ -60,7 +69,9 @@ class BatchTimeStepsTest {
             return switch (this) {
                 case LSTM -> lstm(g, x, weights(g, 4), weights(g, 4), false).getLast();
                 case GRU -> gru(g, x);
-                case LAYERS -> simple(g, simple(g, steps(x), weights(g, 1), weights(g, 1)), weights(g, 1), weights(g, 1)).getLast();
+                case LAYERS ->
+                    simple(g, simple(g, steps(x), weights(g, 1), weights(g, 1)), weights(g, 1), weights(g, 1))
+                            .getLast();
                 case BOTH_DIRECTIONS -> bothDirections(g, x);
                 case ANOTHER_SHAPE -> anotherShape(g, x);
                 case GAP -> simple(g, without(STEPS / 2, steps(x)), weights(g, 1), weights(g, 1)).getLast();
@@ -165,9 +176,11 @@ class BatchTimeStepsTest {
     @EnumSource(Cell.class)
     void becomeOne(Cell cell) {
         Network network = cell.network();
-        try (Executor with = Executor.builder().build(); Executor without = Executor.builder().without(Pass.STACKING).build()) {
+        try (Executor with = Executor.builder().build();
+                Executor without = Executor.builder().without(Pass.STACKING).build()) {
             int found = products(with, network, 3);
-            assertTrue(products(without, network, 3) > found, "products without the pass " + products(without, network, 3));
+            assertTrue(products(without, network, 3) > found,
+                    "products without the pass " + products(without, network, 3));
             assertEquals(cell.products, found);
         }
     }
@@ -177,7 +190,8 @@ class BatchTimeStepsTest {
     @CsvSource({"LSTM,1", "GRU,3", "LAYERS,2", "BOTH_DIRECTIONS,2", "ANOTHER_SHAPE,1", "GAP,2", "GAPS,0"})
     void haveTheBiasOfAllSteps(Cell cell, int biased) {
         Network network = cell.network();
-        try (Executor with = Executor.builder().build(); Executor without = Executor.builder().without(Pass.STACKING).build()) {
+        try (Executor with = Executor.builder().build();
+                Executor without = Executor.builder().without(Pass.STACKING).build()) {
             assertEquals(biased, products(with, network, 3, product -> product.bias()));
             assertEquals(0, products(without, network, 3, product -> product.bias()));
         }
@@ -209,7 +223,8 @@ class BatchTimeStepsTest {
 
     private static int products(Executor executor, Network network, int batch, Predicate<MatMul> which) {
         executor.run(network.startup());
-        return (int) Task.stages(RecurrentPasses.plan(executor, network).specialisation(executor.scope(), x(0, batch)).tasks())
+        return (int) Task
+                .stages(RecurrentPasses.plan(executor, network).specialisation(executor.scope(), x(0, batch)).tasks())
                 .filter(stage -> stage.computation() instanceof MatMul product && which.test(product)).count();
     }
 
@@ -235,24 +250,30 @@ class BatchTimeStepsTest {
                     each.threads(2).eager();
                 }
             }
-            RecurrentPasses.train(one, other, network.main(), network, List.of(RecurrentPasses.loss(network)), 6, BatchTimeStepsTest::x,
+            RecurrentPasses.train(one, other, network.main(), network, List.of(RecurrentPasses.loss(network)), 6,
+                    BatchTimeStepsTest::x,
                     cell + ", options " + options);
         }
     }
 
-    /** What is asked for keeps its name and memory: gradients of steps, states, and one of the products that are added up. */
+    /**
+     * What is asked for keeps its name and memory: gradients of steps, states, and one of the products that are added
+     * up.
+     */
     @Test
     void leaveWhatIsWanted() {
         Network network = Cell.LSTM.network();
         List<String> all = network.main().global().ops().stream().flatMap(op -> op.outputNames().stream()).distinct()
-                .filter(name -> name.contains("@GRAD") || name.startsWith("tmp_") || name.startsWith("matmul")).toList();
+                .filter(name -> name.contains("@GRAD") || name.startsWith("tmp_") || name.startsWith("matmul"))
+                .toList();
         for (int i = 0; i < all.size(); i += 9) {
             List<String> wanted = all.subList(i, Math.min(i + 2, all.size()));
             Executor.Builder one = Executor.builder();
             if (i % 2 == 0) {
                 one.threads(2).eager();
             }
-            RecurrentPasses.train(one, Executor.builder().without(Pass.STACKING), network.main(), network, wanted, 3, BatchTimeStepsTest::x,
+            RecurrentPasses.train(one, Executor.builder().without(Pass.STACKING), network.main(), network, wanted, 3,
+                    BatchTimeStepsTest::x,
                     "fetched " + wanted);
         }
     }
@@ -273,7 +294,8 @@ class BatchTimeStepsTest {
             if (seed % 3 == 0) {
                 one.threads(2).eager();
             }
-            RecurrentPasses.train(one, Executor.builder().without(Pass.STACKING), program, network, fetched, 2, BatchTimeStepsTest::x,
+            RecurrentPasses.train(one, Executor.builder().without(Pass.STACKING), program, network, fetched, 2,
+                    BatchTimeStepsTest::x,
                     "seed " + seed);
         }
     }

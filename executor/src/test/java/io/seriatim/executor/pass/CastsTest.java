@@ -57,11 +57,13 @@ class CastsTest {
 
     @BeforeAll
     static void needsTheLibrary() {
-        assumeTrue(OneDnn.status().loaded(), () -> "oneDNN is not there: plain Java has no kernels that pay: " + OneDnn.status().problem());
+        assumeTrue(OneDnn.status().loaded(),
+                () -> "oneDNN is not there: plain Java has no kernels that pay: " + OneDnn.status().problem());
     }
 
     private static List<Supplier<Executor.Builder>> executors() {
-        return List.of(Executor::builder, () -> Executor.builder().threads(2).eager(), () -> Executor.builder().without(Pass.CHAINS),
+        return List.of(Executor::builder, () -> Executor.builder().threads(2).eager(),
+                () -> Executor.builder().without(Pass.CHAINS),
                 () -> Executor.builder().without(Pass.EPILOGUES).inPlace(false));
     }
 
@@ -85,7 +87,8 @@ class CastsTest {
         List<String> fetched = network.outputs().values().values().stream().map(Value::name).toList();
         try (Executor executor = builder.build()) {
             executor.run(network.startup());
-            Plan plan = executor.compile(main, Executor.feeds(feeds.length == 1 ? new String[]{"x"} : new String[]{"x", "target"}),
+            Plan plan = executor.compile(main,
+                    Executor.feeds(feeds.length == 1 ? new String[]{"x"} : new String[]{"x", "target"}),
                     new Fetches(fetched));
             CompiledPlan specialisation = plan.specialisation(executor.scope(), feeds);
             PlanCheck.assertRight(specialisation, executor.options().inOrder(), "");
@@ -117,7 +120,8 @@ class CastsTest {
     void whatIsElementwiseWorksOnNarrowValues() {
         Network network = Network.define(SEED, g -> {
             Value x = narrow(g.data("x", WIDE, 8, 96));
-            return Outputs.of("gelu", narrow(wide(x).gelu()).abs(), "sum", narrow(wide(x).plus(wide(narrow(wide(x).tanh())))).abs());
+            return Outputs.of("gelu", narrow(wide(x).gelu()).abs(), "sum",
+                    narrow(wide(x).plus(wide(narrow(wide(x).tanh())))).abs());
         });
         assertSame(network, Bits.normal(1, 8, 96), 1);
     }
@@ -126,7 +130,8 @@ class CastsTest {
     void normalisationsReadAndWriteNarrowValues() {
         Network network = Network.define(SEED, g -> {
             Value x = narrow(g.data("x", WIDE, 8, 96));
-            return Outputs.of("norm", narrow(g.layerNorm(wide(x))).abs(), "softmax", narrow(wide(x).softmax(-1)).abs(), "wide",
+            return Outputs.of("norm", narrow(g.layerNorm(wide(x))).abs(), "softmax", narrow(wide(x).softmax(-1)).abs(),
+                    "wide",
                     wide(x).softmax(-1));
         });
         assertSame(network, Bits.normal(2, 8, 96), 1);
@@ -138,7 +143,8 @@ class CastsTest {
             Value x = narrow(g.data("x", WIDE, 8, 96));
             Value wanted = g.layerNorm(wide(x));
             Value read = wide(x).gelu();
-            return Outputs.of("wanted", wanted, "narrow", narrow(wanted), "both", read.sum().plus(wide(narrow(read)).sum()));
+            return Outputs.of("wanted", wanted, "narrow", narrow(wanted), "both",
+                    read.sum().plus(wide(narrow(read)).sum()));
         });
         // All but the one before the normalisation.
         assertSame(network, Bits.normal(3, 8, 96), 5);
@@ -149,7 +155,8 @@ class CastsTest {
         return Network.define(SEED, g -> {
             Value x = g.data("x", WIDE, 2, 32, 64);
             Value target = g.data("target", DType.INT64, 2, 32, 1);
-            List<Value> qkv = g.linear(g.layerNorm(x), 192).reshape(2, 32, 3, 2, 32).transpose(2, 0, 3, 1, 4).unstack(0);
+            List<Value> qkv = g.linear(g.layerNorm(x), 192).reshape(2, 32, 3, 2, 32).transpose(2, 0, 3, 1, 4)
+                    .unstack(0);
             Value mask = g.constant(Bits.floats(-1e9)).expand(32, 32).triangle(false, 1);
             Value weights = qkv.get(0).times(0.25).matmul(qkv.get(1), false, true).plus(mask).softmax(-1);
             Value y = x.plus(g.linear(weights.matmul(qkv.get(2)).transpose(0, 2, 1, 3).reshape(2, 32, 64), 64));
@@ -176,14 +183,18 @@ class CastsTest {
                 Found without = run(executor.get().without(Pass.CASTS), network, network.main(), STEPS, feeds);
                 Found found = run(executor.get(), network, network.main(), STEPS, feeds);
                 for (int i = 0; i < STEPS; i++) {
-                    assertEquals(expected[i], losses(without)[i], 0.02 * expected[i], "loss " + i + " in " + precision.dtype());
-                    assertEquals(expected[i], losses(found)[i], 0.02 * expected[i], "loss " + i + " in " + precision.dtype());
+                    assertEquals(expected[i], losses(without)[i], 0.02 * expected[i],
+                            "loss " + i + " in " + precision.dtype());
+                    assertEquals(expected[i], losses(found)[i], 0.02 * expected[i],
+                            "loss " + i + " in " + precision.dtype());
                 }
                 if (precision.dtype() == DType.BFLOAT16 && HAS_NARROW_KERNELS) {
                     assertTrue(2 * found.count(CastsTest::isCast) < without.count(CastsTest::isCast),
                             found.count(CastsTest::isCast) + " casts of " + without.count(CastsTest::isCast));
-                    assertEquals(1, found.count(stage -> stage.computation() instanceof UnaryGrad && stage.specs()[0] != null
-                            && Objects.requireNonNull(stage.specs()[0]).dtype() == NARROW), "the gradient of GELU is narrow");
+                    assertEquals(1,
+                            found.count(stage -> stage.computation() instanceof UnaryGrad && stage.specs()[0] != null
+                                    && Objects.requireNonNull(stage.specs()[0]).dtype() == NARROW),
+                            "the gradient of GELU is narrow");
                 }
             }
         }
@@ -212,7 +223,8 @@ class CastsTest {
         for (int i = 0; i < count; i++) {
             int at = 1 + random.nextInt(block.ops().size());
             List<String> known = block.ops().subList(0, at).stream().flatMap(op -> op.outputNames().stream()).distinct()
-                    .filter(name -> block.get(name).type() instanceof VarType.Dense && block.get(name).tensor().shape().length == 2)
+                    .filter(name -> block.get(name).type() instanceof VarType.Dense
+                            && block.get(name).tensor().shape().length == 2)
                     .toList();
             if (!known.isEmpty()) {
                 String to = known.get(random.nextInt(known.size()));

@@ -104,7 +104,10 @@ class ChannelsLastTest {
         assertEquals(0, turned(network, network.main(), Bits.normal(1, 2, 3, 12, 12)));
     }
 
-    /** Weights of many outputs to few pixels are packed as a matrix; where they cannot be, the convolution works on them as they are. */
+    /**
+     * Weights of many outputs to few pixels are packed as a matrix; where they cannot be, the convolution works on them
+     * as they are.
+     */
     @ParameterizedTest
     @ValueSource(ints = {1, 2})
     void fewPixels(int images) {
@@ -114,23 +117,28 @@ class ChannelsLastTest {
         Tensor x = Bits.normal(images, images, 3, 8, 8);
         ImagePasses.assertAlike(network, main, 7, x, Pass.CHANNELS_LAST, images + " images");
         try (Executor with = Executor.builder().threads(1).build();
-                Executor without = Executor.builder().threads(1).without(Pass.FOLDING).without(Pass.CHANNELS_LAST).without(Pass.LAYOUTS)
+                Executor without = Executor.builder().threads(1).without(Pass.FOLDING).without(Pass.CHANNELS_LAST)
+                        .without(Pass.LAYOUTS)
                         .build()) {
             List<Executor> both = List.of(with, without);
             both.forEach(executor -> executor.run(network.startup()));
             Plan plan = with.compile(main, Executor.feeds("x"), Executor.fetches(name));
             Plan plain = without.compile(main, Executor.feeds("x"), Executor.fetches(name));
             long packed = plan.specialisation(with.scope(), x).layouts().stream()
-                    .filter(each -> each.wanted().layout() instanceof Layout.Opaque layout && layout.library().contains("matrix")).count();
+                    .filter(each -> each.wanted().layout() instanceof Layout.Opaque layout
+                            && layout.library().contains("matrix"))
+                    .count();
             assertEquals(2, packed);
             for (int change = 0; change < 3; change++) {
                 int seed = change;
                 both.forEach(executor -> RandomImages.fill(executor.scope(), main, seed));
                 ImagePasses.assertAlike(plain.run(x).get(name), plan.run(x).get(name), "change " + change);
             }
-            String weights = main.parameters().stream().filter(each -> each.tensor().shape().length == 4).toList().getLast().name();
+            String weights = main.parameters().stream().filter(each -> each.tensor().shape().length == 4).toList()
+                    .getLast().name();
             both.forEach(executor -> executor.scope().get(weights).memory().setAtIndex(ValueLayout.JAVA_FLOAT, 4, 3f));
-            ImagePasses.assertAlike(plain.run(x).get(name), plan.run(x).get(name), "with weights that anyone may write");
+            ImagePasses.assertAlike(plain.run(x).get(name), plan.run(x).get(name),
+                    "with weights that anyone may write");
         }
     }
 
@@ -141,7 +149,8 @@ class ChannelsLastTest {
         for (float odd : new float[]{Float.NaN, Float.POSITIVE_INFINITY, Float.NEGATIVE_INFINITY}) {
             float[] numbers = Bits.normal(3, 1, 3, 16, 16).toFloatArray();
             numbers[40] = odd;
-            ImagePasses.assertAlike(network, main, 7, Tensor.of(numbers, 1, 3, 16, 16), Pass.CHANNELS_LAST, "with " + odd);
+            ImagePasses.assertAlike(network, main, 7, Tensor.of(numbers, 1, 3, 16, 16), Pass.CHANNELS_LAST,
+                    "with " + odd);
         }
     }
 

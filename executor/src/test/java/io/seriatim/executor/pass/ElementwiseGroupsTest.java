@@ -91,7 +91,8 @@ class ElementwiseGroupsTest {
         return x;
     }
 
-    private static Map<String, List<Tensor>> results(Executor.Builder builder, Network network, int rows, int width, boolean special) {
+    private static Map<String, List<Tensor>> results(Executor.Builder builder, Network network, int rows, int width,
+            boolean special) {
         try (Executor executor = builder.build()) {
             executor.run(network.startup());
             List<String> names = network.outputs().values().values().stream().map(Value::name).toList();
@@ -99,7 +100,8 @@ class ElementwiseGroupsTest {
             Map<String, List<Tensor>> all = new HashMap<>();
             for (int run = 0; run < RUNS; run++) {
                 Results results = plan.run(x(run, rows, width, special));
-                names.forEach(name -> all.computeIfAbsent(name, _ -> new ArrayList<>()).add(Bits.copy(results.get(name))));
+                names.forEach(
+                        name -> all.computeIfAbsent(name, _ -> new ArrayList<>()).add(Bits.copy(results.get(name))));
             }
             for (VarDesc each : network.main().persistables()) {
                 all.put(each.name(), List.of(Bits.copy(executor.scope().get(each.name()))));
@@ -114,7 +116,8 @@ class ElementwiseGroupsTest {
 
     private static void assertEqualWithout(Network network, int rows, int width, boolean special, String where) {
         for (int threads = 1; threads <= 2; threads++) {
-            Map<String, List<Tensor>> expected = results(builder(threads).without(Pass.CHAINS), network, rows, width, special);
+            Map<String, List<Tensor>> expected = results(builder(threads).without(Pass.CHAINS), network, rows, width,
+                    special);
             Map<String, List<Tensor>> found = results(builder(threads), network, rows, width, special);
             String at = where + ", threads " + threads;
             expected.forEach((name, tensors) -> {
@@ -127,7 +130,8 @@ class ElementwiseGroupsTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"recurrent,1,1", "recurrent,3,7", "recurrent,32,128", "recurrent,5,333", "shared,1,1", "shared,3,7", "shared,32,128",
+    @CsvSource({"recurrent,1,1", "recurrent,3,7", "recurrent,32,128", "recurrent,5,333", "shared,1,1", "shared,3,7",
+            "shared,32,128",
             "shared,70,999"})
     void givesTheSameBits(String name, int rows, int width) {
         assertEqualWithout(network(name, width), rows, width, false, name + " " + rows + " x " + width);
@@ -156,7 +160,9 @@ class ElementwiseGroupsTest {
             String loss = network.outputs().values().values().iterator().next().name();
             Plan plan = executor.compile(network.main(), feeds("x"), fetches(loss));
             return plan.specialisation(executor.scope(), x(0, rows, width, false)).tasks().stream()
-                    .flatMap(task -> task instanceof Task.Compute compute ? compute.stages().stream() : java.util.stream.Stream.of())
+                    .flatMap(task -> task instanceof Task.Compute compute
+                            ? compute.stages().stream()
+                            : java.util.stream.Stream.of())
                     .map(Stage::computation).filter(Chain.class::isInstance).map(Chain.class::cast).toList();
         }
     }
@@ -164,10 +170,12 @@ class ElementwiseGroupsTest {
     @Test
     void oneKernelDoesTheGatesOfAStepBackward() {
         List<Chain> chains = chains(Executor.builder(), recurrent(64), 8, 64);
-        List<Chain> backward = chains.stream().filter(chain -> chain.steps().stream().filter(Chain.Grad.class::isInstance).count() >= 4)
+        List<Chain> backward = chains.stream()
+                .filter(chain -> chain.steps().stream().filter(Chain.Grad.class::isInstance).count() >= 4)
                 .toList();
         assertEquals(3, backward.size(), () -> "one for each step, among " + chains);
-        assertTrue(backward.stream().allMatch(chain -> chain.outputs().size() > 1), () -> "several outputs: " + backward);
+        assertTrue(backward.stream().allMatch(chain -> chain.outputs().size() > 1),
+                () -> "several outputs: " + backward);
         assertEquals(List.of(), chains(Executor.builder().without(Pass.CHAINS), recurrent(64), 8, 64).stream()
                 .filter(chain -> chain.outputs().size() > 1).toList());
     }

@@ -50,7 +50,8 @@ class FoldingTest {
         for (int images : new int[]{1, 4}) {
             Tensor x = Bits.normal(images, images, 3, 12, 12);
             assertEquals(List.of(0L, 3L), List.of(norms(network, main, x), factors(network, main, x)));
-            assertEquals(List.of(3L, 0L), List.of(norms(network, main, x, Pass.FOLDING), factors(network, main, x, Pass.FOLDING)));
+            assertEquals(List.of(3L, 0L),
+                    List.of(norms(network, main, x, Pass.FOLDING), factors(network, main, x, Pass.FOLDING)));
             ImagePasses.assertAlike(network, main, 7, x, Pass.FOLDING, images + " images");
         }
     }
@@ -62,7 +63,8 @@ class FoldingTest {
             Value fetched = g.conv2d(x, 8, 3, 1, 1);
             Value read = g.conv2d(x, 8, 3, 1, 1);
             Value pooled = g.batchNorm(g.conv2d(x, 8, 3, 1, 1).maxPool2d(2, 2, 0));
-            return Outputs.of("fetched", fetched, "first", g.batchNorm(fetched).plus(g.batchNorm(read).plus(read.tanh())), "second",
+            return Outputs.of("fetched", fetched, "first",
+                    g.batchNorm(fetched).plus(g.batchNorm(read).plus(read.tanh())), "second",
                     pooled);
         });
         Program main = network.main().copyForTest();
@@ -90,7 +92,8 @@ class FoldingTest {
         String name = ImagePasses.names(network).getFirst();
         Tensor x = Bits.normal(2, 2, 3, 12, 12);
         try (Executor with = Executor.builder().threads(1).build();
-                Executor without = Executor.builder().threads(1).without(Pass.FOLDING).without(Pass.CHANNELS_LAST).without(Pass.LAYOUTS)
+                Executor without = Executor.builder().threads(1).without(Pass.FOLDING).without(Pass.CHANNELS_LAST)
+                        .without(Pass.LAYOUTS)
                         .build()) {
             for (Executor executor : List.of(with, without)) {
                 executor.run(network.startup());
@@ -105,7 +108,8 @@ class FoldingTest {
                     }
                 }
                 for (int run = 0; run < 2; run++) {
-                    Tensor expected = without.compile(main, Executor.feeds("x"), Executor.fetches(name)).run(x).get(name);
+                    Tensor expected = without.compile(main, Executor.feeds("x"), Executor.fetches(name)).run(x)
+                            .get(name);
                     Tensor found = with.compile(main, Executor.feeds("x"), Executor.fetches(name)).run(x).get(name);
                     ImagePasses.assertAlike(expected, found, "change " + change + ", run " + run);
                 }
@@ -128,7 +132,8 @@ class FoldingTest {
     void randomNetworksGiveTheSame() {
         for (long seed = 0; seed < 12; seed++) {
             Network network = RandomImages.of(seed, 12);
-            ImagePasses.assertAlike(network, network.main().copyForTest(), seed, Bits.normal(seed, 1 + seed % 3, 3, 9, 11), Pass.FOLDING,
+            ImagePasses.assertAlike(network, network.main().copyForTest(), seed,
+                    Bits.normal(seed, 1 + seed % 3, 3, 9, 11), Pass.FOLDING,
                     "seed " + seed);
         }
     }

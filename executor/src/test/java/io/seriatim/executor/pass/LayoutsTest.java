@@ -57,7 +57,8 @@ class LayoutsTest {
     }
 
     private static List<String> matrices(Network network) {
-        return network.main().parameters().stream().filter(desc -> desc.tensor().shape().length > 1).map(VarDesc::name).toList();
+        return network.main().parameters().stream().filter(desc -> desc.tensor().shape().length > 1).map(VarDesc::name)
+                .toList();
     }
 
     private static Executor started(Network network, int threads, boolean packs) {
@@ -116,7 +117,8 @@ class LayoutsTest {
         try (Executor with = started(network, threads, true); Executor without = started(network, threads, false)) {
             for (int images : new int[]{1, 3}) {
                 Tensor x = Bits.normal(images, images, 16, 12, 12);
-                Bits.assertSame(y(plan(without, network), without.scope(), x), y(plan(with, network), with.scope(), x), images + " images");
+                Bits.assertSame(y(plan(without, network), without.scope(), x), y(plan(with, network), with.scope(), x),
+                        images + " images");
                 assertTrue(plan(with, network).specialisation(with.scope(), x).layouts().size() >= 2);
             }
             matrices(network).forEach(name -> assertTrue(isPacked(with.scope(), name), name));
@@ -250,14 +252,16 @@ class LayoutsTest {
             other.close();
             matrices(network).forEach(name -> assertFalse(isPacked(executor.scope(), name), name));
             long matrix = WIDTH * (long) WIDTH * Float.BYTES;
-            assertTrue(Devices.system().host().memory().used() <= used - matrices(network).size() * matrix, "the memory of the matrices");
+            assertTrue(Devices.system().host().memory().used() <= used - matrices(network).size() * matrix,
+                    "the memory of the matrices");
         }
     }
 
     /** A call sees the old weights or the new ones, one that begins later only the new ones. */
     @Test
     void manyThreadsCallWhileWeightsAreSetAnew() throws InterruptedException {
-        Network network = Network.define(3, g -> Outputs.of("y", g.linear(g.data("x", DType.FLOAT32, -1, WIDTH), WIDTH)));
+        Network network = Network.define(3,
+                g -> Outputs.of("y", g.linear(g.data("x", DType.FLOAT32, -1, WIDTH), WIDTH)));
         String weights = matrices(network).getFirst();
         Tensor x = Bits.normal(1, 1, WIDTH);
         try (Executor executor = builder(1, true).build()) {
@@ -276,7 +280,8 @@ class LayoutsTest {
                     try {
                         while (!end.get()) {
                             Tensor found = y(plan, executor.scope(), x);
-                            assertTrue(expected.stream().anyMatch(each -> Bits.same(each, found)), "neither old nor new");
+                            assertTrue(expected.stream().anyMatch(each -> Bits.same(each, found)),
+                                    "neither old nor new");
                             found.close();
                         }
                     } catch (RuntimeException | Error e) {

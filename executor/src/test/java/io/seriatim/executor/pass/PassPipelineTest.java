@@ -59,10 +59,13 @@ class PassPipelineTest {
     /** What the passes themselves ask for is what users can switch off. */
     @Test
     void everySwitchIsAPassOrAStepOfTheSchedule() {
-        Set<String> listed = PassPipeline.PASSES.stream().map(RewritePass::name).collect(Collectors.toCollection(TreeSet::new));
+        Set<String> listed = PassPipeline.PASSES.stream().map(RewritePass::name)
+                .collect(Collectors.toCollection(TreeSet::new));
         listed.remove("FUSION");
         listed.addAll(Set.of("FOLDING", "CHAINS", "PARTITION", "LAYOUTS"));
-        assertEquals(Arrays.stream(PassName.values()).map(PassName::name).collect(Collectors.toCollection(TreeSet::new)), listed);
+        assertEquals(
+                Arrays.stream(PassName.values()).map(PassName::name).collect(Collectors.toCollection(TreeSet::new)),
+                listed);
         assertEquals(Arrays.stream(Pass.values()).map(Pass::key).toList(), List.of(PassName.values()));
     }
 
@@ -100,8 +103,10 @@ class PassPipelineTest {
                 Stage stage = compute.stages().getFirst();
                 List<Arg> inputs = new ArrayList<>(stage.inputs());
                 inputs.set(0, new Arg(new Arg.Temporary(0), 0, stage.specs()[0]));
-                wrong.set(i, new Task.Compute(compute.operations(), List.of(stage.with(List.copyOf(inputs), stage.outputs())),
-                        List.of(stage.specs()[0]), Place.CPU, compute.reads(), compute.writes()));
+                wrong.set(i,
+                        new Task.Compute(compute.operations(),
+                                List.of(stage.with(List.copyOf(inputs), stage.outputs())),
+                                List.of(stage.specs()[0]), Place.CPU, compute.reads(), compute.writes()));
                 break;
             }
         }

@@ -79,7 +79,8 @@ class RepeatedWeightsTest {
                 }
                 assertEquals(expected.get(loss).getDouble(), found.get(loss).getDouble(), BOUND, "run " + run);
             }
-            // Two matrices forward, and one backward: the gradient of what is fed is not wanted. What a plan only reads is packed beside the scope.
+            // Two matrices forward, and one backward: the gradient of what is fed is not wanted. What a plan only reads
+            // is packed beside the scope.
             assertEquals(trains && steps >= 10 ? 3 : 0, packings(packed, with, x));
             assertEquals(trains ? 0 : 2 * steps, packed.specialisation(with.scope(), x).layouts().size());
             assertEquals(0, packings(plain, without, x));

@@ -51,7 +51,8 @@ class ReuseKernelOutputsTest {
     }
 
     private static long summed(Plan plan, Scope scope, Tensor x) {
-        return Task.stages(plan.specialisation(scope, x).tasks()).filter(stage -> stage.computation() instanceof Reduction)
+        return Task.stages(plan.specialisation(scope, x).tasks())
+                .filter(stage -> stage.computation() instanceof Reduction)
                 .mapToLong(stage -> Objects.requireNonNull(stage.inputs().getFirst()).spec().shape().size()).sum();
     }
 
@@ -108,12 +109,15 @@ class ReuseKernelOutputsTest {
     @ValueSource(ints = {1, 2})
     void overwrittenGradientsAreNotSummed(int threads) {
         Network network = training(images -> images.maxPool2d(2, 2, 0));
-        Program other = writing(network, gradient -> OpDesc.of("scale").in("X", gradient).out("Out", gradient).attr("scale", 0.5f)
-                .attr("bias", 0f).attr("bias_after_scale", true).build());
+        Program other = writing(network,
+                gradient -> OpDesc.of("scale").in("X", gradient).out("Out", gradient).attr("scale", 0.5f)
+                        .attr("bias", 0f).attr("bias_after_scale", true).build());
         assertTrue(saved(network, other, threads, BOUND) > 0);
         Program same = writing(network, gradient -> OpDesc.of("set_value").in("Input", gradient).out("Out", gradient)
-                .attr("axes", new long[]{0}).attr("starts", new long[]{0}).attr("ends", new long[]{1}).attr("steps", new long[]{1})
-                .attr("decrease_axes", new long[0]).attr("none_axes", new long[0]).attr("shape", new long[]{1}).attr("dtype", 5)
+                .attr("axes", new long[]{0}).attr("starts", new long[]{0}).attr("ends", new long[]{1})
+                .attr("steps", new long[]{1})
+                .attr("decrease_axes", new long[0]).attr("none_axes", new long[0]).attr("shape", new long[]{1})
+                .attr("dtype", 5)
                 .attr("fp32_values", new float[]{3}).build());
         assertEquals(0, saved(network, same, threads, 0));
     }

@@ -32,14 +32,19 @@ class ScaledProductsTest {
     private static final double BOUND = 1e-5;
 
     private static List<Supplier<Executor.Builder>> executors() {
-        return List.of(Executor::builder, () -> Executor.builder().threads(2).eager(), () -> Executor.builder().without(Pass.VIEWS),
+        return List.of(Executor::builder, () -> Executor.builder().threads(2).eager(),
+                () -> Executor.builder().without(Pass.VIEWS),
                 () -> Executor.builder().without(Pass.CHAINS).inPlace(false));
     }
 
     private static long factors(CompiledPlan plan) {
         return plan.tasks().stream()
-                .flatMap(task -> task instanceof Task.Compute compute ? compute.stages().stream() : List.<Stage>of().stream())
-                .filter(stage -> stage.computation() instanceof Unary unary && unary.function() == Unary.Function.LINEAR).count();
+                .flatMap(task -> task instanceof Task.Compute compute
+                        ? compute.stages().stream()
+                        : List.<Stage>of().stream())
+                .filter(stage -> stage.computation() instanceof Unary unary
+                        && unary.function() == Unary.Function.LINEAR)
+                .count();
     }
 
     private static List<Tensor> run(Executor.Builder builder, Network network, Tensor x, long factors) {
@@ -112,8 +117,10 @@ class ScaledProductsTest {
             Value wanted = x.tanh().times(5);
             Value shifted = x.times(0.5).plus(1);
             Value both = x.times(7);
-            return Outputs.of("a", scaled.matmul(x, false, true).plus(scaled.softmax(-1).matmul(x, false, true)), "wanted", wanted,
-                    "b", wanted.matmul(x, false, true).plus(shifted.matmul(x, false, true)).plus(both.matmul(both, false, true)));
+            return Outputs.of("a", scaled.matmul(x, false, true).plus(scaled.softmax(-1).matmul(x, false, true)),
+                    "wanted", wanted,
+                    "b", wanted.matmul(x, false, true).plus(shifted.matmul(x, false, true))
+                            .plus(both.matmul(both, false, true)));
         });
         Tensor x = Bits.normal(3, 8, 16);
         List<Tensor> expected = run(Executor.builder().without(Pass.EPILOGUES, Pass.CHAINS), network, x, -1);

@@ -115,11 +115,13 @@ class SplitGateMatMulTest {
         executor.run(network.startup());
         Plan plan = RecurrentPasses.plan(executor, network);
         return (int) Task.stages(plan.specialisation(executor.scope(), x(0, batch)).tasks())
-                .filter(stage -> stage.computation() != null && which.test(Objects.requireNonNull(stage.computation()))).count();
+                .filter(stage -> stage.computation() != null && which.test(Objects.requireNonNull(stage.computation())))
+                .count();
     }
 
     private static boolean isGate(Computation computation) {
-        return computation instanceof MatMul product && !product.postOps().isEmpty() && product.postOps().getLast() instanceof PostOp.Apply;
+        return computation instanceof MatMul product && !product.postOps().isEmpty()
+                && product.postOps().getLast() instanceof PostOp.Apply;
     }
 
     private static boolean isCopyOrFunction(Computation computation) {
@@ -129,12 +131,14 @@ class SplitGateMatMulTest {
     @ParameterizedTest
     @EnumSource(Cell.class)
     void areProductsWithFunctions(Cell cell) {
-        try (Executor with = Executor.builder().build(); Executor without = Executor.builder().without(Pass.GATES).build()) {
+        try (Executor with = Executor.builder().build();
+                Executor without = Executor.builder().without(Pass.GATES).build()) {
             int copies = count(without, cell.network(), 3, SplitGateMatMulTest::isCopyOrFunction);
             assertEquals(0, count(without, cell.network(), 3, SplitGateMatMulTest::isGate));
             assertEquals(cell.isDivided ? 4 * STEPS : 0, count(with, cell.network(), 3, SplitGateMatMulTest::isGate));
             // Gone are a copy and a function of each gate.
-            assertEquals(cell.isDivided ? copies - 8 * STEPS : copies, count(with, cell.network(), 3, SplitGateMatMulTest::isCopyOrFunction));
+            assertEquals(cell.isDivided ? copies - 8 * STEPS : copies,
+                    count(with, cell.network(), 3, SplitGateMatMulTest::isCopyOrFunction));
         }
     }
 
@@ -163,7 +167,8 @@ class SplitGateMatMulTest {
                     each.without(Pass.STACKING);
                 }
             }
-            RecurrentPasses.train(one, other, network.main(), network, List.of(RecurrentPasses.loss(network)), 4, SplitGateMatMulTest::x,
+            RecurrentPasses.train(one, other, network.main(), network, List.of(RecurrentPasses.loss(network)), 4,
+                    SplitGateMatMulTest::x,
                     cell + ", options " + options);
         }
     }
@@ -186,7 +191,8 @@ class SplitGateMatMulTest {
                 .filter(op -> op.type().startsWith("elementwise_add") || op.type().equals("split"))
                 .flatMap(op -> op.outputNames().stream()).toList();
         for (String sum : sums.subList(0, 12)) {
-            RecurrentPasses.train(Executor.builder(), Executor.builder().without(Pass.GATES), network.main(), network, List.of(sum), 1,
+            RecurrentPasses.train(Executor.builder(), Executor.builder().without(Pass.GATES), network.main(), network,
+                    List.of(sum), 1,
                     SplitGateMatMulTest::x, sum);
         }
     }

@@ -83,7 +83,8 @@ class UpdatesTest {
                 Bits.assertSame(late.run(x).get(loss), early.run(x).get(loss), optimizer + ", run " + run);
             }
             for (VarDesc each : network.main().persistables()) {
-                Bits.assertSame(without.scope().get(each.name()), with.scope().get(each.name()), optimizer + ", " + each.name());
+                Bits.assertSame(without.scope().get(each.name()), with.scope().get(each.name()),
+                        optimizer + ", " + each.name());
             }
             List<Task> tasks = early.specialisation(with.scope(), x).tasks();
             List<Task> all = late.specialisation(without.scope(), x).tasks();
@@ -93,7 +94,8 @@ class UpdatesTest {
             assertEquals(all.size() - 3, tasks.size());
             int first = first(tasks);
             assertTrue(tasks.subList(first, tasks.size()).stream().anyMatch(task -> !updates(task)),
-                    () -> "an update must come before the last gradient, but the first is task " + first + " of " + tasks.size());
+                    () -> "an update must come before the last gradient, but the first is task " + first + " of "
+                            + tasks.size());
             assertTrue(all.subList(first(all), all.size()).stream().allMatch(UpdatesTest::updates));
         }
     }
@@ -140,10 +142,12 @@ class UpdatesTest {
     }
 
     private static Map<String, byte[]> parameters(Network network, Executor executor) {
-        return network.main().persistables().stream().map(VarDesc::name).filter(name -> name.matches("linear_\\d+\\.[wb]_0"))
+        return network.main().persistables().stream().map(VarDesc::name)
+                .filter(name -> name.matches("linear_\\d+\\.[wb]_0"))
                 .collect(Collectors.toMap(Function.identity(), name -> {
                     Tensor tensor = executor.scope().get(name);
-                    return tensor.memory().asSlice(tensor.offset(), tensor.spec().bytes()).toArray(ValueLayout.JAVA_BYTE);
+                    return tensor.memory().asSlice(tensor.offset(), tensor.spec().bytes())
+                            .toArray(ValueLayout.JAVA_BYTE);
                 }));
     }
 
@@ -163,20 +167,24 @@ class UpdatesTest {
         Network network = RandomNetworks.of(2 * seed, 12);
         var program = RandomNetworks.overwritten(network.main(), seed, 4);
         Tensor x = Bits.normal(seed, 4, 6);
-        try (Executor with = Executor.builder().build(); Executor without = Executor.builder().without(Pass.UPDATES).build()) {
+        try (Executor with = Executor.builder().build();
+                Executor without = Executor.builder().without(Pass.UPDATES).build()) {
             with.run(network.startup());
             without.run(network.startup());
-            String[] names = network.outputs().values().values().stream().map(Value::name).distinct().toArray(String[]::new);
+            String[] names = network.outputs().values().values().stream().map(Value::name).distinct()
+                    .toArray(String[]::new);
             Plan early = with.compile(program, feeds("x"), fetches(names));
             Plan late = without.compile(program, feeds("x"), fetches(names));
             List<String> differing = new ArrayList<>();
             for (int run = 0; run < 3; run++) {
                 Results expected = late.run(x);
                 Results found = early.run(x);
-                Arrays.stream(names).filter(name -> !Bits.same(expected.get(name), found.get(name))).forEach(differing::add);
+                Arrays.stream(names).filter(name -> !Bits.same(expected.get(name), found.get(name)))
+                        .forEach(differing::add);
             }
             program.persistables().stream().map(VarDesc::name)
-                    .filter(name -> !Bits.same(without.scope().get(name), with.scope().get(name))).forEach(differing::add);
+                    .filter(name -> !Bits.same(without.scope().get(name), with.scope().get(name)))
+                    .forEach(differing::add);
             assertEquals(List.of(), differing, "seed " + seed);
         }
     }

@@ -64,8 +64,11 @@ class ViewsTest {
     /** What is copied by the plan: the types of the operations. What only repeats elements is no view. */
     private static List<String> copies(CompiledPlan plan) {
         return plan.tasks().stream()
-                .flatMap(task -> task instanceof Task.Compute compute ? compute.stages().stream() : List.<Stage>of().stream())
-                .filter(stage -> stage.computation() instanceof Copy && isMove(stage.inputs().getFirst(), stage.outputs().getFirst()))
+                .flatMap(task -> task instanceof Task.Compute compute
+                        ? compute.stages().stream()
+                        : List.<Stage>of().stream())
+                .filter(stage -> stage.computation() instanceof Copy
+                        && isMove(stage.inputs().getFirst(), stage.outputs().getFirst()))
                 .map(stage -> stage.access().op().type()).toList();
     }
 
@@ -74,7 +77,8 @@ class ViewsTest {
                 && Arrays.stream(in.spec().strides()).noneMatch(stride -> stride == 0);
     }
 
-    private static List<Tensor> run(Executor.Builder builder, Program startup, Program main, Map<String, Tensor> fed, List<String> fetched,
+    private static List<Tensor> run(Executor.Builder builder, Program startup, Program main, Map<String, Tensor> fed,
+            List<String> fetched,
             List<String> copies, String where) {
         List<Tensor> found = new ArrayList<>();
         try (Executor executor = builder.build()) {
@@ -82,20 +86,23 @@ class ViewsTest {
             Plan plan = executor.compile(main, new Feeds(List.copyOf(fed.keySet())), new Fetches(fetched));
             Tensor[] values = fed.values().toArray(Tensor[]::new);
             CompiledPlan specialisation = plan.specialisation(executor.scope(), values);
-            PlanCheck.assertRight(specialisation, specialisation.streams().isHostOnly() && executor.options().inOrder(), where);
+            PlanCheck.assertRight(specialisation, specialisation.streams().isHostOnly() && executor.options().inOrder(),
+                    where);
             copies.addAll(copies(specialisation));
             for (int i = 0; i < STEPS; i++) {
                 Results results = plan.run(values);
                 fetched.forEach(name -> found.add(Bits.copy(Bits.onHost(results.get(name)))));
             }
             main.persistables()
-                    .forEach(each -> found.add(Bits.copy(Bits.onHost(Objects.requireNonNull(executor.scope().get(each.name()))))));
+                    .forEach(each -> found
+                            .add(Bits.copy(Bits.onHost(Objects.requireNonNull(executor.scope().get(each.name()))))));
         }
         return found;
     }
 
     /** Runs with and without views, compares, and returns what one thread still copies. */
-    private static List<String> copiesLeft(Program startup, Program main, Map<String, Tensor> fed, List<String> fetched, String where) {
+    private static List<String> copiesLeft(Program startup, Program main, Map<String, Tensor> fed, List<String> fetched,
+            String where) {
         List<String> left = new ArrayList<>();
         for (int i = 0; i < executors().size(); i++) {
             Supplier<Executor.Builder> executor = executors().get(i);
@@ -113,7 +120,8 @@ class ViewsTest {
     }
 
     private static List<String> copiesLeft(Network network, Map<String, Tensor> fed) {
-        return copiesLeft(network.startup(), network.main(), fed, network.outputs().values().values().stream().map(Value::name).toList(),
+        return copiesLeft(network.startup(), network.main(), fed,
+                network.outputs().values().values().stream().map(Value::name).toList(),
                 "");
     }
 
@@ -173,14 +181,17 @@ class ViewsTest {
         without.forEach(builder::without);
         try (Executor executor = builder.build()) {
             return PlanView.of(executor, program, 1, fetched).plan().tasks().stream()
-                    .filter(task -> task.operations().stream().allMatch(access -> access.op().type().equals("sum"))).count();
+                    .filter(task -> task.operations().stream().allMatch(access -> access.op().type().equals("sum")))
+                    .count();
         }
     }
 
     @Test
     void gradientsOfSlicesAreWrittenIntoTheirSum() {
-        Map<String, Function<Value, Value>> cuts = Map.of("all of it", x -> mixed(x.get(1, 0), x.get(1, 1), x.get(1, 2)), "a part",
-                x -> mixed(x.get(1, 2), x.get(1, 0)), "twice the same", x -> mixed(x.get(1, 1), x.get(1, 2), x.get(1, 1)), "overlapping",
+        Map<String, Function<Value, Value>> cuts = Map.of("all of it",
+                x -> mixed(x.get(1, 0), x.get(1, 1), x.get(1, 2)), "a part",
+                x -> mixed(x.get(1, 2), x.get(1, 0)), "twice the same",
+                x -> mixed(x.get(1, 1), x.get(1, 2), x.get(1, 1)), "overlapping",
                 x -> mixed(x.slice(1, 0, 2), x.slice(1, 1, 3)));
         cuts.forEach((name, cut) -> {
             Network network = of(g -> {
@@ -229,7 +240,8 @@ class ViewsTest {
             Value y = g.data("y", DType.FLOAT64, 4, 3, 80);
             Value last = x.slice(1, 3, 6);
             List<Value> halves = x.transpose(1, 0, 2).split(2, 0);
-            Value both = x.get(1, 2).tanh().sum().plus(x.transpose(1, 0, 2).slice(0, 1, 3).transpose(1, 0, 2).slice(1, 1, 2).tanh().sum());
+            Value both = x.get(1, 2).tanh().sum()
+                    .plus(x.transpose(1, 0, 2).slice(0, 1, 3).transpose(1, 0, 2).slice(1, 1, 2).tanh().sum());
             return Outputs.of("a", last.times(y), "b", halves.get(0).plus(halves.get(1)), "both", both);
         });
         assertEquals(List.of(), copiesLeft(network, Map.of("x", doubles(1, 4, 6, 80), "y", doubles(2, 4, 3, 80))));
@@ -243,7 +255,8 @@ class ViewsTest {
             Value joined = g.concat(1, a, g.linear(x.tanh(), 40), x.matmul(g.linear(x, 16), false, true));
             Value stacked = g.stack(0, g.linear(x, 16), g.linear(x, 16), g.linear(x, 16));
             Value turned = x.reshape(8, 4, 4).matmul(g.linear(x, 32).reshape(8, 4, 8)).transpose(1, 0, 2);
-            return Outputs.of("a", joined.matmul(joined, false, true), "b", stacked.softmax(0), "c", turned.softmax(-1));
+            return Outputs.of("a", joined.matmul(joined, false, true), "b", stacked.softmax(0), "c",
+                    turned.softmax(-1));
         });
         assertEquals(List.of(), copiesLeft(network, Map.of("x", Bits.normal(1, 8, 16))));
     }
@@ -255,7 +268,8 @@ class ViewsTest {
             List<Value> halves = x.tanh().split(2, 1);
             Value sums = linear(g, halves.get(0), 64);
             Value joined = g.concat(1, sums, linear(g, halves.get(1), 64));
-            return Outputs.of("half", halves.get(0), "sums", sums, "y", joined.tanh().sum().plus(halves.get(1).exp().sum()));
+            return Outputs.of("half", halves.get(0), "sums", sums, "y",
+                    joined.tanh().sum().plus(halves.get(1).exp().sum()));
         });
         List<String> left = copiesLeft(network, Map.of("x", doubles(1, 4, 160)));
         assertTrue(left.contains("split") && left.contains("concat"), left::toString);
@@ -275,7 +289,8 @@ class ViewsTest {
         Block block = main.global();
         int split = types(block).indexOf("split");
         block.add(split + 1, changing(block.ops().get(split - 1).outputNames().getFirst()));
-        assertEquals(List.of("split", "split"), copiesLeft(network.startup(), main, fed, fetched, "changed before it is read"));
+        assertEquals(List.of("split", "split"),
+                copiesLeft(network.startup(), main, fed, fetched, "changed before it is read"));
     }
 
     /** An operation that is not in place copies its input, and then writes a part of the copy. */
@@ -285,10 +300,14 @@ class ViewsTest {
         Network network = of(g -> {
             Value x = g.data("x", DType.FLOAT32, 3, 160);
             Value turned = x.reshape(160, 3).transpose(1, 0);
-            List<Value> changed = Stream.of(x, x.tanh(), turned).map(each -> g.op("set_value").in("Input", each).attr("axes", new long[]{0})
-                    .attr("starts", new long[]{0}).attr("ends", new long[]{1}).attr("steps", new long[]{1}).attr("shape", new long[]{1})
-                    .attr("dtype", 5)
-                    .attr("values", new Attribute.Scalars(List.of(new Attribute.ScalarNumber.OfDouble(0.25)))).one("Out")).toList();
+            List<Value> changed = Stream.of(x, x.tanh(), turned)
+                    .map(each -> g.op("set_value").in("Input", each).attr("axes", new long[]{0})
+                            .attr("starts", new long[]{0}).attr("ends", new long[]{1}).attr("steps", new long[]{1})
+                            .attr("shape", new long[]{1})
+                            .attr("dtype", 5)
+                            .attr("values", new Attribute.Scalars(List.of(new Attribute.ScalarNumber.OfDouble(0.25))))
+                            .one("Out"))
+                    .toList();
             return Outputs.of("product", changed.get(1).matmul(changed.get(0), false, true), "turned",
                     changed.get(2).reshape(6, 80).transpose(1, 0), "tanh", changed.get(2).tanh());
         });
@@ -296,7 +315,8 @@ class ViewsTest {
         Map<String, Tensor> fed = Map.of("x", Bits.normal(1, 3, 160));
         Map<String, Tensor> expected = Interpreter.of(Kernels.system()).run(network.main(), fed, fetched);
         for (Supplier<Executor.Builder> executor : executors()) {
-            List<Tensor> found = run(executor.get().without(without), network.startup(), network.main(), fed, fetched, new ArrayList<>(),
+            List<Tensor> found = run(executor.get().without(without), network.startup(), network.main(), fed, fetched,
+                    new ArrayList<>(),
                     "");
             for (int i = 0; i < found.size(); i++) {
                 String name = fetched.get(i % fetched.size());
@@ -307,8 +327,10 @@ class ViewsTest {
 
     /** Its first row becomes something else. */
     private static OpDesc changing(String name) {
-        return OpDesc.of("set_value").in("Input", name).out("Out", name).attr("axes", new long[]{0}).attr("starts", new long[]{0})
-                .attr("ends", new long[]{1}).attr("steps", new long[]{1}).attr("decrease_axes", new long[0]).attr("none_axes", new long[0])
+        return OpDesc.of("set_value").in("Input", name).out("Out", name).attr("axes", new long[]{0})
+                .attr("starts", new long[]{0})
+                .attr("ends", new long[]{1}).attr("steps", new long[]{1}).attr("decrease_axes", new long[0])
+                .attr("none_axes", new long[0])
                 .attr("shape", new long[]{1}).attr("dtype", 5).attr("fp32_values", new float[]{0.25f}).build();
     }
 
@@ -343,9 +365,11 @@ class ViewsTest {
         for (Program main : List.of(network.main(), RandomNetworks.placed(network.main(), 5, "cpu", "sim:0"))) {
             for (Place place : List.of(Place.CPU, Place.sim(0))) {
                 String where = place.toString();
-                List<Tensor> expected = run(Executor.builder().place(place).without(Pass.VIEWS), network.startup(), main, fed, fetched,
+                List<Tensor> expected = run(Executor.builder().place(place).without(Pass.VIEWS), network.startup(),
+                        main, fed, fetched,
                         new ArrayList<>(), where);
-                List<Tensor> found = run(Executor.builder().place(place), network.startup(), main, fed, fetched, new ArrayList<>(), where);
+                List<Tensor> found = run(Executor.builder().place(place), network.startup(), main, fed, fetched,
+                        new ArrayList<>(), where);
                 for (int i = 0; i < expected.size(); i++) {
                     Bits.assertSame(expected.get(i), found.get(i), where);
                 }
@@ -365,12 +389,17 @@ class ViewsTest {
             case 4 -> g.concat(0, a.slice(0, 3, 4), b.slice(0, 0, 3)).sigmoid();
             case 5 -> g.concat(2, a.split(2, 2).get(random.nextInt(2)), b.split(2, 2).get(random.nextInt(2)));
             case 6 -> g.stack(random.nextInt(2), a.unstack(0).toArray(Value[]::new)).reshape(4, 6, 64);
-            case 7 -> linear(g, a, 128).reshape(4, 6, 2, 64).transpose(2, 0, 1, 3).unstack(0).get(random.nextInt(2)).tanh();
+            case 7 ->
+                linear(g, a, 128).reshape(4, 6, 2, 64).transpose(2, 0, 1, 3).unstack(0).get(random.nextInt(2)).tanh();
             case 8 -> a.matmul(b, false, true).softmax(-1).matmul(b);
-            case 9 -> a.reshape(4, 6, 4, 16).transpose(0, 2, 1, 3).matmul(b.reshape(4, 6, 4, 16).transpose(0, 2, 3, 1)).softmax(-1)
+            case 9 -> a.reshape(4, 6, 4, 16).transpose(0, 2, 1, 3).matmul(b.reshape(4, 6, 4, 16).transpose(0, 2, 3, 1))
+                    .softmax(-1)
                     .matmul(b.reshape(4, 6, 4, 16).transpose(0, 2, 1, 3)).transpose(0, 2, 1, 3).reshape(4, 6, 64);
-            case 10 -> g.stack(1, a.get(1, 0), b.get(1, 1), a.get(1, 2).exp().sigmoid(), b.get(1, 3), a.get(1, 4), b.get(1, 5));
-            case 11 -> g.concat(0, a.transpose(1, 0, 2).split(3, 0).get(1).transpose(1, 0, 2), b.slice(1, 4, 6), a.slice(1, 0, 2))
+            case 10 -> g.stack(1, a.get(1, 0), b.get(1, 1), a.get(1, 2).exp().sigmoid(), b.get(1, 3), a.get(1, 4),
+                    b.get(1, 5));
+            case 11 -> g
+                    .concat(0, a.transpose(1, 0, 2).split(3, 0).get(1).transpose(1, 0, 2), b.slice(1, 4, 6),
+                            a.slice(1, 0, 2))
                     .reshape(3, 4, 2, 64)
                     .transpose(1, 0, 2, 3).reshape(4, 6, 64);
             case 12 -> linear(g, a.tanh(), 64);
@@ -400,7 +429,8 @@ class ViewsTest {
         Block block = copy.global();
         for (int i = 0; i < 3; i++) {
             int at = 1 + random.nextInt(block.ops().size());
-            Set<String> known = new TreeSet<>(block.ops().subList(0, at).stream().flatMap(op -> op.outputNames().stream()).toList());
+            Set<String> known = new TreeSet<>(
+                    block.ops().subList(0, at).stream().flatMap(op -> op.outputNames().stream()).toList());
             known.removeIf(name -> block.var(name) == null || !Arrays.equals(new long[]{4, 6, 64}, dims(block, name)));
             if (!known.isEmpty()) {
                 String name = List.copyOf(known).get(random.nextInt(known.size()));
@@ -431,10 +461,12 @@ class ViewsTest {
                 fetched.forEach(name -> expected.add(Bits.copy(Objects.requireNonNull(results.get(name)))));
             }
             List<String> all = new ArrayList<>();
-            run(Executor.builder().without(Pass.VIEWS), network.startup(), main, Map.of("x", x), fetched, all, "seed " + seed);
+            run(Executor.builder().without(Pass.VIEWS), network.startup(), main, Map.of("x", x), fetched, all,
+                    "seed " + seed);
             for (Supplier<Executor.Builder> executor : executors()) {
                 List<String> left = new ArrayList<>();
-                List<Tensor> found = run(executor.get(), network.startup(), main, Map.of("x", x), fetched, left, "seed " + seed);
+                List<Tensor> found = run(executor.get(), network.startup(), main, Map.of("x", x), fetched, left,
+                        "seed " + seed);
                 for (int i = 0; i < expected.size(); i++) {
                     Bits.assertSame(expected.get(i), found.get(i), "seed " + seed + ", result " + i);
                 }

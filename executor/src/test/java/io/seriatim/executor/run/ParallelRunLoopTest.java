@@ -33,8 +33,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * What is thrown beside the tasks of a run, such as a lack of memory when a task is made ready, ends the run: the others leave, and only then is the frame free. Here a table that is too short throws, where
- * the last successor of a task is put in.
+ * What is thrown beside the tasks of a run, such as a lack of memory when a task is made ready, ends the run: the
+ * others leave, and only then is the frame free. Here a table that is too short throws, where the last successor of a
+ * task is put in.
  */
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class ParallelRunLoopTest {
@@ -64,7 +65,8 @@ class ParallelRunLoopTest {
     /** Task 0 is by itself; four wait for task 1. */
     private CompiledPlan specialisation() {
         Program program = new Program();
-        program.global().put(VarDesc.of("x", VarType.dense(FLOAT32, -1))).put(VarDesc.of("z", VarType.dense(FLOAT32, -1)))
+        program.global().put(VarDesc.of("x", VarType.dense(FLOAT32, -1)))
+                .put(VarDesc.of("z", VarType.dense(FLOAT32, -1)))
                 .put(VarDesc.of("b", VarType.dense(FLOAT32, -1))).add(Probes.of(Probes.CALL, "x", "first"))
                 .add(OpDesc.of("tanh").in("X", "z").out("Out", "b").build());
         String[] results = {"x", "b", "c0", "c1", "c2", "c3"};

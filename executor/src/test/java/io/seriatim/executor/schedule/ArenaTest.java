@@ -12,7 +12,8 @@ import org.junit.jupiter.api.Test;
 class ArenaTest {
     private record Place(long offset, long bytes, int from, int until) {
         boolean clashes(Place other) {
-            return from <= other.until && other.from <= until && offset < other.offset + other.bytes && other.offset < offset + bytes;
+            return from <= other.until && other.from <= until && offset < other.offset + other.bytes
+                    && other.offset < offset + bytes;
         }
     }
 
@@ -31,7 +32,8 @@ class ArenaTest {
                 }), bytes, i, i + random.nextInt(20)));
             }
             for (Place a : places) {
-                assertTrue(a.offset() % Arena.ALIGNMENT == 0 && a.offset() + a.bytes() <= arena.bytes(), "seed " + seed);
+                assertTrue(a.offset() % Arena.ALIGNMENT == 0 && a.offset() + a.bytes() <= arena.bytes(),
+                        "seed " + seed);
                 for (Place b : places) {
                     assertTrue(a.equals(b) || !a.clashes(b), () -> a + " and " + b);
                 }

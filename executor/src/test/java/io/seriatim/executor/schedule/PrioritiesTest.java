@@ -57,7 +57,8 @@ class PrioritiesTest {
     }
 
     private static void run(Executor executor, Program program) {
-        Plan plan = executor.compile(program, Executor.feeds("x"), Executor.fetches(results(program).toArray(String[]::new)));
+        Plan plan = executor.compile(program, Executor.feeds("x"),
+                Executor.fetches(results(program).toArray(String[]::new)));
         plan.run(Tensor.of(DType.FLOAT32, new double[]{1}, 1));
     }
 

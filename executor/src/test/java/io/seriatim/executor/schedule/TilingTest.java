@@ -35,7 +35,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Plans of split tasks give to the bit what plans of whole ones give, and leave nothing half done. Which weights are packed depends on what is split, and packed ones are added up in another order. */
+/**
+ * Plans of split tasks give to the bit what plans of whole ones give, and leave nothing half done. Which weights are
+ * packed depends on what is split, and packed ones are added up in another order.
+ */
 class TilingTest {
     private static final int BATCH = 12;
 
@@ -94,7 +97,8 @@ class TilingTest {
         Network network = subject.network();
         String[] names = names(network);
         for (int threads : new int[]{2, 3, 4}) {
-            try (Executor executor = Executor.builder().threads(threads).eager().without(Pass.LAYOUTS, Pass.BY_PRODUCTS, Pass.STACKING)
+            try (Executor executor = Executor.builder().threads(threads).eager()
+                    .without(Pass.LAYOUTS, Pass.BY_PRODUCTS, Pass.STACKING)
                     .build();
                     Executor without = Executor.builder().threads(threads).eager()
                             .without(Pass.PARTITION, Pass.LAYOUTS, Pass.BY_PRODUCTS, Pass.STACKING).build();
@@ -107,7 +111,8 @@ class TilingTest {
                 Plan expected = same.compile(network.main(), feeds("x", "y"), fetches(names));
                 CompiledPlan made = parts.specialisation(executor.scope(), x(0), y(0));
                 int tasks = plain.specialisation(without.scope(), x(0), y(0)).tasks().size();
-                assertTrue(made.tasks().size() >= tasks + 10, made.tasks().size() + " tasks, " + tasks + " without parts");
+                assertTrue(made.tasks().size() >= tasks + 10,
+                        made.tasks().size() + " tasks, " + tasks + " without parts");
                 PlanCheck.assertRight(made, false, subject + ", " + threads + " threads");
                 for (int step = 0; step < 20; step++) {
                     Results wanted = expected.run(x(step), y(step));
@@ -131,7 +136,8 @@ class TilingTest {
     @EnumSource(Subject.class)
     void rowsGoOnAlone(Subject subject) {
         Network network = subject.network();
-        try (Executor executor = Executor.builder().threads(2).eager().without(Pass.LAYOUTS, Pass.BY_PRODUCTS, Pass.STACKING).build()) {
+        try (Executor executor = Executor.builder().threads(2).eager()
+                .without(Pass.LAYOUTS, Pass.BY_PRODUCTS, Pass.STACKING).build()) {
             executor.run(network.startup());
             CompiledPlan plan = executor.compile(network.main(), feeds("x", "y"), fetches(names(network)))
                     .specialisation(executor.scope(), x(0), y(0));
@@ -140,13 +146,18 @@ class TilingTest {
             for (int i = 3; i < plan.tasks().size(); i++) {
                 int[] waits = plan.dependencies().before()[i];
                 boolean sibling = isSibling(plan, i);
-                alone += sibling && waits.length == 1 && isSibling(plan, waits[0]) && !order.precedes(waits[0] - 1, i) ? 1 : 0;
+                alone += sibling && waits.length == 1 && isSibling(plan, waits[0]) && !order.precedes(waits[0] - 1, i)
+                        ? 1
+                        : 0;
             }
             assertTrue(alone >= 2, alone + " parts wait for one part only");
         }
     }
 
-    /** What is too small to be split for its own sake goes on where the parts of a product have ended; the same without a product before it stays whole. */
+    /**
+     * What is too small to be split for its own sake goes on where the parts of a product have ended; the same without
+     * a product before it stays whole.
+     */
     @Test
     void whatIsSmallFollowsParts() {
         Network network = Network.define(5, g -> {
@@ -184,8 +195,11 @@ class TilingTest {
         String loss = network.outputs().get("loss").name();
         for (int position = 0; position < network.main().global().ops().size(); position++) {
             Program program = Probes.before(network.main(), position, "test_kernel", "fault");
-            try (Executor failing = Executor.builder().threads(threads).eager().without(Pass.LAYOUTS, Pass.BY_PRODUCTS, Pass.STACKING)
-                    .build(); Executor right = Executor.builder().without(Pass.LAYOUTS, Pass.BY_PRODUCTS, Pass.STACKING).build()) {
+            try (Executor failing = Executor.builder().threads(threads).eager()
+                    .without(Pass.LAYOUTS, Pass.BY_PRODUCTS, Pass.STACKING)
+                    .build();
+                    Executor right = Executor.builder().without(Pass.LAYOUTS, Pass.BY_PRODUCTS, Pass.STACKING)
+                            .build()) {
                 failing.run(network.startup());
                 right.run(network.startup());
                 Map<String, Tensor> old = values(network, right);
@@ -209,7 +223,8 @@ class TilingTest {
 
     private static Map<String, Tensor> values(Network network, Executor executor) {
         Map<String, Tensor> values = new HashMap<>();
-        network.main().persistables().forEach(each -> values.put(each.name(), Bits.copy(executor.scope().get(each.name()))));
+        network.main().persistables()
+                .forEach(each -> values.put(each.name(), Bits.copy(executor.scope().get(each.name()))));
         return values;
     }
 }

@@ -23,7 +23,8 @@ class RunTraceTest {
     private static TracedPlan diamond(String name) {
         return new TracedPlan(name,
                 List.of(instruction("a"), instruction("b", 0), instruction("c", 0), instruction("d", 1, 2)),
-                List.of(new TracedPlan.Value("a", 1000, 0, List.of(1, 2), false), new TracedPlan.Value("b", 500, 1, List.of(3), false)),
+                List.of(new TracedPlan.Value("a", 1000, 0, List.of(1, 2), false),
+                        new TracedPlan.Value("b", 500, 1, List.of(3), false)),
                 1500, 10);
     }
 
@@ -34,7 +35,8 @@ class RunTraceTest {
     private static RunLog run(RunRecorder recorder, TracedPlan plan) {
         RunLog log = recorder.begin(plan);
         int lane = log.thread("cpu");
-        // The one thread works at a from 1,000 to 1,100, at b to 1,300, does nothing to 1,350 though c is ready, and so on.
+        // The one thread works at a from 1,000 to 1,100, at b to 1,300, does nothing to 1,350 though c is ready, and so
+        // on.
         log.started(0, lane, 1_000_000_000_000L);
         log.ended(0, 1_000_000_000_100L);
         log.started(1, lane, 1_000_000_000_100L);

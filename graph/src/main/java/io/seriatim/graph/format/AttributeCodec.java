@@ -159,7 +159,8 @@ final class AttributeCodec {
             case Attribute.Bools(List<Boolean> value) -> each(type(out, 7), value, (to, v) -> to.writeBool(11, v));
             case Attribute.BlockRef(int index) -> type(out, 8).writeInt32(12, index);
             case Attribute.Int64(long value) -> type(out, 9).writeInt64(13, value);
-            case Attribute.BlockRefs(List<Integer> index) -> each(type(out, 10), index, (to, v) -> to.writeInt32(14, v));
+            case Attribute.BlockRefs(List<Integer> index) ->
+                each(type(out, 10), index, (to, v) -> to.writeInt32(14, v));
             case Attribute.Int64s(List<Long> value) -> each(type(out, 11), value, (to, v) -> to.writeInt64(15, v));
             case Attribute.Float64s(List<Double> value) -> each(type(out, 12), value, (to, v) -> to.writeDouble(16, v));
             case Attribute.VarRef(String name) -> type(out, 13).writeString(17, name);

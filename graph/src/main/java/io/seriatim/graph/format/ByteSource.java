@@ -7,7 +7,9 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.ReadableByteChannel;
 
-/** Little-endian bytes whose number is known before they are read. Whoever takes memory asks {@link #remaining} first. */
+/**
+ * Little-endian bytes whose number is known before they are read. Whoever takes memory asks {@link #remaining} first.
+ */
 final class ByteSource {
     /** What one read may ask for: buffers count with int. */
     private static final long MOST = 1 << 30;
@@ -88,7 +90,8 @@ final class ByteSource {
     void requireLeft(long count, String what) throws IOException {
         if (count > remaining()) {
             throw error(position,
-                    what + " of " + count + " bytes where " + remaining() + " are left: the file is cut off or of another kind");
+                    what + " of " + count + " bytes where " + remaining()
+                            + " are left: the file is cut off or of another kind");
         }
     }
 

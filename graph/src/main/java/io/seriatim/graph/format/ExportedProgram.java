@@ -20,11 +20,16 @@ final class ExportedProgram {
     static final String COLUMN = "col";
     private static final String QUANTIZED = "with_quant_attr";
     private static final String IS_TEST = "is_test";
-    private static final List<String> OF_QUANTIZATION = List.of(QUANTIZED, "quantization_type", "skip_quant", "activation_bits",
+    private static final List<String> OF_QUANTIZATION = List.of(QUANTIZED, "quantization_type", "skip_quant",
+            "activation_bits",
             "bit_length",
             "quantize_weight_bits", "weight_quant_scale");
-    /** Extra attributes that change results, with the value that readers take without them. Paddle itself only ever writes that one. */
-    private static final Map<String, Map<String, Attribute>> MEANT = Map.of("swish", Map.of("beta", new Attribute.Real(1)), "relu6",
+    /**
+     * Extra attributes that change results, with the value that readers take without them. Paddle itself only ever
+     * writes that one.
+     */
+    private static final Map<String, Map<String, Attribute>> MEANT = Map.of("swish",
+            Map.of("beta", new Attribute.Real(1)), "relu6",
             Map.of("threshold", new Attribute.Real(6)));
 
     private ExportedProgram() {
@@ -33,7 +38,8 @@ final class ExportedProgram {
     static Program of(Program main, List<String> feeds, List<String> fetches) {
         Program whole = main.copy();
         Block global = whole.global();
-        global.setOps(global.ops().stream().filter(op -> !isFeedOrFetch(op)).map(ExportedProgram::withoutDevice).toList());
+        global.setOps(
+                global.ops().stream().filter(op -> !isFeedOrFetch(op)).map(ExportedProgram::withoutDevice).toList());
         List<String> targets = new ArrayList<>();
         for (int i = 0; i < fetches.size(); i++) {
             targets.add(target(global, fetches.get(i), i));
@@ -41,9 +47,12 @@ final class ExportedProgram {
         Program pruned = whole.prune(feeds, targets);
         Program exported = new Program().original(pruned.original());
         for (Block block : pruned.blocks()) {
-            Block to = block.index() == 0 ? exported.global() : exported.addBlock(block.parent(), block.forwardAsWritten());
+            Block to = block.index() == 0
+                    ? exported.global()
+                    : exported.addBlock(block.parent(), block.forwardAsWritten());
             to.original(block.original());
-            block.vars().stream().filter(desc -> desc.type().kind() != VarType.READER).map(ExportedProgram::untrained).forEach(to::put);
+            block.vars().stream().filter(desc -> desc.type().kind() != VarType.READER).map(ExportedProgram::untrained)
+                    .forEach(to::put);
             to.setOps(afterReading(block).stream().map(ExportedProgram::stripped).toList());
         }
         checkFed(exported.global(), feeds, fetches);
@@ -60,11 +69,15 @@ final class ExportedProgram {
         return op.attribute("op_device") == null ? op : op.with("op_device", "");
     }
 
-    /** Paddle puts an operation that does nothing behind each result, so that nothing that reads or overwrites it counts as the result's last operation. */
+    /**
+     * Paddle puts an operation that does nothing behind each result, so that nothing that reads or overwrites it counts
+     * as the result's last operation.
+     */
     private static String target(Block global, String fetch, int index) {
         VarDesc desc = global.get(fetch);
         if (!(desc.type() instanceof VarType.Dense dense)) {
-            throw new IllegalArgumentException("Only tensors can be fetched from an inference model, but '" + fetch + "' is " + desc);
+            throw new IllegalArgumentException(
+                    "Only tensors can be fetched from an inference model, but '" + fetch + "' is " + desc);
         }
         if (dense.tensor().dtype() == DType.BOOL) {
             return fetch;
@@ -77,9 +90,12 @@ final class ExportedProgram {
         String name = prefix + number;
         Integer level = dense.lodLevel();
         global.put(
-                new VarDesc(name, new VarType.Dense(dense.tensor(), level == null ? Integer.valueOf(0) : level), false, null, null, null));
-        global.add(common(OpDesc.of("scale").in("ScaleTensor").in("X", fetch).out("Out", name).attr("scale", 1f).attr("bias", 0f)
-                .attr("bias_after_scale", true)).build());
+                new VarDesc(name, new VarType.Dense(dense.tensor(), level == null ? Integer.valueOf(0) : level), false,
+                        null, null, null));
+        global.add(common(
+                OpDesc.of("scale").in("ScaleTensor").in("X", fetch).out("Out", name).attr("scale", 1f).attr("bias", 0f)
+                        .attr("bias_after_scale", true))
+                .build());
         return name;
     }
 
@@ -88,7 +104,8 @@ final class ExportedProgram {
     }
 
     private static VarDesc untrained(VarDesc desc) {
-        return new VarDesc(desc.name(), desc.type(), desc.persistable(), desc.needCheckFeed(), null, null, desc.original());
+        return new VarDesc(desc.name(), desc.type(), desc.persistable(), desc.needCheckFeed(), null, null,
+                desc.original());
     }
 
     /** Without the operation that reads a batch from a file's reader, and those before it. */
@@ -112,7 +129,8 @@ final class ExportedProgram {
                     ? !isMeant(op.type(), attribute)
                     : !extra.isEmpty() && !ofQuantization && (name.equals("op_callstack") || name.equals(QUANTIZED));
             if (!dropped) {
-                attributes.add(name.equals(IS_TEST) ? new Attribute.Named(IS_TEST, new Attribute.Bool(true)) : attribute);
+                attributes
+                        .add(name.equals(IS_TEST) ? new Attribute.Named(IS_TEST, new Attribute.Bool(true)) : attribute);
             }
         }
         Map<String, List<String>> outputs = new LinkedHashMap<>(op.outputs());
@@ -150,7 +168,8 @@ final class ExportedProgram {
             if (columns.put(name, i) != null) {
                 throw new IllegalArgumentException("Feed '" + name + "' is there twice");
             }
-            global.add(0, common(OpDesc.of(FEED).in("X", FEED).out("Out", name).attr(COLUMN, i).attr(QUANTIZED, false)).build());
+            global.add(0, common(OpDesc.of(FEED).in("X", FEED).out("Out", name).attr(COLUMN, i).attr(QUANTIZED, false))
+                    .build());
         }
         global.put(holder(FEED, VarType.FEED_MINIBATCH));
     }
@@ -158,7 +177,9 @@ final class ExportedProgram {
     private static void addFetches(Block global, List<String> targets) {
         global.put(holder(FETCH, VarType.FETCH_LIST));
         for (int i = 0; i < targets.size(); i++) {
-            global.add(common(OpDesc.of(FETCH).in("X", targets.get(i)).out("Out", FETCH).attr(COLUMN, i).attr(QUANTIZED, false)).build());
+            global.add(common(
+                    OpDesc.of(FETCH).in("X", targets.get(i)).out("Out", FETCH).attr(COLUMN, i).attr(QUANTIZED, false))
+                    .build());
         }
     }
 

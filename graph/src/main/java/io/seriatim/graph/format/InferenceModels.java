@@ -18,7 +18,10 @@ import java.util.function.Function;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/** Programs for inference with their parameters, as Paddle's save_inference_model writes them: {@code name.pdmodel} and {@code name.pdiparams}. */
+/**
+ * Programs for inference with their parameters, as Paddle's save_inference_model writes them: {@code name.pdmodel} and
+ * {@code name.pdiparams}.
+ */
 public final class InferenceModels {
     private static final String PROGRAM = ".pdmodel";
     private static final String PARAMETERS = ".pdiparams";
@@ -40,7 +43,8 @@ public final class InferenceModels {
      * @param parameters
      *            the values of its persistable variables
      */
-    public record InferenceModel(Program program, List<String> feeds, List<String> fetches, Map<String, Tensor> parameters)
+    public record InferenceModel(Program program, List<String> feeds, List<String> fetches,
+            Map<String, Tensor> parameters)
             implements
                 AutoCloseable {
         /** Copies the lists. */
@@ -58,7 +62,8 @@ public final class InferenceModels {
     }
 
     /**
-     * What {@link #save} writes as program: what the fetched variables need, in the form for inference, with Paddle's operations feed and fetch, and without what only training needs.
+     * What {@link #save} writes as program: what the fetched variables need, in the form for inference, with Paddle's
+     * operations feed and fetch, and without what only training needs.
      *
      * @param main
      *            any program; it is not changed
@@ -68,7 +73,8 @@ public final class InferenceModels {
      *            the variables that are wanted, in order
      * @return a new program
      * @throws IllegalArgumentException
-     *             if a variable is not there, nothing produces a fetched one, one that is needed is not given, or none needs a given one
+     *             if a variable is not there, nothing produces a fetched one, one that is needed is not given, or none
+     *             needs a given one
      */
     public static Program export(Program main, List<String> feeds, List<String> fetches) {
         if (fetches.isEmpty()) {
@@ -79,7 +85,8 @@ public final class InferenceModels {
     }
 
     /**
-     * Writes {@code prefix.pdmodel} and {@code prefix.pdiparams}; the latter only if there are parameters. Each is there whole or not at all.
+     * Writes {@code prefix.pdmodel} and {@code prefix.pdiparams}; the latter only if there are parameters. Each is
+     * there whole or not at all.
      *
      * @param prefix
      *            the files' names without their ends; their folder must be there
@@ -96,7 +103,8 @@ public final class InferenceModels {
      * @throws IOException
      *             if a file cannot be written
      */
-    public static void save(Path prefix, Program main, List<String> feeds, List<String> fetches, Function<String, @Nullable Tensor> values)
+    public static void save(Path prefix, Program main, List<String> feeds, List<String> fetches,
+            Function<String, @Nullable Tensor> values)
             throws IOException {
         Program program = export(main, feeds, fetches);
         ParameterFiles.writeCombined(sibling(prefix, PARAMETERS), program, values);
@@ -111,7 +119,8 @@ public final class InferenceModels {
      * Reads a model.
      *
      * @param path
-     *            {@code name.pdmodel}, or {@code name}, beside {@code name.pdiparams}; or a folder with {@code __model__} and either {@code __params__} or a file for each parameter
+     *            {@code name.pdmodel}, or {@code name}, beside {@code name.pdiparams}; or a folder with
+     *            {@code __model__} and either {@code __params__} or a file for each parameter
      * @return the model, which belongs to the caller
      * @throws FileFormatException
      *             if a file is not what it should be; the message gives the byte offset
@@ -129,8 +138,11 @@ public final class InferenceModels {
                     : load(model, program -> ParameterFiles.readSeparate(path, program));
         }
         String name = String.valueOf(path.getFileName());
-        Path prefix = name.endsWith(PROGRAM) ? path.resolveSibling(name.substring(0, name.length() - PROGRAM.length())) : path;
-        return load(sibling(prefix, PROGRAM), program -> ParameterFiles.readCombined(sibling(prefix, PARAMETERS), program));
+        Path prefix = name.endsWith(PROGRAM)
+                ? path.resolveSibling(name.substring(0, name.length() - PROGRAM.length()))
+                : path;
+        return load(sibling(prefix, PROGRAM),
+                program -> ParameterFiles.readCombined(sibling(prefix, PARAMETERS), program));
     }
 
     private interface Parameters {
@@ -144,7 +156,8 @@ public final class InferenceModels {
         List<String> fetches = columns(file, global, ExportedProgram.FETCH, op -> op.input("X"));
         if (fetches.isEmpty()) {
             throw new FileFormatException(file.toString(), 0,
-                    "an inference model fetches something, but there is no operation fetch: read programs for training with ProgramFiles");
+                    "an inference model fetches something, but there is no operation fetch: read programs for "
+                            + "training with ProgramFiles");
         }
         global.setOps(global.ops().stream().filter(op -> !ExportedProgram.isFeedOrFetch(op)).toList());
         global.remove(ExportedProgram.FEED).remove(ExportedProgram.FETCH);
@@ -156,19 +169,24 @@ public final class InferenceModels {
         return new InferenceModel(program, feeds, fetches, parameters.of(program));
     }
 
-    /** The variables of operations feed or fetch: their order is what the operations say, not that in which they stand. */
+    /**
+     * The variables of operations feed or fetch: their order is what the operations say, not that in which they stand.
+     */
     private static List<String> columns(Path file, Block global, String type, Function<OpDesc, List<String>> variables)
             throws FileFormatException {
         Map<Integer, String> byColumn = new TreeMap<>();
         for (OpDesc op : global.ops()) {
             if (op.type().equals(type)) {
-                if (!(op.attribute(ExportedProgram.COLUMN) instanceof Attribute.Int(int column)) || variables.apply(op).size() != 1
+                if (!(op.attribute(ExportedProgram.COLUMN) instanceof Attribute.Int(int column))
+                        || variables.apply(op).size() != 1
                         || global.var(variables.apply(op).getFirst()) == null) {
                     throw new FileFormatException(file.toString(), 0,
-                            "an operation " + type + " has one declared variable and the number col, but this is " + op);
+                            "an operation " + type + " has one declared variable and the number col, but this is "
+                                    + op);
                 }
                 if (byColumn.put(column, variables.apply(op).getFirst()) != null) {
-                    throw new FileFormatException(file.toString(), 0, "two operations " + type + " have the number " + column);
+                    throw new FileFormatException(file.toString(), 0,
+                            "two operations " + type + " have the number " + column);
                 }
             }
         }

@@ -15,8 +15,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Gives messages back as a file had them. A message that was not changed since it was read has the file's bytes. Of a changed one, each field that was not changed has the file's bytes, and the fields that are not known
- * here follow at the end, in the file's order.
+ * Gives messages back as a file had them. A message that was not changed since it was read has the file's bytes. Of a
+ * changed one, each field that was not changed has the file's bytes, and the fields that are not known here follow at
+ * the end, in the file's order.
  */
 final class Originals {
     private Originals() {
@@ -60,7 +61,8 @@ final class Originals {
     static ByteString restored(Kind kind, @Nullable OriginalMessage original, ByteString now) throws IOException {
         return original == null
                 ? now
-                : restored(kind.known, now, ByteString.copyFrom(original.written()), ByteString.copyFrom(original.read()));
+                : restored(kind.known, now, ByteString.copyFrom(original.written()),
+                        ByteString.copyFrom(original.read()));
     }
 
     /** A field: its number, and all its bytes with the tag. */
@@ -79,7 +81,8 @@ final class Originals {
             } else {
                 in.skipField(tag);
             }
-            fields.add(new Field(WireFormat.getTagFieldNumber(tag), message.substring(from, in.getTotalBytesRead()), content));
+            fields.add(new Field(WireFormat.getTagFieldNumber(tag), message.substring(from, in.getTotalBytesRead()),
+                    content));
         }
         return fields;
     }
@@ -88,7 +91,8 @@ final class Originals {
         return fields.stream().filter(field -> field.number == number).toList();
     }
 
-    private static ByteString restored(Known known, ByteString now, ByteString written, ByteString read) throws IOException {
+    private static ByteString restored(Known known, ByteString now, ByteString written, ByteString read)
+            throws IOException {
         if (now.equals(written)) {
             return read;
         }

@@ -19,8 +19,9 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The values of a program's persistable variables as files: Paddle's {@code .pdiparams}, a file for each variable, or NumPy's {@code .npz}. The shape and type that a file says
- * count, whatever the program says. Files are there whole or not at all.
+ * The values of a program's persistable variables as files: Paddle's {@code .pdiparams}, a file for each variable, or
+ * NumPy's {@code .npz}. The shape and type that a file says count, whatever the program says. Files are there whole or
+ * not at all.
  */
 public final class ParameterFiles {
     private ParameterFiles() {
@@ -67,7 +68,8 @@ public final class ParameterFiles {
      * @throws IOException
      *             if it cannot be written; then what was there is still there
      */
-    public static void writeCombined(Path file, Program program, Function<String, @Nullable Tensor> values) throws IOException {
+    public static void writeCombined(Path file, Program program, Function<String, @Nullable Tensor> values)
+            throws IOException {
         Map<String, Tensor> tensors = values(program, values);
         if (tensors.isEmpty()) {
             Files.deleteIfExists(file);
@@ -108,7 +110,8 @@ public final class ParameterFiles {
     }
 
     /**
-     * Writes a file for each variable, with its name, which leads nowhere else, see {@link ConfinedFolder}. Each is there whole or not at all; all together are not.
+     * Writes a file for each variable, with its name, which leads nowhere else, see {@link ConfinedFolder}. Each is
+     * there whole or not at all; all together are not.
      *
      * @param folder
      *            made if it is not there
@@ -121,13 +124,15 @@ public final class ParameterFiles {
      * @throws IOException
      *             if a file cannot be written
      */
-    public static void writeSeparate(Path folder, Program program, Function<String, @Nullable Tensor> values) throws IOException {
+    public static void writeSeparate(Path folder, Program program, Function<String, @Nullable Tensor> values)
+            throws IOException {
         Map<String, Tensor> tensors = values(program, values);
         Files.createDirectories(folder);
         ConfinedFolder confined = ConfinedFolder.of(folder);
         for (Map.Entry<String, Tensor> named : tensors.entrySet()) {
             inside(folder, named.getKey());
-            confined.write(named.getKey(), true, out -> TensorStreams.write(out, new TensorStreams.LodTensor(named.getValue())));
+            confined.write(named.getKey(), true,
+                    out -> TensorStreams.write(out, new TensorStreams.LodTensor(named.getValue())));
         }
     }
 
@@ -143,7 +148,8 @@ public final class ParameterFiles {
             throw new IOException("Variable '" + name + "' cannot be a file of its own: " + e.getReason(), e);
         }
         throw new IOException(
-                "The file of variable '" + name + "' would not be in the folder " + folder + ": keep the parameters in one file");
+                "The file of variable '" + name + "' would not be in the folder " + folder
+                        + ": keep the parameters in one file");
     }
 
     /**
@@ -178,13 +184,15 @@ public final class ParameterFiles {
             tensors.values().forEach(Tensor::close);
             List<String> missing = names.stream().filter(name -> !tensors.containsKey(name)).toList();
             throw new FileFormatException(file.toString(), 0,
-                    "there must be an array for each of " + names.size() + " variables, but there is none for " + missing);
+                    "there must be an array for each of " + names.size() + " variables, but there is none for "
+                            + missing);
         }
         return tensors;
     }
 
     /**
-     * Writes an {@code .npz} of arrays with the names of variables, or takes it away if the program has no persistable variables.
+     * Writes an {@code .npz} of arrays with the names of variables, or takes it away if the program has no persistable
+     * variables.
      *
      * @param file
      *            replaced if it is there
@@ -197,7 +205,8 @@ public final class ParameterFiles {
      * @throws IOException
      *             if it cannot be written; then what was there is still there
      */
-    public static void writeNpz(Path file, Program program, Function<String, @Nullable Tensor> values) throws IOException {
+    public static void writeNpz(Path file, Program program, Function<String, @Nullable Tensor> values)
+            throws IOException {
         Map<String, Tensor> tensors = values(program, values);
         if (tensors.isEmpty()) {
             Files.deleteIfExists(file);
@@ -208,8 +217,9 @@ public final class ParameterFiles {
 
     private static void requireFile(Path file, List<String> names) throws NoSuchFileException {
         if (!Files.exists(file)) {
-            throw new NoSuchFileException(file.toString(), null, "the values of " + names.size() + " persistable variables, such as '"
-                    + names.getFirst() + "', should be there");
+            throw new NoSuchFileException(file.toString(), null,
+                    "the values of " + names.size() + " persistable variables, such as '"
+                            + names.getFirst() + "', should be there");
         }
     }
 
@@ -218,7 +228,8 @@ public final class ParameterFiles {
         for (VarDesc desc : program.persistables()) {
             if (!(desc.type() instanceof VarType.Dense)) {
                 throw new IllegalArgumentException(
-                        "Files of parameters hold tensors, but persistable variable '" + desc.name() + "' is another kind: " + desc);
+                        "Files of parameters hold tensors, but persistable variable '" + desc.name()
+                                + "' is another kind: " + desc);
             }
         }
         return program.persistables().stream().map(VarDesc::name).distinct().toList();
@@ -230,7 +241,8 @@ public final class ParameterFiles {
             Tensor tensor = values.apply(name);
             if (tensor == null) {
                 throw new IllegalArgumentException(
-                        "Persistable variable '" + name + "' has no value: run the startup program first, or load its parameters");
+                        "Persistable variable '" + name
+                                + "' has no value: run the startup program first, or load its parameters");
             }
             tensors.put(name, tensor);
         }

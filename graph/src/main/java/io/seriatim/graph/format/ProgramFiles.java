@@ -9,8 +9,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Programs as files: Paddle's {@code .pdmodel} and {@code __model__}, which are protobuf messages ProgramDesc. A model for training is two such files, its main and its startup program; one for inference is written
- * by {@link InferenceModels}. Tools in other languages can read all of them with the definitions of the messages, the resource {@code io/seriatim/graph/framework.proto} of this module.
+ * Programs as files: Paddle's {@code .pdmodel} and {@code __model__}, which are protobuf messages ProgramDesc. A model
+ * for training is two such files, its main and its startup program; one for inference is written by
+ * {@link InferenceModels}. Tools in other languages can read all of them with the definitions of the messages, the
+ * resource {@code io/seriatim/graph/framework.proto} of this module.
  */
 public final class ProgramFiles {
     /** The seed of {@link #hash}. */
@@ -37,7 +39,8 @@ public final class ProgramFiles {
         }
         long size = Files.size(file);
         if (size > LARGEST) {
-            throw new FileFormatException(file.toString(), 0, "a program is smaller than 2 GiB, but this has " + size + " bytes");
+            throw new FileFormatException(file.toString(), 0,
+                    "a program is smaller than 2 GiB, but this has " + size + " bytes");
         }
         return parse(file.toString(), Files.readAllBytes(file));
     }

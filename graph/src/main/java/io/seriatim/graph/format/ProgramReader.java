@@ -15,9 +15,15 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Reads ProgramDesc. What it returns holds together: parents come before their children, and attributes name blocks that there are. */
+/**
+ * Reads ProgramDesc. What it returns holds together: parents come before their children, and attributes name blocks
+ * that there are.
+ */
 final class ProgramReader {
-    /** Blocks within blocks: a choice among many cases is as deep as they are many, but whoever runs it needs stack for each. */
+    /**
+     * Blocks within blocks: a choice among many cases is as deep as they are many, but whoever runs it needs stack for
+     * each.
+     */
     private static final int DEEPEST = 500;
     private final WireReader in;
 
@@ -115,7 +121,8 @@ final class ProgramReader {
         return versions;
     }
 
-    private Program link(List<RawBlock> blocks, @Nullable Long version, @Nullable Map<String, Integer> opVersions) throws IOException {
+    private Program link(List<RawBlock> blocks, @Nullable Long version, @Nullable Map<String, Integer> opVersions)
+            throws IOException {
         Program program = Program.empty(version, opVersions);
         for (int i = 0; i < blocks.size(); i++) {
             RawBlock raw = blocks.get(i);
@@ -125,17 +132,20 @@ final class ProgramReader {
             }
             if (root ? raw.parent != Block.NONE : raw.parent < 0 || raw.parent >= i) {
                 throw in.error(raw.offset,
-                        "block " + i + " has the parent " + raw.parent + ", but must have " + (root ? "-1" : "one from 0 to " + (i - 1)));
+                        "block " + i + " has the parent " + raw.parent + ", but must have "
+                                + (root ? "-1" : "one from 0 to " + (i - 1)));
             }
             if (raw.forward != null && (raw.forward < Block.NONE || raw.forward >= blocks.size())) {
-                throw in.error(raw.offset, "block " + i + " is the gradient of block " + raw.forward + ", but there are " + blocks.size());
+                throw in.error(raw.offset,
+                        "block " + i + " is the gradient of block " + raw.forward + ", but there are " + blocks.size());
             }
             Block block = program.addBlock(raw.parent, raw.forward)
                     .original(Originals.of(raw.rest, ProgramWriter.rest(raw.forward)));
             raw.vars.values().forEach(block::put);
             raw.depth = root ? 0 : blocks.get(raw.parent).depth + 1;
             if (raw.depth > DEEPEST) {
-                throw in.error(raw.offset, "block " + i + " is in " + raw.depth + " others, but at most " + DEEPEST + " are allowed");
+                throw in.error(raw.offset,
+                        "block " + i + " is in " + raw.depth + " others, but at most " + DEEPEST + " are allowed");
             }
             for (int j = 0; j < raw.ops.size(); j++) {
                 checkBlocks(raw, raw.ops.get(j), raw.opOffsets.get(j), blocks);
@@ -150,8 +160,9 @@ final class ProgramReader {
             for (int index : attribute.value().blocks()) {
                 // With any other parent an operation might run its own block, without end.
                 if (index < 1 || index >= blocks.size() || blocks.get(index).parent != block.index) {
-                    throw in.error(offset, "attribute '" + attribute.name() + "' of operation '" + op.type() + "' names block " + index
-                            + ", but must name one whose parent is block " + block.index);
+                    throw in.error(offset,
+                            "attribute '" + attribute.name() + "' of operation '" + op.type() + "' names block " + index
+                                    + ", but must name one whose parent is block " + block.index);
                 }
             }
         }
@@ -229,9 +240,11 @@ final class ProgramReader {
         ByteString content = in.content();
         VarType type = raw.type;
         if (raw.name.isEmpty() || type == null) {
-            throw in.error(at, raw.name.isEmpty() ? "a variable without name" : "variable '" + raw.name + "' has no type");
+            throw in.error(at,
+                    raw.name.isEmpty() ? "a variable without name" : "variable '" + raw.name + "' has no type");
         }
-        VarDesc desc = new VarDesc(raw.name, type, raw.persistable, raw.needCheckFeed, raw.isParameter, raw.stopGradient);
+        VarDesc desc = new VarDesc(raw.name, type, raw.persistable, raw.needCheckFeed, raw.isParameter,
+                raw.stopGradient);
         return desc.with(Originals.of(content, ProgramWriter.variable(desc)));
     }
 
@@ -269,7 +282,9 @@ final class ProgramReader {
             case VarType.DENSE -> dense != null ? dense : new VarType.Other(VarType.DENSE);
             case VarType.ROWS -> tensor != null ? new VarType.Rows(tensor, dense) : new VarType.Other(VarType.ROWS);
             case VarType.ARRAY ->
-                array != null ? new VarType.TensorArray(array.tensor(), array.lodLevel()) : new VarType.Other(VarType.ARRAY);
+                array != null
+                        ? new VarType.TensorArray(array.tensor(), array.lodLevel())
+                        : new VarType.Other(VarType.ARRAY);
             case VarType.READER -> new VarType.Reader(raw.reader);
             case -1 -> throw in.error(at, "a variable's type without its number");
             default -> new VarType.Other(raw.kind);

@@ -70,7 +70,8 @@ final class TensorReader {
         long at = in.position();
         long count = in.int64();
         if (count < 0 || count > in.remaining() / Long.BYTES) {
-            throw in.error(at, Long.toUnsignedString(count) + " levels of LoD, but " + in.remaining() + " bytes are left");
+            throw in.error(at,
+                    Long.toUnsignedString(count) + " levels of LoD, but " + in.remaining() + " bytes are left");
         }
         List<long[]> levels = new ArrayList<>();
         for (long i = 0; i < count; i++) {
@@ -126,7 +127,8 @@ final class TensorReader {
         long at = in.position();
         int size = in.int32();
         if (size < 0 || size > MOST_DESCRIPTION) {
-            throw in.error(at, "the description of a tensor has from 0 to " + MOST_DESCRIPTION + " bytes, but has " + size);
+            throw in.error(at,
+                    "the description of a tensor has from 0 to " + MOST_DESCRIPTION + " bytes, but has " + size);
         }
         long start = in.position();
         WireReader fields = new WireReader(in.name(), in.bytes(size, "the description of a tensor"), start);
@@ -144,7 +146,8 @@ final class TensorReader {
 
     private TensorSpec spec(int dataType, List<Long> dims, long start) throws IOException {
         try {
-            TensorSpec spec = TensorSpec.of(DataTypes.dtype(dataType), dims.stream().mapToLong(Long::longValue).toArray());
+            TensorSpec spec = TensorSpec.of(DataTypes.dtype(dataType),
+                    dims.stream().mapToLong(Long::longValue).toArray());
             in.requireLeft(spec.bytes(), "the data of " + spec);
             return spec;
         } catch (IllegalArgumentException e) {
@@ -184,7 +187,8 @@ final class TensorReader {
         for (long i = 0; i < rows.shape().dim(0); i++) {
             long row = rows.getLong(i);
             if (row < 0 || row >= height) {
-                throw in.error(start + i * Long.BYTES, "row " + i + " must be from 0 to " + (height - 1) + ", but is " + row);
+                throw in.error(start + i * Long.BYTES,
+                        "row " + i + " must be from 0 to " + (height - 1) + ", but is " + row);
             }
         }
         return height;
@@ -196,7 +200,8 @@ final class TensorReader {
         boolean whole = false;
         try {
             if (values.shape().rank() == 0 || values.shape().dim(0) != count) {
-                throw in.error(at, "the values of " + count + " rows must be [" + count + ", ...], but are " + values.spec());
+                throw in.error(at,
+                        "the values of " + count + " rows must be [" + count + ", ...], but are " + values.spec());
             }
             in.requireEnd("the rows");
             whole = true;

@@ -14,8 +14,9 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * Paddle's format of tensors and of selected rows, which its operations save, load, save_combine and load_combine have. Tensors of files are read into their own memory, without a
- * copy in the heap. A file may be hostile: sizes are checked before memory is taken.
+ * Paddle's format of tensors and of selected rows, which its operations save, load, save_combine and load_combine have.
+ * Tensors of files are read into their own memory, without a copy in the heap. A file may be hostile: sizes are checked
+ * before memory is taken.
  */
 public final class TensorStreams {
     private TensorStreams() {
@@ -27,7 +28,8 @@ public final class TensorStreams {
      * @param tensor
      *            the elements
      * @param lod
-     *            for each level, coarsest first, the offsets at which its groups begin, and the end of the last; empty for a plain tensor. What a file says is not checked
+     *            for each level, coarsest first, the offsets at which its groups begin, and the end of the last; empty
+     *            for a plain tensor. What a file says is not checked
      */
     public record LodTensor(Tensor tensor, List<long[]> lod) {
         /** Copies the levels. */

@@ -59,7 +59,8 @@ final class TensorWriter {
     private void data(Tensor tensor) throws IOException {
         if (!tensor.place().equals(Place.CPU)) {
             throw new IllegalArgumentException(
-                    "Only tensors of the host can be written, but this one is at " + tensor.place() + ": copy it to the host first");
+                    "Only tensors of the host can be written, but this one is at " + tensor.place()
+                            + ": copy it to the host first");
         }
         if (!tensor.spec().isRowMajor()) {
             try (Tensor dense = dense(tensor)) {

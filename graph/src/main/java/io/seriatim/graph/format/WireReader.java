@@ -10,7 +10,10 @@ import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 
-/** Reads protobuf fields with errors that give the byte offset. Lengths are checked against what is left before memory is taken for them. */
+/**
+ * Reads protobuf fields with errors that give the byte offset. Lengths are checked against what is left before memory
+ * is taken for them.
+ */
 final class WireReader {
     private final String source;
     private final long base;
@@ -80,7 +83,8 @@ final class WireReader {
                 fields.passed(field, from);
             }
         } catch (InvalidProtocolBufferException e) {
-            throw (FileFormatException) new FileFormatException(source, base + in.getTotalBytesRead(), reason(e)).initCause(e);
+            throw (FileFormatException) new FileFormatException(source, base + in.getTotalBytesRead(), reason(e))
+                    .initCause(e);
         }
     }
 
@@ -129,7 +133,8 @@ final class WireReader {
     private void expect(int wireType) throws IOException {
         int found = WireFormat.getTagWireType(tag);
         if (found != wireType) {
-            throw error("field " + WireFormat.getTagFieldNumber(tag) + " has wire type " + found + ", but must have " + wireType);
+            throw error("field " + WireFormat.getTagFieldNumber(tag) + " has wire type " + found + ", but must have "
+                    + wireType);
         }
     }
 

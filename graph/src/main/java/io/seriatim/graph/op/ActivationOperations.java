@@ -13,7 +13,8 @@ import org.jspecify.annotations.Nullable;
 /** Functions of each element that one computation does. */
 final class ActivationOperations {
     /** Functions that are defined of whole numbers too. */
-    private static final Set<Function> WHOLE = EnumSet.of(Function.RELU, Function.SQUARE, Function.ABS, Function.SIGN, Function.FLOOR,
+    private static final Set<Function> WHOLE = EnumSet.of(Function.RELU, Function.SQUARE, Function.ABS, Function.SIGN,
+            Function.FLOOR,
             Function.CEIL,
             Function.ROUND);
 
@@ -69,20 +70,24 @@ final class ActivationOperations {
         define(registry, "silu", Needs.BOTH, _ -> new Unary(Function.SWISH, 1, 0), null);
         // Paddle reads no beta here.
         define(registry, "swish", Needs.X, _ -> new Unary(Function.SWISH, 1, 0), null);
-        define(registry, "gelu", Needs.X, attrs -> Unary.of(attrs.getBool("approximate") ? Function.GELU_TANH : Function.GELU_ERF), null,
+        define(registry, "gelu", Needs.X,
+                attrs -> Unary.of(attrs.getBool("approximate") ? Function.GELU_TANH : Function.GELU_ERF), null,
                 new Parameter("approximate", false));
         define(registry, "softplus", Needs.X,
-                attrs -> new Unary(Function.SOFTPLUS, attrs.getFloat("beta"), attrs.getFloat("threshold")), DoubleGradient.SOFTPLUS,
+                attrs -> new Unary(Function.SOFTPLUS, attrs.getFloat("beta"), attrs.getFloat("threshold")),
+                DoubleGradient.SOFTPLUS,
                 new Parameter("beta", 1f), new Parameter("threshold", 20f));
     }
 
     private static void kinked(Operations registry) {
         plain(registry, "relu", Function.RELU, Needs.OUT, DoubleGradient.RELU);
         plain(registry, "abs", Function.ABS, Needs.X, DoubleGradient.ABS);
-        define(registry, "elu", Needs.BOTH, attrs -> new Unary(Function.ELU, attrs.getFloat("alpha"), 0), DoubleGradient.ELU,
+        define(registry, "elu", Needs.BOTH, attrs -> new Unary(Function.ELU, attrs.getFloat("alpha"), 0),
+                DoubleGradient.ELU,
                 new Parameter("alpha", 1f));
         // Paddle reads none of these parameters.
-        define(registry, "hard_swish", Needs.X, _ -> Unary.of(Function.HARD_SWISH), null, new Parameter("threshold", 6f),
+        define(registry, "hard_swish", Needs.X, _ -> Unary.of(Function.HARD_SWISH), null,
+                new Parameter("threshold", 6f),
                 new Parameter("scale", 6f), new Parameter("offset", 3f));
     }
 
@@ -90,7 +95,8 @@ final class ActivationOperations {
         plain(registry, "floor", Function.FLOOR, Needs.NEITHER, null);
         plain(registry, "ceil", Function.CEIL, Needs.NEITHER, null);
         begin("round", _ -> Unary.of(Function.ROUND)).lower(ActivationOperations::round)
-                .grad("round_grad(Out@GRAD) -> X@GRAD", l -> l.out("X@GRAD", l.fill(0, l.in("Out@GRAD").spec()))).register(registry);
+                .grad("round_grad(Out@GRAD) -> X@GRAD", l -> l.out("X@GRAD", l.fill(0, l.in("Out@GRAD").spec())))
+                .register(registry);
     }
 
     /** Of two whole numbers that are equally near it is the one farther from 0, unlike what the computation gives. */
@@ -101,17 +107,20 @@ final class ActivationOperations {
             Operand half = l.number(x.dtype(), 0.5);
             Operand away = l.binary(Binary.Function.MULTIPLY, l.unary(Function.SIGN, x), half);
             Operand distance = l.unary(Function.ABS, l.binary(Binary.Function.SUBTRACT, x, nearest));
-            nearest = l.run(new Where(), l.binary(Binary.Function.EQUAL, distance, half), l.binary(Binary.Function.ADD, x, away), nearest);
+            nearest = l.run(new Where(), l.binary(Binary.Function.EQUAL, distance, half),
+                    l.binary(Binary.Function.ADD, x, away), nearest);
         }
         l.out("Out", nearest);
     }
 
-    private static void plain(Operations registry, String type, Function function, Needs needs, @Nullable DoubleGradient second) {
+    private static void plain(Operations registry, String type, Function function, Needs needs,
+            @Nullable DoubleGradient second) {
         define(registry, type, needs, _ -> Unary.of(function), second);
     }
 
     /** Registers a function, its gradient, and if there is one its double gradient. */
-    private static void define(Operations registry, String type, Needs needs, Chosen chosen, @Nullable DoubleGradient second,
+    private static void define(Operations registry, String type, Needs needs, Chosen chosen,
+            @Nullable DoubleGradient second,
             Parameter... parameters) {
         Operation.Builder builder = begin(type, chosen, parameters);
         Operation.Builder gradient = builder.gradOperation(needs.signature(type), null).lower(l -> l.out("X@GRAD",
@@ -126,7 +135,8 @@ final class ActivationOperations {
 
     /** The slope of a function, at its result or at what it is a function of. */
     static DoubleGradient.Slope slope(Chosen chosen, boolean atResult) {
-        return (l, point, gradient) -> l.run(UnaryGrad.of(chosen.of(l.attrs())), atResult ? null : point, atResult ? point : null,
+        return (l, point, gradient) -> l.run(UnaryGrad.of(chosen.of(l.attrs())), atResult ? null : point,
+                atResult ? point : null,
                 gradient);
     }
 
@@ -146,7 +156,8 @@ final class ActivationOperations {
         ArgType x = inference.in("X");
         boolean floating = x.dtype().isFloating();
         boolean whole = WHOLE.contains(function) && x.dtype() != DType.BOOL;
-        inference.require(floating || whole || FROM_WHOLE.contains(function), "it is not defined of %s; cast X to a floating-point type",
+        inference.require(floating || whole || FROM_WHOLE.contains(function),
+                "it is not defined of %s; cast X to a floating-point type",
                 x.dtype());
         inference.set("Out", 0, floating || whole ? x : x.with(DType.FLOAT32));
     }

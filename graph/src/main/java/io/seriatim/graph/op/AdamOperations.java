@@ -15,11 +15,14 @@ final class AdamOperations {
     }
 
     static void register(Operations registry) {
-        define("adam").in("Beta1Tensor?", "Beta2Tensor?", "EpsilonTensor?").attr("epsilon", 1e-8f).attr("lazy_mode", false)
-                .attr("min_row_size_to_use_multithread", 1000L).attr("use_global_beta_pow", false).lower(l -> adam(l, 0))
+        define("adam").in("Beta1Tensor?", "Beta2Tensor?", "EpsilonTensor?").attr("epsilon", 1e-8f)
+                .attr("lazy_mode", false)
+                .attr("min_row_size_to_use_multithread", 1000L).attr("use_global_beta_pow", false)
+                .lower(l -> adam(l, 0))
                 .register(registry);
         define("adamw").in("Beta1Tensor?", "Beta2Tensor?", "EpsilonTensor?").attr("epsilon", 1e-8f).attr("lr_ratio", 1f)
-                .attr("coeff", 0.01f).attr("with_decay", false).attr("lazy_mode", false).attr("min_row_size_to_use_multithread", 1000L)
+                .attr("coeff", 0.01f).attr("with_decay", false).attr("lazy_mode", false)
+                .attr("min_row_size_to_use_multithread", 1000L)
                 .attr("use_global_beta_pow", false).lower(l -> adam(l, decayOf(l.attrs())))
                 .register(registry);
         define("lamb").required("weight_decay", Attribute.Real.class).attr("epsilon", 1e-6f).attr("always_adapt", false)
@@ -28,7 +31,8 @@ final class AdamOperations {
 
     private static Operation.Builder define(String type) {
         return OptimizerOperations.define(type, "Moment1", "Moment2").in("Beta1Pow", "Beta2Pow", "SkipUpdate?")
-                .out("Beta1PowOut?", "Beta2PowOut?").attr("beta1", 0.9f).attr("beta2", 0.999f).infer(AdamOperations::infer);
+                .out("Beta1PowOut?", "Beta2PowOut?").attr("beta1", 0.9f).attr("beta2", 0.999f)
+                .infer(AdamOperations::infer);
     }
 
     private static void infer(Inference inference) {
@@ -86,7 +90,8 @@ final class AdamOperations {
     }
 
     private static Update update(Lowering l, float decay) {
-        return new Update.Adam(l.attrs().getFloat("beta1"), l.attrs().getFloat("beta2"), l.attrs().getFloat("epsilon"), decay);
+        return new Update.Adam(l.attrs().getFloat("beta1"), l.attrs().getFloat("beta2"), l.attrs().getFloat("epsilon"),
+                decay);
     }
 
     /** The decay is of all rows, even where only some are stepped. */
@@ -105,7 +110,8 @@ final class AdamOperations {
         Update update = decay == 0 && !attrs.getBool("always_adapt")
                 ? update(l, 0)
                 : new Update.Lamb(attrs.getFloat("beta1"), attrs.getFloat("beta2"), attrs.getFloat("epsilon"), decay);
-        step.update(update, step.state("Moment1", "Moment1Out"), step.state("Moment2", "Moment2Out"), step.state("Beta1Pow", "Beta1PowOut"),
+        step.update(update, step.state("Moment1", "Moment1Out"), step.state("Moment2", "Moment2Out"),
+                step.state("Beta1Pow", "Beta1PowOut"),
                 step.state("Beta2Pow", "Beta2PowOut"));
     }
 
@@ -122,7 +128,8 @@ final class AdamOperations {
             Operand rate = divide(multiply(step.rate(), correction), l.linear(power1, -1, 1));
             Operand divisor = l.binary(Binary.Function.ADD, l.unary(Unary.Function.SQRT, moment2),
                     multiply(number("EpsilonTensor", "epsilon"), correction));
-            set(step.param(), l.binary(Binary.Function.SUBTRACT, step.param(), multiply(rate, divide(moment1, divisor))));
+            set(step.param(),
+                    l.binary(Binary.Function.SUBTRACT, step.param(), multiply(rate, divide(moment1, divisor))));
             set(power1, multiply(power1, beta1));
             set(power2, multiply(power2, beta2));
             step.finish();
@@ -131,7 +138,9 @@ final class AdamOperations {
         private Operand number(String slot, String attribute) {
             @Nullable
             Operand given = l.optional(slot);
-            return given == null ? l.number(step.dtype(), l.attrs().getDouble(attribute)) : l.cast(given, step.dtype()).reshape();
+            return given == null
+                    ? l.number(step.dtype(), l.attrs().getDouble(attribute))
+                    : l.cast(given, step.dtype()).reshape();
         }
 
         private Operand mix(Operand keep, Operand old, Operand fresh) {

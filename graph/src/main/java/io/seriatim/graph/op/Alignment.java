@@ -5,7 +5,9 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** Paddle's attribute axis: at which dimension of the longer operand the shorter one begins; −1 to end where it ends. */
+/**
+ * Paddle's attribute axis: at which dimension of the longer operand the shorter one begins; −1 to end where it ends.
+ */
 final class Alignment {
     private Alignment() {
     }
@@ -15,11 +17,13 @@ final class Alignment {
         int axis = inference.attrs().getInt("axis");
         int rank = Math.max(x.length, y.length);
         if (x.length == y.length) {
-            inference.require(axis == -1 || axis == 0 || Arrays.equals(x, y), "with equal ranks the axis must be -1 or 0, but is %d", axis);
+            inference.require(axis == -1 || axis == 0 || Arrays.equals(x, y),
+                    "with equal ranks the axis must be -1 or 0, but is %d", axis);
         } else {
             long[] shorter = x.length < rank ? x : y;
             int first = first(shorter.length, rank, axis);
-            inference.require(axis >= -rank && axis < rank && first >= 0 && first + counted(shorter, rank - first) <= rank,
+            inference.require(
+                    axis >= -rank && axis < rank && first >= 0 && first + counted(shorter, rank - first) <= rank,
                     "the axis %d does not place %s within %d dimensions", axis, Arrays.toString(shorter), rank);
         }
         return inference.broadcast(dims(x, rank, axis), dims(y, rank, axis));
@@ -38,7 +42,10 @@ final class Alignment {
         return count;
     }
 
-    /** The dimensions of an operand, so that they broadcast from the right: followed by as many of length 1 as the axis leaves. */
+    /**
+     * The dimensions of an operand, so that they broadcast from the right: followed by as many of length 1 as the axis
+     * leaves.
+     */
     private static long[] dims(long[] dims, int rank, int axis) {
         if (dims.length >= rank) {
             return dims;

@@ -7,7 +7,10 @@ import io.seriatim.tensor.DType;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The attributes of an operation, with the defaults of its schema. Whole numbers of 32 and 64 bits are taken for one another, since Paddle's versions differ in which they write. */
+/**
+ * The attributes of an operation, with the defaults of its schema. Whole numbers of 32 and 64 bits are taken for one
+ * another, since Paddle's versions differ in which they write.
+ */
 public final class Attrs {
     private final OpDesc op;
     private final @Nullable Operation schema;
@@ -57,8 +60,9 @@ public final class Attrs {
     public Attribute get(String name) {
         Attribute value = find(name);
         if (value == null) {
-            throw new IllegalArgumentException("Operation '" + op.type() + "' needs the attribute '" + name + "'; its outputs are "
-                    + op.outputNames());
+            throw new IllegalArgumentException(
+                    "Operation '" + op.type() + "' needs the attribute '" + name + "'; its outputs are "
+                            + op.outputNames());
         }
         return value;
     }

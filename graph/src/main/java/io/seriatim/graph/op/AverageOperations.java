@@ -32,13 +32,15 @@ final class AverageOperations {
 
     private static void infer(Inference inference) {
         DType dtype = inference.dtype("param");
-        inference.require(dtype == DType.FLOAT32 || dtype == DType.FLOAT64, "param must be float32 or float64, but is %s", dtype);
+        inference.require(dtype == DType.FLOAT32 || dtype == DType.FLOAT64,
+                "param must be float32 or float64, but is %s", dtype);
         long[] dims = inference.dims("param");
         for (String each : SUMS) {
             String slot = "in" + each;
             long[] found = inference.dims(slot);
             inference.require(found.length == dims.length && inference.dtype(slot) == dtype,
-                    "%s must have the type and the shape of param, %s %s, but is %s %s", slot, dtype, Arrays.toString(dims),
+                    "%s must have the type and the shape of param, %s %s, but is %s %s", slot, dtype,
+                    Arrays.toString(dims),
                     inference.dtype(slot), Arrays.toString(found));
             inference.broadcast(found, dims);
             inference.same(slot, "out" + each);
@@ -47,11 +49,13 @@ final class AverageOperations {
             String slot = "in" + each;
             long size = Inference.size(inference.dims(slot));
             inference.require(inference.dtype(slot) == DType.INT64 && (size == 1 || size < 0),
-                    "%s must be one number of type int64, but is %s with %d elements", slot, inference.dtype(slot), size);
+                    "%s must be one number of type int64, but is %s with %d elements", slot, inference.dtype(slot),
+                    size);
             inference.same(slot, "out" + each);
         }
         Window window = Window.of(inference.attrs());
-        inference.require(window.least() <= window.most(), "min_average_window %d must not be above max_average_window %d", window.least(),
+        inference.require(window.least() <= window.most(),
+                "min_average_window %d must not be above max_average_window %d", window.least(),
                 window.most());
     }
 
@@ -67,7 +71,8 @@ final class AverageOperations {
     /** How many steps an average is of: a share of all, within bounds. */
     private record Window(double share, long least, long most) {
         static Window of(Attrs attrs) {
-            return new Window(attrs.getFloat("average_window"), attrs.getLong("min_average_window"), attrs.getLong("max_average_window"));
+            return new Window(attrs.getFloat("average_window"), attrs.getLong("min_average_window"),
+                    attrs.getLong("max_average_window"));
         }
 
         /** The sums are seldom touched here: once in many steps, or when a window is full. */

@@ -37,7 +37,8 @@ record Axes(boolean[] reduced) {
     }
 
     long[] apply(long[] dims, boolean keep) {
-        return IntStream.range(0, dims.length).filter(i -> keep || !reduced[i]).mapToLong(i -> reduced[i] ? 1 : dims[i]).toArray();
+        return IntStream.range(0, dims.length).filter(i -> keep || !reduced[i]).mapToLong(i -> reduced[i] ? 1 : dims[i])
+                .toArray();
     }
 
     /** The shape with the reduced axes of length 1. */

@@ -14,9 +14,11 @@ import org.jspecify.annotations.Nullable;
 /** Normalisation over the batch. SavedVariance is 1 / √(variance + ε), as in Paddle. */
 final class BatchNormOperations {
     private static final float LARGEST_EPSILON = 1e-3f;
-    private static final String GRADIENT = "batch_norm_grad(Bias, MeanOut, ReserveSpace, SavedMean, SavedVariance, Scale, VarianceOut, X, Y@GRAD%s)"
+    private static final String GRADIENT = "batch_norm_grad(Bias, MeanOut, ReserveSpace, SavedMean, SavedVariance, "
+            + "Scale, VarianceOut, X, Y@GRAD%s)"
             + " -> Bias@GRAD, Scale@GRAD, X@GRAD";
-    private static final String SECOND = "batch_norm_grad_grad(DDBias=Bias@GRAD@GRAD, DDScale=Scale@GRAD@GRAD, DDX=X@GRAD@GRAD, DY=Y@GRAD, SavedMean, "
+    private static final String SECOND = "batch_norm_grad_grad(DDBias=Bias@GRAD@GRAD, DDScale=Scale@GRAD@GRAD, "
+            + "DDX=X@GRAD@GRAD, DY=Y@GRAD, SavedMean, "
             + "SavedVariance, Scale, X%s) -> DDY=Y@GRAD@GRAD, DScale=Scale@GRAD, DX=X@GRAD";
 
     private BatchNormOperations() {
@@ -26,10 +28,13 @@ final class BatchNormOperations {
         GradientSignature own = GradientSignature.parse(String.format(GRADIENT, ""));
         String running = String.format(GRADIENT, ", Mean=MeanOut, Variance=VarianceOut");
         GradientSignature given = GradientSignature.parse(running);
-        Operation.Builder forward = Operation.define("batch_norm").in("X", "Scale?", "Bias?", "Mean", "Variance", "MomentumTensor?")
-                .out("Y", "MeanOut", "VarianceOut", "SavedMean~", "SavedVariance~", "ReserveSpace?").attr("is_test", false)
+        Operation.Builder forward = Operation.define("batch_norm")
+                .in("X", "Scale?", "Bias?", "Mean", "Variance", "MomentumTensor?")
+                .out("Y", "MeanOut", "VarianceOut", "SavedMean~", "SavedVariance~", "ReserveSpace?")
+                .attr("is_test", false)
                 .attr("momentum", 0.9f)
-                .attr("epsilon", 1e-5f).attr("data_layout", "NCHW").attr("use_global_stats", false).attr("trainable_statistics", false)
+                .attr("epsilon", 1e-5f).attr("data_layout", "NCHW").attr("use_global_stats", false)
+                .attr("trainable_statistics", false)
                 .infer(BatchNormOperations::infer).lower(BatchNormOperations::forward);
         Operation.Builder gradient = forward.gradOperation(running, BatchNormOperations::inferGradient)
                 .lower(BatchNormOperations::backward);
@@ -47,25 +52,30 @@ final class BatchNormOperations {
         GradientSignature given = GradientSignature.parse(running);
         gradient.gradOperation(running, BatchNormOperations::inferSecond)
                 .refuse((_, attrs) -> attrs.getBool("is_test")
-                        ? "there is no second gradient with is_test; to train with running means and variances, set use_global_stats"
+                        ? "there is no second gradient with is_test; to train with running means and variances, "
+                                + "set use_global_stats"
                         : null)
                 .lower(BatchNormOperations::second).register(registry);
-        gradient.grad((op, wanted) -> (new Attrs(op, registry.get(op.type())).getBool("use_global_stats") ? given : own).make(op, wanted));
+        gradient.grad((op, wanted) -> (new Attrs(op, registry.get(op.type())).getBool("use_global_stats") ? given : own)
+                .make(op, wanted));
     }
 
     private static void infer(Inference inference) {
         long[] x = inference.dims("X");
         inference.require(x.length >= 2 && x.length <= 5, "X needs 2 to 5 dimensions, but has %d", x.length);
         float epsilon = inference.attrs().getFloat("epsilon");
-        inference.require(epsilon >= 0 && epsilon <= LARGEST_EPSILON, "the attribute 'epsilon' must be from 0 to 0.001, but is %s",
+        inference.require(epsilon >= 0 && epsilon <= LARGEST_EPSILON,
+                "the attribute 'epsilon' must be from 0 to 0.001, but is %s",
                 epsilon);
         long channels = x[layout(inference.attrs(), x.length).channels(x.length)];
         for (String slot : List.of("Scale", "Bias", "Mean", "Variance")) {
             if (inference.has(slot)) {
                 long[] dims = inference.dims(slot);
                 inference.require(dims.length == 1 && (channels < 0 || dims[0] < 0 || dims[0] == channels),
-                        "%s must have one value for each of the %d channels, but is %s", slot, channels, Arrays.toString(dims));
-                inference.require(inference.dtype(slot) == inference.dtype("X").arithmetic(), "%s must be %s for X of %s, but is %s", slot,
+                        "%s must have one value for each of the %d channels, but is %s", slot, channels,
+                        Arrays.toString(dims));
+                inference.require(inference.dtype(slot) == inference.dtype("X").arithmetic(),
+                        "%s must be %s for X of %s, but is %s", slot,
                         inference.dtype("X").arithmetic(), inference.dtype("X"), inference.dtype(slot));
             }
         }
@@ -133,7 +143,8 @@ final class BatchNormOperations {
         Operand batchInverse = l.temporary(mean.spec());
         l.into(new BatchNorm(epsilon, true), List.of(x, scale, bias), List.of(y, batchMean, batchInverse));
         double momentum = l.attrs().getDouble("momentum");
-        Operand batchVariance = l.linear(l.unary(Unary.Function.SQUARE, l.unary(Unary.Function.RECIPROCAL, batchInverse)), 1, -epsilon);
+        Operand batchVariance = l
+                .linear(l.unary(Unary.Function.SQUARE, l.unary(Unary.Function.RECIPROCAL, batchInverse)), 1, -epsilon);
         for (List<Operand> pair : List.of(List.of(mean, batchMean), List.of(variance, batchVariance))) {
             Operand old = l.linear(pair.getFirst(), momentum, 0);
             Operand more = l.linear(pair.getLast(), 1 - momentum, 0);
@@ -166,7 +177,8 @@ final class BatchNormOperations {
         Operand dscale = l.temporary(mean.spec());
         Operand dbias = l.temporary(mean.spec());
         l.into(new BatchNormGrad(new BatchNorm(l.attrs().getFloat("epsilon"), batch)),
-                List.of(x, layout.channelsFirst(l.in("Y@GRAD")), channel(l, "Scale", 1, x), mean, variance), List.of(dx, dscale, dbias));
+                List.of(x, layout.channelsFirst(l.in("Y@GRAD")), channel(l, "Scale", 1, x), mean, variance),
+                List.of(dx, dscale, dbias));
         l.out("Scale@GRAD", dscale);
         l.out("Bias@GRAD", dbias);
     }
@@ -194,7 +206,8 @@ final class BatchNormOperations {
         List<Integer> axes = IntStream.range(0, x.rank()).filter(axis -> axis != 1).boxed().toList();
         Operand ddx = image(l, layout, "DDX");
         NormSecondGradient norm = new NormSecondGradient(l, x, image(l, layout, "DY"), perChannel(mean, x.rank()),
-                perChannel(inverse, x.rank()), l.has("Scale") ? perChannel(l.in("Scale"), x.rank()) : null, axes, batch);
+                perChannel(inverse, x.rank()), l.has("Scale") ? perChannel(l.in("Scale"), x.rank()) : null, axes,
+                batch);
         Operand dds = l.has("DDScale") ? perChannel(l.in("DDScale"), x.rank()) : null;
         Operand ddb = l.has("DDBias") ? perChannel(l.in("DDBias"), x.rank()) : null;
         if (l.wants("DX")) {

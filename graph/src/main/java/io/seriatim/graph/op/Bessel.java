@@ -1,6 +1,9 @@
 package io.seriatim.graph.op;
 
-/** Modified Bessel functions of the first kind of the orders 0 and 1, also times e^−|x|: the power series, whose terms are positive, and for large numbers the asymptotic one (Abramowitz, Stegun: 9.6.10 and 9.7.1). */
+/**
+ * Modified Bessel functions of the first kind of the orders 0 and 1, also times e^−|x|: the power series, whose terms
+ * are positive, and for large numbers the asymptotic one (Abramowitz, Stegun: 9.6.10 and 9.7.1).
+ */
 final class Bessel {
     private static final double LARGE = 30;
 

@@ -32,7 +32,8 @@ final class BitwiseOperations {
     private static void two(Operations registry, String type, Binary.Function logic, LongBinaryOperator function) {
         Operation.define(type).in("X", "Y").out("Out").infer(inference -> {
             requireWhole(inference, "X");
-            inference.require(inference.dtype("X") == inference.dtype("Y"), "X and Y must have one type, but are %s and %s: cast one",
+            inference.require(inference.dtype("X") == inference.dtype("Y"),
+                    "X and Y must have one type, but are %s and %s: cast one",
                     inference.dtype("X"), inference.dtype("Y"));
             inference.set("Out", inference.dtype("X"), inference.broadcast(inference.dims("X"), inference.dims("Y")));
         }).lower(l -> {

@@ -38,14 +38,16 @@ final class Categories {
         int possible = 0;
         for (double weight : weights) {
             if (!(weight >= 0) || Double.isInfinite(weight)) {
-                throw new IllegalArgumentException("multinomial: the weights in X must be 0 or more, but one is " + weight);
+                throw new IllegalArgumentException(
+                        "multinomial: the weights in X must be 0 or more, but one is " + weight);
             }
             possible += weight > 0 ? 1 : 0;
         }
         if (possible == 0 || (!replacement && possible < samples)) {
             throw new IllegalArgumentException(
                     "multinomial: " + samples + " samples " + (replacement ? "" : "without replacement ") + "need "
-                            + (replacement ? 1 : samples) + " categories of a weight above 0, but there are " + possible);
+                            + (replacement ? 1 : samples) + " categories of a weight above 0, but there are "
+                            + possible);
         }
         sum();
     }

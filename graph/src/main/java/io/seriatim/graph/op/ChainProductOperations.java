@@ -5,7 +5,10 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** The product of several matrices, of which the first and the last may be vectors, in the order that needs the fewest multiplications. */
+/**
+ * The product of several matrices, of which the first and the last may be vectors, in the order that needs the fewest
+ * multiplications.
+ */
 final class ChainProductOperations {
     private static final MatMul LEFT_TRANSPOSED = new MatMul(true, false, false, List.of());
     private static final MatMul RIGHT_TRANSPOSED = new MatMul(false, true, false, List.of());
@@ -29,11 +32,14 @@ final class ChainProductOperations {
         for (int i = 0; i < count; i++) {
             long[] dims = inference.in("X", i).dims();
             boolean vector = dims.length == 1 && (i == 0 || i == count - 1);
-            inference.require(vector || dims.length == 2, "X must have matrices, and vectors at most at its ends, but place %d has %s", i,
+            inference.require(vector || dims.length == 2,
+                    "X must have matrices, and vectors at most at its ends, but place %d has %s", i,
                     Arrays.toString(dims));
-            inference.require(inference.in("X", i).dtype().isFloating() && inference.in("X", i).dtype() == inference.dtype("X"),
+            inference.require(
+                    inference.in("X", i).dtype().isFloating() && inference.in("X", i).dtype() == inference.dtype("X"),
                     "X must be of one floating-point type, but place %d is %s", i, inference.in("X", i).dtype());
-            inference.require(columns < 0 || dims[0] < 0 || columns == dims[0], "place %d of X must have %d rows, but has %d", i, columns,
+            inference.require(columns < 0 || dims[0] < 0 || columns == dims[0],
+                    "place %d of X must have %d rows, but has %d", i, columns,
                     dims[0]);
             columns = dims[dims.length - 1];
         }
@@ -50,7 +56,10 @@ final class ChainProductOperations {
         return factors;
     }
 
-    /** For each chain from one factor to another, after which factor it is cut in two (Cormen and others: Introduction to Algorithms, 15.2). */
+    /**
+     * For each chain from one factor to another, after which factor it is cut in two (Cormen and others: Introduction
+     * to Algorithms, 15.2).
+     */
     private static int[][] cuts(List<Operand> factors) {
         int count = factors.size();
         double[][] costs = new double[count][count];

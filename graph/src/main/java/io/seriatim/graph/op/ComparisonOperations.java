@@ -27,7 +27,8 @@ final class ComparisonOperations {
         one(registry, "isinf_v2", Unary.Function.IS_INF);
         Operation.define("where").in("Condition", "X", "Y").out("Out").infer(ComparisonOperations::inferWhere)
                 .lower(l -> l.out("Out", l.run(new Where(), l.in("Condition"), l.in("X"), l.in("Y"))))
-                .grad("where_grad(Condition, X, Y, Out@GRAD) -> X@GRAD, Y@GRAD", ComparisonOperations::whereGradient).register(registry);
+                .grad("where_grad(Condition, X, Y, Out@GRAD) -> X@GRAD, Y@GRAD", ComparisonOperations::whereGradient)
+                .register(registry);
     }
 
     private static void comparison(Operations registry, String type, Binary.Function function) {
@@ -54,17 +55,21 @@ final class ComparisonOperations {
     }
 
     private static void one(Operations registry, String type, Unary.Function function) {
-        Operation.define(type).in("X").out("Out").infer(inference -> inference.set("Out", DType.BOOL, inference.dims("X")))
+        Operation.define(type).in("X").out("Out")
+                .infer(inference -> inference.set("Out", DType.BOOL, inference.dims("X")))
                 .lower(l -> l.out("Out", l.unary(function, l.in("X")))).register(registry);
     }
 
     private static void inferWhere(Inference inference) {
         ArgType x = inference.in("X");
         ArgType y = inference.in("Y");
-        inference.require(inference.dtype("Condition") == DType.BOOL, "Condition must be bool, but is %s", inference.dtype("Condition"));
-        inference.require(x.dtype() == y.dtype(), "X and Y must have one type, but are %s and %s: cast one of them", x.dtype(), y.dtype());
+        inference.require(inference.dtype("Condition") == DType.BOOL, "Condition must be bool, but is %s",
+                inference.dtype("Condition"));
+        inference.require(x.dtype() == y.dtype(), "X and Y must have one type, but are %s and %s: cast one of them",
+                x.dtype(), y.dtype());
         for (long[] other : new long[][]{inference.dims("Condition"), y.dims()}) {
-            inference.require(fits(x.dims(), other), "Condition, X and Y must have one shape, but %s is not %s: expand before",
+            inference.require(fits(x.dims(), other),
+                    "Condition, X and Y must have one shape, but %s is not %s: expand before",
                     Arrays.toString(other), Arrays.toString(x.dims()));
         }
         inference.set("Out", 0, x);

@@ -5,7 +5,10 @@ import io.seriatim.tensor.DType;
 import io.seriatim.tensor.kernel.Copy;
 import java.util.Arrays;
 
-/** Branches, loops and recurrences, which run blocks; and what chooses between their results. The gradients of those that run blocks are made with the gradients of the blocks. */
+/**
+ * Branches, loops and recurrences, which run blocks; and what chooses between their results. The gradients of those
+ * that run blocks are made with the gradients of the blocks.
+ */
 final class ControlOperations {
     private static final String[] NONE = {};
 
@@ -35,7 +38,8 @@ final class ControlOperations {
     private static void condition(Inference inference, String slot) {
         if (!inference.attrs().has("is_scalar_condition") || inference.attrs().getBool("is_scalar_condition")) {
             long size = Inference.size(inference.dims(slot));
-            inference.require(inference.dtype(slot) == DType.BOOL && (size == 1 || size < 0), "the condition must be one bool, but is %s",
+            inference.require(inference.dtype(slot) == DType.BOOL && (size == 1 || size < 0),
+                    "the condition must be one bool, but is %s",
                     inference.in(slot));
         }
     }
@@ -48,19 +52,24 @@ final class ControlOperations {
     }
 
     private static void recurrences(Operations registry) {
-        recurrence("recurrent").in("inputs*", "initial_states*?", "parameters*?").out("outputs*", "step_scopes").register(registry);
+        recurrence("recurrent").in("inputs*", "initial_states*?", "parameters*?").out("outputs*", "step_scopes")
+                .register(registry);
         recurrence("recurrent_grad")
-                .in("inputs*", "initial_states*?", "parameters*?", "outputs*", "outputs@GRAD*", "step_scopes", "step_scopes@GRAD?")
+                .in("inputs*", "initial_states*?", "parameters*?", "outputs*", "outputs@GRAD*", "step_scopes",
+                        "step_scopes@GRAD?")
                 .out("inputs@GRAD*?", "initial_states@GRAD*?", "parameters@GRAD*?").register(registry);
-        Operation.define("rnn_memory_helper").in("X").out("Out").attr("dtype", 5).infer(inference -> inference.same("X", "Out"))
+        Operation.define("rnn_memory_helper").in("X").out("Out").attr("dtype", 5)
+                .infer(inference -> inference.same("X", "Out"))
                 .lower(l -> l.out("Out", l.run(Copy.PLAIN, l.in("X"))))
-                .grad("rnn_memory_helper_grad(X, Out, Out@GRAD) -> X@GRAD", l -> l.out("X@GRAD", l.run(Copy.PLAIN, l.in("Out@GRAD"))))
+                .grad("rnn_memory_helper_grad(X, Out, Out@GRAD) -> X@GRAD",
+                        l -> l.out("X@GRAD", l.run(Copy.PLAIN, l.in("Out@GRAD"))))
                 .register(registry);
     }
 
     private static Operation.Builder recurrence(String type) {
-        return control(type).attr("has_states", false).attr("ex_states", NONE).attr("states", NONE).attr("reverse", false).attr("is_train",
-                true);
+        return control(type).attr("has_states", false).attr("ex_states", NONE).attr("states", NONE)
+                .attr("reverse", false).attr("is_train",
+                        true);
     }
 
     private static void selections(Operations registry) {
@@ -79,7 +88,8 @@ final class ControlOperations {
     private static void mask(Inference inference) {
         long size = Inference.size(inference.dims("Mask"));
         DType dtype = inference.dtype("Mask");
-        inference.require(!dtype.isFloating() && (size == 1 || size < 0), "the mask must be one whole number or bool, but is %s",
+        inference.require(!dtype.isFloating() && (size == 1 || size < 0),
+                "the mask must be one whole number or bool, but is %s",
                 inference.in("Mask"));
     }
 
@@ -92,7 +102,8 @@ final class ControlOperations {
             inference.require(other.dtype() == first.dtype() && other.kind() == first.kind(),
                     "what is chosen between must be of one type, but is %s and %s", first, other);
             long[] more = other.dims();
-            inference.require(more.length == dims.length, "what is chosen between must have one number of dimensions, but has %s and %s",
+            inference.require(more.length == dims.length,
+                    "what is chosen between must have one number of dimensions, but has %s and %s",
                     Arrays.toString(dims), Arrays.toString(more));
             for (int k = 0; k < dims.length; k++) {
                 dims[k] = dims[k] == more[k] ? dims[k] : -1;

@@ -24,10 +24,12 @@ final class ConvolutionOperations {
 
     private static void define(Operations registry, String type, int spatial) {
         Operation.Builder forward = Operation.define(type).in("Input", "Filter").out("Output");
-        attributes(forward, spatial).attr("data_format", spatial == 2 ? "NCHW" : "NCDHW").infer(ConvolutionOperations::infer)
+        attributes(forward, spatial).attr("data_format", spatial == 2 ? "NCHW" : "NCDHW")
+                .infer(ConvolutionOperations::infer)
                 .lower(ConvolutionOperations::forward);
         String first = type + "_grad(Filter, Input, Output@GRAD) -> Filter@GRAD, Input@GRAD";
-        String second = type + "_grad_grad(Filter, Input, grad_filter@GRAD=Filter@GRAD@GRAD, grad_input@GRAD=Input@GRAD@GRAD, "
+        String second = type
+                + "_grad_grad(Filter, Input, grad_filter@GRAD=Filter@GRAD@GRAD, grad_input@GRAD=Input@GRAD@GRAD, "
                 + "grad_out=Output@GRAD) -> Filter@GRAD, Input@GRAD, grad_out@GRAD=Output@GRAD@GRAD";
         Operation.Builder gradient = forward.gradOperation(first, null).lower(ConvolutionOperations::backward);
         gradient.grad(second, ConvolutionOperations::inferSecond, ConvolutionOperations::second).register(registry);
@@ -47,9 +49,11 @@ final class ConvolutionOperations {
         inference.require(x.length >= 3 && w.length == x.length,
                 "Input and Filter need the same number of dimensions, from 3 on, but have %d and %d",
                 x.length, w.length);
-        inference.require(inference.attrs().getInt("groups") >= 1, "the attribute 'groups' must be 1 or more, but is %d",
+        inference.require(inference.attrs().getInt("groups") >= 1,
+                "the attribute 'groups' must be 1 or more, but is %d",
                 inference.attrs().getInt("groups"));
-        inference.require(inference.dtype("Input") == inference.dtype("Filter"), "Input and Filter must have one type, but have %s and %s",
+        inference.require(inference.dtype("Input") == inference.dtype("Filter"),
+                "Input and Filter must have one type, but have %s and %s",
                 inference.dtype("Input"), inference.dtype("Filter"));
     }
 
@@ -61,8 +65,10 @@ final class ConvolutionOperations {
         int groups = inference.attrs().getInt("groups");
         long channels = x[layout.channels(x.length)];
         inference.require(channels < 0 || w[1] < 0 || channels == w[1] * groups,
-                "Input's channels (%d) must be the groups (%d) times dimension 1 of Filter (%d)", channels, groups, w[1]);
-        inference.require(w[0] < 0 || (w[0] > 0 && w[0] % groups == 0), "dimension 0 of Filter (%d) must be a multiple of the groups (%d)",
+                "Input's channels (%d) must be the groups (%d) times dimension 1 of Filter (%d)", channels, groups,
+                w[1]);
+        inference.require(w[0] < 0 || (w[0] > 0 && w[0] % groups == 0),
+                "dimension 0 of Filter (%d) must be a multiple of the groups (%d)",
                 w[0],
                 groups);
         long[] spatial = layout.spatialOf(x);
@@ -71,14 +77,17 @@ final class ConvolutionOperations {
         long[] places = new long[spatial.length];
         for (int i = 0; i < places.length; i++) {
             places[i] = window.places(i, spatial[i], kernel[i]);
-            inference.require(places[i] != 0, "a kernel of %d does not fit into the spatial dimension %d with its padding and dilation",
+            inference.require(places[i] != 0,
+                    "a kernel of %d does not fit into the spatial dimension %d with its padding and dilation",
                     kernel[i],
                     spatial[i]);
         }
         inference.set("Output", inference.dtype("Input"), layout.dims(x[0], w[0], places));
     }
 
-    /** The convolution that the attributes of an operation and its gradients describe; images have their channels first. */
+    /**
+     * The convolution that the attributes of an operation and its gradients describe; images have their channels first.
+     */
     private record Parts(Lowering l, ImageLayout layout, Window window, int groups, Operand x, Operand w) {
         static Parts of(Lowering l) {
             ImageLayout layout = ImageLayout.of(l.attrs(), "data_format");
@@ -144,7 +153,10 @@ final class ConvolutionOperations {
         inference.same("grad_out", "grad_out@GRAD");
     }
 
-    /** A convolution is linear in the image and in the weights, so its gradients' gradients are convolutions and their gradients. */
+    /**
+     * A convolution is linear in the image and in the weights, so its gradients' gradients are convolutions and their
+     * gradients.
+     */
     private static void second(Lowering l) {
         Parts parts = Parts.of(l);
         Operand dy = parts.image("grad_out");

@@ -20,34 +20,47 @@ final class CopyOperations {
     static void register(Operations registry) {
         Operation.define("assign").in("X?").out("Out").infer(CopyOperations::assigned).lower(CopyOperations::copy)
                 .grad("assign(X=Out@GRAD) -> Out=X@GRAD").register(registry);
-        Operation.define("share_data").in("X").out("Out").infer(CopyOperations::assigned).lower(CopyOperations::shareData)
+        Operation.define("share_data").in("X").out("Out").infer(CopyOperations::assigned)
+                .lower(CopyOperations::shareData)
                 .aliases("Out").register(registry);
         for (String type : List.of("memcpy", "memcpy_d2h", "memcpy_h2d")) {
-            Operation.define(type).in("X").out("Out").required("dst_place_type", Attribute.Int.class).infer(CopyOperations::assigned)
+            Operation.define(type).in("X").out("Out").required("dst_place_type", Attribute.Int.class)
+                    .infer(CopyOperations::assigned)
                     .lower(CopyOperations::copy).register(registry);
         }
         Operation.define("transfer_dtype").in("X").out("Out").required("out_dtype", Attribute.Int.class)
                 .required("in_dtype", Attribute.Int.class).attr("use_mkldnn", false)
-                .infer(inference -> inference.set("Out", 0, inference.in("X").with(inference.attrs().getDType("out_dtype"))))
+                .infer(inference -> inference.set("Out", 0,
+                        inference.in("X").with(inference.attrs().getDType("out_dtype"))))
                 .lower(CopyOperations::copy).grad("cast(X=Out@GRAD) -> Out=X@GRAD").register(registry);
-        Operation.define("transfer_layout").in("X").out("Out").attr("src_layout", -1).required("dst_layout", Attribute.Int.class)
+        Operation.define("transfer_layout").in("X").out("Out").attr("src_layout", -1)
+                .required("dst_layout", Attribute.Int.class)
                 .infer(CopyOperations::transferred)
-                .lower(l -> l.out("Out", order(l.attrs()).length == l.in("X").rank() ? l.in("X").transpose(order(l.attrs())) : l.in("X")))
+                .lower(l -> l.out("Out",
+                        order(l.attrs()).length == l.in("X").rank()
+                                ? l.in("X").transpose(order(l.attrs()))
+                                : l.in("X")))
                 .register(registry);
-        Operation.define("share_buffer").in("X*").out("Out*", "XOut*").attr("share_dims_and_dtype", new boolean[0]).infer(inference -> {
-            inference.sameEach("X", "Out");
-            inference.sameEach("X", "XOut");
-        }).lower(CopyOperations::shareBuffer).aliases("Out").register(registry);
+        Operation.define("share_buffer").in("X*").out("Out*", "XOut*").attr("share_dims_and_dtype", new boolean[0])
+                .infer(inference -> {
+                    inference.sameEach("X", "Out");
+                    inference.sameEach("X", "XOut");
+                }).lower(CopyOperations::shareBuffer).aliases("Out").register(registry);
         Operation.define("shape").in("Input").out("Out").shapesOnly("Input")
                 .infer(inference -> inference.set("Out", DType.INT32, inference.dims("Input").length))
-                .lower(l -> l.out("Out", l.constant(Tensor.of(DType.INT32, l.in("Input").shape().dims(), l.in("Input").rank()))))
+                .lower(l -> l.out("Out",
+                        l.constant(Tensor.of(DType.INT32, l.in("Input").shape().dims(), l.in("Input").rank()))))
                 .register(registry);
-        Operation.define("size").in("Input").out("Out").shapesOnly("Input").infer(inference -> inference.set("Out", DType.INT64))
-                .lower(l -> l.out("Out", l.constant(Tensor.of(DType.INT64, new long[]{l.in("Input").shape().size()}).reshape())))
+        Operation.define("size").in("Input").out("Out").shapesOnly("Input")
+                .infer(inference -> inference.set("Out", DType.INT64))
+                .lower(l -> l.out("Out",
+                        l.constant(Tensor.of(DType.INT64, new long[]{l.in("Input").shape().size()}).reshape())))
                 .register(registry);
-        Operation.define("coalesce_tensor").in("Input*").out("Output*", "FusedOutput").required("dtype", Attribute.Int.class)
+        Operation.define("coalesce_tensor").in("Input*").out("Output*", "FusedOutput")
+                .required("dtype", Attribute.Int.class)
                 .attr("copy_data", false).attr("set_constant", false).attr("persist_output", false).attr("constant", 0f)
-                .attr("use_align", true).attr("align_size", -1).attr("user_defined_size_of_dtype", -1).attr("concated_shapes", new long[0])
+                .attr("use_align", true).attr("align_size", -1).attr("user_defined_size_of_dtype", -1)
+                .attr("concated_shapes", new long[0])
                 .attr("concated_ranks", new long[0]).infer(CopyOperations::coalesced).lower(CopyOperations::coalesce)
                 .aliases("Output", "FusedOutput").register(registry);
     }
@@ -63,7 +76,8 @@ final class CopyOperations {
             return;
         }
         if (l.type("X", 0).kind() == ArgType.Kind.ARRAY) {
-            throw new IllegalArgumentException("Operation '" + l.type() + "' copies tensors and selected rows, but X is a list of tensors");
+            throw new IllegalArgumentException(
+                    "Operation '" + l.type() + "' copies tensors and selected rows, but X is a list of tensors");
         }
         l.out("Out", l.in("X"));
         if (l.isRows("X") && l.wants("Out")) {
@@ -74,7 +88,8 @@ final class CopyOperations {
     private static void transferred(Inference inference) {
         long[] x = inference.dims("X");
         int[] order = order(inference.attrs());
-        inference.set("Out", inference.dtype("X"), order.length == x.length ? Arrays.stream(order).mapToLong(i -> x[i]).toArray() : x);
+        inference.set("Out", inference.dtype("X"),
+                order.length == x.length ? Arrays.stream(order).mapToLong(i -> x[i]).toArray() : x);
     }
 
     /** The dimensions of an image with channels first and last, one from the other; none if there is nothing to do. */
@@ -114,17 +129,23 @@ final class CopyOperations {
                 inference.count("Input"), inference.outputs("Output"));
         for (int i = 0; i < inference.count("Input"); i++) {
             ArgType part = inference.in("Input", i);
-            inference.require(part.dtype() == dtype, "all inputs must be %s, but input %d is %s", dtype, i, part.dtype());
+            inference.require(part.dtype() == dtype, "all inputs must be %s, but input %d is %s", dtype, i,
+                    part.dtype());
             total = Dims.plus(total, aligned(inference.attrs(), Inference.size(part.dims()), dtype));
             inference.set("Output", i, part);
         }
         inference.set("FusedOutput", dtype, total);
     }
 
-    /** How many elements a part takes, with those that fill up the last block; Paddle's blocks on a processor are of 4096 bytes. */
+    /**
+     * How many elements a part takes, with those that fill up the last block; Paddle's blocks on a processor are of
+     * 4096 bytes.
+     */
     private static long aligned(Attrs attrs, long elements, DType dtype) {
         long given = attrs.getLong("align_size");
-        long bytes = attrs.getLong("user_defined_size_of_dtype") > 0 ? attrs.getLong("user_defined_size_of_dtype") : dtype.bytes();
+        long bytes = attrs.getLong("user_defined_size_of_dtype") > 0
+                ? attrs.getLong("user_defined_size_of_dtype")
+                : dtype.bytes();
         long block = given > 0 ? given : ALIGNMENT;
         if (elements < 0 || !attrs.getBool("use_align")) {
             return elements;

@@ -9,7 +9,10 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 
-/** What all elements up to each one along an axis come to: their maximum or minimum, and the logarithm of the sum of their exponentials. */
+/**
+ * What all elements up to each one along an axis come to: their maximum or minimum, and the logarithm of the sum of
+ * their exponentials.
+ */
 final class CumulativeOperations {
     private static final double LN2 = Math.log(2);
 
@@ -24,20 +27,23 @@ final class CumulativeOperations {
 
     private static void extreme(Operations registry, String type, boolean largest) {
         String gradient = type + "_grad(x, indices, out@GRAD) -> x@GRAD";
-        Operation.Builder forward = Operation.define(type).in("x").out("out", "indices").attr("axis", -1).attr("dtype", 3)
+        Operation.Builder forward = Operation.define(type).in("x").out("out", "indices").attr("axis", -1)
+                .attr("dtype", 3)
                 .infer(CumulativeOperations::inferExtreme).lower(l -> extreme(l, largest));
         forward.gradOperation(gradient, null).shapesOnly("x").lower(l -> {
             Operand dout = l.in("out@GRAD");
             l.out("x@GRAD", dout.rank() == 0
                     ? dout
-                    : l.run(new PutAlongAxis(l.attrs().getInt("axis"), true), l.fill(0, dout.spec()), l.in("indices"), dout));
+                    : l.run(new PutAlongAxis(l.attrs().getInt("axis"), true), l.fill(0, dout.spec()), l.in("indices"),
+                            dout));
         }).register(registry);
         forward.grad(gradient).register(registry);
     }
 
     private static void inferExtreme(Inference inference) {
         DType dtype = inference.attrs().getDType("dtype");
-        inference.require(dtype == DType.INT64 || dtype == DType.INT32, "dtype must be int32 or int64, but is %s", dtype);
+        inference.require(dtype == DType.INT64 || dtype == DType.INT32, "dtype must be int32 or int64, but is %s",
+                dtype);
         inference.require(inference.dtype("x") != DType.BOOL, "x must be of numbers, but is bool: cast it");
         inference.axis("x", inference.attrs().getInt("axis"));
         inference.same("x", "out");
@@ -57,7 +63,8 @@ final class CumulativeOperations {
         Operand places = l.temporary(x.spec().with(dtype));
         l.call(l.type(), (in, out) -> {
             Tensor values = Objects.requireNonNull(in.getFirst());
-            Elements.write(places(ElementOrder.of(values, largest), largest, lines), Objects.requireNonNull(out.getFirst()));
+            Elements.write(places(ElementOrder.of(values, largest), largest, lines),
+                    Objects.requireNonNull(out.getFirst()));
         }, List.of(x), List.of(places));
         if (l.wants("out")) {
             l.out("out", l.run(new TakeAlongAxis(axis), x, places));
@@ -81,25 +88,30 @@ final class CumulativeOperations {
 
     private static void logSumExp(Operations registry) {
         String gradient = "logcumsumexp_grad(Out, X, Out@GRAD) -> X@GRAD";
-        Operation.Builder forward = Operation.define("logcumsumexp").in("X").out("Out").attr("axis", -1).attr("flatten", false)
+        Operation.Builder forward = Operation.define("logcumsumexp").in("X").out("Out").attr("axis", -1)
+                .attr("flatten", false)
                 .attr("exclusive", false).attr("reverse", false).infer(inference -> {
                     long[] dims = inference.dims("X");
                     boolean flat = inference.attrs().getBool("flatten");
-                    inference.require(inference.dtype("X").isFloating(), "X must be of a floating-point type, but is %s: cast it",
+                    inference.require(inference.dtype("X").isFloating(),
+                            "X must be of a floating-point type, but is %s: cast it",
                             inference.dtype("X"));
                     if (!flat) {
                         inference.axis("X", inference.attrs().getInt("axis"));
                     }
                     inference.set("Out", inference.dtype("X"), flat ? new long[]{Inference.size(dims)} : dims);
                 }).lower(CumulativeOperations::logSumExp);
-        forward.gradOperation(gradient, null).shapesOnly("Out").lower(CumulativeOperations::logSumExpGradient).register(registry);
+        forward.gradOperation(gradient, null).shapesOnly("Out").lower(CumulativeOperations::logSumExpGradient)
+                .register(registry);
         forward.grad(gradient).register(registry);
     }
 
     /** Along which lines an operation runs; what is flattened is one line, and so is what has no dimensions. */
     private static Lines lines(Lowering l, Operand x) {
         int size = Math.toIntExact(x.shape().size());
-        return l.attrs().getBool("flatten") || x.rank() == 0 ? new Lines(size, 1, size) : Lines.of(x, l.attrs().getInt("axis"));
+        return l.attrs().getBool("flatten") || x.rank() == 0
+                ? new Lines(size, 1, size)
+                : Lines.of(x, l.attrs().getInt("axis"));
     }
 
     private static void logSumExp(Lowering l) {
@@ -110,7 +122,8 @@ final class CumulativeOperations {
         Operand sums = l.temporary(x.spec());
         l.call("logcumsumexp", (in, out) -> {
             double[] logs = logs(Objects.requireNonNull(in.getFirst()).toDoubleArray(), lines, reverse);
-            Elements.write(exclusive ? shifted(logs, lines, reverse, lowest(x.dtype())) : logs, Objects.requireNonNull(out.getFirst()));
+            Elements.write(exclusive ? shifted(logs, lines, reverse, lowest(x.dtype())) : logs,
+                    Objects.requireNonNull(out.getFirst()));
         }, List.of(x), List.of(sums));
         l.out("Out", sums.reshape(l.outType("Out", 0).dims()));
     }
@@ -143,7 +156,9 @@ final class CumulativeOperations {
     private static double[] shifted(double[] values, Lines lines, boolean reverse, double first) {
         double[] shifted = new double[values.length];
         for (int i = 0; i < values.length; i++) {
-            shifted[lines.element(i, reverse)] = i % lines.length() == 0 ? first : values[lines.element(i - 1, reverse)];
+            shifted[lines.element(i, reverse)] = i % lines.length() == 0
+                    ? first
+                    : values[lines.element(i - 1, reverse)];
         }
         return shifted;
     }
@@ -163,7 +178,10 @@ final class CumulativeOperations {
         l.out("X@GRAD", gradient);
     }
 
-    /** The gradient of x is the sum of dout · exp(x − logarithm) over all places that x is part of, in which no exponential is above 1. */
+    /**
+     * The gradient of x is the sum of dout · exp(x − logarithm) over all places that x is part of, in which no
+     * exponential is above 1.
+     */
     private static double[] backward(double[] x, double[] dout, Lines lines, boolean reverse) {
         double[] logs = logs(x, lines, reverse);
         double[] sums = new double[x.length];

@@ -21,13 +21,16 @@ final class DebuggingOperations {
 
     static void register(Operations registry) {
         Operation.define("print").in("In").out("Out").effect(Effect.HOST).required("first_n", Attribute.Int.class)
-                .required("message", Attribute.Text.class).required("summarize", Attribute.Int.class).attr("print_tensor_name", true)
+                .required("message", Attribute.Text.class).required("summarize", Attribute.Int.class)
+                .attr("print_tensor_name", true)
                 .attr("print_tensor_type", true).attr("print_tensor_shape", true).attr("print_tensor_layout", true)
                 .attr("print_tensor_lod", true).attr("print_phase", "BOTH").attr("is_forward", true)
-                .infer(inference -> inference.same("In", "Out")).lower(DebuggingOperations::print).grad(DebuggingOperations::printGradient)
+                .infer(inference -> inference.same("In", "Out")).lower(DebuggingOperations::print)
+                .grad(DebuggingOperations::printGradient)
                 .register(registry);
         Operation.define("assert").in("Cond", "Data*?").effect(Effect.HOST).attr("summarize", -1L).infer(inference -> {
-            inference.require(inference.dtype("Cond") == DType.BOOL, "the condition must be bool, but is %s", inference.dtype("Cond"));
+            inference.require(inference.dtype("Cond") == DType.BOOL, "the condition must be bool, but is %s",
+                    inference.dtype("Cond"));
             long size = Inference.size(inference.dims("Cond"));
             inference.require(size == 1 || size < 0, "the condition must be one value, but there are %d", size);
         }).lower(DebuggingOperations::assertion).register(registry);
@@ -39,7 +42,8 @@ final class DebuggingOperations {
         if (phase.equals("BOTH") || phase.equals(forward ? "FORWARD" : "BACKWARD")) {
             OpDesc op = l.op();
             Attrs attrs = l.attrs();
-            l.call("print", (in, _) -> print(op, attrs, Objects.requireNonNull(in.getFirst())), List.of(l.in("In")), List.of());
+            l.call("print", (in, _) -> print(op, attrs, Objects.requireNonNull(in.getFirst())), List.of(l.in("In")),
+                    List.of());
         }
         l.out("Out", l.in("In"));
     }
@@ -92,7 +96,8 @@ final class DebuggingOperations {
     }
 
     private static String failure(OpDesc op, long most, List<@Nullable Tensor> in) {
-        StringBuilder text = new StringBuilder("Operation 'assert': the condition '").append(op.input("Cond").getFirst())
+        StringBuilder text = new StringBuilder("Operation 'assert': the condition '")
+                .append(op.input("Cond").getFirst())
                 .append("' must be true, but is false");
         for (int i = 1; i < in.size(); i++) {
             text.append(i == 1 ? "; its data:\n" : "")

@@ -27,13 +27,15 @@ final class DecompositionOperations {
         long[] dims = inference.dims("X");
         long[] leading = MatrixSteps.leading(dims);
         String mode = inference.attrs().getText("mode");
-        inference.require(List.of("reduced", "complete", "r").contains(mode), "mode must be reduced, complete or r, but is '%s'", mode);
+        inference.require(List.of("reduced", "complete", "r").contains(mode),
+                "mode must be reduced, complete or r, but is '%s'", mode);
         long rows = dims[leading.length];
         long columns = dims[leading.length + 1];
         boolean known = rows >= 0 && columns >= 0;
         long least = known ? Math.min(rows, columns) : -1;
         boolean complete = mode.equals("complete");
-        inference.set("Q", dtype, mode.equals("r") ? new long[]{0} : MatrixSteps.dims(leading, rows, complete ? rows : least));
+        inference.set("Q", dtype,
+                mode.equals("r") ? new long[]{0} : MatrixSteps.dims(leading, rows, complete ? rows : least));
         inference.set("R", dtype, MatrixSteps.dims(leading, complete ? rows : least, columns));
     }
 
@@ -41,7 +43,8 @@ final class DecompositionOperations {
         boolean wantsQ = !l.attrs().getText("mode").equals("r");
         Operand q = l.temporary(l.outType("Q", 0).spec());
         Operand r = l.temporary(l.outType("R", 0).spec());
-        l.call("qr", (in, out) -> factor(of(in, 0), wantsQ ? of(out, 0) : null, of(out, 1)), List.of(l.in("X")), List.of(q, r));
+        l.call("qr", (in, out) -> factor(of(in, 0), wantsQ ? of(out, 0) : null, of(out, 1)), List.of(l.in("X")),
+                List.of(q, r));
         l.out("Q", q);
         l.out("R", r);
     }
@@ -84,7 +87,8 @@ final class DecompositionOperations {
         boolean known = rank < 2 || (dims[rank - 1] >= 0 && dims[rank - 2] >= 0);
         String mode = inference.attrs().getText("mode");
         inference.require(!mode.equals("r") && rank >= 2 && (!known || dims[rank - 1] == dims[rank - 2]),
-                "the gradient needs Q and a square R, but mode is '%s' and R is %s; use mode reduced and at least as many rows as columns",
+                "the gradient needs Q and a square R, but mode is '%s' and R is %s; use mode reduced and at least "
+                        + "as many rows as columns",
                 mode, Arrays.toString(dims));
         inference.same("X", "X@GRAD");
     }

@@ -60,7 +60,8 @@ final class DiagonalOperations {
 
         private Operand places(Lowering l) {
             long first = offset >= 0 ? offset : -offset * columns;
-            return l.constant(Tensor.of(LongStream.range(0, length()).map(i -> first + i * (columns + 1)).toArray(), length()));
+            return l.constant(
+                    Tensor.of(LongStream.range(0, length()).map(i -> first + i * (columns + 1)).toArray(), length()));
         }
     }
 
@@ -75,7 +76,8 @@ final class DiagonalOperations {
     }
 
     private static Operation.Builder views(Operations registry, String type, boolean sum) {
-        Operation.Builder forward = Operation.define(type).in("Input").out("Out").attr("offset", 0).attr("axis1", 0).attr("axis2", 1);
+        Operation.Builder forward = Operation.define(type).in("Input").out("Out").attr("offset", 0).attr("axis1", 0)
+                .attr("axis2", 1);
         String gradient = type + "_grad(Input, Out@GRAD) -> Input@GRAD";
         forward.gradOperation(gradient, null).shapesOnly("Input").lower(l -> {
             long[] dims = l.outType("Input@GRAD", 0).dims();
@@ -100,14 +102,19 @@ final class DiagonalOperations {
             IntStream.range(0, dims.length).filter(i -> i != first && i != second).forEach(i -> rest.add(dims[i]));
             if (!sum) {
                 boolean known = dims[first] >= 0 && dims[second] >= 0;
-                rest.add(known ? new Diagonal(dims[first], dims[second], inference.attrs().getInt("offset")).length() : -1);
+                rest.add(known
+                        ? new Diagonal(dims[first], dims[second], inference.attrs().getInt("offset")).length()
+                        : -1);
             }
             inference.set("Out", inference.dtype("Input"), rest.stream().mapToLong(Long::longValue).toArray());
         }).lower(l -> {
             Operand input = l.in("Input");
             int[] order = order(input.rank(), l.attrs());
             Operand values = diagonal(input.shape().dims(), order, l.attrs()).of(l, l.copy(input.transpose(order)));
-            l.out("Out", sum ? l.run(new Reduction(Reduction.Function.SUM, List.of(values.rank() - 1), false), values) : values);
+            l.out("Out",
+                    sum
+                            ? l.run(new Reduction(Reduction.Function.SUM, List.of(values.rank() - 1), false), values)
+                            : values);
         }).grad(gradient);
     }
 
@@ -120,7 +127,9 @@ final class DiagonalOperations {
 
     /** The two axes last. */
     static int[] order(int rank, int first, int second) {
-        return IntStream.concat(IntStream.range(0, rank).filter(i -> i != first && i != second), IntStream.of(first, second)).toArray();
+        return IntStream
+                .concat(IntStream.range(0, rank).filter(i -> i != first && i != second), IntStream.of(first, second))
+                .toArray();
     }
 
     static int[] inverse(int[] order) {
@@ -136,33 +145,37 @@ final class DiagonalOperations {
     }
 
     private static void embed(Operations registry) {
-        Operation.define("diag_embed").in("Input").out("Out").attr("offset", 0).attr("dim1", -2).attr("dim2", -1).infer(inference -> {
-            long[] dims = inference.dims("Input");
-            Attrs attrs = inference.attrs();
-            int rank = dims.length + 1;
-            long first = Math.floorMod(attrs.getInt("dim1"), rank);
-            long second = Math.floorMod(attrs.getInt("dim2"), rank);
-            inference.require(dims.length > 0 && first != second && Math.abs(attrs.getInt("dim1")) <= rank
-                    && Math.abs(attrs.getInt("dim2")) <= rank, "dim1 and dim2 must be two axes of %d dimensions, but are %d and %d", rank,
-                    attrs.getInt("dim1"), attrs.getInt("dim2"));
-            long side = dims[dims.length - 1] < 0 ? -1 : side(dims, attrs);
-            inference.require(side <= 1 << 24, "the matrices would have %d rows", side);
-            long[] out = Arrays.copyOf(dims, rank);
-            out[rank - 2] = side;
-            out[rank - 1] = side;
-            int[] order = order(rank, (int) first, (int) second);
-            long[] placed = new long[rank];
-            for (int i = 0; i < rank; i++) {
-                placed[order[i]] = out[i];
-            }
-            inference.set("Out", inference.dtype("Input"), placed);
-        }).lower(l -> {
-            Operand input = l.in("Input");
-            int rank = input.rank() + 1;
-            long side = side(input.shape().dims(), l.attrs());
-            int[] order = order(rank, Math.floorMod(l.attrs().getInt("dim1"), rank), Math.floorMod(l.attrs().getInt("dim2"), rank));
-            l.out("Out", new Diagonal(side, side, l.attrs().getInt("offset")).put(l, input).transpose(inverse(order)));
-        }).register(registry);
+        Operation.define("diag_embed").in("Input").out("Out").attr("offset", 0).attr("dim1", -2).attr("dim2", -1)
+                .infer(inference -> {
+                    long[] dims = inference.dims("Input");
+                    Attrs attrs = inference.attrs();
+                    int rank = dims.length + 1;
+                    long first = Math.floorMod(attrs.getInt("dim1"), rank);
+                    long second = Math.floorMod(attrs.getInt("dim2"), rank);
+                    inference.require(dims.length > 0 && first != second && Math.abs(attrs.getInt("dim1")) <= rank
+                            && Math.abs(attrs.getInt("dim2")) <= rank,
+                            "dim1 and dim2 must be two axes of %d dimensions, but are %d and %d", rank,
+                            attrs.getInt("dim1"), attrs.getInt("dim2"));
+                    long side = dims[dims.length - 1] < 0 ? -1 : side(dims, attrs);
+                    inference.require(side <= 1 << 24, "the matrices would have %d rows", side);
+                    long[] out = Arrays.copyOf(dims, rank);
+                    out[rank - 2] = side;
+                    out[rank - 1] = side;
+                    int[] order = order(rank, (int) first, (int) second);
+                    long[] placed = new long[rank];
+                    for (int i = 0; i < rank; i++) {
+                        placed[order[i]] = out[i];
+                    }
+                    inference.set("Out", inference.dtype("Input"), placed);
+                }).lower(l -> {
+                    Operand input = l.in("Input");
+                    int rank = input.rank() + 1;
+                    long side = side(input.shape().dims(), l.attrs());
+                    int[] order = order(rank, Math.floorMod(l.attrs().getInt("dim1"), rank),
+                            Math.floorMod(l.attrs().getInt("dim2"), rank));
+                    l.out("Out", new Diagonal(side, side, l.attrs().getInt("offset")).put(l, input)
+                            .transpose(inverse(order)));
+                }).register(registry);
     }
 
     private static long side(long[] dims, Attrs attrs) {
@@ -179,7 +192,8 @@ final class DiagonalOperations {
                 inference.require(side <= 1 << 24, "the matrix would have %d rows", side);
                 inference.set("Out", inference.dtype("X"), side, side);
             } else {
-                inference.set("Out", inference.dtype("X"), x[0] < 0 || x[1] < 0 ? -1 : new Diagonal(x[0], x[1], offset).length());
+                inference.set("Out", inference.dtype("X"),
+                        x[0] < 0 || x[1] < 0 ? -1 : new Diagonal(x[0], x[1], offset).length());
             }
         }).lower(l -> {
             Operand x = l.in("X");
@@ -195,7 +209,8 @@ final class DiagonalOperations {
             if (padding == 0) {
                 values.to("Out");
             } else {
-                Term ones = new Term(l, diagonal.put(l, l.fill(1, x.spec().with(DType.FLOAT32)).reshape(x.shape().size())));
+                Term ones = new Term(l,
+                        diagonal.put(l, l.fill(1, x.spec().with(DType.FLOAT32)).reshape(x.shape().size())));
                 ones.isAbove(0).choose(values, values.number(padding)).to("Out");
             }
         }).grad("diag_v2_grad(X, Out@GRAD) -> X@GRAD", l -> {
@@ -209,12 +224,14 @@ final class DiagonalOperations {
     }
 
     private static void triangle(Operations registry, String type, String rows, String columns, boolean lower) {
-        Operation.define(type).in().out("out").required(rows, Attribute.Int.class).required(columns, Attribute.Int.class).attr("offset", 0)
+        Operation.define(type).in().out("out").required(rows, Attribute.Int.class)
+                .required(columns, Attribute.Int.class).attr("offset", 0)
                 .attr("dtype", 3).infer(inference -> {
                     Attrs attrs = inference.attrs();
                     long size = (long) attrs.getInt(rows) * attrs.getInt(columns);
                     inference.require(attrs.getInt(rows) >= 0 && attrs.getInt(columns) >= 0 && size <= 1 << 26,
-                            "a triangle of %d rows and %d columns has no or too many indices", attrs.getInt(rows), attrs.getInt(columns));
+                            "a triangle of %d rows and %d columns has no or too many indices", attrs.getInt(rows),
+                            attrs.getInt(columns));
                     inference.set("out", attrs.getDType("dtype"), 2, indices(attrs, rows, columns, lower).length / 2);
                 }).lower(l -> {
                     long[] indices = indices(l.attrs(), rows, columns, lower);
@@ -230,6 +247,7 @@ final class DiagonalOperations {
             long above = i % width - i / width;
             return lower ? above <= offset : above >= offset;
         }).toArray();
-        return LongStream.concat(Arrays.stream(inside).map(i -> i / width), Arrays.stream(inside).map(i -> i % width)).toArray();
+        return LongStream.concat(Arrays.stream(inside).map(i -> i / width), Arrays.stream(inside).map(i -> i % width))
+                .toArray();
     }
 }

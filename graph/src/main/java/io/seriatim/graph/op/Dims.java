@@ -84,7 +84,10 @@ final class Dims {
         return (int) size;
     }
 
-    /** What a list of tensors gives, else a tensor, else an attribute; null where tensors are there whose values are not known yet. */
+    /**
+     * What a list of tensors gives, else a tensor, else an attribute; null where tensors are there whose values are not
+     * known yet.
+     */
     static long @Nullable [] given(Inference inference, String list, String tensor, String attribute) {
         if (inference.has(list)) {
             return inference.values(list) == null ? null : inference.listed(list);

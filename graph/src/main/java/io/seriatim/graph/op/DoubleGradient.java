@@ -7,8 +7,9 @@ import io.seriatim.tensor.kernel.Where;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The gradient of the gradient of a function of each element. The gradient operation computes dx = dout · s(p), where the slope s is a function of the point p: of X, or of Out. Its gradient gets ddx,
- * and computes the gradient of dout, ddx · s(p), and that of the point, dout · ddx · s'(p).
+ * The gradient of the gradient of a function of each element. The gradient operation computes dx = dout · s(p), where
+ * the slope s is a function of the point p: of X, or of Out. Its gradient gets ddx, and computes the gradient of dout,
+ * ddx · s(p), and that of the point, dout · ddx · s'(p).
  *
  * @param signature
  *            with the slots that Paddle gave it
@@ -21,29 +22,40 @@ import org.jspecify.annotations.Nullable;
  * @param third
  *            the gradient of this, or null if there is none
  */
-record DoubleGradient(String signature, String point, String first, @Nullable Factor curvature, @Nullable TripleGradient third) {
-    static final DoubleGradient RELU = straight("relu_grad_grad(Out, grad_x@GRAD=X@GRAD@GRAD) -> grad_out@GRAD=Out@GRAD@GRAD", "Out");
-    static final DoubleGradient LEAKY_RELU = straight("leaky_relu_grad_grad(X, grad_x@GRAD=X@GRAD@GRAD) -> grad_out@GRAD=Out@GRAD@GRAD",
+record DoubleGradient(String signature, String point, String first, @Nullable Factor curvature,
+        @Nullable TripleGradient third) {
+    static final DoubleGradient RELU = straight(
+            "relu_grad_grad(Out, grad_x@GRAD=X@GRAD@GRAD) -> grad_out@GRAD=Out@GRAD@GRAD", "Out");
+    static final DoubleGradient LEAKY_RELU = straight(
+            "leaky_relu_grad_grad(X, grad_x@GRAD=X@GRAD@GRAD) -> grad_out@GRAD=Out@GRAD@GRAD",
             "X");
-    static final DoubleGradient ABS = straight("abs_double_grad(x=X, grad_x@GRAD=X@GRAD@GRAD) -> grad_out@GRAD=Out@GRAD@GRAD", "x");
+    static final DoubleGradient ABS = straight(
+            "abs_double_grad(x=X, grad_x@GRAD=X@GRAD@GRAD) -> grad_out@GRAD=Out@GRAD@GRAD", "x");
 
     static final DoubleGradient LOG = ofX("log_grad_grad", DoubleGradient::logCurvature, null);
     static final DoubleGradient SQUARE = ofX("square_grad_grad", (l, x) -> l.number(x.dtype(), 2), null);
     static final DoubleGradient ELU = ofX("elu_grad_grad", DoubleGradient::eluCurvature, null);
     static final DoubleGradient SOFTPLUS = ofX("softplus_double_grad", DoubleGradient::softplusCurvature, null);
-    static final DoubleGradient SIN = ofX("sin_double_grad", (l, x) -> negative(l, l.unary(Unary.Function.SIN, x)), TripleGradient.SIN);
-    static final DoubleGradient COS = ofX("cos_double_grad", (l, x) -> negative(l, l.unary(Unary.Function.COS, x)), TripleGradient.COS);
+    static final DoubleGradient SIN = ofX("sin_double_grad", (l, x) -> negative(l, l.unary(Unary.Function.SIN, x)),
+            TripleGradient.SIN);
+    static final DoubleGradient COS = ofX("cos_double_grad", (l, x) -> negative(l, l.unary(Unary.Function.COS, x)),
+            TripleGradient.COS);
 
     static final DoubleGradient TANH = new DoubleGradient(
-            "tanh_grad_grad(Out, grad_out=Out@GRAD, grad_x@GRAD=X@GRAD@GRAD) -> Out@GRAD, grad_out@GRAD=Out@GRAD@GRAD", "Out", "grad_out",
+            "tanh_grad_grad(Out, grad_out=Out@GRAD, grad_x@GRAD=X@GRAD@GRAD) -> Out@GRAD, grad_out@GRAD=Out@GRAD@GRAD",
+            "Out", "grad_out",
             (l, y) -> l.linear(y, -2, 0), TripleGradient.TANH);
     static final DoubleGradient SIGMOID = new DoubleGradient(
-            "sigmoid_grad_grad(Out, fwd_grad_out=Out@GRAD, grad_x@GRAD=X@GRAD@GRAD) -> Out@GRAD, fwd_grad_out@GRAD=Out@GRAD@GRAD", "Out",
+            "sigmoid_grad_grad(Out, fwd_grad_out=Out@GRAD, grad_x@GRAD=X@GRAD@GRAD) -> Out@GRAD, "
+                    + "fwd_grad_out@GRAD=Out@GRAD@GRAD",
+            "Out",
             "fwd_grad_out", (l, y) -> l.linear(y, -2, 1), TripleGradient.SIGMOID);
     /** With dx = dout / (2 · out) instead of dout. */
-    static final DoubleGradient SQRT = ofOut("sqrt_grad_grad", (l, y) -> negative(l, l.unary(Unary.Function.RECIPROCAL, y)));
+    static final DoubleGradient SQRT = ofOut("sqrt_grad_grad",
+            (l, y) -> negative(l, l.unary(Unary.Function.RECIPROCAL, y)));
     /** With dx = −dout · out³ / 2 instead of dout. */
-    static final DoubleGradient RSQRT = ofOut("rsqrt_grad_grad", (l, y) -> l.linear(l.unary(Unary.Function.RECIPROCAL, y), 3, 0));
+    static final DoubleGradient RSQRT = ofOut("rsqrt_grad_grad",
+            (l, y) -> l.linear(l.unary(Unary.Function.RECIPROCAL, y), 3, 0));
 
     /** Something at a point; null for 0. */
     @FunctionalInterface
@@ -63,13 +75,15 @@ record DoubleGradient(String signature, String point, String first, @Nullable Fa
     }
 
     private static DoubleGradient ofX(String type, Factor curvature, @Nullable TripleGradient third) {
-        return new DoubleGradient(type + "(X, grad_out=Out@GRAD, grad_x@GRAD=X@GRAD@GRAD) -> X@GRAD, grad_out@GRAD=Out@GRAD@GRAD", "X",
+        return new DoubleGradient(
+                type + "(X, grad_out=Out@GRAD, grad_x@GRAD=X@GRAD@GRAD) -> X@GRAD, grad_out@GRAD=Out@GRAD@GRAD", "X",
                 "grad_out",
                 curvature, third);
     }
 
     private static DoubleGradient ofOut(String type, Factor curvature) {
-        return new DoubleGradient(type + "(Out, grad_x=X@GRAD, grad_x@GRAD=X@GRAD@GRAD) -> Out@GRAD, grad_out@GRAD=Out@GRAD@GRAD", "Out",
+        return new DoubleGradient(
+                type + "(Out, grad_x=X@GRAD, grad_x@GRAD=X@GRAD@GRAD) -> Out@GRAD, grad_out@GRAD=Out@GRAD@GRAD", "Out",
                 "grad_x",
                 curvature, null);
     }
@@ -85,7 +99,8 @@ record DoubleGradient(String signature, String point, String first, @Nullable Fa
     /** alpha · eˣ up to 0; larger exponents could overflow. */
     private static Operand eluCurvature(Lowering l, Operand x) {
         Operand zero = l.number(x.dtype(), 0);
-        Operand exponential = l.linear(l.unary(Unary.Function.EXP, l.binary(Binary.Function.MINIMUM, x, zero)), l.attrs().getFloat("alpha"),
+        Operand exponential = l.linear(l.unary(Unary.Function.EXP, l.binary(Binary.Function.MINIMUM, x, zero)),
+                l.attrs().getFloat("alpha"),
                 0);
         return l.run(new Where(), l.binary(Binary.Function.LESS_EQUAL, x, zero), exponential, zero);
     }
@@ -95,7 +110,8 @@ record DoubleGradient(String signature, String point, String first, @Nullable Fa
         float beta = l.attrs().getFloat("beta");
         Operand scaled = l.linear(x, beta, 0);
         Operand slope = l.run(UnaryGrad.of(Unary.of(Unary.Function.SIGMOID)), scaled, null, l.fill(beta, x.spec()));
-        Operand straight = l.binary(Binary.Function.GREATER, scaled, l.number(x.dtype(), l.attrs().getFloat("threshold")));
+        Operand straight = l.binary(Binary.Function.GREATER, scaled,
+                l.number(x.dtype(), l.attrs().getFloat("threshold")));
         return l.run(new Where(), straight, l.number(x.dtype(), 0), slope);
     }
 
@@ -118,7 +134,8 @@ record DoubleGradient(String signature, String point, String first, @Nullable Fa
         }
         String ofPoint = GradientRule.gradient(point);
         if (l.wants(ofPoint)) {
-            out(l, ofPoint, product(l, product(l, l.in(first), incoming), curvature == null ? null : curvature.at(l, at)));
+            out(l, ofPoint,
+                    product(l, product(l, l.in(first), incoming), curvature == null ? null : curvature.at(l, at)));
         }
     }
 

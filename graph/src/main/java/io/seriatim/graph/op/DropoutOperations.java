@@ -21,7 +21,8 @@ final class DropoutOperations {
     }
 
     static void register(Operations registry) {
-        Operation.define("dropout").in("X", "Seed?").out("Out", "Mask~").effect(Effect.RANDOM).attr("dropout_prob", 0.5f)
+        Operation.define("dropout").in("X", "Seed?").out("Out", "Mask~").effect(Effect.RANDOM)
+                .attr("dropout_prob", 0.5f)
                 .attr("is_test", false).attr("dropout_implementation", DOWN).attr("fix_seed", false).attr("seed", 0)
                 .infer(DropoutOperations::infer).lower(DropoutOperations::lower)
                 .grad("dropout_grad(Mask, Out@GRAD) -> X@GRAD", DropoutOperations::grad).register(registry);
@@ -30,11 +31,14 @@ final class DropoutOperations {
     private static void infer(Inference inference) {
         double probability = inference.attrs().getDouble("dropout_prob");
         String implementation = inference.attrs().getText("dropout_implementation");
-        inference.require(probability >= 0 && probability <= 1, "dropout_prob must be from 0 to 1, but is %s", probability);
+        inference.require(probability >= 0 && probability <= 1, "dropout_prob must be from 0 to 1, but is %s",
+                probability);
         inference.require(implementation.equals(UP) || implementation.equals(DOWN),
                 "dropout_implementation must be downgrade_in_infer or upscale_in_train, but is '%s'", implementation);
-        inference.require(inference.dtype("X").isFloating(), "X must be of a floating-point type, but is %s", inference.dtype("X"));
-        inference.require(!inference.has("Seed") || Math.abs(Inference.size(inference.dims("Seed"))) == 1, "Seed must hold one number");
+        inference.require(inference.dtype("X").isFloating(), "X must be of a floating-point type, but is %s",
+                inference.dtype("X"));
+        inference.require(!inference.has("Seed") || Math.abs(Inference.size(inference.dims("Seed"))) == 1,
+                "Seed must hold one number");
         inference.same("X", "Out");
         inference.set("Mask", DType.UINT8, inference.dims("X"));
     }
@@ -55,7 +59,8 @@ final class DropoutOperations {
             l.out("Mask", mask);
         } else {
             boolean exact = x.dtype() == DType.FLOAT64;
-            List<Operand> results = l.runAll(new Dropout(l.attrs().getFloat("dropout_prob"), isUpscaled(l) && !exact), x, key(l));
+            List<Operand> results = l.runAll(new Dropout(l.attrs().getFloat("dropout_prob"), isUpscaled(l) && !exact),
+                    x, key(l));
             l.out("Out", exact ? scaled(l, results.get(0)) : results.get(0));
             l.out("Mask", results.get(1));
         }
@@ -98,7 +103,9 @@ final class DropoutOperations {
     /** Divided, as in Paddle: a factor in single precision would be too coarse for double. */
     private static Operand scaled(Lowering l, Operand x) {
         float probability = l.attrs().getFloat("dropout_prob");
-        return isUpscaled(l) && probability < 1 ? l.binary(Function.DIVIDE, x, l.number(x.dtype(), 1 - probability)) : x;
+        return isUpscaled(l) && probability < 1
+                ? l.binary(Function.DIVIDE, x, l.number(x.dtype(), 1 - probability))
+                : x;
     }
 
     private static void grad(Lowering l) {

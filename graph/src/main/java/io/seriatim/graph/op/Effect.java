@@ -1,6 +1,9 @@
 package io.seriatim.graph.op;
 
-/** What an operation does apart from writing its outputs. Operations that share an effect run in the order of the program. */
+/**
+ * What an operation does apart from writing its outputs. Operations that share an effect run in the order of the
+ * program.
+ */
 public enum Effect {
     /** Draws random numbers; with attribute seed ≠ 0 the same at every run. */
     RANDOM,

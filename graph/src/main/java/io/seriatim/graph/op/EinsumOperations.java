@@ -14,7 +14,8 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * Sums of products by Einstein's notation, {@code bij,bjk->bik}. Two operands at a time become one product of matrices: labels of both that are wanted later are batches, those that are not are summed over.
+ * Sums of products by Einstein's notation, {@code bij,bjk->bik}. Two operands at a time become one product of matrices:
+ * labels of both that are wanted later are batches, those that are not are summed over.
  */
 final class EinsumOperations {
     /** Labels for the axes that an ellipsis stands for, the last one first. */
@@ -31,8 +32,11 @@ final class EinsumOperations {
 
         /** With axes in an order; all labels that are not in it are summed over. */
         Labelled as(Lowering l, String order) {
-            List<Integer> gone = IntStream.range(0, labels.length()).filter(i -> order.indexOf(labels.charAt(i)) < 0).boxed().toList();
-            Operand left = gone.isEmpty() ? operand : l.run(new Reduction(Reduction.Function.SUM, gone, false), operand);
+            List<Integer> gone = IntStream.range(0, labels.length()).filter(i -> order.indexOf(labels.charAt(i)) < 0)
+                    .boxed().toList();
+            Operand left = gone.isEmpty()
+                    ? operand
+                    : l.run(new Reduction(Reduction.Function.SUM, gone, false), operand);
             String kept = keep(labels, label -> order.indexOf(label) >= 0);
             int[] axes = order.chars().filter(label -> kept.indexOf(label) >= 0).map(kept::indexOf).toArray();
             return new Labelled(left.transpose(axes), keep(order, label -> kept.indexOf(label) >= 0));
@@ -54,7 +58,8 @@ final class EinsumOperations {
                 boolean fits = terms[i].contains("...") ? axes >= 0 && axes < 10 : axes == 0;
                 String labels = fits ? expanded(terms[i], axes) : "";
                 inference.require(fits && labels.chars().distinct().count() == labels.length(),
-                        "the labels '%s' must be one for each axis of operand %d of '%s', all different", terms[i], i, text);
+                        "the labels '%s' must be one for each axis of operand %d of '%s', all different", terms[i], i,
+                        text);
                 operands.add(labels);
                 most = terms[i].contains("...") ? Math.max(most, axes) : most;
             }
@@ -77,7 +82,8 @@ final class EinsumOperations {
         /** Labels that occur once, in alphabetical order. */
         private static String implied(List<String> operands, int ellipsis) {
             String all = String.join("", operands);
-            String once = all.chars().filter(label -> label > '9' && all.indexOf(label) == all.lastIndexOf(label)).sorted()
+            String once = all.chars().filter(label -> label > '9' && all.indexOf(label) == all.lastIndexOf(label))
+                    .sorted()
                     .mapToObj(label -> String.valueOf((char) label)).collect(Collectors.joining());
             return expanded("...", ellipsis) + once;
         }
@@ -120,12 +126,14 @@ final class EinsumOperations {
     private static void infer(Inference inference) {
         DType dtype = inference.dtype("Operands");
         for (int i = 1; i < inference.count("Operands"); i++) {
-            inference.require(inference.in("Operands", i).dtype() == dtype, "operands must be of one type, but %d is %s, not %s", i,
+            inference.require(inference.in("Operands", i).dtype() == dtype,
+                    "operands must be of one type, but %d is %s, not %s", i,
                     inference.in("Operands", i).dtype(), dtype);
         }
         Equation equation = Equation.parse(inference);
         Map<Character, Long> lengths = equation.lengths(inference);
-        inference.set("Out", dtype, equation.result().chars().mapToLong(label -> lengths.getOrDefault((char) label, -1L)).toArray());
+        inference.set("Out", dtype,
+                equation.result().chars().mapToLong(label -> lengths.getOrDefault((char) label, -1L)).toArray());
         for (int i = 0; i < inference.count("Operands"); i++) {
             inference.set("InnerCache", i, inference.in("Operands", i));
             inference.set("XShape", i, inference.in("Operands", i));
@@ -144,17 +152,20 @@ final class EinsumOperations {
             labels.add(Equation.expanded(terms[i], axes));
             most = terms[i].contains("...") ? Math.max(most, axes) : most;
         }
-        return new Equation(labels, sides.length == 2 ? Equation.expanded(sides[1], most) : Equation.implied(labels, most));
+        return new Equation(labels,
+                sides.length == 2 ? Equation.expanded(sides[1], most) : Equation.implied(labels, most));
     }
 
     private static List<Labelled> labelled(List<Operand> operands, Equation equation) {
-        return IntStream.range(0, operands.size()).mapToObj(i -> new Labelled(operands.get(i), equation.operands().get(i))).toList();
+        return IntStream.range(0, operands.size())
+                .mapToObj(i -> new Labelled(operands.get(i), equation.operands().get(i))).toList();
     }
 
     private static Labelled contract(Lowering l, List<Labelled> terms, String result) {
         Labelled product = terms.getFirst();
         for (int i = 1; i < terms.size(); i++) {
-            String later = result + terms.subList(i + 1, terms.size()).stream().map(Labelled::labels).collect(Collectors.joining());
+            String later = result
+                    + terms.subList(i + 1, terms.size()).stream().map(Labelled::labels).collect(Collectors.joining());
             product = multiply(l, product, terms.get(i), later);
         }
         return product.as(l, result);
@@ -171,7 +182,8 @@ final class EinsumOperations {
         Operand right = l.reshape(y.as(l, batch + summed + ofY).operand(), batches, size(y, summed), size(y, ofY));
         Operand product = l.run(new MatMul(false, false, false, List.of()), left, right);
         long[] dims = (batch + ofX + ofY).chars()
-                .mapToLong(label -> x.labels().indexOf(label) >= 0 ? x.length((char) label) : y.length((char) label)).toArray();
+                .mapToLong(label -> x.labels().indexOf(label) >= 0 ? x.length((char) label) : y.length((char) label))
+                .toArray();
         return new Labelled(product.reshape(dims), batch + ofX + ofY);
     }
 
@@ -180,10 +192,14 @@ final class EinsumOperations {
     }
 
     private static String keep(String labels, IntPredicate which) {
-        return labels.chars().filter(which).mapToObj(label -> String.valueOf((char) label)).collect(Collectors.joining());
+        return labels.chars().filter(which).mapToObj(label -> String.valueOf((char) label))
+                .collect(Collectors.joining());
     }
 
-    /** The gradient of an operand is that of the result times the others; along axes that only it has, it is the same everywhere. */
+    /**
+     * The gradient of an operand is that of the result times the others; along axes that only it has, it is the same
+     * everywhere.
+     */
     private static void gradients(Lowering l) {
         List<Operand> operands = l.ins("InnerCache");
         Equation equation = equation(l, operands);

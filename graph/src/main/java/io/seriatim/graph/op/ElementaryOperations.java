@@ -30,7 +30,8 @@ final class ElementaryOperations {
         Operation.define("erfinv").in("X").out("Out").infer(ElementaryOperations::floating)
                 .lower(l -> map(l, "X", "Out", NormalQuantile::errorInverse))
                 .grad("erfinv_grad(Out, Out@GRAD) -> X@GRAD",
-                        l -> combine(l, "Out", "Out@GRAD", "X@GRAD", (y, dy) -> dy * Math.sqrt(Math.PI) / 2 * Math.exp(y * y)))
+                        l -> combine(l, "Out", "Out@GRAD", "X@GRAD",
+                                (y, dy) -> dy * Math.sqrt(Math.PI) / 2 * Math.exp(y * y)))
                 .register(registry);
         bessel(registry);
         polygamma(registry);
@@ -75,8 +76,10 @@ final class ElementaryOperations {
         define(registry, "log1p", Math::log1p, x -> 1 / (1 + x));
         define(registry, "log2", x -> Math.log(x) / LN2, x -> 1 / (x * LN2));
         define(registry, "log10", Math::log10, x -> 1 / (x * LN10));
-        Operation.define("expm1").in("X").out("Out").infer(ElementaryOperations::floating).lower(l -> map(l, "X", "Out", Math::expm1))
-                .grad("expm1_grad(Out, Out@GRAD) -> X@GRAD", l -> combine(l, "Out", "Out@GRAD", "X@GRAD", (y, dy) -> dy * (y + 1)))
+        Operation.define("expm1").in("X").out("Out").infer(ElementaryOperations::floating)
+                .lower(l -> map(l, "X", "Out", Math::expm1))
+                .grad("expm1_grad(Out, Out@GRAD) -> X@GRAD",
+                        l -> combine(l, "Out", "Out@GRAD", "X@GRAD", (y, dy) -> dy * (y + 1)))
                 .register(registry);
     }
 
@@ -94,14 +97,16 @@ final class ElementaryOperations {
     private static void bessel(Operations registry, String type, String gradient, DoubleUnaryOperator function,
             DoubleBinaryOperator slope) {
         Operation.define(type).in("x").out("out").infer(inference -> floating(inference, "x", "out"))
-                .lower(l -> map(l, "x", "out", function)).grad(gradient, l -> combine(l, "x", "out@GRAD", "x@GRAD", slope))
+                .lower(l -> map(l, "x", "out", function))
+                .grad(gradient, l -> combine(l, "x", "out@GRAD", "x@GRAD", slope))
                 .register(registry);
     }
 
     private static void polygamma(Operations registry) {
         Operation.define("polygamma").in("x").out("out").required("n", Attribute.Int.class).infer(inference -> {
             int n = inference.attrs().getInt("n");
-            inference.require(n >= 0 && n <= 100, "n, the order of the derivative of digamma, must be from 0 to 100, but is %d", n);
+            inference.require(n >= 0 && n <= 100,
+                    "n, the order of the derivative of digamma, must be from 0 to 100, but is %d", n);
             floating(inference, "x", "out");
         }).lower(l -> {
             int n = l.attrs().getInt("n");
@@ -129,21 +134,22 @@ final class ElementaryOperations {
     }
 
     private static void logit(Operations registry) {
-        Operation.define("logit").in("X").out("Out").attr("eps", 1e-6f).infer(ElementaryOperations::floating).lower(l -> {
-            float eps = l.attrs().getFloat("eps");
-            double most = most(l, eps);
-            map(l, "X", "Out", x -> {
-                double inside = eps == 0 ? x : Math.clamp(x, eps, most);
-                return Math.log(inside / (1 - inside));
-            });
-        }).grad("logit_grad(X, Out@GRAD) -> X@GRAD", l -> {
-            float eps = l.attrs().getFloat("eps");
-            double most = most(l, eps);
-            combine(l, "X", "Out@GRAD", "X@GRAD", (x, dy) -> {
-                double outside = eps == 0 ? Double.NaN : 0;
-                return x < eps || x > most ? outside : dy / (x * (1 - x));
-            });
-        }).register(registry);
+        Operation.define("logit").in("X").out("Out").attr("eps", 1e-6f).infer(ElementaryOperations::floating)
+                .lower(l -> {
+                    float eps = l.attrs().getFloat("eps");
+                    double most = most(l, eps);
+                    map(l, "X", "Out", x -> {
+                        double inside = eps == 0 ? x : Math.clamp(x, eps, most);
+                        return Math.log(inside / (1 - inside));
+                    });
+                }).grad("logit_grad(X, Out@GRAD) -> X@GRAD", l -> {
+                    float eps = l.attrs().getFloat("eps");
+                    double most = most(l, eps);
+                    combine(l, "X", "Out@GRAD", "X@GRAD", (x, dy) -> {
+                        double outside = eps == 0 ? Double.NaN : 0;
+                        return x < eps || x > most ? outside : dy / (x * (1 - x));
+                    });
+                }).register(registry);
     }
 
     /** 1 − eps as it rounds in the type of X. */
@@ -155,7 +161,8 @@ final class ElementaryOperations {
     private static void angle(Operations registry) {
         Operation.define("angle").in("X").out("Out").infer(ElementaryOperations::floating)
                 .lower(l -> map(l, "X", "Out", x -> x < 0 ? Math.PI : 0))
-                .grad("angle_grad(X, Out@GRAD) -> X@GRAD", l -> l.out("X@GRAD", l.fill(0, l.in("X").spec()))).register(registry);
+                .grad("angle_grad(X, Out@GRAD) -> X@GRAD", l -> l.out("X@GRAD", l.fill(0, l.in("X").spec())))
+                .register(registry);
     }
 
     private static void trunc(Operations registry) {
@@ -168,11 +175,14 @@ final class ElementaryOperations {
             } else {
                 l.out("Out", l.in("X"));
             }
-        }).grad("trunc_grad(Out@GRAD) -> X@GRAD", l -> l.out("X@GRAD", l.fill(0, l.in("Out@GRAD").spec()))).register(registry);
+        }).grad("trunc_grad(Out@GRAD) -> X@GRAD", l -> l.out("X@GRAD", l.fill(0, l.in("Out@GRAD").spec())))
+                .register(registry);
     }
 
-    private static void define(Operations registry, String type, DoubleUnaryOperator function, DoubleUnaryOperator slope) {
-        Operation.define(type).in("X").out("Out").infer(ElementaryOperations::floating).lower(l -> map(l, "X", "Out", function))
+    private static void define(Operations registry, String type, DoubleUnaryOperator function,
+            DoubleUnaryOperator slope) {
+        Operation.define(type).in("X").out("Out").infer(ElementaryOperations::floating)
+                .lower(l -> map(l, "X", "Out", function))
                 .grad(type + "_grad(X, Out@GRAD) -> X@GRAD",
                         l -> combine(l, "X", "Out@GRAD", "X@GRAD", (x, dy) -> dy * slope.applyAsDouble(x)))
                 .register(registry);
@@ -183,7 +193,8 @@ final class ElementaryOperations {
     }
 
     private static void floating(Inference inference, String from, String to) {
-        inference.require(inference.dtype(from).isFloating(), "%s must be of a floating-point type, but is %s: cast it", from,
+        inference.require(inference.dtype(from).isFloating(), "%s must be of a floating-point type, but is %s: cast it",
+                from,
                 inference.dtype(from));
         inference.same(from, to);
     }
@@ -191,7 +202,8 @@ final class ElementaryOperations {
     private static void map(Lowering l, String from, String to, DoubleUnaryOperator function) {
         Operand x = l.in(from);
         Operand y = l.temporary(x.spec());
-        l.call(l.type(), (in, out) -> write(Arrays.stream(read(in, 0)).map(function).toArray(), out), List.of(x), List.of(y));
+        l.call(l.type(), (in, out) -> write(Arrays.stream(read(in, 0)).map(function).toArray(), out), List.of(x),
+                List.of(y));
         l.out(to, y);
     }
 

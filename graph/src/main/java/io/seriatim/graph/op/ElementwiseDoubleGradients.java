@@ -7,8 +7,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Gradients of the gradients of arithmetic. DOut is the gradient of the result, DDX and DDY are the gradients that come in for those of X and Y: either may be left out, which means zero. Those of a
- * third order have D_ before the slot whose gradient they are.
+ * Gradients of the gradients of arithmetic. DOut is the gradient of the result, DDX and DDY are the gradients that come
+ * in for those of X and Y: either may be left out, which means zero. Those of a third order have D_ before the slot
+ * whose gradient they are.
  */
 final class ElementwiseDoubleGradients {
     private ElementwiseDoubleGradients() {
@@ -16,7 +17,8 @@ final class ElementwiseDoubleGradients {
 
     static void ofAddition(Operations registry, Operation.Builder builder, String signature, Lowering.Rule rule) {
         Operation.Builder first = builder.gradOperation(signature, null).lower(rule);
-        String second = "elementwise_add_grad_grad(Y, DOut=Out@GRAD, DDX=X@GRAD@GRAD, DDY=Y@GRAD@GRAD) -> DDOut=Out@GRAD@GRAD";
+        String second = "elementwise_add_grad_grad(Y, DOut=Out@GRAD, DDX=X@GRAD@GRAD, DDY=Y@GRAD@GRAD) -> "
+                + "DDOut=Out@GRAD@GRAD";
         Operation.Builder twice = first.gradOperation(second, null).lower(l -> {
             int rank = l.in("DOut").rank();
             whole(l, "DDOut", sum(l, aligned(l, "DDX", rank), aligned(l, "DDY", rank)));
@@ -30,7 +32,8 @@ final class ElementwiseDoubleGradients {
 
     static void ofSubtraction(Operations registry, Operation.Builder builder, String signature, Lowering.Rule rule) {
         Operation.Builder first = builder.gradOperation(signature, null).lower(rule);
-        String second = "elementwise_sub_grad_grad(Y, DOut=Out@GRAD, DDX=X@GRAD@GRAD, DDY=Y@GRAD@GRAD) -> DDOut=Out@GRAD@GRAD";
+        String second = "elementwise_sub_grad_grad(Y, DOut=Out@GRAD, DDX=X@GRAD@GRAD, DDY=Y@GRAD@GRAD) -> "
+                + "DDOut=Out@GRAD@GRAD";
         Operation.Builder twice = first.gradOperation(second, null).lower(l -> {
             int rank = l.in("DOut").rank();
             whole(l, "DDOut", sum(l, aligned(l, "DDX", rank), negative(l, aligned(l, "DDY", rank))));
@@ -40,17 +43,21 @@ final class ElementwiseDoubleGradients {
 
     static void ofMultiplication(Operations registry, Operation.Builder builder, String signature, Lowering.Rule rule) {
         Operation.Builder first = builder.gradOperation(signature, null).lower(rule);
-        String second = "elementwise_mul_grad_grad(X, Y, DOut=Out@GRAD, DDX=X@GRAD@GRAD, DDY=Y@GRAD@GRAD) -> DDOut=Out@GRAD@GRAD, X@GRAD, Y@GRAD";
+        String second = "elementwise_mul_grad_grad(X, Y, DOut=Out@GRAD, DDX=X@GRAD@GRAD, DDY=Y@GRAD@GRAD) -> "
+                + "DDOut=Out@GRAD@GRAD, X@GRAD, Y@GRAD";
         Operation.Builder twice = first.gradOperation(second, null).lower(ElementwiseDoubleGradients::multiplication);
-        twice.grad("elementwise_mul_triple_grad(X, Y, DOut, DDX, DDY, D_DDOut=DDOut@GRAD, D_DX=X@GRAD@GRAD, D_DY=Y@GRAD@GRAD)"
-                + " -> D_X=X@GRAD, D_Y=Y@GRAD, D_DOut=DOut@GRAD, D_DDX=DDX@GRAD, D_DDY=DDY@GRAD",
+        twice.grad(
+                "elementwise_mul_triple_grad(X, Y, DOut, DDX, DDY, D_DDOut=DDOut@GRAD, D_DX=X@GRAD@GRAD, "
+                        + "D_DY=Y@GRAD@GRAD)"
+                        + " -> D_X=X@GRAD, D_Y=Y@GRAD, D_DOut=DOut@GRAD, D_DDX=DDX@GRAD, D_DDY=DDY@GRAD",
                 ElementwiseDoubleGradients::multiplicationThrice);
         register(registry, builder.grad(signature), first.grad(second), twice);
     }
 
     static void ofDivision(Operations registry, Operation.Builder builder, String signature, Lowering.Rule rule) {
         Operation.Builder first = builder.gradOperation(signature, null).lower(rule);
-        String second = "elementwise_div_grad_grad(Y, Out, DX=X@GRAD, DDX=X@GRAD@GRAD, DDY=Y@GRAD@GRAD) -> DDOut=Out@GRAD@GRAD, DOut=Out@GRAD, Y@GRAD";
+        String second = "elementwise_div_grad_grad(Y, Out, DX=X@GRAD, DDX=X@GRAD@GRAD, DDY=Y@GRAD@GRAD) -> "
+                + "DDOut=Out@GRAD@GRAD, DOut=Out@GRAD, Y@GRAD";
         Operation.Builder twice = first.gradOperation(second, inference -> {
             inference.require(inference.has("DX"), "it is computed from the gradient of X: let X want one");
             inference.same("Out", "DDOut");

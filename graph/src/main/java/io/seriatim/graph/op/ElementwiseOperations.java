@@ -22,13 +22,16 @@ final class ElementwiseOperations {
         ElementwiseDoubleGradients.ofDivision(registry, begin("elementwise_div", Binary.Function.DIVIDE),
                 "elementwise_div_grad(X, Y, Out, Out@GRAD) -> X@GRAD, Y@GRAD", ElementwiseOperations::divideGradient);
         begin("elementwise_max", Binary.Function.MAXIMUM)
-                .grad("elementwise_max_grad(X, Y, Out@GRAD) -> X@GRAD, Y@GRAD", l -> chosenGradient(l, Binary.Function.GREATER))
+                .grad("elementwise_max_grad(X, Y, Out@GRAD) -> X@GRAD, Y@GRAD",
+                        l -> chosenGradient(l, Binary.Function.GREATER))
                 .register(registry);
         begin("elementwise_min", Binary.Function.MINIMUM)
-                .grad("elementwise_min_grad(X, Y, Out@GRAD) -> X@GRAD, Y@GRAD", l -> chosenGradient(l, Binary.Function.LESS))
+                .grad("elementwise_min_grad(X, Y, Out@GRAD) -> X@GRAD, Y@GRAD",
+                        l -> chosenGradient(l, Binary.Function.LESS))
                 .register(registry);
         begin("elementwise_pow", Binary.Function.POWER)
-                .grad("elementwise_pow_grad(X, Y, Out@GRAD) -> X@GRAD, Y@GRAD", ElementwiseOperations::powerGradient).register(registry);
+                .grad("elementwise_pow_grad(X, Y, Out@GRAD) -> X@GRAD, Y@GRAD", ElementwiseOperations::powerGradient)
+                .register(registry);
         begin("elementwise_mod", Binary.Function.MODULO).register(registry);
         begin("elementwise_floordiv", Binary.Function.FLOOR_DIVIDE).register(registry);
         begin("grad_add", Binary.Function.ADD).register(registry);
@@ -43,9 +46,11 @@ final class ElementwiseOperations {
         ArgType x = inference.in("X");
         ArgType y = inference.in("Y");
         inference.require(x.kind() != ArgType.Kind.ARRAY && y.kind() == ArgType.Kind.DENSE, "X and Y must be tensors");
-        inference.require(x.dtype() == y.dtype(), "X and Y must have one type, but are %s and %s: cast one of them", x.dtype(), y.dtype());
+        inference.require(x.dtype() == y.dtype(), "X and Y must have one type, but are %s and %s: cast one of them",
+                x.dtype(), y.dtype());
         if (x.kind() == ArgType.Kind.ROWS) {
-            inference.require(inference.type().equals("elementwise_mul") && Arrays.stream(y.dims()).allMatch(dim -> dim == 1),
+            inference.require(
+                    inference.type().equals("elementwise_mul") && Arrays.stream(y.dims()).allMatch(dim -> dim == 1),
                     "rows of a tensor can only be multiplied by one number");
             inference.set("Out", 0, x);
         } else {
@@ -84,10 +89,12 @@ final class ElementwiseOperations {
     private static void multiplyGradient(Lowering l) {
         Operand dout = l.in("Out@GRAD");
         if (l.wants("X@GRAD")) {
-            Alignment.out(l, "X@GRAD", l.binary(Binary.Function.MULTIPLY, dout, Alignment.of(l, l.in("Y"), dout.rank())));
+            Alignment.out(l, "X@GRAD",
+                    l.binary(Binary.Function.MULTIPLY, dout, Alignment.of(l, l.in("Y"), dout.rank())));
         }
         if (l.wants("Y@GRAD")) {
-            Alignment.out(l, "Y@GRAD", l.binary(Binary.Function.MULTIPLY, dout, Alignment.of(l, l.in("X"), dout.rank())));
+            Alignment.out(l, "Y@GRAD",
+                    l.binary(Binary.Function.MULTIPLY, dout, Alignment.of(l, l.in("X"), dout.rank())));
         }
     }
 
@@ -107,7 +114,8 @@ final class ElementwiseOperations {
     private static void chosenGradient(Lowering l, Binary.Function chosen) {
         Operand dout = l.in("Out@GRAD");
         Operand zero = l.number(dout.dtype(), 0);
-        Operand isX = l.binary(chosen, Alignment.of(l, l.in("X"), dout.rank()), Alignment.of(l, l.in("Y"), dout.rank()));
+        Operand isX = l.binary(chosen, Alignment.of(l, l.in("X"), dout.rank()),
+                Alignment.of(l, l.in("Y"), dout.rank()));
         if (l.wants("X@GRAD")) {
             Alignment.out(l, "X@GRAD", l.run(new Where(), isX, dout, zero));
         }

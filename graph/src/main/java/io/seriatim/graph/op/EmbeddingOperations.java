@@ -27,10 +27,13 @@ final class EmbeddingOperations {
     /** The older of the two has indexes with a last dimension of length 1. */
     private static void lookup(Operations registry, String type, boolean column) {
         String signature = type + "_grad(Ids, Out@GRAD, W) -> W@GRAD";
-        Operation.Builder lookup = Operation.define(type).in("W", "Ids").out("Out").attr("padding_idx", NO_PADDING).attr("is_sparse", false)
-                .attr("is_distributed", false).attr("remote_prefetch", false).infer(inference -> inferLookup(inference, column))
+        Operation.Builder lookup = Operation.define(type).in("W", "Ids").out("Out").attr("padding_idx", NO_PADDING)
+                .attr("is_sparse", false)
+                .attr("is_distributed", false).attr("remote_prefetch", false)
+                .infer(inference -> inferLookup(inference, column))
                 .lower(l -> l.out("Out", l.run(gather(l), l.in("W"), ids(l, column)))).grad(signature);
-        lookup.gradOperation(signature, EmbeddingOperations::inferGradient).shapesOnly("W").lower(l -> lookupGrad(l, column))
+        lookup.gradOperation(signature, EmbeddingOperations::inferGradient).shapesOnly("W")
+                .lower(l -> lookupGrad(l, column))
                 .register(registry);
         lookup.register(registry);
     }
@@ -42,7 +45,8 @@ final class EmbeddingOperations {
         Indexes.require(inference, "Ids");
         long[] ids = inference.dims("Ids");
         inference.require(!column || (ids.length > 0 && ids[ids.length - 1] == 1),
-                "the last dimension of Ids must be 1, but the shape is %s; lookup_table_v2 takes any", Arrays.toString(ids));
+                "the last dimension of Ids must be 1, but the shape is %s; lookup_table_v2 takes any",
+                Arrays.toString(ids));
         int places = column ? ids.length - 1 : ids.length;
         long[] dims = Arrays.copyOf(ids, places + 1);
         dims[places] = table[1];
@@ -74,10 +78,12 @@ final class EmbeddingOperations {
         Operand ids = ids(l, column);
         if (l.attrs().getBool("is_sparse")) {
             // As in Paddle a padding index has its row too: nobody reads it in the forward direction.
-            l.into(new Copy(DType.INT64), List.of(l.reshape(ids, ids.shape().size())), List.of(l.outputRowIndexes("W@GRAD")));
+            l.into(new Copy(DType.INT64), List.of(l.reshape(ids, ids.shape().size())),
+                    List.of(l.outputRowIndexes("W@GRAD")));
             l.out("W@GRAD", l.in("Out@GRAD").reshape(ids.shape().size(), table[1]));
         } else {
-            l.out("W@GRAD", l.run(new GatherGrad(gather(l), Arrays.stream(table).boxed().toList()), l.in("Out@GRAD"), ids));
+            l.out("W@GRAD",
+                    l.run(new GatherGrad(gather(l), Arrays.stream(table).boxed().toList()), l.in("Out@GRAD"), ids));
         }
     }
 
@@ -90,15 +96,19 @@ final class EmbeddingOperations {
             long[] rows = Objects.requireNonNull(l.values("X"));
             long[] unique = unique(rows);
             long[] places = Arrays.stream(rows).map(row -> Arrays.binarySearch(unique, row)).toArray();
-            l.into(Copy.PLAIN, List.of(l.constant(Tensor.of(unique, unique.length))), List.of(l.outputRowIndexes("Out")));
-            l.out("Out", l.run(new ScatterNdAdd(), l.fill(0, l.output("Out").spec()), l.constant(Tensor.of(places, places.length, 1)),
-                    l.in("X")));
+            l.into(Copy.PLAIN, List.of(l.constant(Tensor.of(unique, unique.length))),
+                    List.of(l.outputRowIndexes("Out")));
+            l.out("Out",
+                    l.run(new ScatterNdAdd(), l.fill(0, l.output("Out").spec()),
+                            l.constant(Tensor.of(places, places.length, 1)),
+                            l.in("X")));
         }).register(registry);
     }
 
     private static ArgType requireRows(Inference inference) {
         ArgType x = inference.in("X");
-        inference.require(x.kind() == ArgType.Kind.ROWS, "X must hold some rows of a tensor (SELECTED_ROWS), but is %s", x);
+        inference.require(x.kind() == ArgType.Kind.ROWS, "X must hold some rows of a tensor (SELECTED_ROWS), but is %s",
+                x);
         return x;
     }
 

@@ -23,16 +23,19 @@ final class ExpandOperations {
         Operation.Builder expand = Operation.define("expand_v2").in("X", "Shape?", "expand_shapes_tensor*?").out("Out")
                 .attr("shape", new int[0]).values("Shape", "expand_shapes_tensor").infer(ExpandOperations::expanded)
                 .lower(l -> l.out("Out", l.expand(l.in("X"), l.output("Out").shape()))).grad(signature);
-        expand.gradOperation(signature, null).shapesOnly("X", "Shape", "expand_shapes_tensor").lower(ExpandOperations::sum)
+        expand.gradOperation(signature, null).shapesOnly("X", "Shape", "expand_shapes_tensor")
+                .lower(ExpandOperations::sum)
                 .grad("expand_v2(Shape, X=X@GRAD@GRAD, expand_shapes_tensor) -> Out=Out@GRAD@GRAD").register(registry);
         expand.register(registry);
     }
 
     private static void expandAs(Operations registry) {
         String signature = "expand_as_v2_grad(Out@GRAD, X) -> X@GRAD";
-        Operation.Builder expand = Operation.define("expand_as_v2").in("X", "Y?").out("Out").attr("target_shape", new int[0])
+        Operation.Builder expand = Operation.define("expand_as_v2").in("X", "Y?").out("Out")
+                .attr("target_shape", new int[0])
                 .shapesOnly("Y")
-                .infer(ExpandOperations::expandedAs).lower(l -> l.out("Out", l.expand(l.in("X"), l.output("Out").shape()))).grad(signature);
+                .infer(ExpandOperations::expandedAs)
+                .lower(l -> l.out("Out", l.expand(l.in("X"), l.output("Out").shape()))).grad(signature);
         expand.gradOperation(signature, null).shapesOnly("X").lower(ExpandOperations::sum).register(registry);
         expand.register(registry);
     }
@@ -40,16 +43,19 @@ final class ExpandOperations {
     private static void tile(Operations registry) {
         String signature = "tile_grad(Out@GRAD, RepeatTimes, X, repeat_times_tensor) -> X@GRAD";
         Operation.Builder tile = Operation.define("tile").in("X", "RepeatTimes?", "repeat_times_tensor*?").out("Out")
-                .attr("repeat_times", new int[0]).values("RepeatTimes", "repeat_times_tensor").infer(ExpandOperations::tiled)
+                .attr("repeat_times", new int[0]).values("RepeatTimes", "repeat_times_tensor")
+                .infer(ExpandOperations::tiled)
                 .lower(ExpandOperations::tile).grad(signature);
-        tile.gradOperation(signature, null).shapesOnly("X", "RepeatTimes", "repeat_times_tensor").lower(ExpandOperations::tileGradient)
+        tile.gradOperation(signature, null).shapesOnly("X", "RepeatTimes", "repeat_times_tensor")
+                .lower(ExpandOperations::tileGradient)
                 .grad("tile(RepeatTimes, X=X@GRAD@GRAD, repeat_times_tensor) -> Out=Out@GRAD@GRAD").register(registry);
         tile.register(registry);
     }
 
     private static void broadcast(Operations registry) {
         String signature = "broadcast_tensors_grad(Out@GRAD, X) -> X@GRAD";
-        Operation.Builder broadcast = Operation.define("broadcast_tensors").in("X*").out("Out*").infer(ExpandOperations::broadcast)
+        Operation.Builder broadcast = Operation.define("broadcast_tensors").in("X*").out("Out*")
+                .infer(ExpandOperations::broadcast)
                 .lower(l -> {
                     for (int i = 0; i < l.outputs("Out"); i++) {
                         if (l.wants("Out", i)) {
@@ -69,7 +75,8 @@ final class ExpandOperations {
 
     /** Each output has the type of the input in its place, and the shape of all of them together. */
     private static void broadcast(Inference inference) {
-        inference.require(inference.outputs("Out") == inference.count("X"), "X and Out must have as many variables, but have %d and %d",
+        inference.require(inference.outputs("Out") == inference.count("X"),
+                "X and Out must have as many variables, but have %d and %d",
                 inference.count("X"), inference.outputs("Out"));
         long[] dims = new long[0];
         for (int i = 0; i < inference.count("X"); i++) {
@@ -115,13 +122,15 @@ final class ExpandOperations {
     }
 
     private static void fits(Inference inference, long[] x, long[] wanted) {
-        inference.require(wanted.length >= x.length, "the shape %s must have at least the %d dimensions of X", Arrays.toString(wanted),
+        inference.require(wanted.length >= x.length, "the shape %s must have at least the %d dimensions of X",
+                Arrays.toString(wanted),
                 x.length);
         for (int i = 1; i <= wanted.length; i++) {
             long to = wanted[wanted.length - i];
             long from = i > x.length ? 1 : x[x.length - i];
             // -2 stands for a dimension that a tensor tells.
-            inference.require(to >= -2 && (from < 0 || (from == 1 && to != 0) || to < 0 || from == to), "X does not expand to the shape %s",
+            inference.require(to >= -2 && (from < 0 || (from == 1 && to != 0) || to < 0 || from == to),
+                    "X does not expand to the shape %s",
                     Arrays.toString(wanted));
         }
     }
@@ -152,13 +161,17 @@ final class ExpandOperations {
         long[] dims = Dims.leading(x, rank);
         long[] repeats = Dims.leading(times, rank);
         for (int i = 0; i < rank; i++) {
-            inference.require(repeats[i] > 0 || given == null, "repeat_times %s must be at least 1", Arrays.toString(times));
+            inference.require(repeats[i] > 0 || given == null, "repeat_times %s must be at least 1",
+                    Arrays.toString(times));
             dims[i] = Dims.times(dims[i], repeats[i]);
         }
         inference.set("Out", inference.dtype("X"), dims);
     }
 
-    /** The dimensions of what is tiled, with one of length 1 before each that is repeated; or that one as often as it is repeated. */
+    /**
+     * The dimensions of what is tiled, with one of length 1 before each that is repeated; or that one as often as it is
+     * repeated.
+     */
     private static long[] interleaved(long[] small, long[] large, boolean repeated) {
         long[] dims = Dims.leading(small, large.length);
         List<Long> all = new ArrayList<>();

@@ -21,18 +21,23 @@ final class FillDiagonalOperations {
     }
 
     private static void fill(Operations registry) {
-        Operation.define("fill_diagonal").in("X").out("Out").attr("value", 0f).attr("offset", 0).attr("wrap", false).infer(inference -> {
-            long[] dims = inference.dims("X");
-            inference.require(dims.length >= 2, "X needs two dimensions or more, but has %d", dims.length);
-            boolean cube = Arrays.stream(dims).filter(dim -> dim >= 0).distinct().count() <= 1;
-            inference.require(dims.length == 2 || cube, "with more than two dimensions, X must be as long in all of them, but is %s",
-                    Arrays.toString(dims));
-            inference.same("X", "Out");
-        }).lower(l -> {
-            double value = l.attrs().getFloat("value");
-            DType dtype = l.in("X").dtype();
-            fill(l, "X", "Out", l.number(dtype, dtype.isFloating() || dtype == DType.BOOL ? value : (long) value));
-        }).grad("fill_diagonal_grad(Out@GRAD) -> X@GRAD", l -> fill(l, "Out@GRAD", "X@GRAD", l.number(l.in("Out@GRAD").dtype(), 0)))
+        Operation.define("fill_diagonal").in("X").out("Out").attr("value", 0f).attr("offset", 0).attr("wrap", false)
+                .infer(inference -> {
+                    long[] dims = inference.dims("X");
+                    inference.require(dims.length >= 2, "X needs two dimensions or more, but has %d", dims.length);
+                    boolean cube = Arrays.stream(dims).filter(dim -> dim >= 0).distinct().count() <= 1;
+                    inference.require(dims.length == 2 || cube,
+                            "with more than two dimensions, X must be as long in all of them, but is %s",
+                            Arrays.toString(dims));
+                    inference.same("X", "Out");
+                }).lower(l -> {
+                    double value = l.attrs().getFloat("value");
+                    DType dtype = l.in("X").dtype();
+                    fill(l, "X", "Out",
+                            l.number(dtype, dtype.isFloating() || dtype == DType.BOOL ? value : (long) value));
+                })
+                .grad("fill_diagonal_grad(Out@GRAD) -> X@GRAD",
+                        l -> fill(l, "Out@GRAD", "X@GRAD", l.number(l.in("Out@GRAD").dtype(), 0)))
                 .register(registry);
     }
 
@@ -42,7 +47,10 @@ final class FillDiagonalOperations {
         l.out(to, l.run(new Where(), chosen, value, x));
     }
 
-    /** 1 on the diagonal. As in Paddle, it goes on after the first square part only if it wraps, also where there are more than two dimensions, and the offset moves elements within their rows. */
+    /**
+     * 1 on the diagonal. As in Paddle, it goes on after the first square part only if it wraps, also where there are
+     * more than two dimensions, and the offset moves elements within their rows.
+     */
     private static long[] diagonal(long[] dims, Attrs attrs) {
         long step = 0;
         long size = 1;
@@ -64,7 +72,8 @@ final class FillDiagonalOperations {
     }
 
     private static void put(Operations registry) {
-        Operation.define("fill_diagonal_tensor").in("X", "Y").out("Out").attr("offset", 0L).attr("dim1", 0).attr("dim2", 1)
+        Operation.define("fill_diagonal_tensor").in("X", "Y").out("Out").attr("offset", 0L).attr("dim1", 0)
+                .attr("dim2", 1)
                 .infer(inference -> {
                     long[] dims = inference.dims("X");
                     inference.require(dims.length >= 2, "X needs two dimensions or more, but has %d", dims.length);
@@ -87,7 +96,8 @@ final class FillDiagonalOperations {
     }
 
     private static long[] values(long[] dims, int first, int second, long offset) {
-        long[] rest = IntStream.range(0, dims.length).filter(i -> i != first && i != second).mapToLong(i -> dims[i]).toArray();
+        long[] rest = IntStream.range(0, dims.length).filter(i -> i != first && i != second).mapToLong(i -> dims[i])
+                .toArray();
         boolean known = dims[first] >= 0 && dims[second] >= 0;
         return Dims.inserted(rest, rest.length, known ? length(dims[first], dims[second], offset) : -1);
     }

@@ -18,30 +18,40 @@ import org.jspecify.annotations.Nullable;
 
 /** Tensors of one value, of given values, and the unit matrix. */
 final class FillOperations {
-    private static final Pattern DECIMAL = Pattern.compile("[+-]?(\\d{1,400}(\\.\\d{0,400})?|\\.\\d{1,400})([eE][+-]?\\d{1,4})?");
+    private static final Pattern DECIMAL = Pattern
+            .compile("[+-]?(\\d{1,400}(\\.\\d{0,400})?|\\.\\d{1,400})([eE][+-]?\\d{1,4})?");
 
     private FillOperations() {
     }
 
     static void register(Operations registry) {
-        Operation.define("fill_constant").in("ValueTensor?", "ShapeTensor?", "ShapeTensorList*?").out("Out").attr("dtype", 5)
-                .attr("shape", new long[0]).attr("value", 0f).attr("str_value", "").attr("force_cpu", false).attr("place_type", -1)
-                .values("ShapeTensor", "ShapeTensorList").infer(FillOperations::constant).lower(FillOperations::constant)
+        Operation.define("fill_constant").in("ValueTensor?", "ShapeTensor?", "ShapeTensorList*?").out("Out")
+                .attr("dtype", 5)
+                .attr("shape", new long[0]).attr("value", 0f).attr("str_value", "").attr("force_cpu", false)
+                .attr("place_type", -1)
+                .values("ShapeTensor", "ShapeTensorList").infer(FillOperations::constant)
+                .lower(FillOperations::constant)
                 .register(registry);
         Operation.define("fill_constant_batch_size_like").in("Input").out("Out").required("shape", Attribute.Ints.class)
-                .attr("input_dim_idx", 0).attr("output_dim_idx", 0).attr("dtype", 5).attr("value", 0f).attr("str_value", "")
-                .attr("force_cpu", false).shapesOnly("Input").infer(FillOperations::batch).lower(FillOperations::constant)
+                .attr("input_dim_idx", 0).attr("output_dim_idx", 0).attr("dtype", 5).attr("value", 0f)
+                .attr("str_value", "")
+                .attr("force_cpu", false).shapesOnly("Input").infer(FillOperations::batch)
+                .lower(FillOperations::constant)
                 .register(registry);
         Operation.define("fill_any_like").in("X").out("Out").attr("value", 0f).attr("dtype", -1).shapesOnly("X")
-                .infer(inference -> inference.set("Out", 0, like(inference))).lower(l -> fill(l, l.attrs().getDouble("value")))
+                .infer(inference -> inference.set("Out", 0, like(inference)))
+                .lower(l -> fill(l, l.attrs().getDouble("value")))
                 .register(registry);
-        Operation.define("fill_zeros_like").in("X").out("Out").shapesOnly("X").infer(inference -> inference.same("X", "Out"))
+        Operation.define("fill_zeros_like").in("X").out("Out").shapesOnly("X")
+                .infer(inference -> inference.same("X", "Out"))
                 .lower(l -> fill(l, 0)).register(registry);
-        Operation.define("assign_value").out("Out").required("shape", Attribute.Ints.class).required("dtype", Attribute.Int.class)
+        Operation.define("assign_value").out("Out").required("shape", Attribute.Ints.class)
+                .required("dtype", Attribute.Int.class)
                 .attr("bool_values", new int[0]).attr("fp32_values", new float[0]).attr("fp64_values", new double[0])
                 .attr("int32_values", new int[0]).attr("int64_values", new long[0]).infer(FillOperations::assigned)
                 .lower(l -> l.out("Out", l.constant(values(l.attrs())))).register(registry);
-        Operation.define("eye").out("Out").required("num_rows", Attribute.Int64.class).attr("num_columns", -1L).attr("dtype", 5)
+        Operation.define("eye").out("Out").required("num_rows", Attribute.Int64.class).attr("num_columns", -1L)
+                .attr("dtype", 5)
                 .infer(FillOperations::eye).lower(FillOperations::eye).register(registry);
     }
 
@@ -49,7 +59,8 @@ final class FillOperations {
         long[] shape = inference.attrs().getLongs("shape");
         long @Nullable [] given = Dims.given(inference, "ShapeTensorList", "ShapeTensor", "shape");
         if (given != null) {
-            inference.require(Arrays.stream(given).allMatch(dim -> dim >= 0), "the shape %s must not hold negative dimensions",
+            inference.require(Arrays.stream(given).allMatch(dim -> dim >= 0),
+                    "the shape %s must not hold negative dimensions",
                     Arrays.toString(given));
             shape = given;
         } else if (shape.length == 0 && inference.has("ShapeTensor")) {
@@ -71,7 +82,8 @@ final class FillOperations {
         if (!text.isEmpty()) {
             Double special = special(text);
             BigDecimal decimal = special == null ? decimal(text) : null;
-            inference.require(special != null || decimal != null, "str_value must be a number, inf or nan, but is '%s'", text);
+            inference.require(special != null || decimal != null, "str_value must be a number, inf or nan, but is '%s'",
+                    text);
             inference.require(dtype != DType.INT64 || decimal == null || decimal.toBigInteger().bitLength() <= 63,
                     "the value %s is none of %s",
                     text, dtype);
@@ -95,11 +107,13 @@ final class FillOperations {
         long[] input = inference.dims("Input");
         int from = inference.axis("Input", inference.attrs().getLong("input_dim_idx"));
         int to = inference.attrs().getInt("output_dim_idx");
-        inference.require(to >= 0 && to < shape.length, "output_dim_idx must be from 0 to %d, but is %d", shape.length - 1, to);
+        inference.require(to >= 0 && to < shape.length, "output_dim_idx must be from 0 to %d, but is %d",
+                shape.length - 1, to);
         inference.require(input.length > 0, "Input needs a dimension");
         shape[to] = input[from];
         for (int i = 0; i < shape.length; i++) {
-            inference.require(i == to || shape[i] >= 0, "the shape %s must not hold negative dimensions but for output_dim_idx",
+            inference.require(i == to || shape[i] >= 0,
+                    "the shape %s must not hold negative dimensions but for output_dim_idx",
                     Arrays.toString(shape));
         }
         value(inference);
@@ -163,7 +177,8 @@ final class FillOperations {
         long[] shape = inference.attrs().getLongs("shape");
         long size = Inference.size(shape);
         long count = attribute(inference.attrs()) == null ? 0 : count(inference.attrs());
-        inference.require(size == count, "the shape %s must have as many elements as there are values, %d", Arrays.toString(shape), count);
+        inference.require(size == count, "the shape %s must have as many elements as there are values, %d",
+                Arrays.toString(shape), count);
         inference.set("Out", inference.attrs().getDType("dtype"), shape);
     }
 
@@ -176,7 +191,9 @@ final class FillOperations {
             case FLOAT32 -> "fp32_values";
             default -> "values";
         };
-        return attrs.has(name) && (name.equals("values") || count(attrs, name) > 0) ? name : attrs.has("values") ? "values" : null;
+        return attrs.has(name) && (name.equals("values") || count(attrs, name) > 0)
+                ? name
+                : attrs.has("values") ? "values" : null;
     }
 
     private static int count(Attrs attrs) {
@@ -204,7 +221,8 @@ final class FillOperations {
     private static void eye(Inference inference) {
         long rows = inference.attrs().getLong("num_rows");
         long columns = inference.attrs().getLong("num_columns");
-        inference.require(rows >= 0 && columns >= -1, "num_rows and num_columns must not be negative, but are %d and %d", rows, columns);
+        inference.require(rows >= 0 && columns >= -1,
+                "num_rows and num_columns must not be negative, but are %d and %d", rows, columns);
         inference.set("Out", inference.attrs().getDType("dtype"), rows, columns < 0 ? rows : columns);
     }
 
@@ -212,7 +230,8 @@ final class FillOperations {
         if (l.wants("Out")) {
             Operand out = l.output("Out");
             fill(l, 0);
-            TensorSpec diagonal = new TensorSpec(out.dtype(), Shape.of(Math.min(out.dim(0), out.dim(1))), Layout.strided(out.dim(1) + 1));
+            TensorSpec diagonal = new TensorSpec(out.dtype(), Shape.of(Math.min(out.dim(0), out.dim(1))),
+                    Layout.strided(out.dim(1) + 1));
             l.into(new Fill(1), List.of(), List.of(new Operand(out.source(), out.offset(), diagonal)));
         }
     }

@@ -1,12 +1,16 @@
 package io.seriatim.graph.op;
 
-/** The logarithm of the absolute gamma function, and its derivatives: by recurrence to large arguments, where the asymptotic series converge; below 1/2 by reflection. */
+/**
+ * The logarithm of the absolute gamma function, and its derivatives: by recurrence to large arguments, where the
+ * asymptotic series converge; below 1/2 by reflection.
+ */
 final class Gamma {
     private static final double LARGE = 12;
     private static final double HALF_LOG_TWO_PI = Math.log(2 * Math.PI) / 2;
 
     /** Bernoulli's numbers over the factorials of their orders, 2, 4 and so on. */
-    private static final double[] BERNOULLI = {1 / 12.0, -1 / 720.0, 1 / 30240.0, -1 / 1209600.0, 1 / 47900160.0, -691 / 1307674368000.0};
+    private static final double[] BERNOULLI = {1 / 12.0, -1 / 720.0, 1 / 30240.0, -1 / 1209600.0, 1 / 47900160.0,
+            -691 / 1307674368000.0};
 
     private Gamma() {
     }
@@ -70,7 +74,10 @@ final class Gamma {
         return sum + 1 / at + inverse / 2 + inverse / at * series;
     }
 
-    /** The n-th derivative of digamma: up to its sign n! times Hurwitz's zeta function of n + 1, by Euler's and Maclaurin's sum. */
+    /**
+     * The n-th derivative of digamma: up to its sign n! times Hurwitz's zeta function of n + 1, by Euler's and
+     * Maclaurin's sum.
+     */
     static double polygamma(int n, double x) {
         if (n == 0) {
             return digamma(x);

@@ -24,10 +24,13 @@ final class GatherOperations {
 
     private static void gather(Operations registry) {
         String signature = "gather_grad(Axis, Index, Out@GRAD, X) -> X@GRAD";
-        Operation.Builder gather = Operation.define("gather").in("X", "Index", "Axis?").out("Out").attr("axis", 0).values("Axis")
+        Operation.Builder gather = Operation.define("gather").in("X", "Index", "Axis?").out("Out").attr("axis", 0)
+                .values("Axis")
                 .infer(GatherOperations::inferGather)
-                .lower(l -> l.out("Out", l.run(Gather.of(gatherAxis(l)), l.in("X"), Indexes.vector(l, "Index")))).grad(signature);
-        gather.gradOperation(signature, null).values("Axis").shapesOnly("X").lower(l -> slicesGrad(l, gatherAxis(l))).register(registry);
+                .lower(l -> l.out("Out", l.run(Gather.of(gatherAxis(l)), l.in("X"), Indexes.vector(l, "Index"))))
+                .grad(signature);
+        gather.gradOperation(signature, null).values("Axis").shapesOnly("X").lower(l -> slicesGrad(l, gatherAxis(l)))
+                .register(registry);
         gather.register(registry);
     }
 
@@ -64,13 +67,18 @@ final class GatherOperations {
 
     private static void indexSelect(Operations registry) {
         String signature = "index_select_grad(Index, Out@GRAD, X) -> X@GRAD";
-        Operation.Builder select = Operation.define("index_select").in("X", "Index").out("Out").attr("dim", 0).infer(inference -> {
-            Indexes.requireDimensions(inference, "X");
-            Indexes.requireVector(inference, "Index");
-            inference.require(inference.dims("Index").length > 0, "the slot Index must hold a vector");
-            setSlices(inference, inference.axis("X", inference.attrs().getLong("dim")));
-        }).lower(l -> l.out("Out", l.run(Gather.of(l.attrs().getInt("dim")), l.in("X"), Indexes.vector(l, "Index")))).grad(signature);
-        select.gradOperation(signature, null).shapesOnly("X").lower(l -> slicesGrad(l, l.attrs().getInt("dim"))).register(registry);
+        Operation.Builder select = Operation.define("index_select").in("X", "Index").out("Out").attr("dim", 0)
+                .infer(inference -> {
+                    Indexes.requireDimensions(inference, "X");
+                    Indexes.requireVector(inference, "Index");
+                    inference.require(inference.dims("Index").length > 0, "the slot Index must hold a vector");
+                    setSlices(inference, inference.axis("X", inference.attrs().getLong("dim")));
+                })
+                .lower(l -> l.out("Out",
+                        l.run(Gather.of(l.attrs().getInt("dim")), l.in("X"), Indexes.vector(l, "Index"))))
+                .grad(signature);
+        select.gradOperation(signature, null).shapesOnly("X").lower(l -> slicesGrad(l, l.attrs().getInt("dim")))
+                .register(registry);
         select.register(registry);
     }
 
@@ -93,7 +101,8 @@ final class GatherOperations {
         long[] x = inference.dims(slot);
         long[] index = inference.dims(indexSlot);
         inference.require(index.length > 0 && index[index.length - 1] >= 0 && index[index.length - 1] <= x.length,
-                "the last dimension of %s must be known and no more than the %d dimensions of %s, but the shape is %s", indexSlot, x.length,
+                "the last dimension of %s must be known and no more than the %d dimensions of %s, but the shape is %s",
+                indexSlot, x.length,
                 slot,
                 Arrays.toString(index));
         int depth = (int) index[index.length - 1];
@@ -107,7 +116,8 @@ final class GatherOperations {
             long[] x = inference.dims("X");
             long[] index = inference.dims("Index");
             inference.require(x.length == 2 && index.length == 2 && (x[0] == index[0] || x[0] < 0 || index[0] < 0),
-                    "X and Index must have two dimensions, the first of the same length, but have the shapes %s and %s", Arrays.toString(x),
+                    "X and Index must have two dimensions, the first of the same length, but have the shapes %s and %s",
+                    Arrays.toString(x),
                     Arrays.toString(index));
             Indexes.require(inference, "Index");
             inference.set("Out", inference.dtype("X"), index);
@@ -121,7 +131,8 @@ final class GatherOperations {
                             requireAlongAxis(inference, "Input", "Index");
                             inference.set("Result", inference.dtype("Input"), inference.dims("Index"));
                         }),
-                "take_along_axis_grad(Index, Input, Result@GRAD) -> Input@GRAD", "Input", "Result", attrs -> attrs.getInt("Axis"));
+                "take_along_axis_grad(Index, Input, Result@GRAD) -> Input@GRAD", "Input", "Result",
+                attrs -> attrs.getInt("Axis"));
     }
 
     /** The indexes have as many dimensions as what they point into. */
@@ -130,7 +141,8 @@ final class GatherOperations {
         Indexes.require(inference, indexSlot);
         long[] x = inference.dims(slot);
         long[] index = inference.dims(indexSlot);
-        inference.require(x.length == index.length, "%s and %s must have as many dimensions as each other, but have the shapes %s and %s",
+        inference.require(x.length == index.length,
+                "%s and %s must have as many dimensions as each other, but have the shapes %s and %s",
                 slot,
                 indexSlot, Arrays.toString(x), Arrays.toString(index));
         int axis = inference.axis(slot, inference.attrs().getLong("Axis"));
@@ -143,11 +155,13 @@ final class GatherOperations {
 
     private static void alongAxis(Operations registry, Operation.Builder take, String signature, String in, String out,
             java.util.function.ToIntFunction<Attrs> axis) {
-        take.lower(l -> l.out(out, l.run(new TakeAlongAxis(axis.applyAsInt(l.attrs())), l.in(in), l.in("Index")))).grad(signature);
+        take.lower(l -> l.out(out, l.run(new TakeAlongAxis(axis.applyAsInt(l.attrs())), l.in(in), l.in("Index"))))
+                .grad(signature);
         take.gradOperation(signature, null).shapesOnly(in).lower(l -> {
             if (l.wants(in + "@GRAD")) {
-                l.out(in + "@GRAD", l.run(new PutAlongAxis(axis.applyAsInt(l.attrs()), true), Indexes.zeros(l, in), l.in("Index"),
-                        l.in(out + "@GRAD")));
+                l.out(in + "@GRAD",
+                        l.run(new PutAlongAxis(axis.applyAsInt(l.attrs()), true), Indexes.zeros(l, in), l.in("Index"),
+                                l.in(out + "@GRAD")));
             }
         }).register(registry);
         take.register(registry);

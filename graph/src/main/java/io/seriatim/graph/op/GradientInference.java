@@ -16,7 +16,9 @@ final class GradientInference {
         }
     }
 
-    /** The forward's variable itself, if the gradient reads it, else XShape's, else the first gradient that comes in. */
+    /**
+     * The forward's variable itself, if the gradient reads it, else XShape's, else the first gradient that comes in.
+     */
     private static String like(GradientSignature signature, Inference inference, GradientSignature.Binding output) {
         for (GradientSignature.Binding input : signature.inputs()) {
             if (input.written().equals(output.forward())) {

@@ -10,8 +10,10 @@ import java.util.TreeMap;
 import java.util.function.Predicate;
 
 /**
- * A gradient of one operation that gets the forward's attributes, in the notation {@code type(Slot, Slot@GRAD, Slot=Other@GRAD) -> Slot@GRAD}: on the left of = the slot of the gradient operation,
- * on the right that of the forward. The forward may be a gradient operation: {@code relu_grad_grad(Out, grad_x@GRAD=X@GRAD@GRAD) -> grad_out@GRAD=Out@GRAD@GRAD}.
+ * A gradient of one operation that gets the forward's attributes, in the notation
+ * {@code type(Slot, Slot@GRAD, Slot=Other@GRAD) -> Slot@GRAD}: on the left of = the slot of the gradient operation, on
+ * the right that of the forward. The forward may be a gradient operation:
+ * {@code relu_grad_grad(Out, grad_x@GRAD=X@GRAD@GRAD) -> grad_out@GRAD=Out@GRAD@GRAD}.
  */
 record GradientSignature(String type, List<Binding> inputs, List<Binding> outputs) implements GradientRule {
     /** A slot of the gradient operation, and what of the forward goes there. */
@@ -20,14 +22,18 @@ record GradientSignature(String type, List<Binding> inputs, List<Binding> output
             String[] sides = text.strip().split("=", -1);
             String right = sides[sides.length - 1];
             boolean gradient = right.endsWith(SUFFIX);
-            return new Binding(sides[0], gradient ? right.substring(0, right.length() - SUFFIX.length()) : right, gradient, false);
+            return new Binding(sides[0], gradient ? right.substring(0, right.length() - SUFFIX.length()) : right,
+                    gradient, false);
         }
 
         Binding inList() {
             return new Binding(slot, forward, gradient, true);
         }
 
-        /** The right side as it was written. Where the forward is itself a gradient operation, that may be one of its slots: {@code DOut=Out@GRAD} is then a variable that it reads. */
+        /**
+         * The right side as it was written. Where the forward is itself a gradient operation, that may be one of its
+         * slots: {@code DOut=Out@GRAD} is then a variable that it reads.
+         */
         String written() {
             return gradient ? GradientRule.gradient(forward) : forward;
         }
@@ -38,7 +44,8 @@ record GradientSignature(String type, List<Binding> inputs, List<Binding> output
         int close = text.indexOf(')');
         int arrow = text.indexOf("->");
         if (open < 0 || close < open || arrow < close) {
-            throw new IllegalArgumentException("A gradient is written 'type(Slot, Slot@GRAD) -> Slot@GRAD', but not '" + text + "'");
+            throw new IllegalArgumentException(
+                    "A gradient is written 'type(Slot, Slot@GRAD) -> Slot@GRAD', but not '" + text + "'");
         }
         return new GradientSignature(text.substring(0, open).strip(), bindings(text.substring(open + 1, close)),
                 bindings(text.substring(arrow + 2)));
@@ -61,7 +68,8 @@ record GradientSignature(String type, List<Binding> inputs, List<Binding> output
             if (has(forward, binding.written())) {
                 in.put(binding.slot(), variables(forward, binding.written()));
             } else if (binding.gradient()) {
-                in.put(binding.slot(), variables(forward, binding.forward()).stream().map(GradientRule::gradient).toList());
+                in.put(binding.slot(),
+                        variables(forward, binding.forward()).stream().map(GradientRule::gradient).toList());
             }
         }
         Map<String, List<String>> out = new TreeMap<>();

@@ -11,7 +11,10 @@ import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** Images seen through a grid: each element of the result says where in the image it lies, from −1 to 1 along each axis, the last axis first; and grids of affine transformations. */
+/**
+ * Images seen through a grid: each element of the result says where in the image it lies, from −1 to 1 along each axis,
+ * the last axis first; and grids of affine transformations.
+ */
 final class GridOperations {
     private static final List<String> MODES = List.of("bilinear", "nearest");
     private static final List<String> PADDINGS = List.of("zeros", "border", "reflection");
@@ -20,35 +23,47 @@ final class GridOperations {
     }
 
     static void register(Operations registry) {
-        Operation.define("grid_sampler").in("X", "Grid").out("Output").attr("mode", "bilinear").attr("padding_mode", "zeros")
+        Operation.define("grid_sampler").in("X", "Grid").out("Output").attr("mode", "bilinear")
+                .attr("padding_mode", "zeros")
                 .attr("align_corners", true).refuse((_, attrs) -> unlisted(attrs, "mode", MODES))
-                .refuse((_, attrs) -> unlisted(attrs, "padding_mode", PADDINGS)).infer(GridOperations::inferSample).lower(GridOperations::sample)
-                .grad("grid_sampler_grad(X, Grid, Output@GRAD) -> X@GRAD, Grid@GRAD", GridOperations::sampleGradient).register(registry);
+                .refuse((_, attrs) -> unlisted(attrs, "padding_mode", PADDINGS)).infer(GridOperations::inferSample)
+                .lower(GridOperations::sample)
+                .grad("grid_sampler_grad(X, Grid, Output@GRAD) -> X@GRAD, Grid@GRAD", GridOperations::sampleGradient)
+                .register(registry);
         String gradient = "affine_grid_grad(Output@GRAD, OutputShape, Theta) -> Theta@GRAD";
-        Operation.Builder affine = Operation.define("affine_grid").in("Theta", "OutputShape?").out("Output").attr("align_corners", true)
+        Operation.Builder affine = Operation.define("affine_grid").in("Theta", "OutputShape?").out("Output")
+                .attr("align_corners", true)
                 .attr("output_shape", new int[0]).values("OutputShape").infer(GridOperations::inferAffine)
                 .lower(GridOperations::affine).grad(gradient);
-        affine.gradOperation(gradient, null).shapesOnly("Theta", "OutputShape").lower(GridOperations::affineGradient).register(registry);
+        affine.gradOperation(gradient, null).shapesOnly("Theta", "OutputShape").lower(GridOperations::affineGradient)
+                .register(registry);
         affine.register(registry);
     }
 
     private static @Nullable String unlisted(Attrs attrs, String attribute, Collection<String> known) {
         String given = attrs.getText(attribute);
-        return known.contains(given) ? null : "the attribute '" + attribute + "' must be one of " + known + ", but is '" + given + "'";
+        return known.contains(given)
+                ? null
+                : "the attribute '" + attribute + "' must be one of " + known + ", but is '" + given + "'";
     }
 
     private static void inferSample(Inference inference) {
         long[] x = inference.dims("X");
         long[] grid = inference.dims("Grid");
         inference.require(inference.dtype("X").isFloating() && inference.dtype("X") == inference.dtype("Grid"),
-                "X and Grid must have one floating-point type, but are %s and %s", inference.dtype("X"), inference.dtype("Grid"));
+                "X and Grid must have one floating-point type, but are %s and %s", inference.dtype("X"),
+                inference.dtype("Grid"));
         inference.require((x.length == 4 || x.length == 5) && grid.length == x.length,
-                "X and Grid must both have 4 dimensions, or 5, but are %s and %s", Arrays.toString(x), Arrays.toString(grid));
+                "X and Grid must both have 4 dimensions, or 5, but are %s and %s", Arrays.toString(x),
+                Arrays.toString(grid));
         int spatial = x.length - 2;
         inference.require(grid[spatial + 1] < 0 || grid[spatial + 1] == spatial,
-                "the last dimension of Grid must be %d, a number for each spatial axis of X, but is %d", spatial, grid[spatial + 1]);
-        inference.require(x[0] < 0 || grid[0] < 0 || x[0] == grid[0], "X and Grid must have one batch, but have %d and %d", x[0], grid[0]);
-        inference.require(Arrays.stream(x, 2, x.length).allMatch(length -> length != 0), "the images of X must not be empty, but X is %s",
+                "the last dimension of Grid must be %d, a number for each spatial axis of X, but is %d", spatial,
+                grid[spatial + 1]);
+        inference.require(x[0] < 0 || grid[0] < 0 || x[0] == grid[0],
+                "X and Grid must have one batch, but have %d and %d", x[0], grid[0]);
+        inference.require(Arrays.stream(x, 2, x.length).allMatch(length -> length != 0),
+                "the images of X must not be empty, but X is %s",
                 Arrays.toString(x));
         long[] out = x.clone();
         System.arraycopy(grid, 1, out, 2, spatial);
@@ -66,7 +81,10 @@ final class GridOperations {
             return corners ? length - 1 : length;
         }
 
-        /** Where a place lies on the axis without ends; in float32 each step is rounded, since it decides which element is the nearest. */
+        /**
+         * Where a place lies on the axis without ends; in float32 each step is rounded, since it decides which element
+         * is the nearest.
+         */
         private double endless(double place) {
             return rounded(rounded(rounded(place + 1) * (span() / 2)) + first());
         }
@@ -123,7 +141,8 @@ final class GridOperations {
             nearest = attrs.getText("mode").equals("nearest");
             axes = new Axis[x.shape().rank() - 2];
             for (int i = 0; i < axes.length; i++) {
-                axes[i] = new Axis(Math.toIntExact(x.shape().dim(2 + i)), attrs.getBool("align_corners"), attrs.getText("padding_mode"),
+                axes[i] = new Axis(Math.toIntExact(x.shape().dim(2 + i)), attrs.getBool("align_corners"),
+                        attrs.getText("padding_mode"),
                         x.dtype() != DType.FLOAT64);
             }
             sources = new double[axes.length];
@@ -188,7 +207,8 @@ final class GridOperations {
     /** Images, and grids of places in them: [batch, channels, elements] and [batch, places, axes]. */
     private record Sizes(int batch, int channels, int elements, int places) {
         static Sizes of(Shape x, Shape grid) {
-            return new Sizes(Math.toIntExact(x.dim(0)), Math.toIntExact(x.dim(1)), Math.toIntExact(x.slice(2, x.rank()).size()),
+            return new Sizes(Math.toIntExact(x.dim(0)), Math.toIntExact(x.dim(1)),
+                    Math.toIntExact(x.slice(2, x.rank()).size()),
                     Math.toIntExact(grid.slice(1, grid.rank() - 1).size()));
         }
     }
@@ -246,7 +266,8 @@ final class GridOperations {
             l.call("grid_sampler_grad of X", (in, out) -> {
                 double[] dy = numbers(in, 1);
                 double[] sums = new double[Math.toIntExact(x.shape().size())];
-                each(sizes, new Cell(l.attrs(), x.spec()), numbers(in, 0), (n, p, cell) -> spread(sizes, n, p, cell, dy, sums));
+                each(sizes, new Cell(l.attrs(), x.spec()), numbers(in, 0),
+                        (n, p, cell) -> spread(sizes, n, p, cell, dy, sums));
                 Elements.write(sums, Objects.requireNonNull(out.getFirst()));
             }, List.of(grid, l.in("Output@GRAD")), List.of(dx));
             l.out("X@GRAD", dx);
@@ -285,7 +306,8 @@ final class GridOperations {
                 product += images[c * sizes.elements() + element] * dy[c * sizes.places() + p];
             }
             for (int axis = 0; axis < cell.axes(); axis++) {
-                slopes[(n * sizes.places() + p) * cell.axes() + cell.axes() - 1 - axis] += product * cell.slope(corner, axis);
+                slopes[(n * sizes.places() + p) * cell.axes() + cell.axes() - 1 - axis] += product
+                        * cell.slope(corner, axis);
             }
         }
     }
@@ -297,7 +319,9 @@ final class GridOperations {
         inference.require(theta.length == 3 && (theta[1] == 2 || theta[1] == 3) && theta[2] == theta[1] + 1,
                 "Theta must be [batch, 2, 3] or [batch, 3, 4], but is %s", Arrays.toString(theta));
         int spatial = (int) theta[1];
-        long[] given = inference.has("OutputShape") ? inference.values("OutputShape") : inference.attrs().getLongs("output_shape");
+        long[] given = inference.has("OutputShape")
+                ? inference.values("OutputShape")
+                : inference.attrs().getLongs("output_shape");
         long[] out = Dims.unknown(spatial + 2);
         out[0] = theta[0];
         out[spatial + 1] = spatial;
@@ -305,7 +329,8 @@ final class GridOperations {
             inference.require(given.length == spatial + 2 && Arrays.stream(given).allMatch(length -> length > 0),
                     "output_shape must have %d numbers from 1 on, batch and channels included, but is %s", spatial + 2,
                     Arrays.toString(given));
-            inference.require(theta[0] < 0 || theta[0] == given[0], "Theta must have the batch of output_shape, %d, but has %d", given[0],
+            inference.require(theta[0] < 0 || theta[0] == given[0],
+                    "Theta must have the batch of output_shape, %d, but has %d", given[0],
                     theta[0]);
         }
         if (given != null && inference.isForRun()) { // While a program is built, Paddle leaves it open.

@@ -1,8 +1,9 @@
 package io.seriatim.graph.op;
 
 /**
- * A matrix as the product of an orthogonal one and an upper triangular one, by reflections (Golub, Van Loan: Matrix Computations, 5.2.2). A reflection turns a column into a multiple of a unit vector
- * whose sign is the opposite of the column's first number; a column that is one already stays.
+ * A matrix as the product of an orthogonal one and an upper triangular one, by reflections (Golub, Van Loan: Matrix
+ * Computations, 5.2.2). A reflection turns a column into a multiple of a unit vector whose sign is the opposite of the
+ * column's first number; a column that is one already stays.
  */
 final class Householder {
     private final int rows;
@@ -82,7 +83,10 @@ final class Householder {
         return q;
     }
 
-    /** The gradient of the matrix, of which there are n columns and at least as many rows: (dQ + Q·S)·R⁻ᵀ, with S the lower triangle of R·dRᵀ − dQᵀ·Q, mirrored. */
+    /**
+     * The gradient of the matrix, of which there are n columns and at least as many rows: (dQ + Q·S)·R⁻ᵀ, with S the
+     * lower triangle of R·dRᵀ − dQᵀ·Q, mirrored.
+     */
     static double[] gradient(double[] q, double[] r, double[] ofQ, double[] ofR, int rows, int n) {
         double[] s = new double[n * n];
         for (int i = 0; i < n; i++) {

@@ -1,7 +1,8 @@
 package io.seriatim.graph.op;
 
 /**
- * Where the channels of images are: after the batch or last. Computations want them after the batch; the others are seen so through views.
+ * Where the channels of images are: after the batch or last. Computations want them after the batch; the others are
+ * seen so through views.
  *
  * @param channelsLast
  *            whether they are the last dimension

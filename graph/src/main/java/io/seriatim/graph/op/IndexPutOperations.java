@@ -16,21 +16,27 @@ final class IndexPutOperations {
     }
 
     static void register(Operations registry) {
-        Operation.define("index_put").in("x", "indices*", "value").out("out").attr("accumulate", false).infer(inference -> {
-            int axes = 0;
-            for (int i = 0; i < inference.count("indices"); i++) {
-                ArgType index = inference.in("indices", i);
-                inference.require(index.dtype() == DType.BOOL || index.dtype() == DType.INT64 || index.dtype() == DType.INT32,
-                        "indices must be bool, int32 or int64, but number %d is %s", i, index.dtype());
-                axes += index.dtype() == DType.BOOL ? index.dims().length : 1;
-            }
-            inference.require(axes > 0 && axes <= inference.dims("x").length, "the indices are of %d axes, but x has %d", axes,
-                    inference.dims("x").length);
-            inference.require(inference.dtype("x") == inference.dtype("value"), "x and value must have one type, but are %s and %s",
-                    inference.dtype("x"), inference.dtype("value"));
-            inference.same("x", "out");
-        }).lower(l -> put(l, l.in("x"), l.in("value"), l.attrs().getBool("accumulate"), "out"))
-                .grad("index_put_grad(indices, value, x, out@GRAD) -> value@GRAD, x@GRAD", IndexPutOperations::gradients)
+        Operation.define("index_put").in("x", "indices*", "value").out("out").attr("accumulate", false)
+                .infer(inference -> {
+                    int axes = 0;
+                    for (int i = 0; i < inference.count("indices"); i++) {
+                        ArgType index = inference.in("indices", i);
+                        inference.require(
+                                index.dtype() == DType.BOOL || index.dtype() == DType.INT64
+                                        || index.dtype() == DType.INT32,
+                                "indices must be bool, int32 or int64, but number %d is %s", i, index.dtype());
+                        axes += index.dtype() == DType.BOOL ? index.dims().length : 1;
+                    }
+                    inference.require(axes > 0 && axes <= inference.dims("x").length,
+                            "the indices are of %d axes, but x has %d", axes,
+                            inference.dims("x").length);
+                    inference.require(inference.dtype("x") == inference.dtype("value"),
+                            "x and value must have one type, but are %s and %s",
+                            inference.dtype("x"), inference.dtype("value"));
+                    inference.same("x", "out");
+                }).lower(l -> put(l, l.in("x"), l.in("value"), l.attrs().getBool("accumulate"), "out"))
+                .grad("index_put_grad(indices, value, x, out@GRAD) -> value@GRAD, x@GRAD",
+                        IndexPutOperations::gradients)
                 .register(registry);
     }
 
@@ -93,7 +99,8 @@ final class IndexPutOperations {
     private static int[] sources(Shape value, int places, int given) {
         if (places > 0 && (given == 0 || places % given != 0)) {
             throw new IllegalArgumentException(
-                    "Operation 'index_put': a value of " + value + " must fill the " + places + " chosen elements, or repeat to do so");
+                    "Operation 'index_put': a value of " + value + " must fill the " + places
+                            + " chosen elements, or repeat to do so");
         }
         return IntStream.range(0, places).map(i -> i % given).toArray();
     }
@@ -113,7 +120,8 @@ final class IndexPutOperations {
             count = Math.max(count, each.getLast().length);
         }
         boolean none = each.stream().anyMatch(axis -> axis.length == 0);
-        int slice = IntStream.range(each.size(), x.rank()).map(i -> Math.toIntExact(x.dim(i))).reduce(1, Math::multiplyExact);
+        int slice = IntStream.range(each.size(), x.rank()).map(i -> Math.toIntExact(x.dim(i))).reduce(1,
+                Math::multiplyExact);
         int[] places = new int[none ? 0 : count * slice];
         for (int i = 0; i < places.length; i++) {
             long at = 0;

@@ -11,7 +11,8 @@ final class Indexes {
     /** Indexes are whole numbers. */
     static void require(Inference inference, String slot) {
         DType dtype = inference.dtype(slot);
-        inference.require(dtype == DType.INT32 || dtype == DType.INT64, "the indexes in slot %s must be int32 or int64, but are %s", slot,
+        inference.require(dtype == DType.INT32 || dtype == DType.INT64,
+                "the indexes in slot %s must be int32 or int64, but are %s", slot,
                 dtype);
     }
 
@@ -20,7 +21,8 @@ final class Indexes {
         require(inference, slot);
         long[] dims = inference.dims(slot);
         inference.require(dims.length < 2 || (dims.length == 2 && (dims[1] == 1 || dims[1] < 0)),
-                "the indexes in slot %s must have the shape [n], [n, 1] or [], but have %s", slot, Arrays.toString(dims));
+                "the indexes in slot %s must have the shape [n], [n, 1] or [], but have %s", slot,
+                Arrays.toString(dims));
     }
 
     /** Those of a slot as a vector; a number alone stays one. */

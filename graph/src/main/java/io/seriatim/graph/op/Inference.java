@@ -13,8 +13,9 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What an operation's inference reads and says: element types and shapes of its variables. It is used twice: while a program is built, when dimensions may be unknown (−1), and before a run, when all
- * are known, and with them the values of those inputs that decide on shapes.
+ * What an operation's inference reads and says: element types and shapes of its variables. It is used twice: while a
+ * program is built, when dimensions may be unknown (−1), and before a run, when all are known, and with them the values
+ * of those inputs that decide on shapes.
  */
 public final class Inference {
     private final OpDesc op;
@@ -374,7 +375,8 @@ public final class Inference {
      * @return to be thrown
      */
     public IllegalArgumentException error(String rule) {
-        StringBuilder text = new StringBuilder("Operation '").append(op.type()).append("': ").append(rule).append("; its inputs are");
+        StringBuilder text = new StringBuilder("Operation '").append(op.type()).append("': ").append(rule)
+                .append("; its inputs are");
         op.inputs().forEach((slot, names) -> {
             for (int i = 0; i < names.size(); i++) {
                 text.append(' ').append(slot).append('=').append(names.get(i)).append(' ').append(source.type(slot, i));
@@ -382,8 +384,9 @@ public final class Inference {
         });
         text.append(", its outputs ").append(op.outputNames());
         List<String> built = op.builtAt();
-        return new IllegalArgumentException((built.isEmpty() ? text : text.append("; built at ").append(String.join(", called at ", built)))
-                .toString());
+        return new IllegalArgumentException(
+                (built.isEmpty() ? text : text.append("; built at ").append(String.join(", called at ", built)))
+                        .toString());
     }
 
     /**
@@ -411,7 +414,8 @@ public final class Inference {
         for (int i = 0; i < out.length; i++) {
             long x = i < out.length - a.length ? 1 : a[i - out.length + a.length];
             long y = i < out.length - b.length ? 1 : b[i - out.length + b.length];
-            require(x == y || x == 1 || y == 1 || x < 0 || y < 0, "the shapes %s and %s do not broadcast", Arrays.toString(a),
+            require(x == y || x == 1 || y == 1 || x < 0 || y < 0, "the shapes %s and %s do not broadcast",
+                    Arrays.toString(a),
                     Arrays.toString(b));
             out[i] = x == 1 ? y : y == 1 ? x : Math.max(x, y);
         }

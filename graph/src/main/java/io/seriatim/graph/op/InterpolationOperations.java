@@ -27,7 +27,8 @@ final class InterpolationOperations {
                     .attr("data_layout", "NCHW").attr("out_d", 0)
                     .attr("out_h", 0).attr("out_w", 0).attr("scale", new float[0]).attr("interp_method", "bilinear")
                     .attr("align_corners", true)
-                    .attr("align_mode", 1).values("OutSize", "SizeTensor", "Scale").infer(InterpolationOperations::infer)
+                    .attr("align_mode", 1).values("OutSize", "SizeTensor", "Scale")
+                    .infer(InterpolationOperations::infer)
                     .lower(InterpolationOperations::forward);
             String gradient = type + "_grad(Out@GRAD, OutSize, Scale, SizeTensor, X) -> X@GRAD";
             forward.gradOperation(gradient, null).values("OutSize", "SizeTensor", "Scale").shapesOnly("X")
@@ -38,14 +39,16 @@ final class InterpolationOperations {
     }
 
     /**
-     * What decides on the size, in Paddle's order: SizeTensor; else OutSize; else Scale or the attribute 'scale'; else out_d, out_h and out_w. Where a scale is given, it also decides on the steps.
+     * What decides on the size, in Paddle's order: SizeTensor; else OutSize; else Scale or the attribute 'scale'; else
+     * out_d, out_h and out_w. Where a scale is given, it also decides on the steps.
      *
      * @param scale
      *            for each dimension, or null
      */
     @SuppressWarnings("ArrayRecordComponent")
     private record Size(long[] lengths, double @Nullable [] scale) {
-        static Size of(Attrs attrs, long[] x, long[] listed, long @Nullable [] outSize, double @Nullable [] scaleTensor) {
+        static Size of(Attrs attrs, long[] x, long[] listed, long @Nullable [] outSize,
+                double @Nullable [] scaleTensor) {
             if (listed.length > 0) {
                 return new Size(listed, null);
             }
@@ -81,9 +84,11 @@ final class InterpolationOperations {
         long[] x = inference.dims("X");
         Attrs attrs = inference.attrs();
         String method = attrs.getText("interp_method");
-        inference.require(METHODS.contains(method), "the attribute 'interp_method' must be one of %s, but is '%s'", METHODS, method);
+        inference.require(METHODS.contains(method), "the attribute 'interp_method' must be one of %s, but is '%s'",
+                METHODS, method);
         int spatial = spatial(method, x.length);
-        inference.require(x.length == spatial + 2, "X needs %d dimensions for %s interpolation, but has %d", spatial + 2, method, x.length);
+        inference.require(x.length == spatial + 2, "X needs %d dimensions for %s interpolation, but has %d",
+                spatial + 2, method, x.length);
         inference.require(method.equals("nearest") || inference.dtype("X").isFloating(),
                 "%s interpolation needs X of a floating-point type, but it is %s", method, inference.dtype("X"));
         inference.require(!inference.has("SizeTensor") || inference.count("SizeTensor") == spatial,
@@ -104,7 +109,10 @@ final class InterpolationOperations {
         };
     }
 
-    /** While a program is built, Paddle takes out_d, out_h and out_w for what tensors will say of the size, and knows nothing if they will say the scale. */
+    /**
+     * While a program is built, Paddle takes out_d, out_h and out_w for what tensors will say of the size, and knows
+     * nothing if they will say the scale.
+     */
     private static long[] declared(Inference inference, long[] lengths) {
         Attrs attrs = inference.attrs();
         if (inference.has("Scale") && !inference.has("SizeTensor")) {
@@ -118,7 +126,8 @@ final class InterpolationOperations {
                 : Size.of(attrs, lengths.length);
         for (int i = 0; i < size.length; i++) {
             boolean open = inference.has("SizeTensor") || inference.has("OutSize") || (scaled && lengths[i] < 0);
-            inference.require(size[i] > 0 || open, "the size of the result must be from 1 on, but %s, or scale, make it %s",
+            inference.require(size[i] > 0 || open,
+                    "the size of the result must be from 1 on, but %s, or scale, make it %s",
                     String.join(", ", SIZES.subList(SIZES.size() - size.length, SIZES.size())),
                     Arrays.toString(size));
             size[i] = size[i] > 0 ? size[i] : -1;
@@ -128,18 +137,23 @@ final class InterpolationOperations {
 
     private static long[] known(Inference inference, long[] lengths) {
         long[] outSize = inference.values("OutSize");
-        inference.require(outSize == null || outSize.length == lengths.length, "OutSize must hold %d numbers, but is %s", lengths.length,
+        inference.require(outSize == null || outSize.length == lengths.length,
+                "OutSize must hold %d numbers, but is %s", lengths.length,
                 Arrays.toString(outSize));
         double[] scale = inference.numbers("Scale");
         checkScale(inference, scale != null ? scale : inference.attrs().getDoubles("scale"));
         long[] size = Size.of(inference.attrs(), lengths, inference.listed("SizeTensor"), outSize, scale).lengths();
-        inference.require(Arrays.stream(size).allMatch(length -> length > 0) && Arrays.stream(lengths).allMatch(length -> length > 0),
-                "the sizes of X and of the result must be from 1 on, but are %s and %s", Arrays.toString(lengths), Arrays.toString(size));
+        inference.require(
+                Arrays.stream(size).allMatch(length -> length > 0)
+                        && Arrays.stream(lengths).allMatch(length -> length > 0),
+                "the sizes of X and of the result must be from 1 on, but are %s and %s", Arrays.toString(lengths),
+                Arrays.toString(size));
         return size;
     }
 
     private static void checkScale(Inference inference, double @Nullable [] scale) {
-        inference.require(scale == null || Arrays.stream(scale).allMatch(factor -> factor > 0 && Double.isFinite(factor)),
+        inference.require(
+                scale == null || Arrays.stream(scale).allMatch(factor -> factor > 0 && Double.isFinite(factor)),
                 "scales must be greater than 0, but are %s", Arrays.toString(scale));
     }
 
@@ -158,9 +172,12 @@ final class InterpolationOperations {
         if (attrs.getText("interp_method").equals("nearest")) {
             kind = corners ? Interpolation.Kind.NEAREST_ROUNDED : Interpolation.Kind.NEAREST;
         } else {
-            kind = corners || attrs.getInt("align_mode") != 0 ? Interpolation.Kind.LINEAR : Interpolation.Kind.LINEAR_OF_AREAS;
+            kind = corners || attrs.getInt("align_mode") != 0
+                    ? Interpolation.Kind.LINEAR
+                    : Interpolation.Kind.LINEAR_OF_AREAS;
         }
-        List<Float> steps = IntStream.range(0, lengths.length).mapToObj(i -> size.step(i, lengths[i], corners)).toList();
+        List<Float> steps = IntStream.range(0, lengths.length).mapToObj(i -> size.step(i, lengths[i], corners))
+                .toList();
         return new Interpolation(kind, ConvolutionOperations.list(size.lengths()), steps);
     }
 
@@ -180,7 +197,8 @@ final class InterpolationOperations {
             l.into(new MatMul(false, false, false, List.of()), List.of(cubic.rows(), wide),
                     List.of(layout.channelsFirst(l.output("Out"))));
         } else if (x.dtype().isFloating()) {
-            l.into(interpolation(l, size, lengths), List.of(layout.channelsFirst(x)), List.of(layout.channelsFirst(l.output("Out"))));
+            l.into(interpolation(l, size, lengths), List.of(layout.channelsFirst(x)),
+                    List.of(layout.channelsFirst(l.output("Out"))));
         } else {
             l.out("Out", picked(l, interpolation(l, size, lengths), layout, lengths));
         }
@@ -190,7 +208,8 @@ final class InterpolationOperations {
     private static Operand picked(Lowering l, Interpolation interpolation, ImageLayout layout, long[] lengths) {
         Operand result = l.in("X");
         for (int i = 0; i < lengths.length; i++) {
-            result = l.run(new Gather(layout.spatial() + i, Gather.NO_PADDING), result, elements(l, interpolation, i, lengths[i]));
+            result = l.run(new Gather(layout.spatial() + i, Gather.NO_PADDING), result,
+                    elements(l, interpolation, i, lengths[i]));
         }
         return result;
     }
@@ -199,7 +218,8 @@ final class InterpolationOperations {
     private static Operand elements(Lowering l, Interpolation interpolation, int i, long length) {
         long[] elements = new long[Math.toIntExact(interpolation.output().get(i))];
         for (int place = 0; place < elements.length; place++) {
-            elements[place] = Math.min((long) interpolation.kind().source(place, interpolation.steps().get(i)), length - 1);
+            elements[place] = Math.min((long) interpolation.kind().source(place, interpolation.steps().get(i)),
+                    length - 1);
         }
         return l.constant(Tensor.of(elements, elements.length));
     }
@@ -221,13 +241,14 @@ final class InterpolationOperations {
             Operand wide = l.run(new MatMul(true, false, false, List.of()), cubic.rows(), dout);
             l.into(new MatMul(false, false, false, List.of()), List.of(wide, cubic.columns()), to);
         } else {
-            l.into(new InterpolationGrad(interpolation(l, size, lengths), ConvolutionOperations.list(lengths)), List.of(dout), to);
+            l.into(new InterpolationGrad(interpolation(l, size, lengths), ConvolutionOperations.list(lengths)),
+                    List.of(dout), to);
         }
     }
 
     /**
-     * Cubic interpolation (Keys: Cubic convolution interpolation for digital image processing, 1981) is linear in the image: a matrix for each axis has, for each place of the result, the weights of the four
-     * elements around it.
+     * Cubic interpolation (Keys: Cubic convolution interpolation for digital image processing, 1981) is linear in the
+     * image: a matrix for each axis has, for each place of the result, the weights of the four elements around it.
      *
      * @param rows
      *            [result's height, height]
@@ -252,7 +273,8 @@ final class InterpolationOperations {
                 double at = dtype == DType.FLOAT64 ? source : (float) source;
                 long before = (long) Math.floor(at);
                 for (long element = before - 1; element <= before + 2; element++) {
-                    weights[(int) (place * length + Math.clamp(element, 0, length - 1))] += weight(Math.abs(at - element));
+                    weights[(int) (place * length + Math.clamp(element, 0, length - 1))] += weight(
+                            Math.abs(at - element));
                 }
             }
             return l.constant(Tensor.of(dtype, weights, places, length));

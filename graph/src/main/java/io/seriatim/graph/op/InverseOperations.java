@@ -47,7 +47,8 @@ final class InverseOperations {
             MatrixSteps.requireSquare(inference, "Input");
             inference.set("Out", inference.dtype("Input"), MatrixSteps.leading(inference.dims("Input")));
         }).lower(l -> {
-            Operand value = MatrixSteps.run(l, NUMBER, in -> number(LuFactors.of(in.getFirst()).determinant()), l.in("Input"));
+            Operand value = MatrixSteps.run(l, NUMBER, in -> number(LuFactors.of(in.getFirst()).determinant()),
+                    l.in("Input"));
             l.out("Out", value.reshape(l.outType("Out", 0).dims()));
         }).grad("determinant_grad(Input, Out, Out@GRAD) -> Input@GRAD",
                 l -> l.out("Input@GRAD", inverses(l, l.in("Out@GRAD"), true))).register(registry);
@@ -57,7 +58,10 @@ final class InverseOperations {
         return new Matrix(1, 1, new double[]{value});
     }
 
-    /** The gradients of determinants or of their logarithms: transposed inverses times a number. As in Paddle, singular matrices have the gradient 0. */
+    /**
+     * The gradients of determinants or of their logarithms: transposed inverses times a number. As in Paddle, singular
+     * matrices have the gradient 0.
+     */
     private static Operand inverses(Lowering l, Operand gradients, boolean timesDeterminant) {
         Operand numbers = gradients.unsqueeze(gradients.rank()).unsqueeze(gradients.rank() + 1);
         return each(l, in -> {
@@ -74,7 +78,8 @@ final class InverseOperations {
     private static void logarithm(Operations registry) {
         Operation.define("slogdeterminant").in("Input").out("Out").infer(inference -> {
             MatrixSteps.requireSquare(inference, "Input");
-            inference.set("Out", inference.dtype("Input"), Dims.inserted(MatrixSteps.leading(inference.dims("Input")), 0, 2));
+            inference.set("Out", inference.dtype("Input"),
+                    Dims.inserted(MatrixSteps.leading(inference.dims("Input")), 0, 2));
         }).lower(l -> {
             Operand both = MatrixSteps.run(l, new Size(1, 2), in -> {
                 LuFactors factors = LuFactors.of(in.getFirst());
@@ -94,7 +99,8 @@ final class InverseOperations {
         }).lower(l -> {
             int n = l.attrs().getInt("n");
             l.out("Out",
-                    each(l, in -> power(n < 0 ? LuFactors.of(in.getFirst()).inverse() : in.getFirst(), Math.abs((long) n)), l.in("X")));
+                    each(l, in -> power(n < 0 ? LuFactors.of(in.getFirst()).inverse() : in.getFirst(),
+                            Math.abs((long) n)), l.in("X")));
         }).grad("matrix_power_grad(Out, Out@GRAD, X) -> X@GRAD", l -> {
             int n = l.attrs().getInt("n");
             l.out("X@GRAD", each(l, in -> {
@@ -145,7 +151,10 @@ final class InverseOperations {
         }).register(registry);
     }
 
-    /** Half of l⁻ᵀ · (p + pᵀ) · l⁻¹, p being the lower triangle of lᵀ · gradient with half of its diagonal (Murray: Differentiation of the Cholesky decomposition, 2016). */
+    /**
+     * Half of l⁻ᵀ · (p + pᵀ) · l⁻¹, p being the lower triangle of lᵀ · gradient with half of its diagonal (Murray:
+     * Differentiation of the Cholesky decomposition, 2016).
+     */
     private static Matrix ofCholesky(Matrix l, Matrix gradient) {
         Matrix transposed = l.transposed();
         Matrix p = transposed.times(gradient.triangle(false)).triangle(false);

@@ -19,7 +19,8 @@ final class JoinOperations {
 
     private static void concat(Operations registry) {
         String signature = "concat_grad(AxisTensor, Out@GRAD, X) -> X@GRAD";
-        Operation.Builder concat = Operation.define("concat").in("X*", "AxisTensor?").out("Out").attr("axis", 0).values("AxisTensor")
+        Operation.Builder concat = Operation.define("concat").in("X*", "AxisTensor?").out("Out").attr("axis", 0)
+                .values("AxisTensor")
                 .infer(JoinOperations::joined).lower(JoinOperations::join).grad(signature);
         concat.gradOperation(signature, null).values("AxisTensor").shapesOnly("X").lower(JoinOperations::cutGradient)
                 .grad("concat(AxisTensor, X=X@GRAD@GRAD) -> Out=Out@GRAD@GRAD").register(registry);
@@ -27,16 +28,20 @@ final class JoinOperations {
     }
 
     private static void split(Operations registry) {
-        Operation.define("split").in("X", "AxisTensor?", "SectionsTensorList*?").out("Out*").attr("sections", new int[0]).attr("num", 0)
-                .attr("axis", 0).values("AxisTensor", "SectionsTensorList").infer(JoinOperations::parted).lower(JoinOperations::part)
+        Operation.define("split").in("X", "AxisTensor?", "SectionsTensorList*?").out("Out*")
+                .attr("sections", new int[0]).attr("num", 0)
+                .attr("axis", 0).values("AxisTensor", "SectionsTensorList").infer(JoinOperations::parted)
+                .lower(JoinOperations::part)
                 .grad("concat(AxisTensor, X=Out@GRAD) -> Out=X@GRAD").register(registry);
     }
 
     private static void stack(Operations registry) {
         String signature = "stack_grad(X, Y@GRAD) -> X@GRAD";
-        Operation.Builder stack = Operation.define("stack").in("X*").out("Y").attr("axis", 0).infer(JoinOperations::stacked)
+        Operation.Builder stack = Operation.define("stack").in("X*").out("Y").attr("axis", 0)
+                .infer(JoinOperations::stacked)
                 .lower(l -> stack(l, "X", "Y")).grad(signature);
-        stack.gradOperation(signature, null).shapesOnly("X").lower(l -> unstack(l, "Y@GRAD", "X@GRAD")).register(registry);
+        stack.gradOperation(signature, null).shapesOnly("X").lower(l -> unstack(l, "Y@GRAD", "X@GRAD"))
+                .register(registry);
         stack.register(registry);
     }
 
@@ -58,7 +63,8 @@ final class JoinOperations {
 
     private static void joined(Inference inference) {
         long[] dims = inference.dims("X");
-        inference.require(dims.length > 0, "tensors without dimensions cannot be joined: stack them, or give each a dimension");
+        inference.require(dims.length > 0,
+                "tensors without dimensions cannot be joined: stack them, or give each a dimension");
         long[] axes = inference.has("AxisTensor") ? inference.values("AxisTensor") : inference.attrs().getLongs("axis");
         if (axes == null) {
             inference.set("Out", inference.dtype("X"), Dims.unknown(dims.length));
@@ -67,7 +73,8 @@ final class JoinOperations {
         int axis = axis(inference, axes);
         for (int i = 1; i < inference.count("X"); i++) {
             ArgType next = inference.in("X", i);
-            inference.require(next.dtype() == inference.dtype("X"), "all parts must be %s, but part %d is %s", inference.dtype("X"), i,
+            inference.require(next.dtype() == inference.dtype("X"), "all parts must be %s, but part %d is %s",
+                    inference.dtype("X"), i,
                     next.dtype());
             long along = Dims.plus(dims[axis], next.dims().length > axis ? next.dims()[axis] : 0);
             dims = alike(inference, dims, next.dims(), axis, i);
@@ -83,7 +90,8 @@ final class JoinOperations {
 
     /** The dimensions of both but for one axis; what is not known of the one is taken from the other. */
     private static long[] alike(Inference inference, long[] dims, long[] part, int except, int index) {
-        inference.require(part.length == dims.length, "all parts must have %d dimensions, but part %d has %d", dims.length, index,
+        inference.require(part.length == dims.length, "all parts must have %d dimensions, but part %d has %d",
+                dims.length, index,
                 part.length);
         long[] known = dims.clone();
         for (int i = 0; i < dims.length; i++) {
@@ -141,7 +149,8 @@ final class JoinOperations {
         long[] lengths = listed ? inference.listed("SectionsTensorList") : inference.attrs().getLongs("sections");
         long num = inference.attrs().getLong("num");
         lengths = num > 0 ? equal(inference, dims[axis], num) : sections(inference, dims[axis], lengths);
-        inference.require(lengths.length == count, "X is split into %d parts, but there are %d outputs", lengths.length, count);
+        inference.require(lengths.length == count, "X is split into %d parts, but there are %d outputs", lengths.length,
+                count);
         for (int i = 0; i < count; i++) {
             inference.set("Out", i, ArgType.dense(inference.dtype("X"), Dims.with(dims, axis, lengths[i])));
         }
@@ -150,7 +159,8 @@ final class JoinOperations {
     private static long[] equal(Inference inference, long length, long num) {
         inference.require(num == inference.outputs("Out"), "X is split into %d parts, but there are %d outputs", num,
                 inference.outputs("Out"));
-        inference.require(length < 0 || length % num == 0, "the length %d cannot be split into %d equal parts", length, num);
+        inference.require(length < 0 || length % num == 0, "the length %d cannot be split into %d equal parts", length,
+                num);
         long[] lengths = new long[(int) num];
         Arrays.fill(lengths, length < 0 ? -1 : length / num);
         return lengths;
@@ -161,7 +171,8 @@ final class JoinOperations {
         long sum = 0;
         int open = -1;
         for (int i = 0; i < sections.length; i++) {
-            inference.require(sections[i] >= -1 && (sections[i] != -1 || open < 0), "sections %s must hold lengths, and -1 at most once",
+            inference.require(sections[i] >= -1 && (sections[i] != -1 || open < 0),
+                    "sections %s must hold lengths, and -1 at most once",
                     Arrays.toString(sections));
             open = sections[i] == -1 ? i : open;
             sum = Math.addExact(sum, Math.max(0, sections[i]));
@@ -198,12 +209,14 @@ final class JoinOperations {
         long[] dims = inference.dims(parts);
         for (int i = 1; i < inference.count(parts); i++) {
             ArgType next = inference.in(parts, i);
-            inference.require(next.dtype() == inference.dtype(parts), "all parts must be %s, but part %d is %s", inference.dtype(parts), i,
+            inference.require(next.dtype() == inference.dtype(parts), "all parts must be %s, but part %d is %s",
+                    inference.dtype(parts), i,
                     next.dtype());
             dims = alike(inference, dims, next.dims(), -1, i);
         }
         long axis = inference.attrs().getLong("axis");
-        inference.require(axis >= -dims.length - 1 && axis <= dims.length, "the new axis must be from %d to %d, but is %d",
+        inference.require(axis >= -dims.length - 1 && axis <= dims.length,
+                "the new axis must be from %d to %d, but is %d",
                 -dims.length - 1,
                 dims.length, axis);
         int at = (int) (axis < 0 ? axis + dims.length + 1 : axis);
@@ -228,7 +241,8 @@ final class JoinOperations {
         long num = inference.attrs().getLong("num");
         int count = inference.outputs("Y");
         inference.require(num == count || num == 0, "num is %d, but there are %d outputs", num, count);
-        inference.require(dims[axis] < 0 || dims[axis] == count, "axis %d of length %d cannot be unstacked into %d outputs", axis,
+        inference.require(dims[axis] < 0 || dims[axis] == count,
+                "axis %d of length %d cannot be unstacked into %d outputs", axis,
                 dims[axis],
                 count);
         boolean[] gone = new boolean[dims.length];
@@ -250,12 +264,14 @@ final class JoinOperations {
 
     private static void grid(Inference inference) {
         int rank = inference.count("X");
-        inference.require(rank > 0 && rank == inference.outputs("Out"), "there must be as many outputs as inputs, but there are %d and %d",
+        inference.require(rank > 0 && rank == inference.outputs("Out"),
+                "there must be as many outputs as inputs, but there are %d and %d",
                 inference.outputs("Out"), rank);
         long[] dims = new long[rank];
         for (int i = 0; i < rank; i++) {
             long[] line = inference.in("X", i).dims();
-            inference.require(line.length <= 1, "each input must have one dimension, but input %d has %d", i, line.length);
+            inference.require(line.length <= 1, "each input must have one dimension, but input %d has %d", i,
+                    line.length);
             dims[i] = line.length == 0 ? 1 : line[0];
         }
         for (int i = 0; i < rank; i++) {

@@ -37,7 +37,8 @@ final class LegacyOperations {
             inference.require(dims.length > 0, "a tensor without dimensions cannot be taken apart");
             int axis = inference.axis("X", inference.attrs().getInt("axis"));
             int count = inference.outputs("Out");
-            inference.require(dims[axis] < 0 || dims[axis] == count, "axis %d of length %d cannot be taken apart into %d outputs", axis,
+            inference.require(dims[axis] < 0 || dims[axis] == count,
+                    "axis %d of length %d cannot be taken apart into %d outputs", axis,
                     dims[axis], count);
             boolean[] gone = new boolean[dims.length];
             gone[axis] = true;
@@ -53,7 +54,8 @@ final class LegacyOperations {
     }
 
     private static void repeat(Operations registry) {
-        Operation.Builder forward = Operation.define("repeat_interleave").in("X", "RepeatsTensor?").out("Out").attr("Repeats", 0)
+        Operation.Builder forward = Operation.define("repeat_interleave").in("X", "RepeatsTensor?").out("Out")
+                .attr("Repeats", 0)
                 .attr("dim", 0).values("RepeatsTensor");
         String gradient = "repeat_interleave_grad(X, RepeatsTensor, Out@GRAD) -> X@GRAD";
         forward.gradOperation(gradient, null).values("RepeatsTensor").shapesOnly("X").lower(l -> {
@@ -74,9 +76,12 @@ final class LegacyOperations {
                 long[] times = inference.values("RepeatsTensor");
                 inference.require(times == null || dims[axis] < 0 || times.length == dims[axis] || times.length == 1,
                         "RepeatsTensor must have one number for each of %d slices", dims[axis]);
-                inference.require(times == null || Arrays.stream(times).allMatch(each -> each >= 0 && each <= Integer.MAX_VALUE),
+                inference.require(
+                        times == null || Arrays.stream(times).allMatch(each -> each >= 0 && each <= Integer.MAX_VALUE),
                         "RepeatsTensor must hold numbers from 0 on");
-                dims[axis] = times == null || dims[axis] < 0 ? -1 : times.length == 1 ? dims[axis] * times[0] : Arrays.stream(times).sum();
+                dims[axis] = times == null || dims[axis] < 0
+                        ? -1
+                        : times.length == 1 ? dims[axis] * times[0] : Arrays.stream(times).sum();
             }
             inference.set("Out", inference.dtype("X"), dims);
         }).lower(l -> {
@@ -94,21 +99,26 @@ final class LegacyOperations {
     }
 
     private static void pad(Operations registry) {
-        Operation.define("pad").in("X").out("Out").attr("paddings", new int[0]).attr("pad_value", 0f).infer(inference -> {
-            long[] dims = inference.dims("X");
-            int[] around = inference.attrs().getInts("paddings");
-            inference.require(around.length == 2 * dims.length && Arrays.stream(around).allMatch(each -> each >= 0),
-                    "paddings must be two numbers from 0 on for each of %d dimensions, but are %s", dims.length, Arrays.toString(around));
-            for (int i = 0; i < dims.length; i++) {
-                dims[i] = dims[i] < 0 ? -1 : dims[i] + around[2 * i] + around[2 * i + 1];
-            }
-            inference.set("Out", inference.dtype("X"), dims);
-        }).lower(l -> l.out("Out",
-                l.run(new Pad(padding(l, 0), padding(l, 1), Pad.Mode.CONSTANT, l.attrs().getFloat("pad_value")), l.in("X"))))
+        Operation.define("pad").in("X").out("Out").attr("paddings", new int[0]).attr("pad_value", 0f)
+                .infer(inference -> {
+                    long[] dims = inference.dims("X");
+                    int[] around = inference.attrs().getInts("paddings");
+                    inference.require(
+                            around.length == 2 * dims.length && Arrays.stream(around).allMatch(each -> each >= 0),
+                            "paddings must be two numbers from 0 on for each of %d dimensions, but are %s", dims.length,
+                            Arrays.toString(around));
+                    for (int i = 0; i < dims.length; i++) {
+                        dims[i] = dims[i] < 0 ? -1 : dims[i] + around[2 * i] + around[2 * i + 1];
+                    }
+                    inference.set("Out", inference.dtype("X"), dims);
+                }).lower(l -> l.out("Out",
+                        l.run(new Pad(padding(l, 0), padding(l, 1), Pad.Mode.CONSTANT, l.attrs().getFloat("pad_value")),
+                                l.in("X"))))
                 .grad("pad_grad(Out@GRAD) -> X@GRAD", inference -> {
                     long[] dims = inference.dims("Out@GRAD");
                     int[] around = inference.attrs().getInts("paddings");
-                    inference.require(around.length == 2 * dims.length, "paddings must be two numbers for each dimension");
+                    inference.require(around.length == 2 * dims.length,
+                            "paddings must be two numbers for each dimension");
                     for (int i = 0; i < dims.length; i++) {
                         dims[i] = dims[i] < 0 ? -1 : dims[i] - around[2 * i] - around[2 * i + 1];
                     }
@@ -132,11 +142,13 @@ final class LegacyOperations {
         String gradient = "flatten2_grad(XShape, Out@GRAD) -> X@GRAD";
         Operation.Builder forward = Operation.define("flatten2").in("X").out("Out", "XShape~").attr("axis", 1);
         forward.gradOperation(gradient, Dims::gradientLikeXShape)
-                .lower(l -> l.out("X@GRAD", l.reshape(l.in("Out@GRAD"), l.outType("X@GRAD", 0).dims()))).register(registry);
+                .lower(l -> l.out("X@GRAD", l.reshape(l.in("Out@GRAD"), l.outType("X@GRAD", 0).dims())))
+                .register(registry);
         forward.infer(inference -> {
             long[] dims = inference.dims("X");
             int axis = inference.attrs().getInt("axis");
-            inference.require(axis >= 0 && axis <= dims.length, "axis must be from 0 to %d, but is %d", dims.length, axis);
+            inference.require(axis >= 0 && axis <= dims.length, "axis must be from 0 to %d, but is %d", dims.length,
+                    axis);
             inference.set("Out", inference.dtype("X"), Inference.size(Arrays.copyOf(dims, axis)),
                     Inference.size(Arrays.copyOfRange(dims, axis, dims.length)));
             Dims.rememberX(inference);
@@ -144,15 +156,22 @@ final class LegacyOperations {
     }
 
     private static void top(Operations registry) {
-        Operation.Builder forward = Operation.define("top_k").in("X", "K?").out("Out", "Indices").attr("k", 1).values("K");
+        Operation.Builder forward = Operation.define("top_k").in("X", "K?").out("Out", "Indices").attr("k", 1)
+                .values("K");
         String gradient = "top_k_grad(X, Indices, Out@GRAD) -> X@GRAD";
-        forward.gradOperation(gradient, null).shapesOnly("X").lower(l -> l.out("X@GRAD", l.run(new PutAlongAxis(-1, false),
-                l.fill(0, l.outType("X@GRAD", 0).spec()), l.in("Indices"), l.in("Out@GRAD")))).register(registry);
+        forward.gradOperation(gradient, null).shapesOnly("X")
+                .lower(l -> l.out("X@GRAD", l.run(new PutAlongAxis(-1, false),
+                        l.fill(0, l.outType("X@GRAD", 0).spec()), l.in("Indices"), l.in("Out@GRAD"))))
+                .register(registry);
         forward.infer(inference -> {
             long[] dims = inference.dims("X");
             long[] given = inference.values("K");
-            long k = given != null && given.length == 1 ? given[0] : inference.has("K") ? -1 : inference.attrs().getInt("k");
-            inference.require(dims.length > 0 && (k == -1 || (k > 0 && (dims[dims.length - 1] < 0 || k <= dims[dims.length - 1]))),
+            long k = given != null && given.length == 1
+                    ? given[0]
+                    : inference.has("K") ? -1 : inference.attrs().getInt("k");
+            inference.require(
+                    dims.length > 0
+                            && (k == -1 || (k > 0 && (dims[dims.length - 1] < 0 || k <= dims[dims.length - 1]))),
                     "k must be from 1 to the length of the last axis of X, %s, but is %d", Arrays.toString(dims), k);
             dims[dims.length - 1] = k;
             inference.set("Out", inference.dtype("X"), dims);
@@ -171,13 +190,15 @@ final class LegacyOperations {
                 .values("X", "MaxLenTensor").infer(inference -> {
                     long[] dims = inference.dims("X");
                     Indexes.require(inference, "X");
-                    inference.set("Y", inference.attrs().getDType("out_dtype"), Dims.inserted(dims, dims.length, longest(inference)));
+                    inference.set("Y", inference.attrs().getDType("out_dtype"),
+                            Dims.inserted(dims, dims.length, longest(inference)));
                 }).lower(l -> {
                     long[] dims = l.outType("Y", 0).dims();
                     long[] places = LongStream.range(0, dims[dims.length - 1]).toArray();
                     Operand x = l.in("X");
                     Operand place = l.constant(Tensor.of(x.dtype(), places, places.length));
-                    l.out("Y", l.cast(l.binary(Binary.Function.LESS, place, x.unsqueeze(x.rank())), l.outType("Y", 0).dtype()));
+                    l.out("Y", l.cast(l.binary(Binary.Function.LESS, place, x.unsqueeze(x.rank())),
+                            l.outType("Y", 0).dtype()));
                 }).register(registry);
     }
 
@@ -197,7 +218,8 @@ final class LegacyOperations {
     }
 
     private static void search(Operations registry) {
-        Operation.define("searchsorted").in("SortedSequence", "Values").out("Out").attr("out_int32", false).attr("right", false)
+        Operation.define("searchsorted").in("SortedSequence", "Values").out("Out").attr("out_int32", false)
+                .attr("right", false)
                 .infer(inference -> {
                     long[] sorted = inference.dims("SortedSequence");
                     long[] values = inference.dims("Values");
@@ -206,7 +228,8 @@ final class LegacyOperations {
                         fits = sorted[i] < 0 || values[i] < 0 || sorted[i] == values[i];
                     }
                     inference.require(fits,
-                            "SortedSequence must be a vector or have all but the last dimension of Values, but they are %s and %s",
+                            "SortedSequence must be a vector or have all but the last dimension of Values, but "
+                                    + "they are %s and %s",
                             Arrays.toString(sorted), Arrays.toString(values));
                     inference.require(inference.dtype("SortedSequence") == inference.dtype("Values"),
                             "SortedSequence and Values must have one type");
@@ -217,9 +240,10 @@ final class LegacyOperations {
                     Operand sorted = l.in("SortedSequence");
                     int length = Math.toIntExact(sorted.dim(sorted.rank() - 1));
                     boolean shared = sorted.rank() == 1;
-                    l.call("searchsorted", (in, out) -> Elements.write(found(Objects.requireNonNull(in.get(0)).toDoubleArray(),
-                            Objects.requireNonNull(in.get(1)).toDoubleArray(), length, shared, right),
-                            Objects.requireNonNull(out.getFirst())),
+                    l.call("searchsorted",
+                            (in, out) -> Elements.write(found(Objects.requireNonNull(in.get(0)).toDoubleArray(),
+                                    Objects.requireNonNull(in.get(1)).toDoubleArray(), length, shared, right),
+                                    Objects.requireNonNull(out.getFirst())),
                             List.of(sorted, l.in("Values")), List.of(found));
                     l.out("Out", found);
                 }).register(registry);
@@ -248,7 +272,8 @@ final class LegacyOperations {
         Operation.define("index_add").in("X", "Index", "AddValue").out("Out").attr("axis", 0).infer(inference -> {
             inference.axis("X", inference.attrs().getInt("axis"));
             Indexes.requireVector(inference, "Index");
-            inference.require(inference.dims("AddValue").length == inference.dims("X").length, "AddValue must have the dimensions of X");
+            inference.require(inference.dims("AddValue").length == inference.dims("X").length,
+                    "AddValue must have the dimensions of X");
             inference.require(inference.dtype("AddValue") == inference.dtype("X"), "AddValue must have the type of X");
             inference.same("X", "Out");
         }).lower(l -> {
@@ -261,7 +286,8 @@ final class LegacyOperations {
             l.out("X@GRAD", l.in("Out@GRAD"));
             if (l.wants("AddValue@GRAD")) {
                 l.out("AddValue@GRAD",
-                        l.run(new Gather(l.attrs().getInt("axis"), Gather.NO_PADDING), l.in("Out@GRAD"), Indexes.vector(l, "Index")));
+                        l.run(new Gather(l.attrs().getInt("axis"), Gather.NO_PADDING), l.in("Out@GRAD"),
+                                Indexes.vector(l, "Index")));
             }
         }).register(registry);
     }

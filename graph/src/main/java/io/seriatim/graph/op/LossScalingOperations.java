@@ -15,7 +15,10 @@ import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** What guards training with 16-bit numbers: gradients of a scaled loss are scaled back unless one has overflowed, and the scale follows how often that happens. */
+/**
+ * What guards training with 16-bit numbers: gradients of a scaled loss are scaled back unless one has overflowed, and
+ * the scale follows how often that happens.
+ */
 final class LossScalingOperations {
     private LossScalingOperations() {
     }
@@ -26,11 +29,14 @@ final class LossScalingOperations {
             inference.sameEach("X", "Out");
             inference.set("FoundInfinite", DType.BOOL, 1);
         }).lower(LossScalingOperations::unscale).register(registry);
-        Operation.define("update_loss_scaling").in("X*", "FoundInfinite", "PrevLossScaling", "InGoodSteps", "InBadSteps", "StopUpdate?")
-                .out("Out*", "LossScaling", "OutGoodSteps", "OutBadSteps").required("incr_every_n_steps", Attribute.Int.class)
+        Operation.define("update_loss_scaling")
+                .in("X*", "FoundInfinite", "PrevLossScaling", "InGoodSteps", "InBadSteps", "StopUpdate?")
+                .out("Out*", "LossScaling", "OutGoodSteps", "OutBadSteps")
+                .required("incr_every_n_steps", Attribute.Int.class)
                 .required("decr_every_n_nan_or_inf", Attribute.Int.class).required("incr_ratio", Attribute.Real.class)
                 .required("decr_ratio", Attribute.Real.class).attr("stop_update", false).infer(inference -> {
-                    List.of("FoundInfinite", "PrevLossScaling", "InGoodSteps", "InBadSteps").forEach(slot -> number(inference, slot));
+                    List.of("FoundInfinite", "PrevLossScaling", "InGoodSteps", "InBadSteps")
+                            .forEach(slot -> number(inference, slot));
                     inference.sameEach("X", "Out");
                     inference.set("LossScaling", inference.dtype("PrevLossScaling"), 1);
                     inference.set("OutGoodSteps", DType.INT32, 1);
@@ -68,7 +74,8 @@ final class LossScalingOperations {
         l.out("Out", index, values);
         if (l.type("X", index).kind() == ArgType.Kind.ROWS && l.wants("Out", index)) {
             Operand rows = l.rowIndexes("X", index);
-            l.into(Copy.PLAIN, List.of(rows), List.of(new Operand(new Operand.Source.OutputRowIndexes("Out", index), 0, rows.spec())));
+            l.into(Copy.PLAIN, List.of(rows),
+                    List.of(new Operand(new Operand.Source.OutputRowIndexes("Out", index), 0, rows.spec())));
         }
     }
 
@@ -86,7 +93,8 @@ final class LossScalingOperations {
         }
         Rule rule = new Rule(l.attrs().getInt("incr_every_n_steps"), l.attrs().getInt("decr_every_n_nan_or_inf"),
                 l.attrs().getFloat("incr_ratio"), l.attrs().getFloat("decr_ratio"));
-        l.call("the rule of the loss's scale", rule::apply, Arrays.asList(l.in("FoundInfinite"), l.optional("StopUpdate")),
+        l.call("the rule of the loss's scale", rule::apply,
+                Arrays.asList(l.in("FoundInfinite"), l.optional("StopUpdate")),
                 List.of(scale, good, bad));
     }
 
@@ -118,7 +126,8 @@ final class LossScalingOperations {
 
         private static void set(Tensor to, double value) {
             try (Tensor one = Tensor.of(to.dtype(), new double[]{value}, 1)) {
-                to.memory().asSlice(to.offset(), to.dtype().bytes()).copyFrom(one.memory().asSlice(one.offset(), one.dtype().bytes()));
+                to.memory().asSlice(to.offset(), to.dtype().bytes())
+                        .copyFrom(one.memory().asSlice(one.offset(), one.dtype().bytes()));
             }
         }
     }

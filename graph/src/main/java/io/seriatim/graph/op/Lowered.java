@@ -16,7 +16,8 @@ import java.util.Map;
  * @param aliases
  *            outputs that are names of a part of an input or of another output, and stay so
  */
-public record Lowered(List<Step> steps, List<TensorSpec> temporaries, Map<Operand.Source.Output, Operand.Source.Input> shared,
+public record Lowered(List<Step> steps, List<TensorSpec> temporaries,
+        Map<Operand.Source.Output, Operand.Source.Input> shared,
         Map<Operand.Source.Output, Operand> aliases) {
     /** Copies the collections. */
     public Lowered {

@@ -18,7 +18,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Collects the steps of an operation whose shapes are known. Written like the formula: {@code l.out("Out", l.run(Unary.of(EXP), l.in("X")))}. Results of steps are temporary memory, unless they go to an
+ * Collects the steps of an operation whose shapes are known. Written like the formula:
+ * {@code l.out("Out", l.run(Unary.of(EXP), l.in("X")))}. Results of steps are temporary memory, unless they go to an
  * output as they are: then they are computed in it.
  */
 public final class Lowering {
@@ -176,7 +177,8 @@ public final class Lowering {
     public ArgType type(String slot, int index) {
         ArgType type = index < count(slot) ? inputs.type(slot, index) : null;
         if (type == null) {
-            throw new IllegalArgumentException("Operation '" + op.type() + "' needs a tensor in slot " + slot + ", place " + index);
+            throw new IllegalArgumentException(
+                    "Operation '" + op.type() + "' needs a tensor in slot " + slot + ", place " + index);
         }
         return type;
     }
@@ -205,8 +207,9 @@ public final class Lowering {
         List<@Nullable ArgType> types = outputs.get(slot);
         ArgType type = types == null || index >= types.size() ? null : types.get(index);
         if (type == null) {
-            throw new IllegalStateException("Nothing was inferred of output " + slot + ", place " + index + ", of operation '" + op.type()
-                    + "'; its inference must set it");
+            throw new IllegalStateException(
+                    "Nothing was inferred of output " + slot + ", place " + index + ", of operation '" + op.type()
+                            + "'; its inference must set it");
         }
         return type;
     }
@@ -276,7 +279,8 @@ public final class Lowering {
      * @return int64 [rows]
      */
     public Operand rowIndexes(String slot, int index) {
-        return new Operand(new Operand.Source.RowIndexes(slot, index), 0, TensorSpec.of(DType.INT64, type(slot, index).rowCount()));
+        return new Operand(new Operand.Source.RowIndexes(slot, index), 0,
+                TensorSpec.of(DType.INT64, type(slot, index).rowCount()));
     }
 
     /**
@@ -313,7 +317,8 @@ public final class Lowering {
         for (int i = 0; i < all.length; i++) {
             long[] values = inputs.values(slot, i);
             if (values == null || values.length == 0) {
-                throw new IllegalStateException("Slot " + slot + " of operation '" + op.type() + "' must be declared with values()");
+                throw new IllegalStateException(
+                        "Slot " + slot + " of operation '" + op.type() + "' must be declared with values()");
             }
             all[i] = values[0];
         }
@@ -357,7 +362,8 @@ public final class Lowering {
      * @return int64 [rows]
      */
     public Operand outputRowIndexes(String slot) {
-        return new Operand(new Operand.Source.OutputRowIndexes(slot, 0), 0, TensorSpec.of(DType.INT64, outType(slot, 0).rowCount()));
+        return new Operand(new Operand.Source.OutputRowIndexes(slot, 0), 0,
+                TensorSpec.of(DType.INT64, outType(slot, 0).rowCount()));
     }
 
     /**
@@ -443,16 +449,19 @@ public final class Lowering {
      * @return the results, in temporary memory
      */
     public List<Operand> runAll(Computation computation, @Nullable Operand... operands) {
-        TensorSpec[] specs = Arrays.stream(operands).map(each -> each == null ? null : each.spec()).toArray(TensorSpec[]::new);
+        TensorSpec[] specs = Arrays.stream(operands).map(each -> each == null ? null : each.spec())
+                .toArray(TensorSpec[]::new);
         List<Operand> results = new ArrayList<>();
         try {
             for (TensorSpec spec : computation.infer(specs)) {
                 results.add(temporary(spec));
             }
         } catch (IllegalArgumentException e) {
-            throw new IllegalArgumentException("Operation '" + op.type() + "' (outputs " + op.outputNames() + "): " + e.getMessage(), e);
+            throw new IllegalArgumentException(
+                    "Operation '" + op.type() + "' (outputs " + op.outputNames() + "): " + e.getMessage(), e);
         }
-        steps.add(new Step(new Step.Work.Compute(computation), Arrays.asList(operands), new ArrayList<@Nullable Operand>(results)));
+        steps.add(new Step(new Step.Work.Compute(computation), Arrays.asList(operands),
+                new ArrayList<@Nullable Operand>(results)));
         return results;
     }
 
@@ -466,9 +475,11 @@ public final class Lowering {
      * @param to
      *            its outputs; null for those that are not wanted and may be left out
      */
-    public void into(Computation computation, List<? extends @Nullable Operand> from, List<? extends @Nullable Operand> to) {
+    public void into(Computation computation, List<? extends @Nullable Operand> from,
+            List<? extends @Nullable Operand> to) {
         steps.add(
-                new Step(new Step.Work.Compute(computation), new ArrayList<@Nullable Operand>(from), new ArrayList<@Nullable Operand>(to)));
+                new Step(new Step.Work.Compute(computation), new ArrayList<@Nullable Operand>(from),
+                        new ArrayList<@Nullable Operand>(to)));
     }
 
     /**
@@ -486,7 +497,8 @@ public final class Lowering {
     public void call(String name, Step.HostFunction function, List<? extends @Nullable Operand> from,
             List<? extends @Nullable Operand> to) {
         steps.add(
-                new Step(new Step.Work.Call(name, function), new ArrayList<@Nullable Operand>(from), new ArrayList<@Nullable Operand>(to)));
+                new Step(new Step.Work.Call(name, function), new ArrayList<@Nullable Operand>(from),
+                        new ArrayList<@Nullable Operand>(to)));
     }
 
     /**
@@ -517,10 +529,12 @@ public final class Lowering {
         }
         Operand to = output(slot, index);
         if (!value.shape().equals(to.shape())) {
-            throw new IllegalStateException("Operation '" + op.type() + "' computes " + value.spec() + " for output " + slot
-                    + ", but inference says " + to.spec());
+            throw new IllegalStateException(
+                    "Operation '" + op.type() + "' computes " + value.spec() + " for output " + slot
+                            + ", but inference says " + to.spec());
         }
-        if (value.source() instanceof Operand.Source.Temporary(int number) && value.offset() == 0 && !placed.containsKey(number)
+        if (value.source() instanceof Operand.Source.Temporary(int number) && value.offset() == 0
+                && !placed.containsKey(number)
                 && temporaries.get(number).bytes() == to.spec().bytes() && value.spec().equals(to.spec())) {
             placed.put(number, new Operand.Source.Output(slot, index));
         } else {
@@ -568,7 +582,8 @@ public final class Lowering {
     }
 
     /**
-     * An output that is a further name of an input or another output, or of a part of it: whatever writes the one afterwards, also other operations, is seen through the other. The output's slot must be declared with
+     * An output that is a further name of an input or another output, or of a part of it: whatever writes the one
+     * afterwards, also other operations, is seen through the other. The output's slot must be declared with
      * {@link Operation.Builder#aliases}.
      *
      * @param output
@@ -579,10 +594,12 @@ public final class Lowering {
      *            all of an input or output, or a part whose elements lie one after the other
      */
     public void alias(String output, int index, Operand of) {
-        boolean isVariable = of.source() instanceof Operand.Source.Input || of.source() instanceof Operand.Source.Output;
+        boolean isVariable = of.source() instanceof Operand.Source.Input
+                || of.source() instanceof Operand.Source.Output;
         if (!schema.aliases().contains(output) || !isVariable || !of.spec().isRowMajor()) {
             throw new IllegalStateException("Output " + output + " of operation '" + op.type()
-                    + "' must be declared as an alias, and be one of dense memory of a variable, but is to be one of " + of);
+                    + "' must be declared as an alias, and be one of dense memory of a variable, but is to be one of "
+                    + of);
         }
         if (wants(output, index)) {
             aliases.put(new Operand.Source.Output(output, index), of);
@@ -684,7 +701,9 @@ public final class Lowering {
 
     /** What was collected. */
     Lowered lowered() {
-        return new Lowered(steps.stream().map(step -> new Step(step.work(), placed(step.inputs()), placed(step.outputs()))).toList(),
+        return new Lowered(
+                steps.stream().map(step -> new Step(step.work(), placed(step.inputs()), placed(step.outputs())))
+                        .toList(),
                 temporaries, shared, aliases);
     }
 

@@ -2,7 +2,10 @@ package io.seriatim.graph.op;
 
 import java.util.Locale;
 
-/** A square matrix as the product of a lower and an upper triangle, with rows exchanged so that pivots are large (Golub, Van Loan: Matrix Computations, 3.4). */
+/**
+ * A square matrix as the product of a lower and an upper triangle, with rows exchanged so that pivots are large (Golub,
+ * Van Loan: Matrix Computations, 3.4).
+ */
 final class LuFactors {
     private final Matrix factors;
     private final int[] order;
@@ -102,7 +105,8 @@ final class LuFactors {
     Matrix solve(Matrix right) {
         if (isSingular()) {
             throw new IllegalArgumentException(
-                    String.format(Locale.ROOT, "the matrix is singular: column %d depends on those before it", missing));
+                    String.format(Locale.ROOT, "the matrix is singular: column %d depends on those before it",
+                            missing));
         }
         Matrix exchanged = new Matrix(right.rows(), right.columns());
         for (int i = 0; i < order.length; i++) {

@@ -11,7 +11,10 @@ import java.util.Objects;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** Operations on matrices that are computed one matrix at a time, in double precision; they are the last two dimensions of tensors, and what is before these broadcasts. */
+/**
+ * Operations on matrices that are computed one matrix at a time, in double precision; they are the last two dimensions
+ * of tensors, and what is before these broadcasts.
+ */
 final class MatrixSteps {
     private MatrixSteps() {
     }
@@ -23,13 +26,16 @@ final class MatrixSteps {
         }
     }
 
-    /** Adds a step with one result, [..., rows, columns], whose leading dimensions are those of the operands together. */
+    /**
+     * Adds a step with one result, [..., rows, columns], whose leading dimensions are those of the operands together.
+     */
     static Operand run(Lowering l, Size size, Function<List<Matrix>, Matrix> rule, Operand... from) {
         return runAll(l, List.of(size), matrices -> List.of(rule.apply(matrices)), from).getFirst();
     }
 
     /** Adds a step with several results; all have the type of the first operand. */
-    static List<Operand> runAll(Lowering l, List<Size> sizes, Function<List<Matrix>, List<Matrix>> rule, Operand... from) {
+    static List<Operand> runAll(Lowering l, List<Size> sizes, Function<List<Matrix>, List<Matrix>> rule,
+            Operand... from) {
         Shape batch = Shape.of();
         for (Operand each : from) {
             batch = batch.broadcast(each.shape().slice(0, each.rank() - 2));
@@ -55,10 +61,12 @@ final class MatrixSteps {
         return Shape.of(dims);
     }
 
-    private static void each(String type, int count, Function<List<Matrix>, List<Matrix>> rule, List<@Nullable Tensor> in,
+    private static void each(String type, int count, Function<List<Matrix>, List<Matrix>> rule,
+            List<@Nullable Tensor> in,
             List<@Nullable Tensor> out) {
         List<double[]> read = in.stream().map(tensor -> Objects.requireNonNull(tensor).toDoubleArray()).toList();
-        List<double[]> written = out.stream().map(tensor -> new double[Math.toIntExact(tensor(tensor).shape().size())]).toList();
+        List<double[]> written = out.stream().map(tensor -> new double[Math.toIntExact(tensor(tensor).shape().size())])
+                .toList();
         for (int i = 0; i < count; i++) {
             List<Matrix> matrices = new ArrayList<>();
             for (int j = 0; j < in.size(); j++) {
@@ -80,7 +88,8 @@ final class MatrixSteps {
         try {
             return rule.apply(matrices);
         } catch (IllegalArgumentException e) {
-            throw new IllegalArgumentException("Operation '" + type + "', matrix " + index + " of " + count + ": " + e.getMessage(), e);
+            throw new IllegalArgumentException(
+                    "Operation '" + type + "', matrix " + index + " of " + count + ": " + e.getMessage(), e);
         }
     }
 
@@ -91,13 +100,15 @@ final class MatrixSteps {
     private static Matrix part(Tensor tensor, double[] values, int index) {
         int rows = Math.toIntExact(tensor.shape().dim(-2));
         int columns = Math.toIntExact(tensor.shape().dim(-1));
-        return new Matrix(rows, columns, Arrays.copyOfRange(values, index * rows * columns, (index + 1) * rows * columns));
+        return new Matrix(rows, columns,
+                Arrays.copyOfRange(values, index * rows * columns, (index + 1) * rows * columns));
     }
 
     /** Requires matrices of a type that these steps compute in. */
     static void requireMatrices(Inference inference, String slot) {
         DType dtype = inference.dtype(slot);
-        inference.require(dtype == DType.FLOAT32 || dtype == DType.FLOAT64, "%s must be float32 or float64, but is %s", slot, dtype);
+        inference.require(dtype == DType.FLOAT32 || dtype == DType.FLOAT64, "%s must be float32 or float64, but is %s",
+                slot, dtype);
         int rank = inference.dims(slot).length;
         inference.require(rank >= 2, "%s needs at least two dimensions, but has %d", slot, rank);
     }
@@ -108,7 +119,8 @@ final class MatrixSteps {
         long[] dims = inference.dims(slot);
         long rows = dims[dims.length - 2];
         long columns = dims[dims.length - 1];
-        inference.require(rows < 0 || columns < 0 || rows == columns, "the matrices in %s must be square, but have %d rows and %d columns",
+        inference.require(rows < 0 || columns < 0 || rows == columns,
+                "the matrices in %s must be square, but have %d rows and %d columns",
                 slot, rows, columns);
     }
 

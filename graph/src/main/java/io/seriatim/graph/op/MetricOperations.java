@@ -13,16 +13,20 @@ final class MetricOperations {
     }
 
     /**
-     * The area under a classifier's curve, out of how many samples of each class have which probability. Paddle names the attribute curve and does not read it on a processor: the curve is always the
-     * receiver's operating characteristic.
+     * The area under a classifier's curve, out of how many samples of each class have which probability. Paddle names
+     * the attribute curve and does not read it on a processor: the curve is always the receiver's operating
+     * characteristic.
      */
     static void register(Operations registry) {
-        Operation.define("auc").in("Predict", "Label", "StatPos", "StatNeg", "InsTagWeight?").out("AUC", "StatPosOut", "StatNegOut")
+        Operation.define("auc").in("Predict", "Label", "StatPos", "StatNeg", "InsTagWeight?")
+                .out("AUC", "StatPosOut", "StatNegOut")
                 .attr("curve", "ROC").attr("num_thresholds", 8191).attr("slide_steps", 1).infer(inference -> {
                     samples(inference);
                     Buckets buckets = Buckets.of(inference.attrs());
-                    inference.require(buckets.thresholds() >= 1, "num_thresholds must be 1 or more, but is %d", buckets.thresholds());
-                    inference.require(buckets.window() >= 0, "slide_steps must be 0 or more, but is %d", buckets.window());
+                    inference.require(buckets.thresholds() >= 1, "num_thresholds must be 1 or more, but is %d",
+                            buckets.thresholds());
+                    inference.require(buckets.window() >= 0, "slide_steps must be 0 or more, but is %d",
+                            buckets.window());
                     buckets(inference, "StatPos", buckets);
                     buckets(inference, "StatNeg", buckets);
                     inference.set("AUC", DType.FLOAT64);
@@ -31,7 +35,8 @@ final class MetricOperations {
                     Operand area = l.output("AUC");
                     Operand positive = l.mutable("StatPos", "StatPosOut");
                     Operand negative = l.mutable("StatNeg", "StatNegOut");
-                    l.call("auc", buckets::update, Arrays.asList(l.in("Predict"), l.in("Label"), l.optional("InsTagWeight")),
+                    l.call("auc", buckets::update,
+                            Arrays.asList(l.in("Predict"), l.in("Label"), l.optional("InsTagWeight")),
                             List.of(area, positive, negative));
                 }).register(registry);
     }
@@ -40,25 +45,30 @@ final class MetricOperations {
         DType dtype = inference.dtype("Predict");
         long[] dims = inference.dims("Predict");
         inference.require((dtype == DType.FLOAT32 || dtype == DType.FLOAT64) && dims.length == 2,
-                "Predict must have the shape [samples, classes] and be float32 or float64, but is %s %s", dtype, Arrays.toString(dims));
+                "Predict must have the shape [samples, classes] and be float32 or float64, but is %s %s", dtype,
+                Arrays.toString(dims));
         inference.require(dims[1] != 0, "Predict needs a class");
         DType label = inference.dtype("Label");
-        inference.require(label == DType.INT32 || label == DType.INT64, "Label must be int32 or int64, but is %s", label);
+        inference.require(label == DType.INT32 || label == DType.INT64, "Label must be int32 or int64, but is %s",
+                label);
         long labels = Inference.size(inference.dims("Label"));
-        inference.require(labels < 0 || dims[0] < 0 || labels == dims[0], "there must be a label for each of the %d samples, but are %d",
+        inference.require(labels < 0 || dims[0] < 0 || labels == dims[0],
+                "there must be a label for each of the %d samples, but are %d",
                 dims[0], labels);
     }
 
     private static void buckets(Inference inference, String slot, Buckets buckets) {
         long size = Inference.size(inference.dims(slot));
         inference.require(inference.dtype(slot) == DType.INT64 && (size < 0 || size == buckets.size()),
-                "%s must be int64 with %d elements, but is %s with %d", slot, buckets.size(), inference.dtype(slot), size);
+                "%s must be int64 with %d elements, but is %s with %d", slot, buckets.size(), inference.dtype(slot),
+                size);
         inference.same(slot, slot + "Out");
     }
 
     /**
-     * Counts of samples by probability. Without a window, one count for each range. With a window of some batches, the counts of each of them, then their sums, then how many batches there were: the
-     * newest takes the place of the oldest.
+     * Counts of samples by probability. Without a window, one count for each range. With a window of some batches, the
+     * counts of each of them, then their sums, then how many batches there were: the newest takes the place of the
+     * oldest.
      */
     private record Buckets(int thresholds, int window) {
         static Buckets of(Attrs attrs) {
@@ -120,11 +130,15 @@ final class MetricOperations {
                 double probability = probabilities[(i + 1) * classes - 1];
                 if (!(probability >= 0 && probability <= 1)) {
                     throw new IllegalArgumentException(
-                            "Operation 'auc': probabilities in Predict must be from 0 to 1, but that of sample " + i + " is "
+                            "Operation 'auc': probabilities in Predict must be from 0 to 1, but that of sample " + i
+                                    + " is "
                                     + probability);
                 }
-                // In the type of Predict, so that a probability at the end of a range is counted where Paddle counts it.
-                double range = predict.dtype() == DType.FLOAT32 ? (float) probability * thresholds : probability * thresholds;
+                // In the type of Predict, so that a probability at the end of a range is counted where Paddle counts
+                // it.
+                double range = predict.dtype() == DType.FLOAT32
+                        ? (float) probability * thresholds
+                        : probability * thresholds;
                 if (labels[i] >= 0) {
                     (labels[i] > 0 ? positive : negative)[place + (int) range]++;
                 }

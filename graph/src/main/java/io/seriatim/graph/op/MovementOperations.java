@@ -23,13 +23,15 @@ final class MovementOperations {
     }
 
     private static void flip(Operations registry) {
-        Operation.define("flip").in("X").out("Out").required("axis", Attribute.Ints.class).infer(MovementOperations::flipped)
+        Operation.define("flip").in("X").out("Out").required("axis", Attribute.Ints.class)
+                .infer(MovementOperations::flipped)
                 .lower(MovementOperations::flip).grad("flip(X=Out@GRAD) -> Out=X@GRAD").register(registry);
     }
 
     private static void flipped(Inference inference) {
         int[] axes = Dims.axes(inference, "X", inference.attrs().getLongs("axis"));
-        inference.require(Arrays.stream(axes).distinct().count() == axes.length, "axis %s must name each dimension at most once",
+        inference.require(Arrays.stream(axes).distinct().count() == axes.length,
+                "axis %s must name each dimension at most once",
                 Arrays.toString(axes));
         inference.same("X", "Out");
     }
@@ -44,19 +46,25 @@ final class MovementOperations {
 
     private static void roll(Operations registry) {
         String signature = "roll_grad(Out@GRAD, ShiftsTensor, X) -> X@GRAD";
-        Operation.Builder roll = Operation.define("roll").in("X", "ShiftsTensor?").out("Out").attr("shifts", new long[0])
-                .attr("axis", new long[0]).values("ShiftsTensor").infer(MovementOperations::rolled).lower(l -> roll(l, "X", "Out", 1))
+        Operation.Builder roll = Operation.define("roll").in("X", "ShiftsTensor?").out("Out")
+                .attr("shifts", new long[0])
+                .attr("axis", new long[0]).values("ShiftsTensor").infer(MovementOperations::rolled)
+                .lower(l -> roll(l, "X", "Out", 1))
                 .grad(signature);
-        roll.gradOperation(signature, null).values("ShiftsTensor").shapesOnly("X").lower(l -> roll(l, "Out@GRAD", "X@GRAD", -1))
+        roll.gradOperation(signature, null).values("ShiftsTensor").shapesOnly("X")
+                .lower(l -> roll(l, "Out@GRAD", "X@GRAD", -1))
                 .register(registry);
         roll.register(registry);
     }
 
     private static void rolled(Inference inference) {
         int[] axes = Dims.axes(inference, "X", inference.attrs().getLongs("axis"));
-        long @Nullable [] shifts = inference.has("ShiftsTensor") ? inference.values("ShiftsTensor") : inference.attrs().getLongs("shifts");
+        long @Nullable [] shifts = inference.has("ShiftsTensor")
+                ? inference.values("ShiftsTensor")
+                : inference.attrs().getLongs("shifts");
         inference.require(shifts == null || shifts.length == Math.max(1, axes.length),
-                "there must be a shift for each axis, %d, but there are %d", Math.max(1, axes.length), shifts == null ? 0 : shifts.length);
+                "there must be a shift for each axis, %d, but there are %d", Math.max(1, axes.length),
+                shifts == null ? 0 : shifts.length);
         inference.same("X", "Out");
     }
 
@@ -99,8 +107,10 @@ final class MovementOperations {
     private static void pixelShuffle(Operations registry) {
         String signature = "pixel_shuffle_grad(Out@GRAD) -> X@GRAD";
         Operation.Builder shuffle = Operation.define("pixel_shuffle").in("X").out("Out").attr("upscale_factor", 1)
-                .attr("data_format", "NCHW").infer(MovementOperations::shuffled).lower(MovementOperations::shuffle).grad(signature);
-        shuffle.gradOperation(signature, MovementOperations::unshuffled).lower(MovementOperations::unshuffle).register(registry);
+                .attr("data_format", "NCHW").infer(MovementOperations::shuffled).lower(MovementOperations::shuffle)
+                .grad(signature);
+        shuffle.gradOperation(signature, MovementOperations::unshuffled).lower(MovementOperations::unshuffle)
+                .register(registry);
         shuffle.register(registry);
     }
 
@@ -111,9 +121,11 @@ final class MovementOperations {
     private static long factor(Inference inference, String slot) {
         String format = inference.attrs().getText("data_format");
         long factor = inference.attrs().getLong("upscale_factor");
-        inference.require(Set.of("NCHW", "NHWC").contains(format), "data_format must be NCHW or NHWC, but is %s", format);
+        inference.require(Set.of("NCHW", "NHWC").contains(format), "data_format must be NCHW or NHWC, but is %s",
+                format);
         inference.require(factor > 0 && factor <= 1 << 15, "upscale_factor must be from 1 to 32768, but is %d", factor);
-        inference.require(inference.dims(slot).length == 4, "%s must have four dimensions, but has %d", slot, inference.dims(slot).length);
+        inference.require(inference.dims(slot).length == 4, "%s must have four dimensions, but has %d", slot,
+                inference.dims(slot).length);
         return factor;
     }
 
@@ -123,7 +135,8 @@ final class MovementOperations {
         int channel = channelsLast(inference.attrs()) ? 3 : 1;
         int height = channel == 3 ? 1 : 2;
         inference.require(dims[channel] < 0 || dims[channel] % (factor * factor) == 0,
-                "the %d channels must be a multiple of %d, the square of upscale_factor", dims[channel], factor * factor);
+                "the %d channels must be a multiple of %d, the square of upscale_factor", dims[channel],
+                factor * factor);
         dims[channel] = dims[channel] < 0 ? -1 : dims[channel] / (factor * factor);
         dims[height] = Dims.times(dims[height], factor);
         dims[height + 1] = Dims.times(dims[height + 1], factor);
@@ -137,7 +150,8 @@ final class MovementOperations {
         int height = channel == 3 ? 1 : 2;
         dims[channel] = Dims.times(dims[channel], factor * factor);
         for (int i = height; i < height + 2; i++) {
-            inference.require(dims[i] < 0 || dims[i] % factor == 0, "dimension %d must be a multiple of %d, but is %d", i, factor, dims[i]);
+            inference.require(dims[i] < 0 || dims[i] % factor == 0, "dimension %d must be a multiple of %d, but is %d",
+                    i, factor, dims[i]);
             dims[i] = dims[i] < 0 ? -1 : dims[i] / factor;
         }
         inference.set("X@GRAD", inference.dtype("Out@GRAD"), dims);
@@ -160,7 +174,8 @@ final class MovementOperations {
             Operand out = l.in("Out@GRAD");
             Operand x = l.output("X@GRAD");
             Operand from = out.reshape(fine(l.attrs(), out.shape().dims(), factor));
-            l.into(Copy.PLAIN, List.of(from.transpose(0, 1, 3, 5, 2, 4)), List.of(x.reshape(split(l.attrs(), x.shape().dims(), factor))));
+            l.into(Copy.PLAIN, List.of(from.transpose(0, 1, 3, 5, 2, 4)),
+                    List.of(x.reshape(split(l.attrs(), x.shape().dims(), factor))));
         }
     }
 
@@ -191,9 +206,13 @@ final class MovementOperations {
         return new Triangle(!attrs.getBool("lower"), attrs.getLong("diagonal"));
     }
 
-    /** Images are in groups of seg_num, one after another in time: a part of the channels goes one image on, as many go one back, and the rest stay. */
+    /**
+     * Images are in groups of seg_num, one after another in time: a part of the channels goes one image on, as many go
+     * one back, and the rest stay.
+     */
     private static void temporalShift(Operations registry) {
-        Operation.define("temporal_shift").in("X").out("Out").required("seg_num", Attribute.Int.class).attr("shift_ratio", 0.25f)
+        Operation.define("temporal_shift").in("X").out("Out").required("seg_num", Attribute.Int.class)
+                .attr("shift_ratio", 0.25f)
                 .attr("data_format", "NCHW").infer(inference -> shifted(inference, "X", "Out"))
                 .lower(l -> temporalShift(l, "X", "Out", 1))
                 .grad("temporal_shift_grad(Out@GRAD) -> X@GRAD", inference -> shifted(inference, "Out@GRAD", "X@GRAD"),
@@ -206,11 +225,13 @@ final class MovementOperations {
         int segments = inference.attrs().getInt("seg_num");
         float ratio = inference.attrs().getFloat("shift_ratio");
         inference.require(dims.length == 4, "%s must have four dimensions, but has %d", from, dims.length);
-        inference.require(segments > 0 && (dims[0] < 0 || dims[0] % segments == 0), "the %d images must be a multiple of seg_num, %d",
+        inference.require(segments > 0 && (dims[0] < 0 || dims[0] % segments == 0),
+                "the %d images must be a multiple of seg_num, %d",
                 dims[0], segments);
         inference.require(ratio > 0 && ratio < 0.5, "shift_ratio must be between 0 and 0.5, but is %s", ratio);
         String format = inference.attrs().getText("data_format");
-        inference.require(format.equals("NCHW") || format.equals("NHWC"), "data_format must be NCHW or NHWC, but is '%s'", format);
+        inference.require(format.equals("NCHW") || format.equals("NHWC"),
+                "data_format must be NCHW or NHWC, but is '%s'", format);
         inference.same(from, to);
     }
 
@@ -226,7 +247,8 @@ final class MovementOperations {
         long second = (long) (x.dim(channel) * 2 * ratio);
         shift(l, x.slice(channel, 0, first), y.slice(channel, 0, first), step);
         shift(l, x.slice(channel, first, second), y.slice(channel, first, second), -step);
-        l.into(Copy.PLAIN, List.of(x.slice(channel, second, x.dim(channel))), List.of(y.slice(channel, second, x.dim(channel))));
+        l.into(Copy.PLAIN, List.of(x.slice(channel, second, x.dim(channel))),
+                List.of(y.slice(channel, second, x.dim(channel))));
     }
 
     private static Operand grouped(Lowering l, Operand images) {
@@ -237,7 +259,8 @@ final class MovementOperations {
     private static void shift(Lowering l, Operand from, Operand to, int step) {
         long length = from.dim(1);
         long start = step > 0 ? 0 : 1;
-        l.into(Copy.PLAIN, List.of(from.slice(1, start, start + length - 1)), List.of(to.slice(1, 1 - start, length - start)));
+        l.into(Copy.PLAIN, List.of(from.slice(1, start, start + length - 1)),
+                List.of(to.slice(1, 1 - start, length - start)));
         l.into(new Fill(0), List.of(), List.of(to.slice(1, step > 0 ? 0 : length - 1, step > 0 ? 1 : length)));
     }
 }

@@ -40,9 +40,11 @@ final class NormOperations {
         Operation.define("squared_l2_norm").in("X").out("Out").infer(inference -> {
             floating(inference);
             inference.require(inference.in("X").kind() == ArgType.Kind.DENSE,
-                    "X must be a tensor, but holds rows; merge_selected_rows and get_tensor_from_selected_rows make one");
+                    "X must be a tensor, but holds rows; merge_selected_rows and get_tensor_from_selected_rows "
+                            + "make one");
             inference.set("Out", inference.dtype("X"), 1);
-        }).lower(l -> l.out("Out", l.run(new Reduction(Function.SUM_OF_SQUARES, List.of(), false), l.in("X")).reshape(1)))
+        }).lower(l -> l.out("Out",
+                l.run(new Reduction(Function.SUM_OF_SQUARES, List.of(), false), l.in("X")).reshape(1)))
                 .grad("squared_l2_norm_grad(X, Out@GRAD) -> X@GRAD", l -> {
                     Operand twice = l.linear(l.reshape(l.in("Out@GRAD")), 2, 0);
                     l.out("X@GRAD", l.binary(Binary.Function.MULTIPLY, l.in("X"), twice));
@@ -50,28 +52,33 @@ final class NormOperations {
     }
 
     private static void clipByNorm(Operations registry) {
-        Operation.define("clip_by_norm").in("X").out("Out").required("max_norm", Attribute.Real.class).infer(inference -> {
-            floating(inference);
-            double most = inference.attrs().getDouble("max_norm");
-            inference.require(most > 0, "max_norm must be above 0, but is %s", most);
-            inference.same("X", "Out");
-        }).lower(l -> {
-            Operand x = l.in("X");
-            Operand squares = l.isRows("X") ? squaresOfRows(l, x) : l.run(new Reduction(Function.SUM_OF_SQUARES, List.of(), false), x);
-            Operand most = l.number(x.dtype(), l.attrs().getDouble("max_norm"));
-            Operand norm = l.unary(Unary.Function.SQRT, squares);
-            Operand factor = l.binary(Binary.Function.DIVIDE, most, l.binary(Binary.Function.MAXIMUM, norm, most));
-            l.out("Out", l.binary(Binary.Function.MULTIPLY, x, factor));
-            if (l.isRows("X") && l.wants("Out")) {
-                l.into(Copy.PLAIN, List.of(l.rowIndexes("X", 0)), List.of(l.outputRowIndexes("Out")));
-            }
-        }).register(registry);
+        Operation.define("clip_by_norm").in("X").out("Out").required("max_norm", Attribute.Real.class)
+                .infer(inference -> {
+                    floating(inference);
+                    double most = inference.attrs().getDouble("max_norm");
+                    inference.require(most > 0, "max_norm must be above 0, but is %s", most);
+                    inference.same("X", "Out");
+                }).lower(l -> {
+                    Operand x = l.in("X");
+                    Operand squares = l.isRows("X")
+                            ? squaresOfRows(l, x)
+                            : l.run(new Reduction(Function.SUM_OF_SQUARES, List.of(), false), x);
+                    Operand most = l.number(x.dtype(), l.attrs().getDouble("max_norm"));
+                    Operand norm = l.unary(Unary.Function.SQRT, squares);
+                    Operand factor = l.binary(Binary.Function.DIVIDE, most,
+                            l.binary(Binary.Function.MAXIMUM, norm, most));
+                    l.out("Out", l.binary(Binary.Function.MULTIPLY, x, factor));
+                    if (l.isRows("X") && l.wants("Out")) {
+                        l.into(Copy.PLAIN, List.of(l.rowIndexes("X", 0)), List.of(l.outputRowIndexes("Out")));
+                    }
+                }).register(registry);
     }
 
     /** A row that occurs several times is the sum of what it holds. */
     private static Operand squaresOfRows(Lowering l, Operand values) {
         Operand squares = l.temporary(TensorSpec.of(values.dtype()));
-        l.call("sum of squares of merged rows", NormOperations::squaresOfMerged, List.of(l.rowIndexes("X", 0), values), List.of(squares));
+        l.call("sum of squares of merged rows", NormOperations::squaresOfMerged, List.of(l.rowIndexes("X", 0), values),
+                List.of(squares));
         return squares;
     }
 
@@ -99,18 +106,22 @@ final class NormOperations {
     }
 
     private static void norm(Operations registry) {
-        Operation.define("p_norm").in("X").out("Out").attr("porder", 2f).attr("axis", -1).attr("epsilon", 1e-12f).attr("keepdim", false)
+        Operation.define("p_norm").in("X").out("Out").attr("porder", 2f).attr("axis", -1).attr("epsilon", 1e-12f)
+                .attr("keepdim", false)
                 .attr("asvector", false).infer(inference -> {
                     floating(inference);
                     boolean all = inference.attrs().getBool("asvector");
                     inference.require(!Double.isNaN(inference.attrs().getDouble("porder")), "porder must be a number");
                     long[] axes = all ? new long[0] : new long[]{inference.attrs().getInt("axis")};
                     inference.set("Out", inference.dtype("X"),
-                            Axes.of(inference, "X", axes, all).apply(inference.dims("X"), inference.attrs().getBool("keepdim")));
+                            Axes.of(inference, "X", axes, all).apply(inference.dims("X"),
+                                    inference.attrs().getBool("keepdim")));
                 }).lower(l -> {
                     Operand x = l.in("X");
-                    l.out("Out", norm(l, x, l.attrs().getFloat("porder"), axes(l, x.shape())).reshape(l.outType("Out", 0).dims()));
-                }).grad("p_norm_grad(X, Out, Out@GRAD) -> X@GRAD", l -> l.out("X@GRAD", normGradient(l))).register(registry);
+                    l.out("Out", norm(l, x, l.attrs().getFloat("porder"), axes(l, x.shape()))
+                            .reshape(l.outType("Out", 0).dims()));
+                }).grad("p_norm_grad(X, Out, Out@GRAD) -> X@GRAD", l -> l.out("X@GRAD", normGradient(l)))
+                .register(registry);
     }
 
     private static List<Integer> axes(Lowering l, Shape shape) {
@@ -146,13 +157,15 @@ final class NormOperations {
             return l.fill(0, x.spec());
         } else if (Float.isInfinite(order)) {
             Operand extreme = l.cast(l.binary(Binary.Function.EQUAL, l.unary(Unary.Function.ABS, x), norm), x.dtype());
-            return l.binary(Binary.Function.MULTIPLY, l.binary(Binary.Function.MULTIPLY, l.unary(Unary.Function.SIGN, x), extreme), dout);
+            return l.binary(Binary.Function.MULTIPLY,
+                    l.binary(Binary.Function.MULTIPLY, l.unary(Unary.Function.SIGN, x), extreme), dout);
         } else if (order == 1) {
             return l.binary(Binary.Function.MULTIPLY, l.unary(Unary.Function.SIGN, x), dout);
         }
         Operand raised = l.binary(Binary.Function.ADD, norm, l.number(x.dtype(), l.attrs().getDouble("epsilon")));
         Operand scale = l.run(new Unary(Unary.Function.POW, 1 - order, 0), raised);
-        return l.binary(Binary.Function.MULTIPLY, signedPower(l, x, order - 1), l.binary(Binary.Function.MULTIPLY, dout, scale));
+        return l.binary(Binary.Function.MULTIPLY, signedPower(l, x, order - 1),
+                l.binary(Binary.Function.MULTIPLY, dout, scale));
     }
 
     /** sign(x) · |x| to a power other than 0; 0 at 0, where a negative power has no value. */
@@ -168,18 +181,24 @@ final class NormOperations {
     }
 
     private static void logSumExp(Operations registry) {
-        Operation.define("logsumexp").in("X").out("Out").attr("axis", new int[]{0}).attr("keepdim", false).attr("reduce_all", false)
+        Operation.define("logsumexp").in("X").out("Out").attr("axis", new int[]{0}).attr("keepdim", false)
+                .attr("reduce_all", false)
                 .infer(inference -> {
                     floating(inference);
-                    Axes axes = Axes.of(inference, "X", inference.attrs().getLongs("axis"), inference.attrs().getBool("reduce_all"));
-                    inference.set("Out", inference.dtype("X"), axes.apply(inference.dims("X"), inference.attrs().getBool("keepdim")));
+                    Axes axes = Axes.of(inference, "X", inference.attrs().getLongs("axis"),
+                            inference.attrs().getBool("reduce_all"));
+                    inference.set("Out", inference.dtype("X"),
+                            axes.apply(inference.dims("X"), inference.attrs().getBool("keepdim")));
                 }).lower(l -> {
                     Operand x = l.in("X");
-                    l.out("Out", l.run(new Reduction(Function.LOG_SUM_EXP, logAxes(l, x.shape()), l.attrs().getBool("keepdim")), x));
+                    l.out("Out", l.run(
+                            new Reduction(Function.LOG_SUM_EXP, logAxes(l, x.shape()), l.attrs().getBool("keepdim")),
+                            x));
                 }).grad("logsumexp_grad(X, Out, Out@GRAD) -> X@GRAD", l -> {
                     Operand x = l.in("X");
                     long[] kept = Axes.kept(x.shape(), logAxes(l, x.shape())).dims();
-                    Operand share = l.unary(Unary.Function.EXP, l.binary(Binary.Function.SUBTRACT, x, l.in("Out").reshape(kept)));
+                    Operand share = l.unary(Unary.Function.EXP,
+                            l.binary(Binary.Function.SUBTRACT, x, l.in("Out").reshape(kept)));
                     l.out("X@GRAD", l.binary(Binary.Function.MULTIPLY, share, l.in("Out@GRAD").reshape(kept)));
                 }).register(registry);
     }
@@ -189,7 +208,8 @@ final class NormOperations {
     }
 
     private static void renorm(Operations registry) {
-        Operation.define("renorm").in("X").out("Out").required("p", Attribute.Real.class).required("axis", Attribute.Int.class)
+        Operation.define("renorm").in("X").out("Out").required("p", Attribute.Real.class)
+                .required("axis", Attribute.Int.class)
                 .required("max_norm", Attribute.Real.class).infer(inference -> {
                     floating(inference);
                     Attrs attrs = inference.attrs();
@@ -203,11 +223,13 @@ final class NormOperations {
                     Slices slices = Slices.of(l);
                     Term x = slices.x();
                     l.out("Out", slices.large().choose(x.times(slices.factor()), x).operand().squeeze(0));
-                }).grad("renorm_grad(X, Out@GRAD) -> X@GRAD", l -> l.out("X@GRAD", renormGradient(l).squeeze(0))).register(registry);
+                }).grad("renorm_grad(X, Out@GRAD) -> X@GRAD", l -> l.out("X@GRAD", renormGradient(l).squeeze(0)))
+                .register(registry);
     }
 
     /**
-     * The slices of X along an axis, with their norms; X has one dimension more, so that there is always one to sum over.
+     * The slices of X along an axis, with their norms; X has one dimension more, so that there is always one to sum
+     * over.
      *
      * @param large
      *            whether a norm is too large

@@ -6,12 +6,15 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The gradient of a normalisation's gradient. With x̂ = (x − mean) · r, r = 1 / √(variance + ε), and m the mean over the elements that are normalised together, the gradient is dx = s · r · (dy − m(dy) −
- * x̂ · m(dy · x̂)) and ds = Σ dy · x̂; here are the gradients of ddx · dx + dds · ds + ddb · db with respect to x, s and dy. Where mean and variance are given from outside, dx = s · r · dy.
+ * The gradient of a normalisation's gradient. With x̂ = (x − mean) · r, r = 1 / √(variance + ε), and m the mean over
+ * the elements that are normalised together, the gradient is dx = s · r · (dy − m(dy) − x̂ · m(dy · x̂)) and ds = Σ dy
+ * · x̂; here are the gradients of ddx · dx + dds · ds + ddb · db with respect to x, s and dy. Where mean and variance
+ * are given from outside, dx = s · r · dy.
  *
  * <p>
- * With P = m(ddx · x̂), Q = m(dy · x̂) and c(v) = v − m(v) − x̂ · m(v · x̂): the gradient of dy is s · r · c(ddx) + dds · x̂ + ddb, that of s is Σ r · ddx · c(dy), and that of x is −s · r² · (x̂ · m(ddx · c(dy))
- * + Q · c(ddx) + P · c(dy)) + dds · r · c(dy).
+ * With P = m(ddx · x̂), Q = m(dy · x̂) and c(v) = v − m(v) − x̂ · m(v · x̂): the gradient of dy is s · r · c(ddx) + dds
+ * · x̂ + ddb, that of s is Σ r · ddx · c(dy), and that of x is −s · r² · (x̂ · m(ddx · c(dy)) + Q · c(ddx) + P · c(dy))
+ * + dds · r · c(dy).
  */
 final class NormSecondGradient {
     private final Lowering l;
@@ -35,7 +38,8 @@ final class NormSecondGradient {
      * @param own
      *            whether mean and inverse are those of x
      */
-    NormSecondGradient(Lowering l, Operand x, @Nullable Operand dy, Operand mean, Operand inverse, @Nullable Operand scale,
+    NormSecondGradient(Lowering l, Operand x, @Nullable Operand dy, Operand mean, Operand inverse,
+            @Nullable Operand scale,
             List<Integer> axes,
             boolean own) {
         this.l = l;

@@ -1,6 +1,9 @@
 package io.seriatim.graph.op;
 
-/** The inverse of the normal distribution's cumulative function (Wichura: Algorithm AS 241, Applied Statistics 37, 1988; PPND16), that restricted to two deviations, and the inverse of the error function. */
+/**
+ * The inverse of the normal distribution's cumulative function (Wichura: Algorithm AS 241, Applied Statistics 37, 1988;
+ * PPND16), that restricted to two deviations, and the inverse of the error function.
+ */
 final class NormalQuantile {
     /** Φ(−2). */
     private static final double LEAST = 0.02275013194817921;
@@ -17,9 +20,11 @@ final class NormalQuantile {
 
     /** How far the side reaches; beyond is the tail. */
     private static final double SIDE = 5;
-    private static final double[] TAIL_ABOVE = {6.657904643501104, 5.463784911164114, 1.7848265399172913, 0.29656057182850487,
+    private static final double[] TAIL_ABOVE = {6.657904643501104, 5.463784911164114, 1.7848265399172913,
+            0.29656057182850487,
             0.026532189526576124, 0.0012426609473880784, 2.7115555687434876e-5, 2.0103343992922881e-7};
-    private static final double[] TAIL_BELOW = {1, 0.599832206555888, 0.1369298809227358, 0.014875361290850615, 7.868691311456133e-4,
+    private static final double[] TAIL_BELOW = {1, 0.599832206555888, 0.1369298809227358, 0.014875361290850615,
+            7.868691311456133e-4,
             1.8463183175100548e-5, 1.421511758316446e-7, 2.0442631033899397e-15};
 
     private NormalQuantile() {

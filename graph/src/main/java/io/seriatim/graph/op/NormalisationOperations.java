@@ -21,14 +21,17 @@ final class NormalisationOperations {
     }
 
     static void register(Operations registry) {
-        Operation.define("layer_norm").in("X", "Scale?", "Bias?").out("Y", "Mean~", "Variance~").attr("epsilon", EPSILON)
+        Operation.define("layer_norm").in("X", "Scale?", "Bias?").out("Y", "Mean~", "Variance~")
+                .attr("epsilon", EPSILON)
                 .attr("begin_norm_axis", 1)
                 .infer(NormalisationOperations::inferLayer).lower(NormalisationOperations::layer)
                 .grad("layer_norm_grad(Bias, Mean, Scale, Variance, X, Y@GRAD) -> Bias@GRAD, Scale@GRAD, X@GRAD",
                         NormalisationOperations::layerGradient)
                 .register(registry);
-        Operation.define("group_norm").in("X", "Scale?", "Bias?").out("Y", "Mean~", "Variance~").attr("epsilon", EPSILON).attr("groups", -1)
-                .attr("data_layout", "NCHW").infer(NormalisationOperations::inferGroup).lower(NormalisationOperations::group)
+        Operation.define("group_norm").in("X", "Scale?", "Bias?").out("Y", "Mean~", "Variance~")
+                .attr("epsilon", EPSILON).attr("groups", -1)
+                .attr("data_layout", "NCHW").infer(NormalisationOperations::inferGroup)
+                .lower(NormalisationOperations::group)
                 .grad("group_norm_grad(Bias, Mean, Scale, Variance, X, Y, Y@GRAD) -> Bias@GRAD, Scale@GRAD, X@GRAD",
                         NormalisationOperations::groupGradient)
                 .register(registry);
@@ -36,14 +39,20 @@ final class NormalisationOperations {
     }
 
     private static void registerInstance(Operations registry) {
-        String first = "instance_norm_grad(SavedMean, SavedVariance, Scale, X, Y@GRAD) -> Bias@GRAD, Scale@GRAD, X@GRAD";
-        String second = "instance_norm_double_grad(fwd_scale=Scale, grad_bias@GRAD=Bias@GRAD@GRAD, grad_scale@GRAD=Scale@GRAD@GRAD, "
+        String first = "instance_norm_grad(SavedMean, SavedVariance, Scale, X, Y@GRAD) -> Bias@GRAD, Scale@GRAD, "
+                + "X@GRAD";
+        String second = "instance_norm_double_grad(fwd_scale=Scale, grad_bias@GRAD=Bias@GRAD@GRAD, "
+                + "grad_scale@GRAD=Scale@GRAD@GRAD, "
                 + "grad_x@GRAD=X@GRAD@GRAD, grad_y=Y@GRAD, saved_mean=SavedMean, saved_variance=SavedVariance, x=X)"
                 + " -> fwd_scale@GRAD=Scale@GRAD, grad_y@GRAD=Y@GRAD@GRAD, x@GRAD=X@GRAD";
-        Operation.Builder forward = Operation.define("instance_norm").in("X", "Scale?", "Bias?").out("Y", "SavedMean~", "SavedVariance~")
-                .attr("epsilon", EPSILON).infer(NormalisationOperations::inferInstance).lower(NormalisationOperations::instance);
-        forward.gradOperation(first, NormalisationOperations::inferInstanceGradient).lower(NormalisationOperations::instanceGradient)
-                .grad(second, NormalisationOperations::inferInstanceSecond, NormalisationOperations::instanceSecond).register(registry);
+        Operation.Builder forward = Operation.define("instance_norm").in("X", "Scale?", "Bias?")
+                .out("Y", "SavedMean~", "SavedVariance~")
+                .attr("epsilon", EPSILON).infer(NormalisationOperations::inferInstance)
+                .lower(NormalisationOperations::instance);
+        forward.gradOperation(first, NormalisationOperations::inferInstanceGradient)
+                .lower(NormalisationOperations::instanceGradient)
+                .grad(second, NormalisationOperations::inferInstanceSecond, NormalisationOperations::instanceSecond)
+                .register(registry);
         forward.grad(first).register(registry);
     }
 
@@ -52,7 +61,8 @@ final class NormalisationOperations {
             if (inference.has(slot)) {
                 long[] dims = inference.dims(slot);
                 inference.require(dims.length == 1 && (length < 0 || dims[0] < 0 || dims[0] == length),
-                        "%s must have one value for each of the %d %s, but is %s", slot, length, of, Arrays.toString(dims));
+                        "%s must have one value for each of the %d %s, but is %s", slot, length, of,
+                        Arrays.toString(dims));
             }
         }
     }
@@ -60,7 +70,8 @@ final class NormalisationOperations {
     private static void inferLayer(Inference inference) {
         long[] x = inference.dims("X");
         int axis = inference.attrs().getInt("begin_norm_axis");
-        inference.require(axis > 0 && axis < x.length, "the attribute 'begin_norm_axis' must be from 1 to %d, but is %d", x.length - 1,
+        inference.require(axis > 0 && axis < x.length,
+                "the attribute 'begin_norm_axis' must be from 1 to %d, but is %d", x.length - 1,
                 axis);
         parameters(inference, Inference.size(Arrays.copyOfRange(x, axis, x.length)), "elements that are normalised");
         inference.same("X", "Y");
@@ -71,7 +82,8 @@ final class NormalisationOperations {
 
     private static void layer(Lowering l) {
         Operand x = l.in("X");
-        LayerNorm norm = new LayerNorm(l.attrs().getInt("begin_norm_axis"), l.attrs().getFloat("epsilon"), l.has("Scale"), l.has("Bias"));
+        LayerNorm norm = new LayerNorm(l.attrs().getInt("begin_norm_axis"), l.attrs().getFloat("epsilon"),
+                l.has("Scale"), l.has("Bias"));
         List<Operand> results = l.runAll(norm, given(x, l.optional("Scale"), l.optional("Bias")));
         l.out("Y", results.getFirst());
         statistic(l, "Mean", results.get(1));
@@ -95,7 +107,8 @@ final class NormalisationOperations {
     }
 
     private static void layerGradient(Lowering l) {
-        LayerNorm norm = new LayerNorm(l.attrs().getInt("begin_norm_axis"), l.attrs().getFloat("epsilon"), l.has("Scale"),
+        LayerNorm norm = new LayerNorm(l.attrs().getInt("begin_norm_axis"), l.attrs().getFloat("epsilon"),
+                l.has("Scale"),
                 l.wants("Bias@GRAD"));
         Operand mean = l.in("Mean");
         Operand variance = l.in("Variance");
@@ -103,7 +116,8 @@ final class NormalisationOperations {
                 variance.reshape(mean.shape().size()));
     }
 
-    private static void gradients(Lowering l, Computation gradient, Operand x, Operand dy, Operand mean, Operand variance) {
+    private static void gradients(Lowering l, Computation gradient, Operand x, Operand dy, Operand mean,
+            Operand variance) {
         List<Operand> results = l.runAll(gradient, given(x, dy, l.optional("Scale"), mean, variance));
         if (l.wants("X@GRAD")) {
             ImageLayout layout = layout(l, x.rank());
@@ -119,7 +133,9 @@ final class NormalisationOperations {
 
     /** Only group_norm knows a layout. */
     private static ImageLayout layout(Lowering l, int rank) {
-        return l.attrs().has("data_layout") && rank > 2 ? ImageLayout.of(l.attrs(), "data_layout") : ImageLayout.CHANNELS_FIRST;
+        return l.attrs().has("data_layout") && rank > 2
+                ? ImageLayout.of(l.attrs(), "data_layout")
+                : ImageLayout.CHANNELS_FIRST;
     }
 
     private static void inferGroup(Inference inference) {
@@ -140,7 +156,8 @@ final class NormalisationOperations {
     private static void group(Lowering l) {
         ImageLayout layout = layout(l, l.in("X").rank());
         Operand x = layout.channelsFirst(l.in("X"));
-        GroupNorm norm = new GroupNorm(l.attrs().getInt("groups"), l.attrs().getFloat("epsilon"), l.has("Scale"), l.has("Bias"));
+        GroupNorm norm = new GroupNorm(l.attrs().getInt("groups"), l.attrs().getFloat("epsilon"), l.has("Scale"),
+                l.has("Bias"));
         List<Operand> results = l.runAll(norm, given(x, l.optional("Scale"), l.optional("Bias")));
         if (l.wants("Y")) {
             l.out("Y", layout.from(results.getFirst()));
@@ -151,8 +168,10 @@ final class NormalisationOperations {
 
     private static void groupGradient(Lowering l) {
         ImageLayout layout = layout(l, l.in("X").rank());
-        GroupNorm norm = new GroupNorm(l.attrs().getInt("groups"), l.attrs().getFloat("epsilon"), l.has("Scale"), l.wants("Bias@GRAD"));
-        gradients(l, new GroupNormGrad(norm), layout.channelsFirst(l.in("X")), layout.channelsFirst(l.in("Y@GRAD")), l.in("Mean"),
+        GroupNorm norm = new GroupNorm(l.attrs().getInt("groups"), l.attrs().getFloat("epsilon"), l.has("Scale"),
+                l.wants("Bias@GRAD"));
+        gradients(l, new GroupNormGrad(norm), layout.channelsFirst(l.in("X")), layout.channelsFirst(l.in("Y@GRAD")),
+                l.in("Mean"),
                 l.in("Variance"));
     }
 

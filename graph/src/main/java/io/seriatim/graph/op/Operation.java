@@ -12,7 +12,10 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** An operation type: its slots and attributes, how it infers, what its gradient is, what else it does, and which computations it comes down to. Immutable. */
+/**
+ * An operation type: its slots and attributes, how it infers, what its gradient is, what else it does, and which
+ * computations it comes down to. Immutable.
+ */
 public final class Operation {
     private final String type;
     private final List<Slot> inputs;
@@ -38,7 +41,8 @@ public final class Operation {
          *            of the type that the rule was given for
          * @param attrs
          *            its attributes, with the defaults of the schema
-         * @return why it cannot be run and what to do about it, to follow the operation's name and a colon; null if it can be run
+         * @return why it cannot be run and what to do about it, to follow the operation's name and a colon; null if it
+         * can be run
          */
         @Nullable
         String reason(OpDesc op, Attrs attrs);
@@ -109,7 +113,8 @@ public final class Operation {
          * Output slots.
          *
          * @param slots
-         *            names; followed by * for a list, ? for one that may be left out, ~ for one that only the gradient reads
+         *            names; followed by * for a list, ? for one that may be left out, ~ for one that only the gradient
+         *            reads
          * @return this
          */
         public Builder out(String... slots) {
@@ -147,7 +152,8 @@ public final class Operation {
         }
 
         /**
-         * That it reads or writes a file. It is run only where the caller allows files, see {@link io.seriatim.graph.AllowedFiles}.
+         * That it reads or writes a file. It is run only where the caller allows files, see
+         * {@link io.seriatim.graph.AllowedFiles}.
          *
          * @param attribute
          *            a text that must be given: the file's name
@@ -159,7 +165,8 @@ public final class Operation {
         }
 
         /**
-         * Which operations of the type cannot be run, whatever they are given. Programs with such operations are refused before anything of them is run.
+         * Which operations of the type cannot be run, whatever they are given. Programs with such operations are
+         * refused before anything of them is run.
          *
          * @param rule
          *            looks at attributes only; several calls add rules, of which the first that refuses is quoted
@@ -220,7 +227,8 @@ public final class Operation {
         }
 
         /**
-         * Its gradient, which is defined with it: with the slots of the signature, this operation's attributes, and gradients that have the shape and type of what they are gradients of.
+         * Its gradient, which is defined with it: with the slots of the signature, this operation's attributes, and
+         * gradients that have the shape and type of what they are gradients of.
          *
          * @param signature
          *            {@code type(Slot, Slot@GRAD) -> Slot@GRAD}
@@ -238,7 +246,8 @@ public final class Operation {
          * @param signature
          *            {@code type(Slot, Slot@GRAD) -> Slot@GRAD}
          * @param infer
-         *            how the gradient infers, or null if gradients have the shape and type of what they are gradients of
+         *            how the gradient infers, or null if gradients have the shape and type of what they are gradients
+         *            of
          * @param rule
          *            what the gradient comes down to
          * @return this
@@ -249,14 +258,17 @@ public final class Operation {
         }
 
         /**
-         * Begins the definition of a gradient operation, for one that has a gradient of its own: with the slots of the signature, and this operation's attributes. It does not become this operation's gradient
-         * by that; say so with {@link #grad(String)} and the same signature. The builder that is returned still needs what it comes down to, then its own gradient, and is registered by its own
-         * {@link #register}. Where gradients have no gradients, {@link #grad(String, Lowering.Rule)} does all of this.
+         * Begins the definition of a gradient operation, for one that has a gradient of its own: with the slots of the
+         * signature, and this operation's attributes. It does not become this operation's gradient by that; say so with
+         * {@link #grad(String)} and the same signature. The builder that is returned still needs what it comes down to,
+         * then its own gradient, and is registered by its own {@link #register}. Where gradients have no gradients,
+         * {@link #grad(String, Lowering.Rule)} does all of this.
          *
          * @param signature
          *            {@code type(Slot, Slot@GRAD) -> Slot@GRAD}; its slots must be defined before
          * @param infer
-         *            how the gradient infers, or null if gradients have the shape and type of what they are gradients of
+         *            how the gradient infers, or null if gradients have the shape and type of what they are gradients
+         *            of
          * @return a builder of the gradient operation
          * @throws IllegalArgumentException
          *             if the signature names a slot that this operation does not have
@@ -477,14 +489,17 @@ public final class Operation {
         try {
             inference.infer(known);
         } catch (IndexOutOfBoundsException | ArithmeticException e) {
-            throw (IllegalArgumentException) known.error("shapes or attributes do not fit (" + e.getMessage() + ")").initCause(e);
+            throw (IllegalArgumentException) known.error("shapes or attributes do not fit (" + e.getMessage() + ")")
+                    .initCause(e);
         }
     }
 
     private void check(OpDesc op, Inference inference) {
         for (Slot slot : inputs) {
-            inference.require(slot.optional() || inference.has(slot.name()), "the slot %s has no variable", slot.name());
-            inference.require(slot.list() || inference.count(slot.name()) <= 1, "the slot %s takes one variable", slot.name());
+            inference.require(slot.optional() || inference.has(slot.name()), "the slot %s has no variable",
+                    slot.name());
+            inference.require(slot.list() || inference.count(slot.name()) <= 1, "the slot %s takes one variable",
+                    slot.name());
         }
         // An instruction that is refused here may stand in a program that is built to be run elsewhere.
         String refusal = isLowered() ? refusal(op) : missing(op);
@@ -543,7 +558,8 @@ public final class Operation {
     public Lowered lower(Lowering lowering) {
         Lowering.Rule rule = this.lowering;
         if (rule == null) {
-            throw new IllegalStateException("Operation '" + type + "' is an instruction of the executor: it has no steps");
+            throw new IllegalStateException(
+                    "Operation '" + type + "' is an instruction of the executor: it has no steps");
         }
         rule.lower(lowering);
         return lowering.lowered();

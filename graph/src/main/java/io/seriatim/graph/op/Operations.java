@@ -16,7 +16,8 @@ import org.jspecify.annotations.Nullable;
 /** The operation types that there are. Those of other modules come from their {@link Provider}s. */
 public final class Operations {
     /** What stands in files beside the operations that are run. */
-    private static final Set<String> AROUND = Set.of("feed", "fetch", "fetch_v2", "create_py_reader", "create_double_buffer_reader");
+    private static final Set<String> AROUND = Set.of("feed", "fetch", "fetch_v2", "create_py_reader",
+            "create_double_buffer_reader");
 
     private final Map<String, Operation> byType = new ConcurrentHashMap<>();
     /** Those that do not come from providers. */
@@ -57,10 +58,13 @@ public final class Operations {
 
         private static Operations load() {
             Operations operations = new Operations();
-            ServiceLoader.load(BuiltIn.class, BuiltIn.class.getClassLoader()).forEach(family -> family.register(operations));
+            ServiceLoader.load(BuiltIn.class, BuiltIn.class.getClassLoader())
+                    .forEach(family -> family.register(operations));
             operations.builtIn = Set.copyOf(operations.byType.keySet());
             if (operations.builtIn.isEmpty()) {
-                throw new IllegalStateException("No operation types were found as a service: put all of seriatim-graph on the class or module path");
+                throw new IllegalStateException(
+                        "No operation types were found as a service: put all of seriatim-graph on the class or "
+                                + "module path");
             }
             ServiceLoader.load(Provider.class).forEach(provider -> provider.register(operations));
             return operations;
@@ -90,7 +94,8 @@ public final class Operations {
      */
     public Operations add(Operation operation) {
         if (byType.putIfAbsent(operation.type(), operation) != null) {
-            throw new IllegalArgumentException("There is an operation type '" + operation.type() + "' already; choose another name");
+            throw new IllegalArgumentException(
+                    "There is an operation type '" + operation.type() + "' already; choose another name");
         }
         return this;
     }
@@ -125,8 +130,8 @@ public final class Operations {
     }
 
     /**
-     * Checks that the types of all operations of a program are known, in all of its blocks, those that are never run included. Enough for a program that is looked at; one that is run is checked by
-     * {@link #requireRunnable}.
+     * Checks that the types of all operations of a program are known, in all of its blocks, those that are never run
+     * included. Enough for a program that is looked at; one that is run is checked by {@link #requireRunnable}.
      *
      * @param program
      *            any
@@ -138,13 +143,14 @@ public final class Operations {
     }
 
     /**
-     * Checks that all operations of a program can be run, in all of its blocks, those that are never run included: that their types are known, and that their schemas do not refuse their attributes, see
-     * {@link Operation#refusal}.
+     * Checks that all operations of a program can be run, in all of its blocks, those that are never run included: that
+     * their types are known, and that their schemas do not refuse their attributes, see {@link Operation#refusal}.
      *
      * @param program
      *            any
      * @throws IllegalArgumentException
-     *             if some cannot be run: one message names each of them, where it stands first, how often it occurs, and why it cannot be run
+     *             if some cannot be run: one message names each of them, where it stands first, how often it occurs,
+     *             and why it cannot be run
      */
     public void requireRunnable(Program program) {
         require(program, true);
@@ -166,7 +172,8 @@ public final class Operations {
                 }
                 String reason = runs ? operation.refusal(op) : null;
                 if (reason != null) {
-                    refused.computeIfAbsent(op.type(), _ -> new LinkedHashMap<>()).merge(reason, here, (first, _) -> first.again());
+                    refused.computeIfAbsent(op.type(), _ -> new LinkedHashMap<>()).merge(reason, here,
+                            (first, _) -> first.again());
                 }
             }
         }
@@ -180,17 +187,21 @@ public final class Operations {
         if (!unknown.isEmpty()) {
             StringJoiner types = new StringJoiner(", ");
             unknown.forEach((type, first) -> types.add("'" + type + "' (" + first + ")"));
-            message.append(unknown.size() == 1 ? "one operation type is" : unknown.size() + " operation types are").append(" not known: ")
+            message.append(unknown.size() == 1 ? "one operation type is" : unknown.size() + " operation types are")
+                    .append(" not known: ")
                     .append(types)
-                    .append(". docs/operations.md lists those there are; take these operations out, or add their types by a Provider of "
+                    .append(". docs/operations.md lists those there are; take these operations out, or add their "
+                            + "types by a Provider of "
                             + "your own");
         }
         if (!refused.isEmpty()) {
             StringJoiner operations = new StringJoiner("; ");
             refused.forEach((type, reasons) -> reasons
                     .forEach((reason, first) -> operations.add("'" + type + "' (" + first + "): " + reason)));
-            int count = refused.values().stream().flatMap(reasons -> reasons.values().stream()).mapToInt(Place::count).sum();
-            message.append(unknown.isEmpty() ? "" : ". Besides, ").append(count == 1 ? "one operation" : count + " operations")
+            int count = refused.values().stream().flatMap(reasons -> reasons.values().stream()).mapToInt(Place::count)
+                    .sum();
+            message.append(unknown.isEmpty() ? "" : ". Besides, ")
+                    .append(count == 1 ? "one operation" : count + " operations")
                     .append(" cannot be run as given: ").append(operations);
         }
         return message.toString();
@@ -202,7 +213,8 @@ public final class Operations {
     }
 
     /**
-     * Whether all that an operation does is to write its outputs, and those of the blocks that it runs: then it may be left out where no one reads these. Of types that come from elsewhere than the run-time that is not known.
+     * Whether all that an operation does is to write its outputs, and those of the blocks that it runs: then it may be
+     * left out where no one reads these. Of types that come from elsewhere than the run-time that is not known.
      *
      * @param op
      *            the operation
@@ -223,7 +235,8 @@ public final class Operations {
             }
         }
         return op.attributes().stream().flatMap(each -> each.value().blocks().stream())
-                .allMatch(block -> program.block(block).ops().stream().allMatch(inner -> isPure(inner, program, statefulRandom)));
+                .allMatch(block -> program.block(block).ops().stream()
+                        .allMatch(inner -> isPure(inner, program, statefulRandom)));
     }
 
     /**

@@ -10,7 +10,10 @@ import io.seriatim.tensor.kernel.Where;
 import java.util.Arrays;
 import java.util.List;
 
-/** One step of an optimizer: parameter and accumulators are changed in place. A gradient may hold some rows of an embedding only. */
+/**
+ * One step of an optimizer: parameter and accumulators are changed in place. A gradient may hold some rows of an
+ * embedding only.
+ */
 final class OptimizerOperations {
     private OptimizerOperations() {
     }
@@ -27,8 +30,10 @@ final class OptimizerOperations {
 
     /** Slots that all steps have, with some accumulators of the parameter's shape. */
     static Operation.Builder define(String type, String... accumulators) {
-        return Operation.define(type).in("Param", "Grad").in(accumulators).in("LearningRate", "MasterParam?").out("ParamOut")
-                .out(Arrays.stream(accumulators).map(slot -> slot + "Out").toArray(String[]::new)).out("MasterParamOut?")
+        return Operation.define(type).in("Param", "Grad").in(accumulators).in("LearningRate", "MasterParam?")
+                .out("ParamOut")
+                .out(Arrays.stream(accumulators).map(slot -> slot + "Out").toArray(String[]::new))
+                .out("MasterParamOut?")
                 .attr("multi_precision", false).infer(inference -> infer(inference, accumulators));
     }
 
@@ -37,7 +42,8 @@ final class OptimizerOperations {
         DType dtype = inference.dtype("Param");
         inference.require(dtype.isFloating(), "the parameter must be of a floating-point type, but is %s", dtype);
         sameShape(inference, "Grad", dims);
-        inference.require(inference.in("Grad").dtype().isFloating(), "the gradient must be of a floating-point type, but is %s",
+        inference.require(inference.in("Grad").dtype().isFloating(),
+                "the gradient must be of a floating-point type, but is %s",
                 inference.in("Grad").dtype());
         long rates = Inference.size(inference.dims("LearningRate"));
         inference.require(rates == 1 || rates < 0, "the learning rate must be one number, but are %d", rates);
@@ -58,7 +64,8 @@ final class OptimizerOperations {
         for (int i = 0; fits && i < dims.length; i++) {
             fits = found[i] == dims[i] || found[i] < 0 || dims[i] < 0;
         }
-        inference.require(fits, "%s must have the parameter's shape %s, but has %s", slot, Arrays.toString(dims), Arrays.toString(found));
+        inference.require(fits, "%s must have the parameter's shape %s, but has %s", slot, Arrays.toString(dims),
+                Arrays.toString(found));
     }
 
     private static void sgd(Operations registry) {
@@ -67,10 +74,13 @@ final class OptimizerOperations {
 
     private static void momentum(Operations registry) {
         define("momentum", "Velocity").required("mu", Attribute.Real.class).attr("use_nesterov", false)
-                .attr("regularization_method", "").attr("regularization_coeff", 0f).attr("rescale_grad", 1f).lower(l -> {
+                .attr("regularization_method", "").attr("regularization_coeff", 0f).attr("rescale_grad", 1f)
+                .lower(l -> {
                     OptimizerStep step = new OptimizerStep(l);
                     Attrs attrs = l.attrs();
-                    float decay = attrs.getText("regularization_method").equals("l2_decay") ? attrs.getFloat("regularization_coeff") : 0;
+                    float decay = attrs.getText("regularization_method").equals("l2_decay")
+                            ? attrs.getFloat("regularization_coeff")
+                            : 0;
                     step.update(new Update.Momentum(attrs.getFloat("mu"), attrs.getBool("use_nesterov"), decay),
                             step.state("Velocity", "VelocityOut"));
                 }).register(registry);
@@ -87,22 +97,28 @@ final class OptimizerOperations {
         define("adadelta", "AvgSquaredGrad", "AvgSquaredUpdate").attr("rho", 0.95f).attr("epsilon", 1e-6f).lower(l -> {
             OptimizerStep step = new OptimizerStep(l);
             step.update(new Update.Adadelta(l.attrs().getFloat("rho"), l.attrs().getFloat("epsilon")),
-                    step.state("AvgSquaredGrad", "AvgSquaredGradOut"), step.state("AvgSquaredUpdate", "AvgSquaredUpdateOut"));
+                    step.state("AvgSquaredGrad", "AvgSquaredGradOut"),
+                    step.state("AvgSquaredUpdate", "AvgSquaredUpdateOut"));
         }).register(registry);
     }
 
     /** The power of β₁ is another operation's to advance. */
     private static void adamax(Operations registry) {
-        define("adamax", "Moment", "InfNorm").in("Beta1Pow").attr("beta1", 0.9f).attr("beta2", 0.999f).attr("epsilon", 1e-8f).lower(l -> {
-            OptimizerStep step = new OptimizerStep(l);
-            Attrs attrs = l.attrs();
-            step.update(new Update.Adamax(attrs.getFloat("beta1"), attrs.getFloat("beta2"), attrs.getFloat("epsilon")),
-                    step.state("Moment", "MomentOut"), step.state("InfNorm", "InfNormOut"), step.scratch("Beta1Pow"));
-        }).register(registry);
+        define("adamax", "Moment", "InfNorm").in("Beta1Pow").attr("beta1", 0.9f).attr("beta2", 0.999f)
+                .attr("epsilon", 1e-8f).lower(l -> {
+                    OptimizerStep step = new OptimizerStep(l);
+                    Attrs attrs = l.attrs();
+                    step.update(
+                            new Update.Adamax(attrs.getFloat("beta1"), attrs.getFloat("beta2"),
+                                    attrs.getFloat("epsilon")),
+                            step.state("Moment", "MomentOut"), step.state("InfNorm", "InfNormOut"),
+                            step.scratch("Beta1Pow"));
+                }).register(registry);
     }
 
     private static void rmsProp(Operations registry) {
-        define("rmsprop", "Moment", "MeanSquare").in("MeanGrad?").out("MeanGradOut?").attr("epsilon", 1e-10f).attr("decay", 0.9f)
+        define("rmsprop", "Moment", "MeanSquare").in("MeanGrad?").out("MeanGradOut?").attr("epsilon", 1e-10f)
+                .attr("decay", 0.9f)
                 .attr("momentum", 0f).attr("centered", false).infer(inference -> {
                     infer(inference, "Moment", "MeanSquare");
                     inference.require(inference.has("MeanGrad") || !inference.attrs().getBool("centered"),
@@ -129,8 +145,10 @@ final class OptimizerOperations {
     /** Momentum whose rate follows the norms of parameter and gradient; several parameters at once. */
     private static void larsMomentum(Operations registry) {
         Operation.define("lars_momentum").in("Param*", "Grad*", "Velocity*", "LearningRate*", "MasterParam*?")
-                .out("ParamOut*", "VelocityOut*", "MasterParamOut*?").required("mu", Attribute.Real.class).attr("lars_coeff", 0.001f)
-                .attr("lars_weight_decay", new float[]{0.0005f}).attr("epsilon", 0f).attr("multi_precision", false).attr("rescale_grad", 1f)
+                .out("ParamOut*", "VelocityOut*", "MasterParamOut*?").required("mu", Attribute.Real.class)
+                .attr("lars_coeff", 0.001f)
+                .attr("lars_weight_decay", new float[]{0.0005f}).attr("epsilon", 0f).attr("multi_precision", false)
+                .attr("rescale_grad", 1f)
                 .infer(inference -> {
                     int count = inference.count("Param");
                     for (String slot : List.of("Grad", "Velocity", "LearningRate")) {
@@ -155,9 +173,12 @@ final class OptimizerOperations {
         Operand grad = step.gradient();
         Operand ofParam = norm(l, step.param());
         Operand ofGrad = norm(l, grad);
-        Operand divisor = l.binary(Binary.Function.ADD, ofGrad, l.linear(ofParam, decay, l.attrs().getDouble("epsilon")));
+        Operand divisor = l.binary(Binary.Function.ADD, ofGrad,
+                l.linear(ofParam, decay, l.attrs().getDouble("epsilon")));
         Operand adapted = l.binary(Binary.Function.DIVIDE,
-                l.binary(Binary.Function.MULTIPLY, l.linear(ofParam, l.attrs().getDouble("lars_coeff"), 0), step.rate()), divisor);
+                l.binary(Binary.Function.MULTIPLY, l.linear(ofParam, l.attrs().getDouble("lars_coeff"), 0),
+                        step.rate()),
+                divisor);
         Operand zero = l.number(step.dtype(), 0);
         Operand both = l.binary(Binary.Function.LOGICAL_AND, l.binary(Binary.Function.GREATER, ofParam, zero),
                 l.binary(Binary.Function.GREATER, ofGrad, zero));
@@ -169,6 +190,7 @@ final class OptimizerOperations {
     }
 
     private static Operand norm(Lowering l, Operand x) {
-        return l.unary(Unary.Function.SQRT, l.run(new Reduction(Reduction.Function.SUM_OF_SQUARES, List.of(), false), x));
+        return l.unary(Unary.Function.SQRT,
+                l.run(new Reduction(Reduction.Function.SUM_OF_SQUARES, List.of(), false), x));
     }
 }

@@ -13,8 +13,10 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The steps of an optimizer's operation. What it changes is the memory of its variables where they have the type of the computation; else (16-bit parameters, powers of another type) a copy is changed and
- * written back at the end. A step that may be skipped is told so, if it is one computation; else it too works on copies, which are not written back then.
+ * The steps of an optimizer's operation. What it changes is the memory of its variables where they have the type of the
+ * computation; else (16-bit parameters, powers of another type) a copy is changed and written back at the end. A step
+ * that may be skipped is told so, if it is one computation; else it too works on copies, which are not written back
+ * then.
  */
 final class OptimizerStep {
     private final Lowering l;

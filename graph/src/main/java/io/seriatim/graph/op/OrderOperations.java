@@ -31,7 +31,8 @@ final class OrderOperations {
     }
 
     private static void sort(Operations registry) {
-        Operation.Builder forward = Operation.define("argsort").in("X").out("Out", "Indices").attr("axis", -1).attr("descending", false);
+        Operation.Builder forward = Operation.define("argsort").in("X").out("Out", "Indices").attr("axis", -1)
+                .attr("descending", false);
         String gradient = "argsort_grad(Indices, X, Out@GRAD) -> X@GRAD";
         forward.gradOperation(gradient, null).shapesOnly("X").lower(OrderOperations::putBack).register(registry);
         forward.infer(inference -> {
@@ -68,7 +69,8 @@ final class OrderOperations {
     }
 
     private static void top(Operations registry) {
-        Operation.Builder forward = Operation.define("top_k_v2").in("X", "K?").out("Out", "Indices").attr("k", 1).attr("axis", -1)
+        Operation.Builder forward = Operation.define("top_k_v2").in("X", "K?").out("Out", "Indices").attr("k", 1)
+                .attr("axis", -1)
                 .attr("largest", true).attr("sorted", true);
         String gradient = "top_k_v2_grad(Indices, K, X, Out@GRAD) -> X@GRAD";
         forward.gradOperation(gradient, null).shapesOnly("X", "K").lower(OrderOperations::putBack).register(registry);
@@ -88,7 +90,8 @@ final class OrderOperations {
         if (known) {
             long length = dims.length == 0 ? 1 : dims[axis];
             inference.require(k >= 1, "k must be 1 or more, but is %d", k);
-            inference.require(length < 0 || k <= length, "k must be from 1 to %d, the length of axis %d of X, but is %d", length, axis, k);
+            inference.require(length < 0 || k <= length,
+                    "k must be from 1 to %d, the length of axis %d of X, but is %d", length, axis, k);
         }
         if (dims.length > 0) {
             dims[axis] = k;
@@ -98,7 +101,8 @@ final class OrderOperations {
     }
 
     private static void extreme(Operations registry, String type, boolean largest) {
-        Operation.define(type).in("X").out("Out").required("axis", Attribute.Int64.class).attr("keepdims", false).attr("flatten", false)
+        Operation.define(type).in("X").out("Out").required("axis", Attribute.Int64.class).attr("keepdims", false)
+                .attr("flatten", false)
                 .attr("dtype", 3).infer(OrderOperations::inferExtreme).lower(l -> {
                     Operand x = l.in("X");
                     boolean flat = l.attrs().getBool("flatten") || x.rank() == 0;
@@ -112,21 +116,25 @@ final class OrderOperations {
         long[] dims = inference.dims("X");
         Attrs attrs = inference.attrs();
         DType dtype = attrs.getInt("dtype") == NOT_GIVEN ? DType.INT64 : attrs.getDType("dtype");
-        inference.require(dtype == DType.INT64 || dtype == DType.INT32, "dtype must be int32 or int64, but is %s", dtype);
+        inference.require(dtype == DType.INT64 || dtype == DType.INT32, "dtype must be int32 or int64, but is %s",
+                dtype);
         boolean flat = attrs.getBool("flatten");
         long[] axes = flat ? new long[0] : new long[]{attrs.getLong("axis")};
         Axes reduced = Axes.of(inference, "X", axes, flat);
-        boolean found = Arrays.stream(dims).noneMatch(dim -> dim == 0) || Inference.size(reduced.apply(dims, false)) == 0;
+        boolean found = Arrays.stream(dims).noneMatch(dim -> dim == 0)
+                || Inference.size(reduced.apply(dims, false)) == 0;
         inference.require(found, "X has no elements of which one could be the extreme");
         inference.set("Out", dtype, reduced.apply(dims, attrs.getBool("keepdims")));
     }
 
     private static void sum(Operations registry) {
-        Operation.Builder forward = Operation.define("cumsum").in("X").out("Out").attr("axis", -1).attr("flatten", false)
+        Operation.Builder forward = Operation.define("cumsum").in("X").out("Out").attr("axis", -1)
+                .attr("flatten", false)
                 .attr("exclusive", false).attr("reverse", false);
         String gradient = "cumsum_grad(X, Out@GRAD) -> X@GRAD";
         forward.gradOperation(gradient, null).shapesOnly("X")
-                .lower(l -> l.out("X@GRAD", scan(l, l.in("Out@GRAD"), true).reshape(l.outType("X@GRAD", 0).dims()))).register(registry);
+                .lower(l -> l.out("X@GRAD", scan(l, l.in("Out@GRAD"), true).reshape(l.outType("X@GRAD", 0).dims())))
+                .register(registry);
         forward.infer(inference -> {
             long[] dims = inference.dims("X");
             boolean flat = inference.attrs().getBool("flatten");
@@ -152,14 +160,16 @@ final class OrderOperations {
 
     private static void kth(Operations registry) {
         String gradient = "kthvalue_grad(Indices, X, Out@GRAD) -> X@GRAD";
-        Operation.Builder forward = Operation.define("kthvalue").in("X").out("Out", "Indices").attr("k", 1).attr("axis", -1)
+        Operation.Builder forward = Operation.define("kthvalue").in("X").out("Out", "Indices").attr("k", 1)
+                .attr("axis", -1)
                 .attr("keepdim", false);
         forward.gradOperation(gradient, null).shapesOnly("X").lower(OrderOperations::putBackOne).register(registry);
         forward.infer(inference -> {
             long[] dims = inference.dims("X");
             long length = dims.length == 0 ? 1 : dims[inference.axis("X", inference.attrs().getInt("axis"))];
             int k = inference.attrs().getInt("k");
-            inference.require(k >= 1 && (length < 0 || k <= length), "k must be from 1 to %s, the length of the axis, but is %d",
+            inference.require(k >= 1 && (length < 0 || k <= length),
+                    "k must be from 1 to %s, the length of the axis, but is %d",
                     length < 0 ? "?" : length, k);
             inferOne(inference);
         }).lower(l -> {
@@ -199,12 +209,14 @@ final class OrderOperations {
         }
         int axis = x.shape().axis(l.attrs().getInt("axis"));
         long[] kept = x.shape().with(axis, 1).dims();
-        l.out("X@GRAD", l.run(new PutAlongAxis(axis, false), l.fill(0, x), l.in("Indices").reshape(kept), dout.reshape(kept)));
+        l.out("X@GRAD",
+                l.run(new PutAlongAxis(axis, false), l.fill(0, x), l.in("Indices").reshape(kept), dout.reshape(kept)));
     }
 
     private static void mode(Operations registry) {
         String gradient = "mode_grad(Indices, X, Out@GRAD) -> X@GRAD";
-        Operation.Builder forward = Operation.define("mode").in("X").out("Out", "Indices").attr("axis", -1).attr("keepdim", false);
+        Operation.Builder forward = Operation.define("mode").in("X").out("Out", "Indices").attr("axis", -1)
+                .attr("keepdim", false);
         forward.gradOperation(gradient, null).shapesOnly("X").lower(OrderOperations::putBackOne).register(registry);
         forward.infer(inference -> {
             long[] dims = inference.dims("X");
@@ -241,7 +253,8 @@ final class OrderOperations {
         int most = 0;
         int count = 0;
         for (int i = 0; i < length; i++) {
-            boolean repeated = i > 0 && order.compare(first + sorted.get(i) * inner, first + sorted.get(i - 1) * inner) == 0;
+            boolean repeated = i > 0
+                    && order.compare(first + sorted.get(i) * inner, first + sorted.get(i - 1) * inner) == 0;
             count = repeated ? count + 1 : 1;
             if (count > most) {
                 most = count;

@@ -19,16 +19,20 @@ final class PadOperations {
 
     static void register(Operations registry) {
         String signature = "pad3d_grad(Out@GRAD, Paddings, X) -> X@GRAD";
-        Operation.Builder pad = Operation.define("pad3d").in("X", "Paddings?").out("Out").required("paddings", Attribute.Ints.class)
+        Operation.Builder pad = Operation.define("pad3d").in("X", "Paddings?").out("Out")
+                .required("paddings", Attribute.Ints.class)
                 .attr("mode", "constant").attr("value", 0f).attr("data_format", "NCDHW").values("Paddings")
-                .infer(inference -> padded(inference, "X", "Out")).lower(l -> pad(l, "X", "Out", l.attrs().getDouble("value")))
+                .infer(inference -> padded(inference, "X", "Out"))
+                .lower(l -> pad(l, "X", "Out", l.attrs().getDouble("value")))
                 .grad(signature);
-        Operation.Builder gradient = pad.gradOperation(signature, null).values("Paddings").shapesOnly("X").lower(PadOperations::gradient)
+        Operation.Builder gradient = pad.gradOperation(signature, null).values("Paddings").shapesOnly("X")
+                .lower(PadOperations::gradient)
                 .grad("pad3d_double_grad(Paddings, grad_x@GRAD=X@GRAD@GRAD) -> grad_out@GRAD=Out@GRAD@GRAD");
         gradient.register(registry);
         pad.register(registry);
         Operation.define("pad3d_double_grad").in("Paddings?", "grad_x@GRAD").out("grad_out@GRAD")
-                .required("paddings", Attribute.Ints.class).attr("mode", "constant").attr("value", 0f).attr("data_format", "NCDHW")
+                .required("paddings", Attribute.Ints.class).attr("mode", "constant").attr("value", 0f)
+                .attr("data_format", "NCDHW")
                 .values("Paddings").infer(inference -> padded(inference, "grad_x@GRAD", "grad_out@GRAD"))
                 .lower(l -> pad(l, "grad_x@GRAD", "grad_out@GRAD", 0)).register(registry);
     }
@@ -38,10 +42,14 @@ final class PadOperations {
         String format = inference.attrs().getText("data_format");
         String mode = inference.attrs().getText("mode");
         inference.require(dims.length == 5, "%s must have five dimensions, but has %d", in, dims.length);
-        inference.require(format.equals("NCDHW") || format.equals("NDHWC"), "data_format must be NCDHW or NDHWC, but is %s", format);
-        inference.require(MODES.contains(mode), "mode must be constant, reflect, replicate or circular, but is %s", mode);
+        inference.require(format.equals("NCDHW") || format.equals("NDHWC"),
+                "data_format must be NCDHW or NDHWC, but is %s", format);
+        inference.require(MODES.contains(mode), "mode must be constant, reflect, replicate or circular, but is %s",
+                mode);
         int first = format.equals("NCDHW") ? 2 : 1;
-        long @Nullable [] paddings = inference.has("Paddings") ? inference.values("Paddings") : inference.attrs().getLongs("paddings");
+        long @Nullable [] paddings = inference.has("Paddings")
+                ? inference.values("Paddings")
+                : inference.attrs().getLongs("paddings");
         inference.require(paddings == null || paddings.length == 6, "paddings must be six numbers, but are %s",
                 paddings == null ? "unknown" : Arrays.toString(paddings));
         for (int i = 0; i < 3; i++) {
@@ -64,7 +72,8 @@ final class PadOperations {
         inference.require(before <= most && after <= most,
                 "paddings of a dimension of length %d in mode %s must be at most %d, but are %d and %d",
                 length, mode, most, before, after);
-        inference.require(length + before + after >= 0, "paddings %d and %d take away more than the length %d", before, after, length);
+        inference.require(length + before + after >= 0, "paddings %d and %d take away more than the length %d", before,
+                after, length);
         return length + before + after;
     }
 
@@ -86,7 +95,8 @@ final class PadOperations {
         }
 
         boolean takesAway() {
-            return Arrays.stream(before).anyMatch(margin -> margin < 0) || Arrays.stream(after).anyMatch(margin -> margin < 0);
+            return Arrays.stream(before).anyMatch(margin -> margin < 0)
+                    || Arrays.stream(after).anyMatch(margin -> margin < 0);
         }
 
         /** What negative paddings leave of what is padded by the others. */

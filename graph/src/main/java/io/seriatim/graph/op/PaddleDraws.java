@@ -5,7 +5,8 @@ import io.seriatim.tensor.Tensor;
 import java.util.Arrays;
 
 /**
- * Paddle's distributions on a processor, which are those of C++'s standard library as GCC ships it: the same numbers for the same generator. Single precision is computed in single precision.
+ * Paddle's distributions on a processor, which are those of C++'s standard library as GCC ships it: the same numbers
+ * for the same generator. Single precision is computed in single precision.
  */
 final class PaddleDraws {
     /** Paddle draws truncated normal numbers from uniform ones above this. */
@@ -57,7 +58,9 @@ final class PaddleDraws {
         for (int i = 0; i < values.length; i += 2) {
             double[] pair = out.dtype() == DType.FLOAT64 ? pairOfDoubles() : pairOfFloats();
             for (int j = 0; j < 2 && i + j < values.length; j++) {
-                values[i + j] = out.dtype() == DType.FLOAT64 ? pair[j] * deviation + mean : (float) pair[j] * deviation + mean;
+                values[i + j] = out.dtype() == DType.FLOAT64
+                        ? pair[j] * deviation + mean
+                        : (float) pair[j] * deviation + mean;
             }
         }
         Elements.write(values, out);
@@ -98,7 +101,10 @@ final class PaddleDraws {
         Elements.write(values, out);
     }
 
-    /** Evenly from least, included, to end, excluded: the upper half of a product, and again where that would prefer some (Lemire, 2019). */
+    /**
+     * Evenly from least, included, to end, excluded: the upper half of a product, and again where that would prefer
+     * some (Lemire, 2019).
+     */
     void whole(long least, long end, Tensor out) {
         long[] values = new long[Math.toIntExact(out.shape().size())];
         Arrays.setAll(values, _ -> least + below(end - least));

@@ -1,8 +1,8 @@
 package io.seriatim.graph.op;
 
 /**
- * The random numbers of Paddle on a processor: a Mersenne twister of 64 bits (Matsumoto, Nishimura, 1998; mt19937_64). An operation with a seed has a generator of its own; all others draw from one, in
- * the order in which they run.
+ * The random numbers of Paddle on a processor: a Mersenne twister of 64 bits (Matsumoto, Nishimura, 1998; mt19937_64).
+ * An operation with a seed has a generator of its own; all others draw from one, in the order in which they run.
  */
 public final class PaddleRandom {
     private static final int N = 312;

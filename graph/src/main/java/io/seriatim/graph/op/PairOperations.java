@@ -8,7 +8,10 @@ import io.seriatim.tensor.kernel.Unary;
 import java.util.Arrays;
 import java.util.List;
 
-/** Operations of two tensors: extremes that skip what is no number, angles, steps, interpolation, products of vectors, and nearness. */
+/**
+ * Operations of two tensors: extremes that skip what is no number, angles, steps, interpolation, products of vectors,
+ * and nearness.
+ */
 final class PairOperations {
     /** What Paddle has for: the first dimension of length 3. */
     private static final int FIRST_OF_THREE = 9;
@@ -32,7 +35,8 @@ final class PairOperations {
     }
 
     private static void requireOneType(Inference inference, String first, String second) {
-        inference.require(inference.dtype(first) == inference.dtype(second), "%s and %s must have one type, but are %s and %s: cast one",
+        inference.require(inference.dtype(first) == inference.dtype(second),
+                "%s and %s must have one type, but are %s and %s: cast one",
                 first, second, inference.dtype(first), inference.dtype(second));
     }
 
@@ -68,23 +72,25 @@ final class PairOperations {
     }
 
     private static void heaviside(Operations registry) {
-        Operation.define("elementwise_heaviside").in("X", "Y").out("Out").attr("axis", -1).infer(PairOperations::broadcast).lower(l -> {
-            Term x = Term.of(l, "X");
-            Term step = x.isAbove(0).choose(x.number(1), x.number(0));
-            x.is(Binary.Function.EQUAL, x.number(0)).choose(Term.of(l, "Y"), step).to("Out");
-        }).grad("elementwise_heaviside_grad(X, Y, Out@GRAD) -> X@GRAD, Y@GRAD", l -> {
-            Term x = Term.of(l, "X");
-            if (l.wants("X@GRAD")) {
-                l.out("X@GRAD", l.fill(0, x.operand().spec()));
-            }
-            back(l, "Y", x.is(Binary.Function.EQUAL, x.number(0)).orZero(Term.of(l, "Out@GRAD")));
-        }).register(registry);
+        Operation.define("elementwise_heaviside").in("X", "Y").out("Out").attr("axis", -1)
+                .infer(PairOperations::broadcast).lower(l -> {
+                    Term x = Term.of(l, "X");
+                    Term step = x.isAbove(0).choose(x.number(1), x.number(0));
+                    x.is(Binary.Function.EQUAL, x.number(0)).choose(Term.of(l, "Y"), step).to("Out");
+                }).grad("elementwise_heaviside_grad(X, Y, Out@GRAD) -> X@GRAD, Y@GRAD", l -> {
+                    Term x = Term.of(l, "X");
+                    if (l.wants("X@GRAD")) {
+                        l.out("X@GRAD", l.fill(0, x.operand().spec()));
+                    }
+                    back(l, "Y", x.is(Binary.Function.EQUAL, x.number(0)).orZero(Term.of(l, "Out@GRAD")));
+                }).register(registry);
     }
 
     private static void angle(Operations registry) {
         Operation.define("atan2").in("X1", "X2").out("Out").infer(inference -> {
             requireOneType(inference, "X1", "X2");
-            inference.require(inference.dtype("X1").isFloating() && sameShape(inference.dims("X1"), inference.dims("X2")),
+            inference.require(
+                    inference.dtype("X1").isFloating() && sameShape(inference.dims("X1"), inference.dims("X2")),
                     "X1 and X2 must be of one shape and a floating-point type, but are %s and %s of %s",
                     Arrays.toString(inference.dims("X1")),
                     Arrays.toString(inference.dims("X2")), inference.dtype("X1"));
@@ -118,7 +124,8 @@ final class PairOperations {
             requireOneType(inference, "X", "Y");
             requireOneType(inference, "X", "Weight");
             inference.set("Out", inference.dtype("X"),
-                    inference.broadcast(inference.broadcast(inference.dims("X"), inference.dims("Y")), inference.dims("Weight")));
+                    inference.broadcast(inference.broadcast(inference.dims("X"), inference.dims("Y")),
+                            inference.dims("Weight")));
         }).lower(l -> {
             Term x = Term.of(l, "X");
             x.plus(Term.of(l, "Weight").times(Term.of(l, "Y").minus(x))).to("Out");
@@ -139,7 +146,8 @@ final class PairOperations {
                     Arrays.toString(inference.dims("Y")));
             inference.set("Out", inference.dtype("X"), Arrays.copyOf(x, x.length - 1));
         }).lower(l -> l.out("Out", l.run(new Reduction(Reduction.Function.SUM, List.of(l.in("X").rank() - 1), false),
-                Term.of(l, "X").times(Term.of(l, "Y")).operand()))).grad("dot_grad(X, Y, Out@GRAD) -> X@GRAD, Y@GRAD", l -> {
+                Term.of(l, "X").times(Term.of(l, "Y")).operand())))
+                .grad("dot_grad(X, Y, Out@GRAD) -> X@GRAD, Y@GRAD", l -> {
                     Operand dout = l.in("Out@GRAD");
                     Term each = new Term(l, dout.unsqueeze(dout.rank()));
                     back(l, "X", each.times(Term.of(l, "Y")));
@@ -151,15 +159,18 @@ final class PairOperations {
         Operation.define("cross").in("X", "Y").out("Out").attr("dim", FIRST_OF_THREE).infer(inference -> {
             long[] x = inference.dims("X");
             requireOneType(inference, "X", "Y");
-            inference.require(sameShape(x, inference.dims("Y")), "X and Y must have one shape, but are %s and %s", Arrays.toString(x),
+            inference.require(sameShape(x, inference.dims("Y")), "X and Y must have one shape, but are %s and %s",
+                    Arrays.toString(x),
                     Arrays.toString(inference.dims("Y")));
             int dim = inference.attrs().getInt("dim");
             if (dim == FIRST_OF_THREE) {
-                inference.require(Arrays.stream(x).anyMatch(length -> length == 3 || length < 0), "no dimension of X has length 3, as %s",
+                inference.require(Arrays.stream(x).anyMatch(length -> length == 3 || length < 0),
+                        "no dimension of X has length 3, as %s",
                         Arrays.toString(x));
             } else {
                 long length = x[inference.axis("X", dim)];
-                inference.require(length == 3 || length < 0, "dimension %d of X must have length 3, but has %d", dim, length);
+                inference.require(length == 3 || length < 0, "dimension %d of X must have length 3, but has %d", dim,
+                        length);
             }
             inference.same("X", "Out");
         }).lower(l -> cross(l, "X", "Y", "Out")).grad("cross_grad(X, Y, Out@GRAD) -> X@GRAD, Y@GRAD", l -> {
@@ -176,7 +187,9 @@ final class PairOperations {
         Operand a = l.in(first);
         Operand b = l.in(second);
         int dim = l.attrs().getInt("dim");
-        int axis = dim == FIRST_OF_THREE ? Arrays.stream(a.shape().dims()).boxed().toList().indexOf(3L) : a.shape().axis(dim);
+        int axis = dim == FIRST_OF_THREE
+                ? Arrays.stream(a.shape().dims()).boxed().toList().indexOf(3L)
+                : a.shape().axis(dim);
         Operand out = l.output(to);
         for (int i = 0; i < 3; i++) {
             int next = (i + 1) % 3;
@@ -213,53 +226,68 @@ final class PairOperations {
     }
 
     private static void sumOfProducts(Operations registry) {
-        Operation.define("addmm").in("Input", "X", "Y").out("Out").attr("Alpha", 1f).attr("Beta", 1f).infer(inference -> {
-            long[] x = inference.dims("X");
-            long[] y = inference.dims("Y");
-            requireOneType(inference, "X", "Y");
-            requireOneType(inference, "X", "Input");
-            inference.require(x.length == 2 && y.length == 2 && (x[1] < 0 || y[0] < 0 || x[1] == y[0]),
-                    "X and Y must be matrices that can be multiplied, but are %s and %s", Arrays.toString(x), Arrays.toString(y));
-            long[] out = {x[0], y[1]};
-            inference.require(sameShape(inference.broadcast(inference.dims("Input"), out), out), "Input must broadcast to %s, but is %s",
-                    Arrays.toString(out), Arrays.toString(inference.dims("Input")));
-            inference.set("Out", inference.dtype("X"), out);
-        }).lower(l -> {
-            Operand product = l.run(matMul(false, false), l.in("X"), l.in("Y"));
-            Term.of(l, "Input").linear(l.attrs().getFloat("Beta"), 0).plus(new Term(l, product).linear(l.attrs().getFloat("Alpha"), 0))
-                    .to("Out");
-        }).grad("addmm_grad(Input, X, Y, Out@GRAD) -> Input@GRAD, X@GRAD, Y@GRAD", l -> {
-            Term dout = Term.of(l, "Out@GRAD");
-            float alpha = l.attrs().getFloat("Alpha");
-            back(l, "Input", dout.linear(l.attrs().getFloat("Beta"), 0));
-            if (l.wants("X@GRAD")) {
-                new Term(l, l.run(matMul(false, true), dout.operand(), l.in("Y"))).linear(alpha, 0).to("X@GRAD");
-            }
-            if (l.wants("Y@GRAD")) {
-                new Term(l, l.run(matMul(true, false), l.in("X"), dout.operand())).linear(alpha, 0).to("Y@GRAD");
-            }
-        }).register(registry);
+        Operation.define("addmm").in("Input", "X", "Y").out("Out").attr("Alpha", 1f).attr("Beta", 1f)
+                .infer(inference -> {
+                    long[] x = inference.dims("X");
+                    long[] y = inference.dims("Y");
+                    requireOneType(inference, "X", "Y");
+                    requireOneType(inference, "X", "Input");
+                    inference.require(x.length == 2 && y.length == 2 && (x[1] < 0 || y[0] < 0 || x[1] == y[0]),
+                            "X and Y must be matrices that can be multiplied, but are %s and %s", Arrays.toString(x),
+                            Arrays.toString(y));
+                    long[] out = {x[0], y[1]};
+                    inference.require(sameShape(inference.broadcast(inference.dims("Input"), out), out),
+                            "Input must broadcast to %s, but is %s",
+                            Arrays.toString(out), Arrays.toString(inference.dims("Input")));
+                    inference.set("Out", inference.dtype("X"), out);
+                }).lower(l -> {
+                    Operand product = l.run(matMul(false, false), l.in("X"), l.in("Y"));
+                    Term.of(l, "Input").linear(l.attrs().getFloat("Beta"), 0)
+                            .plus(new Term(l, product).linear(l.attrs().getFloat("Alpha"), 0))
+                            .to("Out");
+                }).grad("addmm_grad(Input, X, Y, Out@GRAD) -> Input@GRAD, X@GRAD, Y@GRAD", l -> {
+                    Term dout = Term.of(l, "Out@GRAD");
+                    float alpha = l.attrs().getFloat("Alpha");
+                    back(l, "Input", dout.linear(l.attrs().getFloat("Beta"), 0));
+                    if (l.wants("X@GRAD")) {
+                        new Term(l, l.run(matMul(false, true), dout.operand(), l.in("Y"))).linear(alpha, 0)
+                                .to("X@GRAD");
+                    }
+                    if (l.wants("Y@GRAD")) {
+                        new Term(l, l.run(matMul(true, false), l.in("X"), dout.operand())).linear(alpha, 0)
+                                .to("Y@GRAD");
+                    }
+                }).register(registry);
     }
 
     private static void near(Operations registry, String type) {
         boolean all = type.equals("allclose");
-        Operation.define(type).in("Input", "Other", "Rtol?", "Atol?").out("Out").attr("rtol", "1e-5").attr("atol", "1e-8")
+        Operation.define(type).in("Input", "Other", "Rtol?", "Atol?").out("Out").attr("rtol", "1e-5")
+                .attr("atol", "1e-8")
                 .attr("equal_nan", false).values("Rtol", "Atol").infer(inference -> {
                     requireOneType(inference, "Input", "Other");
-                    inference.require(sameShape(inference.dims("Input"), inference.dims("Other")), "Input and Other must have one shape");
+                    inference.require(sameShape(inference.dims("Input"), inference.dims("Other")),
+                            "Input and Other must have one shape");
                     inference.set("Out", DType.BOOL, all ? new long[0] : inference.dims("Input"));
                 }).lower(l -> {
                     Term near = near(l);
-                    (all ? new Term(l, l.run(new Reduction(Reduction.Function.ALL, List.of(), false), near.operand())) : near).to("Out");
+                    (all
+                            ? new Term(l,
+                                    l.run(new Reduction(Reduction.Function.ALL, List.of(), false), near.operand()))
+                            : near).to("Out");
                 }).register(registry);
     }
 
     private static Term near(Lowering l) {
         Term a = new Term(l, l.cast(l.in("Input"), DType.FLOAT64));
         Term b = new Term(l, l.cast(l.in("Other"), DType.FLOAT64));
-        Term limit = b.unary(Unary.Function.ABS).times(b.number(tolerance(l, "Rtol", "rtol"))).plus(b.number(tolerance(l, "Atol", "atol")));
-        Term near = a.minus(b).unary(Unary.Function.ABS).is(Binary.Function.LESS_EQUAL, limit).or(a.is(Binary.Function.EQUAL, b));
-        return l.attrs().getBool("equal_nan") ? near.or(a.unary(Unary.Function.IS_NAN).and(b.unary(Unary.Function.IS_NAN))) : near;
+        Term limit = b.unary(Unary.Function.ABS).times(b.number(tolerance(l, "Rtol", "rtol")))
+                .plus(b.number(tolerance(l, "Atol", "atol")));
+        Term near = a.minus(b).unary(Unary.Function.ABS).is(Binary.Function.LESS_EQUAL, limit)
+                .or(a.is(Binary.Function.EQUAL, b));
+        return l.attrs().getBool("equal_nan")
+                ? near.or(a.unary(Unary.Function.IS_NAN).and(b.unary(Unary.Function.IS_NAN)))
+                : near;
     }
 
     private static double tolerance(Lowering l, String slot, String attribute) {

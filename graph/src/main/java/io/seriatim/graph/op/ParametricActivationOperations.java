@@ -10,7 +10,10 @@ import io.seriatim.tensor.kernel.UnaryGrad;
 import io.seriatim.tensor.kernel.Where;
 import java.util.Arrays;
 
-/** Functions of each element with parameters that may be tensors, or with gradients that differ from those of the computations where the function has a kink. */
+/**
+ * Functions of each element with parameters that may be tensors, or with gradients that differ from those of the
+ * computations where the function has a kink.
+ */
 final class ParametricActivationOperations {
     private static final String CLIP_GRADIENT = "clip_grad(X, Min, Max, Out@GRAD) -> X@GRAD";
     private static final String LEAKY_GRADIENT = "leaky_relu_grad(X, Out@GRAD) -> X@GRAD";
@@ -25,25 +28,29 @@ final class ParametricActivationOperations {
         ActivationOperations.begin("relu6", _ -> new Unary(Function.CLIP, 0, 6))
                 .grad("relu6_grad(Out, Out@GRAD) -> X@GRAD", l -> l.out("X@GRAD", within(l, 0, 6))).register(registry);
         ActivationOperations
-                .begin("hard_sigmoid", attrs -> new Unary(Function.HARD_SIGMOID, attrs.getFloat("slope"), attrs.getFloat("offset")),
+                .begin("hard_sigmoid",
+                        attrs -> new Unary(Function.HARD_SIGMOID, attrs.getFloat("slope"), attrs.getFloat("offset")),
                         new Parameter("slope", 0.2f), new Parameter("offset", 0.5f))
                 .grad("hard_sigmoid_grad(Out, Out@GRAD) -> X@GRAD",
                         l -> l.out("X@GRAD", l.linear(within(l, 0, 1), l.attrs().getFloat("slope"), 0)))
                 .register(registry);
         ActivationOperations.begin("mish", _ -> Unary.of(Function.MISH), new Parameter("threshold", EXACT_THRESHOLD))
                 .lower(ParametricActivationOperations::mish)
-                .grad("mish_grad(X, Out@GRAD) -> X@GRAD", ParametricActivationOperations::mishGradient).register(registry);
+                .grad("mish_grad(X, Out@GRAD) -> X@GRAD", ParametricActivationOperations::mishGradient)
+                .register(registry);
         clip(registry);
         Operation.define("prelu").in("X", "Alpha").out("Out").attr("data_format", "NCHW").attr("mode", "all")
                 .infer(ParametricActivationOperations::inferPrelu).lower(ParametricActivationOperations::prelu)
-                .grad("prelu_grad(X, Alpha, Out@GRAD) -> X@GRAD, Alpha@GRAD", ParametricActivationOperations::preluGradient)
+                .grad("prelu_grad(X, Alpha, Out@GRAD) -> X@GRAD, Alpha@GRAD",
+                        ParametricActivationOperations::preluGradient)
                 .register(registry);
     }
 
     private static void leakyRelu(Operations registry) {
         ActivationOperations.Chosen chosen = attrs -> new Unary(Function.LEAKY_RELU, attrs.getFloat("alpha"), 0);
         Operation.Builder builder = ActivationOperations.begin("leaky_relu", chosen, new Parameter("alpha", 0.02f));
-        Operation.Builder gradient = builder.gradOperation(LEAKY_GRADIENT, null).lower(ParametricActivationOperations::leakyReluGradient);
+        Operation.Builder gradient = builder.gradOperation(LEAKY_GRADIENT, null)
+                .lower(ParametricActivationOperations::leakyReluGradient);
         builder.grad(LEAKY_GRADIENT).register(registry);
         DoubleGradient.LEAKY_RELU.register(registry, gradient, ActivationOperations.slope(chosen, false));
     }
@@ -66,10 +73,13 @@ final class ParametricActivationOperations {
         float threshold = l.attrs().getFloat("threshold");
         l.out("Out", threshold >= EXACT_THRESHOLD
                 ? l.unary(Function.MISH, x)
-                : l.binary(Binary.Function.MULTIPLY, x, l.unary(Function.TANH, l.run(new Unary(Function.SOFTPLUS, 1, threshold), x))));
+                : l.binary(Binary.Function.MULTIPLY, x,
+                        l.unary(Function.TANH, l.run(new Unary(Function.SOFTPLUS, 1, threshold), x))));
     }
 
-    /** With s = softplus(x) and t = tanh(s): t + x · (1 − t²) · (1 − e⁻ˢ), which is Paddle's also above the threshold. */
+    /**
+     * With s = softplus(x) and t = tanh(s): t + x · (1 − t²) · (1 − e⁻ˢ), which is Paddle's also above the threshold.
+     */
     private static void mishGradient(Lowering l) {
         Operand x = l.in("X");
         Operand dout = l.in("Out@GRAD");
@@ -87,7 +97,8 @@ final class ParametricActivationOperations {
     }
 
     private static void clip(Operations registry) {
-        Operation.Builder builder = Operation.define("clip").in("X", "Min?", "Max?").out("Out").required("min", Attribute.Real.class)
+        Operation.Builder builder = Operation.define("clip").in("X", "Min?", "Max?").out("Out")
+                .required("min", Attribute.Real.class)
                 .required("max", Attribute.Real.class).infer(ParametricActivationOperations::inferClip).lower(l -> {
                     ScaleOperations.copyRowIndexes(l);
                     l.out("Out", clipped(l));
@@ -103,7 +114,8 @@ final class ParametricActivationOperations {
         ScaleOperations.requireNumber(inference, "Max");
         double least = inference.attrs().getDouble("min");
         double most = inference.attrs().getDouble("max");
-        inference.require(least <= most || inference.has("Min") || inference.has("Max"), "max must be at least min, but is %s, and min %s",
+        inference.require(least <= most || inference.has("Min") || inference.has("Max"),
+                "max must be at least min, but is %s, and min %s",
                 most,
                 least);
         inference.require(inference.dtype("X") != DType.BOOL, "truth values have no order: cast X");
@@ -126,11 +138,13 @@ final class ParametricActivationOperations {
     private static Operand inside(Lowering l, Operand gradient) {
         Operand x = l.in("X");
         if (!l.has("Min") && !l.has("Max")) {
-            return l.run(new UnaryGrad(Function.CLIP, l.attrs().getFloat("min"), l.attrs().getFloat("max")), x, null, gradient);
+            return l.run(new UnaryGrad(Function.CLIP, l.attrs().getFloat("min"), l.attrs().getFloat("max")), x, null,
+                    gradient);
         }
         Operand above = l.binary(Binary.Function.GREATER, x, bound(l, "Min", "min", x.dtype()));
         Operand below = l.binary(Binary.Function.LESS, x, bound(l, "Max", "max", x.dtype()));
-        return l.run(new Where(), l.binary(Binary.Function.LOGICAL_AND, above, below), gradient, l.number(x.dtype(), 0));
+        return l.run(new Where(), l.binary(Binary.Function.LOGICAL_AND, above, below), gradient,
+                l.number(x.dtype(), 0));
     }
 
     private static void inferPrelu(Inference inference) {
@@ -141,21 +155,26 @@ final class ParametricActivationOperations {
         inference.require(inference.dtype("X") == inference.dtype("Alpha"), "X and Alpha must have one type");
         switch (mode) {
             case "all" ->
-                inference.require(size < 0 || size == 1, "of the mode all, Alpha must have one element, but is %s", Arrays.toString(alpha));
+                inference.require(size < 0 || size == 1, "of the mode all, Alpha must have one element, but is %s",
+                        Arrays.toString(alpha));
             case "channel" -> {
-                inference.require(x.length > 1, "of the mode channel, X must have two dimensions or more, but is %s", Arrays.toString(x));
+                inference.require(x.length > 1, "of the mode channel, X must have two dimensions or more, but is %s",
+                        Arrays.toString(x));
                 long channels = x[channelAxis(inference.attrs(), x.length)];
                 inference.require(size < 0 || channels < 0 || size == channels,
-                        "of the mode channel, Alpha must have one element for each of the %d channels, but is %s", channels,
+                        "of the mode channel, Alpha must have one element for each of the %d channels, but is %s",
+                        channels,
                         Arrays.toString(alpha));
             }
             case "element" -> {
                 inference.require(x.length > 0 && alpha.length == x.length,
-                        "of the mode element, Alpha must have as many dimensions as X, but is %s beside %s", Arrays.toString(alpha),
+                        "of the mode element, Alpha must have as many dimensions as X, but is %s beside %s",
+                        Arrays.toString(alpha),
                         Arrays.toString(x));
                 long each = Inference.size(Arrays.copyOfRange(x, 1, x.length));
                 inference.require(size < 0 || each < 0 || size == each,
-                        "of the mode element, Alpha must have as many elements as one of the batch of X, but is %s beside %s",
+                        "of the mode element, Alpha must have as many elements as one of the batch of X, but is %s "
+                                + "beside %s",
                         Arrays.toString(alpha),
                         Arrays.toString(x));
             }
@@ -202,7 +221,8 @@ final class ParametricActivationOperations {
         }
         if (l.wants("Alpha@GRAD")) {
             Operand each = l.run(new Where(), positive, zero, l.binary(Binary.Function.MULTIPLY, x, dout));
-            l.out("Alpha@GRAD", l.reshape(Alignment.summed(l, each, alpha.shape().dims()), l.outType("Alpha@GRAD", 0).dims()));
+            l.out("Alpha@GRAD",
+                    l.reshape(Alignment.summed(l, each, alpha.shape().dims()), l.outType("Alpha@GRAD", 0).dims()));
         }
     }
 }

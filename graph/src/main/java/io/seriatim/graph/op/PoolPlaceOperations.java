@@ -25,7 +25,8 @@ final class PoolPlaceOperations {
             if (attrs.getBool("global_pooling")) {
                 return new Windows(length, length, 1, 0, false);
             }
-            return new Windows(length, attrs.getInts("ksize")[axis], attrs.getInts("strides")[axis], attrs.getInts("paddings")[axis],
+            return new Windows(length, attrs.getInts("ksize")[axis], attrs.getInts("strides")[axis],
+                    attrs.getInts("paddings")[axis],
                     attrs.getBool("adaptive"));
         }
 
@@ -38,7 +39,9 @@ final class PoolPlaceOperations {
         }
 
         int to(int place) {
-            return (int) (adaptive ? ((place + 1) * length + size - 1) / size : Math.min(length, place * stride - padding + size));
+            return (int) (adaptive
+                    ? ((place + 1) * length + size - 1) / size
+                    : Math.min(length, place * stride - padding + size));
         }
     }
 
@@ -46,8 +49,10 @@ final class PoolPlaceOperations {
         String type = "max_pool" + spatial + "d_with_index";
         int[] ones = new int[spatial];
         Arrays.fill(ones, 1);
-        Operation.Builder forward = Operation.define(type).in("X").out("Out", "Mask").required("ksize", Attribute.Ints.class)
-                .attr("strides", ones).attr("paddings", new int[spatial]).attr("global_pooling", false).attr("adaptive", false);
+        Operation.Builder forward = Operation.define(type).in("X").out("Out", "Mask")
+                .required("ksize", Attribute.Ints.class)
+                .attr("strides", ones).attr("paddings", new int[spatial]).attr("global_pooling", false)
+                .attr("adaptive", false);
         String gradient = type + "_grad(X, Mask, Out@GRAD) -> X@GRAD";
         forward.gradOperation(gradient, null).shapesOnly("X").lower(l -> {
             long[] dims = l.outType("X@GRAD", 0).dims();
@@ -58,7 +63,8 @@ final class PoolPlaceOperations {
             l.out("X@GRAD", l.run(new PutAlongAxis(2, true), zeros, l.reshape(l.in("Mask"), dims[0], dims[1], places),
                     l.reshape(dout, dims[0], dims[1], places)).reshape(dims));
         }).register(registry);
-        forward.infer(inference -> infer(inference, spatial)).lower(PoolPlaceOperations::pool).grad(gradient).register(registry);
+        forward.infer(inference -> infer(inference, spatial)).lower(PoolPlaceOperations::pool).grad(gradient)
+                .register(registry);
     }
 
     private static void infer(Inference inference, int spatial) {
@@ -67,13 +73,18 @@ final class PoolPlaceOperations {
         int[] kernel = attrs.getInts("ksize");
         int[] strides = attrs.getInts("strides");
         int[] paddings = attrs.getInts("paddings");
-        inference.require(x.length == spatial + 2 && kernel.length == spatial && strides.length == spatial && paddings.length == spatial,
-                "X must have %d dimensions and ksize, strides and paddings %d numbers, but they are %s, %s, %s and %s", spatial + 2,
+        inference.require(
+                x.length == spatial + 2 && kernel.length == spatial && strides.length == spatial
+                        && paddings.length == spatial,
+                "X must have %d dimensions and ksize, strides and paddings %d numbers, but they are %s, %s, %s and %s",
+                spatial + 2,
                 spatial,
                 Arrays.toString(x), Arrays.toString(kernel), Arrays.toString(strides), Arrays.toString(paddings));
         for (int i = 0; i < spatial; i++) {
             inference.require(kernel[i] > 0 && strides[i] > 0 && paddings[i] >= 0 && paddings[i] < kernel[i],
-                    "ksize and strides must be from 1 on, and paddings from 0 to less than ksize, but are %d, %d and %d", kernel[i],
+                    "ksize and strides must be from 1 on, and paddings from 0 to less than ksize, but are %d, %d "
+                            + "and %d",
+                    kernel[i],
                     strides[i], paddings[i]);
             x[2 + i] = Windows.of(attrs, x[2 + i], i).places();
             inference.require(x[2 + i] == -1 || x[2 + i] > 0, "no window fits into spatial axis %d of X", i);
@@ -161,7 +172,8 @@ final class PoolPlaceOperations {
             long inner = inner(l, x);
             Operand result = l.temporary(x.spec());
             l.call("cumprod_grad", (in, out) -> Elements.write(
-                    backward(Objects.requireNonNull(in.get(0)).toDoubleArray(), Objects.requireNonNull(in.get(1)).toDoubleArray(),
+                    backward(Objects.requireNonNull(in.get(0)).toDoubleArray(),
+                            Objects.requireNonNull(in.get(1)).toDoubleArray(),
                             (int) length, (int) inner),
                     Objects.requireNonNull(out.getFirst())), List.of(x, l.in("Out@GRAD")), List.of(result));
             l.out("X@GRAD", result);

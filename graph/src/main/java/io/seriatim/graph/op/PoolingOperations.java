@@ -28,18 +28,24 @@ final class PoolingOperations {
         backward.gradOperation(second, PoolingOperations::inferSecond)
                 .refuse((_, attrs) -> attrs.getText("pooling_type").equals("avg")
                         ? null
-                        : "only averages have a second gradient, since that of a maximum depends on X, which this operation does not get")
+                        : "only averages have a second gradient, since that of a maximum depends on X, which this "
+                                + "operation does not get")
                 .lower(l -> pool(l, "grad_x@GRAD", "grad_out@GRAD")).register(registry);
         backward.grad(second).register(registry);
         forward.grad(first).register(registry);
-        forward("pool3d", "NCDHW", 1, 1, 1).grad("pool3d_grad(Out, Out@GRAD, X) -> X@GRAD", PoolingOperations::backward).register(registry);
+        forward("pool3d", "NCDHW", 1, 1, 1).grad("pool3d_grad(Out, Out@GRAD, X) -> X@GRAD", PoolingOperations::backward)
+                .register(registry);
     }
 
     private static Operation.Builder forward(String type, String format, int... strides) {
-        return Operation.define(type).in("X").out("Out").required("ksize", Attribute.Ints.class).attr("strides", strides)
-                .attr("paddings", new int[strides.length]).attr("ceil_mode", false).attr("exclusive", true).attr("data_format", format)
-                .attr("pooling_type", "").attr("global_pooling", false).attr("adaptive", false).attr("padding_algorithm", "EXPLICIT")
-                .attr("use_cudnn", false).infer(inference -> inference.set("Out", inference.dtype("X"), places(inference, "X")))
+        return Operation.define(type).in("X").out("Out").required("ksize", Attribute.Ints.class)
+                .attr("strides", strides)
+                .attr("paddings", new int[strides.length]).attr("ceil_mode", false).attr("exclusive", true)
+                .attr("data_format", format)
+                .attr("pooling_type", "").attr("global_pooling", false).attr("adaptive", false)
+                .attr("padding_algorithm", "EXPLICIT")
+                .attr("use_cudnn", false)
+                .infer(inference -> inference.set("Out", inference.dtype("X"), places(inference, "X")))
                 .lower(l -> pool(l, "X", "Out"));
     }
 
@@ -48,12 +54,15 @@ final class PoolingOperations {
         Attrs attrs = inference.attrs();
         long[] kernel = attrs.getLongs("ksize");
         inference.require(x.length >= 3 && kernel.length == x.length - 2,
-                "%s needs two dimensions more than the attribute 'ksize' has numbers, but they are %s and %s", slot, Arrays.toString(x),
+                "%s needs two dimensions more than the attribute 'ksize' has numbers, but they are %s and %s", slot,
+                Arrays.toString(x),
                 Arrays.toString(kernel));
-        inference.require(Arrays.stream(kernel).allMatch(each -> each > 0), "the attribute 'ksize' must have numbers from 1 on, but is %s",
+        inference.require(Arrays.stream(kernel).allMatch(each -> each > 0),
+                "the attribute 'ksize' must have numbers from 1 on, but is %s",
                 Arrays.toString(kernel));
         String type = attrs.getText("pooling_type");
-        inference.require(type.equals("max") || type.equals("avg"), "the attribute 'pooling_type' must be max or avg, but is '%s'", type);
+        inference.require(type.equals("max") || type.equals("avg"),
+                "the attribute 'pooling_type' must be max or avg, but is '%s'", type);
         ImageLayout layout = ImageLayout.of(attrs, "data_format");
         long[] lengths = layout.spatialOf(x);
         if (attrs.getBool("adaptive")) {
@@ -78,9 +87,11 @@ final class PoolingOperations {
         }
         boolean ceil = inference.attrs().getBool("ceil_mode");
         long places = window.places(i, length + (ceil ? window.stride(i) - 1 : 0), kernel);
-        inference.require(places > 0, "a window of %d does not fit into the spatial dimension %d with its padding", kernel, length);
+        inference.require(places > 0, "a window of %d does not fit into the spatial dimension %d with its padding",
+                kernel, length);
         inference.require(window.begin(i) < kernel && (places - 1) * window.stride(i) < length + window.begin(i),
-                "a window of %d, moved by %d, lies outside of the spatial dimension %d, padded by %d and %d", kernel, window.stride(i),
+                "a window of %d, moved by %d, lies outside of the spatial dimension %d, padded by %d and %d", kernel,
+                window.stride(i),
                 length,
                 window.begin(i), window.end(i));
         return places;
@@ -94,8 +105,8 @@ final class PoolingOperations {
      * What is computed.
      *
      * @param weights
-     *            factors [places...] of the result, or null: an average that counts padding does not count what a last, cut-off window has beyond it, so that is the average of the elements, times
-     *            their share
+     *            factors [places...] of the result, or null: an average that counts padding does not count what a last,
+     *            cut-off window has beyond it, so that is the average of the elements, times their share
      */
     private record Plan(Computation pooling, @Nullable Operand weights) {
         static Plan of(Lowering l, TensorSpec x, Shape y) {
@@ -117,7 +128,9 @@ final class PoolingOperations {
                 cutOff |= end[i] > window.end(i);
             }
             boolean weighted = cutOff && !max && !attrs.getBool("exclusive");
-            Pooling.Kind kind = max || attrs.getBool("exclusive") || weighted ? exclusive : Pooling.Kind.AVERAGE_WITH_PADDING;
+            Pooling.Kind kind = max || attrs.getBool("exclusive") || weighted
+                    ? exclusive
+                    : Pooling.Kind.AVERAGE_WITH_PADDING;
             return new Plan(new Pooling(kind, ConvolutionOperations.list(kernel), window.window(end)),
                     weighted ? shares(l, x.dtype(), window, lengths, places, kernel) : null);
         }
@@ -139,7 +152,8 @@ final class PoolingOperations {
             return new Pooling(kind, List.of(kernel), Window.of(strides, none, none, ones));
         }
 
-        private static Operand shares(Lowering l, DType dtype, WindowAttributes window, long[] lengths, long[] places, long[] kernel) {
+        private static Operand shares(Lowering l, DType dtype, WindowAttributes window, long[] lengths, long[] places,
+                long[] kernel) {
             Operand product = l.number(dtype, 1);
             for (int i = 0; i < places.length; i++) {
                 double[] share = new double[Math.toIntExact(places[i])];

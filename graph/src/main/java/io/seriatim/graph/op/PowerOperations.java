@@ -9,12 +9,17 @@ import org.jspecify.annotations.Nullable;
 final class PowerOperations {
     private static final String FIRST = "pow_grad(X, FactorTensor, Out@GRAD) -> X@GRAD";
 
-    private static final TripleGradient THIRD = new TripleGradient("pow_triple_grad(X, FactorTensor, grad_out, grad_grad_x=grad_x@GRAD,"
-            + " grad_x@GRAD=X@GRAD@GRAD, grad_grad_out@GRAD=grad_out@GRAD@GRAD) -> X@GRAD, grad_out@GRAD, grad_grad_x@GRAD=grad_x@GRAD@GRAD",
-            new TripleGradient.Slots("X", "grad_out", "grad_grad_x", "grad_grad_out@GRAD", "grad_x@GRAD"), (l, x) -> derivative(l, x, 3));
+    private static final TripleGradient THIRD = new TripleGradient(
+            "pow_triple_grad(X, FactorTensor, grad_out, grad_grad_x=grad_x@GRAD,"
+                    + " grad_x@GRAD=X@GRAD@GRAD, grad_grad_out@GRAD=grad_out@GRAD@GRAD) -> X@GRAD, grad_out@GRAD, "
+                    + "grad_grad_x@GRAD=grad_x@GRAD@GRAD",
+            new TripleGradient.Slots("X", "grad_out", "grad_grad_x", "grad_grad_out@GRAD", "grad_x@GRAD"),
+            (l, x) -> derivative(l, x, 3));
 
-    private static final DoubleGradient SECOND = new DoubleGradient("pow_double_grad(X, FactorTensor, grad_out=Out@GRAD,"
-            + " grad_x@GRAD=X@GRAD@GRAD) -> X@GRAD, grad_out@GRAD=Out@GRAD@GRAD", "X", "grad_out", (l, x) -> derivative(l, x, 2), THIRD);
+    private static final DoubleGradient SECOND = new DoubleGradient(
+            "pow_double_grad(X, FactorTensor, grad_out=Out@GRAD,"
+                    + " grad_x@GRAD=X@GRAD@GRAD) -> X@GRAD, grad_out@GRAD=Out@GRAD@GRAD",
+            "X", "grad_out", (l, x) -> derivative(l, x, 2), THIRD);
 
     private PowerOperations() {
     }
@@ -34,7 +39,8 @@ final class PowerOperations {
         boolean whole = !inference.dtype("X").isFloating();
         inference.require(inference.dtype("X") != DType.BOOL, "truth values have no power: cast X");
         inference.require(!whole || inference.has("FactorTensor") || inference.attrs().getDouble("factor") > -1,
-                "a whole number has no power of %s; cast X to a floating-point type", inference.attrs().getFloat("factor"));
+                "a whole number has no power of %s; cast X to a floating-point type",
+                inference.attrs().getFloat("factor"));
         inference.same("X", "Out");
     }
 
@@ -46,7 +52,9 @@ final class PowerOperations {
     }
 
     private static Operand exponent(Lowering l, DType dtype) {
-        return l.has("FactorTensor") ? l.cast(l.in("FactorTensor").reshape(), dtype) : l.number(dtype, l.attrs().getDouble("factor"));
+        return l.has("FactorTensor")
+                ? l.cast(l.in("FactorTensor").reshape(), dtype)
+                : l.number(dtype, l.attrs().getDouble("factor"));
     }
 
     private static Operand slope(Lowering l, Operand x, Operand gradient) {
@@ -62,7 +70,8 @@ final class PowerOperations {
             for (int i = 1; i < order; i++) {
                 factor = l.binary(Binary.Function.MULTIPLY, factor, l.linear(exponent, 1, -i));
             }
-            return l.binary(Binary.Function.MULTIPLY, l.binary(Binary.Function.POWER, x, l.linear(exponent, 1, -order)), factor);
+            return l.binary(Binary.Function.MULTIPLY, l.binary(Binary.Function.POWER, x, l.linear(exponent, 1, -order)),
+                    factor);
         }
         double n = l.attrs().getDouble("factor");
         double factor = 1;

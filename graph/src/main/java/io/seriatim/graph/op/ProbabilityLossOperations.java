@@ -31,7 +31,8 @@ final class ProbabilityLossOperations {
     private static void alike(Inference inference, String first, String second) {
         DType dtype = inference.dtype(first);
         inference.require(dtype.isFloating() && dtype == inference.dtype(second),
-                "%s and %s must be of one floating-point type, but are %s and %s", first, second, dtype, inference.dtype(second));
+                "%s and %s must be of one floating-point type, but are %s and %s", first, second, dtype,
+                inference.dtype(second));
         long[] a = inference.dims(first);
         long[] b = inference.dims(second);
         boolean equal = a.length == b.length;
@@ -52,7 +53,8 @@ final class ProbabilityLossOperations {
             String reduction = inference.attrs().getText("reduction");
             inference.require(List.of("none", "mean", "sum", "batchmean").contains(reduction),
                     "the attribute 'reduction' must be none, mean, sum or batchmean, but is '%s'", reduction);
-            inference.require(!reduction.equals("batchmean") || inference.dims("X").length > 0, "X has no dimension of batches");
+            inference.require(!reduction.equals("batchmean") || inference.dims("X").length > 0,
+                    "X has no dimension of batches");
             inference.set("Loss", inference.dtype("X"), reduction.equals("none") ? inference.dims("X") : new long[0]);
         }).lower(l -> {
             Term target = Term.of(l, "Target");
@@ -65,7 +67,8 @@ final class ProbabilityLossOperations {
         }).grad(DIVERGENCE + "_grad(X, Target, Loss@GRAD) -> X@GRAD", l -> {
             Term target = Term.of(l, "Target");
             Term of = target.times(Term.of(l, "Loss@GRAD"));
-            target.isAbove(0).orZero(l.attrs().getText("reduction").equals("none") ? of.linear(-1, 0) : of.linear(-1 / divisor(l), 0))
+            target.isAbove(0).orZero(
+                    l.attrs().getText("reduction").equals("none") ? of.linear(-1, 0) : of.linear(-1 / divisor(l), 0))
                     .to("X@GRAD");
         }).register(registry);
     }
@@ -92,7 +95,9 @@ final class ProbabilityLossOperations {
                         return;
                     }
                     Term sum = all(each);
-                    (reduction.equals("mean") ? total.is(Binary.Function.EQUAL, total.number(0)).choose(sum, sum.over(total)) : sum)
+                    (reduction.equals("mean")
+                            ? total.is(Binary.Function.EQUAL, total.number(0)).choose(sum, sum.over(total))
+                            : sum)
                             .to("Out");
                     total.to("Total_weight");
                 }).grad(LIKELIHOOD + "_grad(X, Label, Weight, Total_weight, Out@GRAD) -> X@GRAD", l -> {
@@ -101,7 +106,8 @@ final class ProbabilityLossOperations {
                         slope = slope.over(Term.of(l, "Total_weight"));
                     }
                     Operand dx = valid(l).orZero(slope).operand();
-                    l.out("X@GRAD", l.run(new PutAlongAxis(1, false), l.fill(0, l.in("X").spec()), label(l).unsqueeze(1), dx.unsqueeze(1)));
+                    l.out("X@GRAD", l.run(new PutAlongAxis(1, false), l.fill(0, l.in("X").spec()),
+                            label(l).unsqueeze(1), dx.unsqueeze(1)));
                 }).register(registry);
     }
 
@@ -109,9 +115,11 @@ final class ProbabilityLossOperations {
         long[] x = inference.dims("X");
         long[] label = inference.dims("Label");
         inference.require((x.length == 2 || x.length == 4) && label.length == x.length - 1,
-                "X must be [batch, classes] or [batch, classes, height, width], and Label the same without classes, but they are %s and %s",
+                "X must be [batch, classes] or [batch, classes, height, width], and Label the same without "
+                        + "classes, but they are %s and %s",
                 Arrays.toString(x), Arrays.toString(label));
-        inference.require(inference.dtype("X").isFloating(), "X must be of a floating-point type, but is %s", inference.dtype("X"));
+        inference.require(inference.dtype("X").isFloating(), "X must be of a floating-point type, but is %s",
+                inference.dtype("X"));
         Indexes.require(inference, "Label");
         for (int i = 0; i < label.length; i++) {
             long length = x[i == 0 ? 0 : i + 1];
@@ -154,22 +162,24 @@ final class ProbabilityLossOperations {
     }
 
     private static void logLoss(Operations registry) {
-        Operation.define("log_loss").in("Predicted", "Labels").out("Loss").required("epsilon", Attribute.Real.class).infer(inference -> {
-            alike(inference, "Predicted", "Labels");
-            inference.same("Predicted", "Loss");
-        }).lower(l -> {
-            float epsilon = l.attrs().getFloat("epsilon");
-            Term p = Term.of(l, "Predicted");
-            Term label = Term.of(l, "Labels");
-            Term missed = label.linear(-1, 1).times(p.linear(-1, 1 + (double) epsilon).unary(Unary.Function.LOG));
-            label.linear(-1, 0).times(p.linear(1, epsilon).unary(Unary.Function.LOG)).minus(missed).to("Loss");
-        }).grad("log_loss_grad(Predicted, Labels, Loss@GRAD) -> Predicted@GRAD", l -> {
-            float epsilon = l.attrs().getFloat("epsilon");
-            Term p = Term.of(l, "Predicted");
-            Term label = Term.of(l, "Labels");
-            Term missed = label.linear(-1, 1).over(p.linear(-1, 1 + (double) epsilon));
-            Term.of(l, "Loss@GRAD").times(missed.minus(label.over(p.linear(1, epsilon)))).to("Predicted@GRAD");
-        }).register(registry);
+        Operation.define("log_loss").in("Predicted", "Labels").out("Loss").required("epsilon", Attribute.Real.class)
+                .infer(inference -> {
+                    alike(inference, "Predicted", "Labels");
+                    inference.same("Predicted", "Loss");
+                }).lower(l -> {
+                    float epsilon = l.attrs().getFloat("epsilon");
+                    Term p = Term.of(l, "Predicted");
+                    Term label = Term.of(l, "Labels");
+                    Term missed = label.linear(-1, 1)
+                            .times(p.linear(-1, 1 + (double) epsilon).unary(Unary.Function.LOG));
+                    label.linear(-1, 0).times(p.linear(1, epsilon).unary(Unary.Function.LOG)).minus(missed).to("Loss");
+                }).grad("log_loss_grad(Predicted, Labels, Loss@GRAD) -> Predicted@GRAD", l -> {
+                    float epsilon = l.attrs().getFloat("epsilon");
+                    Term p = Term.of(l, "Predicted");
+                    Term label = Term.of(l, "Labels");
+                    Term missed = label.linear(-1, 1).over(p.linear(-1, 1 + (double) epsilon));
+                    Term.of(l, "Loss@GRAD").times(missed.minus(label.over(p.linear(1, epsilon)))).to("Predicted@GRAD");
+                }).register(registry);
     }
 
     private static void hinge(Operations registry) {
@@ -190,7 +200,8 @@ final class ProbabilityLossOperations {
         Operation.define("label_smooth").in("X", "PriorDist?").out("Out").attr("epsilon", 0f).infer(inference -> {
             long[] x = inference.dims("X");
             inference.require(inference.dtype("X").isFloating() && x.length > 0,
-                    "X must be of a floating-point type with a dimension of classes, but is %s of %s", Arrays.toString(x),
+                    "X must be of a floating-point type with a dimension of classes, but is %s of %s",
+                    Arrays.toString(x),
                     inference.dtype("X"));
             if (inference.has("PriorDist")) {
                 long known = Inference.size(inference.dims("PriorDist"));
@@ -209,6 +220,7 @@ final class ProbabilityLossOperations {
                 x.linear(1 - (double) epsilon, epsilon / (double) classes).to("Out");
             }
         }).grad("label_smooth_grad(Out@GRAD) -> X@GRAD",
-                l -> Term.of(l, "Out@GRAD").linear(1 - (double) l.attrs().getFloat("epsilon"), 0).to("X@GRAD")).register(registry);
+                l -> Term.of(l, "Out@GRAD").linear(1 - (double) l.attrs().getFloat("epsilon"), 0).to("X@GRAD"))
+                .register(registry);
     }
 }

@@ -13,8 +13,9 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A product of matrices, alpha · x · y, and its gradients, all of them products again whose operands are read transposed where they are. Operands are given with the shapes of their variables;
- * `left` and `right` are the shapes in which they are matrices: [..., rows, columns], with leading dimensions that broadcast.
+ * A product of matrices, alpha · x · y, and its gradients, all of them products again whose operands are read
+ * transposed where they are. Operands are given with the shapes of their variables; `left` and `right` are the shapes
+ * in which they are matrices: [..., rows, columns], with leading dimensions that broadcast.
  */
 record Product(Lowering l, Shape left, Shape right, boolean transposeX, boolean transposeY, float alpha) {
     /** alpha · x · y, with the shape of a matrix. */
@@ -63,7 +64,8 @@ record Product(Lowering l, Shape left, Shape right, boolean transposeX, boolean 
     /** Summed over the leading dimensions that were broadcast. */
     private Operand sum(Operand grad, Shape shape) {
         int added = grad.rank() - shape.rank();
-        List<Integer> axes = IntStream.range(0, grad.rank() - 2).filter(i -> i < added || (shape.dim(i - added) == 1 && grad.dim(i) != 1))
+        List<Integer> axes = IntStream.range(0, grad.rank() - 2)
+                .filter(i -> i < added || (shape.dim(i - added) == 1 && grad.dim(i) != 1))
                 .boxed().toList();
         return axes.isEmpty() ? grad : l.run(new Reduction(Reduction.Function.SUM, axes, true), grad);
     }
@@ -71,7 +73,8 @@ record Product(Lowering l, Shape left, Shape right, boolean transposeX, boolean 
     /** Sets an output to the sum of those terms that are there, or to zeros. */
     static void sum(Lowering l, String slot, @Nullable Operand... terms) {
         Shape shape = l.output(slot).shape();
-        List<Operand> all = new ArrayList<>(Stream.of(terms).filter(term -> term != null).map(term -> term.reshape(shape.dims())).toList());
+        List<Operand> all = new ArrayList<>(
+                Stream.of(terms).filter(term -> term != null).map(term -> term.reshape(shape.dims())).toList());
         Operand sum = all.isEmpty() ? l.fill(0, l.output(slot).spec()) : all.getFirst();
         for (int i = 1; i < all.size(); i++) {
             sum = l.binary(Binary.Function.ADD, sum, all.get(i));

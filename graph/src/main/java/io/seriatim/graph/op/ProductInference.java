@@ -17,7 +17,8 @@ final class ProductInference {
         boolean transposeX = inference.attrs().getBool("trans_x") && !rowX;
         boolean transposeY = inference.attrs().getBool("trans_y") && !columnY;
         inner(inference, x[x.length - (transposeX ? 2 : 1)], y[columnY ? 0 : y.length - (transposeY ? 1 : 2)]);
-        long[] batch = batch(inference, Arrays.copyOf(x, Math.max(0, x.length - 2)), Arrays.copyOf(y, Math.max(0, y.length - 2)));
+        long[] batch = batch(inference, Arrays.copyOf(x, Math.max(0, x.length - 2)),
+                Arrays.copyOf(y, Math.max(0, y.length - 2)));
         long[] out = Arrays.copyOf(batch, batch.length + (rowX ? 0 : 1) + (columnY ? 0 : 1));
         if (!rowX) {
             out[batch.length] = x[x.length - (transposeX ? 1 : 2)];
@@ -30,12 +31,14 @@ final class ProductInference {
 
     static void operands(Inference inference, long[] x, long[] y) {
         inference.require(x.length >= 1 && y.length >= 1, "X and Y must have at least one dimension");
-        inference.require(inference.dtype("X") == inference.dtype("Y"), "X and Y must have one type, but have %s and %s; cast one of them",
+        inference.require(inference.dtype("X") == inference.dtype("Y"),
+                "X and Y must have one type, but have %s and %s; cast one of them",
                 inference.dtype("X"), inference.dtype("Y"));
     }
 
     static void inner(Inference inference, long x, long y) {
-        inference.require(x < 0 || y < 0 || x == y, "the columns of X must be as many as the rows of Y, but are %d and %d", x, y);
+        inference.require(x < 0 || y < 0 || x == y,
+                "the columns of X must be as many as the rows of Y, but are %d and %d", x, y);
     }
 
     /** Of the longer shape an unknown dimension stays unknown, as in Paddle. */
@@ -69,7 +72,9 @@ final class ProductInference {
         long first = Inference.size(Arrays.copyOf(left, left.length - 2));
         long second = Inference.size(Arrays.copyOf(right, right.length - 2));
         inference.require(left.length == 2 || right.length == 2 || first < 0 || second < 0 || first == second,
-                "X and Y must be as many matrices, or one of them a single one, but are %d and %d; use matmul_v2 to broadcast", first,
+                "X and Y must be as many matrices, or one of them a single one, but are %d and %d; use matmul_v2 "
+                        + "to broadcast",
+                first,
                 second);
     }
 
@@ -89,7 +94,8 @@ final class ProductInference {
         operands(inference, x, y);
         int xRows = columns(inference, "x_num_col_dims", x.length);
         int yRows = columns(inference, "y_num_col_dims", y.length);
-        inner(inference, Inference.size(Arrays.copyOfRange(x, xRows, x.length)), Inference.size(Arrays.copyOf(y, yRows)));
+        inner(inference, Inference.size(Arrays.copyOfRange(x, xRows, x.length)),
+                Inference.size(Arrays.copyOf(y, yRows)));
         long[] out = Arrays.copyOf(x, xRows + y.length - yRows);
         System.arraycopy(y, yRows, out, xRows, y.length - yRows);
         inference.set("Out", inference.dtype("X"), out);
@@ -106,8 +112,10 @@ final class ProductInference {
         long[] x = inference.dims("X");
         long[] y = inference.dims("Y");
         operands(inference, x, y);
-        inference.require(x.length == 3 && y.length == 3, "X and Y must have three dimensions, but have %d and %d", x.length, y.length);
-        inference.require(x[0] < 0 || y[0] < 0 || x[0] == y[0], "X and Y must be as many matrices, but are %d and %d", x[0], y[0]);
+        inference.require(x.length == 3 && y.length == 3, "X and Y must have three dimensions, but have %d and %d",
+                x.length, y.length);
+        inference.require(x[0] < 0 || y[0] < 0 || x[0] == y[0], "X and Y must be as many matrices, but are %d and %d",
+                x[0], y[0]);
         inner(inference, x[2], y[1]);
         inference.set("Out", inference.dtype("X"), Math.max(x[0], y[0]), x[1], y[2]);
     }

@@ -19,14 +19,16 @@ final class ProductOperations {
         Family matmul = new Family("matmul_v2", plain, ProductInference::broadcasting, ProductOperations::broadcasting);
         matmul.register(registry, Doubles.MATMUL_V2);
         matmul.triple(registry);
-        new Family("matmul", op -> op.attr("transpose_X", false).attr("transpose_Y", false).attr("alpha", 1f).attr("head_number", 1)
-                .refuse((_, attrs) -> attrs.getInt("head_number") == 1
-                        ? null
-                        : "head_number must be 1, but is " + attrs.getInt("head_number")),
+        new Family("matmul",
+                op -> op.attr("transpose_X", false).attr("transpose_Y", false).attr("alpha", 1f).attr("head_number", 1)
+                        .refuse((_, attrs) -> attrs.getInt("head_number") == 1
+                                ? null
+                                : "head_number must be 1, but is " + attrs.getInt("head_number")),
                 ProductInference::equalBatches, ProductOperations::equalBatches).register(registry, Doubles.MATMUL);
         new Family("mul", op -> op.attr("x_num_col_dims", 1).attr("y_num_col_dims", 1), ProductInference::flattened,
                 ProductOperations::flattened).register(registry, Doubles.MUL);
-        new Family("bmm", op -> op, ProductInference::batches, l -> new Product(l, l.in("X").shape(), l.in("Y").shape(), false, false, 1))
+        new Family("bmm", op -> op, ProductInference::batches,
+                l -> new Product(l, l.in("X").shape(), l.in("Y").shape(), false, false, 1))
                 .register(registry, null);
     }
 
@@ -48,7 +50,8 @@ final class ProductOperations {
             dims[dims.length - 1] = right.dim(-1);
             right = Shape.of(dims);
         }
-        return new Product(l, left, right, l.attrs().getBool("transpose_X"), l.attrs().getBool("transpose_Y"), l.attrs().getFloat("alpha"));
+        return new Product(l, left, right, l.attrs().getBool("transpose_X"), l.attrs().getBool("transpose_Y"),
+                l.attrs().getFloat("alpha"));
     }
 
     private static Product flattened(Lowering l) {
@@ -60,16 +63,22 @@ final class ProductOperations {
         return Shape.of(shape.slice(0, rows).size(), shape.slice(rows, shape.rank()).size());
     }
 
-    /** The slots of a double gradient: the forward's output gradient and the gradients of the first gradients, which come in; and what goes out. */
+    /**
+     * The slots of a double gradient: the forward's output gradient and the gradients of the first gradients, which
+     * come in; and what goes out.
+     */
     private record Doubles(String type, String dout, String ddx, String ddy, String dx, String dy, String ddout) {
-        static final Doubles MATMUL_V2 = new Doubles("matmul_v2_grad_grad", "grad_out", "grad_x@GRAD", "grad_y@GRAD", "X@GRAD", "Y@GRAD",
+        static final Doubles MATMUL_V2 = new Doubles("matmul_v2_grad_grad", "grad_out", "grad_x@GRAD", "grad_y@GRAD",
+                "X@GRAD", "Y@GRAD",
                 "grad_out@GRAD");
         static final Doubles MATMUL = new Doubles("matmul_grad_grad", "DOut", "DDX", "DDY", "DX", "DY", "DDOut");
         static final Doubles MUL = new Doubles("mul_grad_grad", "DOut", "DDX", "DDY", "DX", "DY", "DDOut");
 
         GradientRule rule() {
-            return new GradientSignature(type, List.of(of("X", "X"), of("Y", "Y"), of(dout, "Out@GRAD"), gradient(ddx, "X@GRAD"),
-                    gradient(ddy, "Y@GRAD")), List.of(gradient(dx, "X"), gradient(dy, "Y"), gradient(ddout, "Out@GRAD")));
+            return new GradientSignature(type,
+                    List.of(of("X", "X"), of("Y", "Y"), of(dout, "Out@GRAD"), gradient(ddx, "X@GRAD"),
+                            gradient(ddy, "Y@GRAD")),
+                    List.of(gradient(dx, "X"), gradient(dy, "Y"), gradient(ddout, "Out@GRAD")));
         }
 
         private static Binding of(String slot, String forward) {
@@ -93,7 +102,8 @@ final class ProductOperations {
                 registerDouble(registry, doubles);
             }
             first.register(registry);
-            forward.infer(inference).lower(l -> l.out("Out", shaped(l, "Out", product.apply(l).forward(l.in("X"), l.in("Y")))))
+            forward.infer(inference)
+                    .lower(l -> l.out("Out", shaped(l, "Out", product.apply(l).forward(l.in("X"), l.in("Y")))))
                     .grad(gradient).register(registry);
         }
 
@@ -110,7 +120,8 @@ final class ProductOperations {
 
         private void registerDouble(Operations registry, Doubles slots) {
             Operation.Builder second = attributes.apply(Operation.define(slots.type())
-                    .in("X", "Y", slots.dout(), slots.ddx() + "?", slots.ddy() + "?").out(slots.dx(), slots.dy(), slots.ddout()));
+                    .in("X", "Y", slots.dout(), slots.ddx() + "?", slots.ddy() + "?")
+                    .out(slots.dx(), slots.dy(), slots.ddout()));
             if (slots.equals(Doubles.MATMUL_V2)) {
                 second.grad(triple());
             }
@@ -121,7 +132,9 @@ final class ProductOperations {
             }).lower(l -> second(l, slots)).register(registry);
         }
 
-        /** dx = X·Y's gradient for ddy in place of y, and so on: the first gradients are linear in each of their inputs. */
+        /**
+         * dx = X·Y's gradient for ddy in place of y, and so on: the first gradients are linear in each of their inputs.
+         */
         private void second(Lowering l, Doubles slots) {
             Product forward = product.apply(l);
             Operand x = l.in("X");
@@ -129,8 +142,10 @@ final class ProductOperations {
             Operand dout = l.in(slots.dout());
             Operand ddx = l.optional(slots.ddx());
             Operand ddy = l.optional(slots.ddy());
-            wanted(l, slots.dx(), slot -> Product.sum(l, slot, ddy == null ? null : forward.gradX(dout, ddy, x.shape())));
-            wanted(l, slots.dy(), slot -> Product.sum(l, slot, ddx == null ? null : forward.gradY(ddx, dout, y.shape())));
+            wanted(l, slots.dx(),
+                    slot -> Product.sum(l, slot, ddy == null ? null : forward.gradX(dout, ddy, x.shape())));
+            wanted(l, slots.dy(),
+                    slot -> Product.sum(l, slot, ddx == null ? null : forward.gradY(ddx, dout, y.shape())));
             wanted(l, slots.ddout(), slot -> Product.sum(l, slot, ddx == null ? null : forward.forward(ddx, y),
                     ddy == null ? null : forward.forward(x, ddy)));
         }
@@ -141,14 +156,18 @@ final class ProductOperations {
                             Doubles.of("grad_grad_x", "grad_x@GRAD"), Doubles.of("grad_grad_y", "grad_y@GRAD"),
                             Doubles.gradient("grad_x@GRAD", "X@GRAD"), Doubles.gradient("grad_y@GRAD", "Y@GRAD"),
                             Doubles.gradient("grad_grad_out@GRAD", "grad_out@GRAD")),
-                    List.of(Doubles.gradient("X@GRAD", "X"), Doubles.gradient("Y@GRAD", "Y"), Doubles.gradient("grad_out@GRAD", "grad_out"),
-                            Doubles.gradient("grad_grad_x@GRAD", "grad_x@GRAD"), Doubles.gradient("grad_grad_y@GRAD", "grad_y@GRAD")));
+                    List.of(Doubles.gradient("X@GRAD", "X"), Doubles.gradient("Y@GRAD", "Y"),
+                            Doubles.gradient("grad_out@GRAD", "grad_out"),
+                            Doubles.gradient("grad_grad_x@GRAD", "grad_x@GRAD"),
+                            Doubles.gradient("grad_grad_y@GRAD", "grad_y@GRAD")));
         }
 
         void triple(Operations registry) {
             attributes.apply(Operation.define("matmul_v2_triple_grad")
-                    .in("X", "Y", "grad_out", "grad_grad_x?", "grad_grad_y?", "grad_x@GRAD?", "grad_y@GRAD?", "grad_grad_out@GRAD?")
-                    .out("X@GRAD", "Y@GRAD", "grad_out@GRAD", "grad_grad_x@GRAD", "grad_grad_y@GRAD")).infer(inference -> {
+                    .in("X", "Y", "grad_out", "grad_grad_x?", "grad_grad_y?", "grad_x@GRAD?", "grad_y@GRAD?",
+                            "grad_grad_out@GRAD?")
+                    .out("X@GRAD", "Y@GRAD", "grad_out@GRAD", "grad_grad_x@GRAD", "grad_grad_y@GRAD"))
+                    .infer(inference -> {
                         inference.same("X", "X@GRAD");
                         inference.same("Y", "Y@GRAD");
                         inference.same("grad_out", "grad_out@GRAD");
@@ -169,8 +188,9 @@ final class ProductOperations {
             Operand go = l.optional("grad_grad_out@GRAD");
             wanted(l, "X@GRAD", slot -> Product.sum(l, slot, go == null || ddy == null ? null : p.gradX(go, ddy, x)));
             wanted(l, "Y@GRAD", slot -> Product.sum(l, slot, go == null || ddx == null ? null : p.gradY(ddx, go, y)));
-            wanted(l, "grad_out@GRAD", slot -> Product.sum(l, slot, gx == null || ddy == null ? null : p.forward(gx, ddy),
-                    ddx == null || gy == null ? null : p.forward(ddx, gy)));
+            wanted(l, "grad_out@GRAD",
+                    slot -> Product.sum(l, slot, gx == null || ddy == null ? null : p.forward(gx, ddy),
+                            ddx == null || gy == null ? null : p.forward(ddx, gy)));
             wanted(l, "grad_grad_x@GRAD", slot -> Product.sum(l, slot, gy == null ? null : p.gradX(dout, gy, x),
                     go == null ? null : p.gradX(go, l.in("Y"), x)));
             wanted(l, "grad_grad_y@GRAD", slot -> Product.sum(l, slot, gx == null ? null : p.gradY(gx, dout, y),

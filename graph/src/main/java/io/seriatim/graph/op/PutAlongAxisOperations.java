@@ -13,7 +13,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Puts one value at each index along an axis. Values that meet in one place are assigned, the last winning, or reduced, with what was there or without.
+ * Puts one value at each index along an axis. Values that meet in one place are assigned, the last winning, or reduced,
+ * with what was there or without.
  */
 final class PutAlongAxisOperations {
     private enum Reduce {
@@ -53,7 +54,8 @@ final class PutAlongAxisOperations {
     }
 
     static void register(Operations registry) {
-        Operation.define("put_along_axis").in("Input", "Index", "Value").out("Result").required("Axis", Attribute.Int.class)
+        Operation.define("put_along_axis").in("Input", "Index", "Value").out("Result")
+                .required("Axis", Attribute.Int.class)
                 .attr("Reduce", "assign").attr("Include_self", true)
                 .refuse((_, attrs) -> Reduce.find(attrs.getText("Reduce")) != null
                         ? null
@@ -92,7 +94,8 @@ final class PutAlongAxisOperations {
         } else {
             int axis = input.shape().axis(l.attrs().getInt("Axis"));
             Operand result = l.temporary(input.spec());
-            l.call("put_along_axis", (in, out) -> reduce(reduce, self, axis, in, Objects.requireNonNull(out.getFirst())),
+            l.call("put_along_axis",
+                    (in, out) -> reduce(reduce, self, axis, in, Objects.requireNonNull(out.getFirst())),
                     List.of(input, l.in("Index"), l.in("Value")), List.of(result));
             l.out("Result", result);
         }
@@ -151,7 +154,8 @@ final class PutAlongAxisOperations {
             long length = input.shape().dim(axis);
             if (index[i] < 0 || index[i] >= length) {
                 throw new IllegalArgumentException(
-                        "put_along_axis: index number " + i + " must be from 0 to " + (length - 1) + ", but is " + index[i]);
+                        "put_along_axis: index number " + i + " must be from 0 to " + (length - 1) + ", but is "
+                                + index[i]);
             }
             long left = i;
             long place = 0;
@@ -204,7 +208,9 @@ final class PutAlongAxisOperations {
         l.out("Value@GRAD", gradient);
     }
 
-    /** The one that was put last in its place gets all: numbers are put, and who finds its own number there is the last. */
+    /**
+     * The one that was put last in its place gets all: numbers are put, and who finds its own number there is the last.
+     */
     private static Operand last(Lowering l, Operand dy) {
         Operand index = l.in("Index");
         long[] numbers = new long[Math.toIntExact(index.shape().size())];
@@ -220,7 +226,9 @@ final class PutAlongAxisOperations {
         return add(l, l.attrs().getBool("Include_self") ? one : cleared(l, one), l.fill(1, l.in("Value").spec()));
     }
 
-    /** All that equal the result share its gradient; as in Paddle the input has its share even where it does not count. */
+    /**
+     * All that equal the result share its gradient; as in Paddle the input has its share even where it does not count.
+     */
     private static void extremeGrad(Lowering l, Operand dy) {
         Operand result = l.in("Result");
         Operand inputHits = l.cast(l.binary(Function.EQUAL, l.in("Input"), result), dy.dtype());

@@ -25,13 +25,16 @@ final class RandomOperations {
         }
 
         Operation.Builder define(String type) {
-            Operation.Builder builder = Operation.define(type + suffix).out("Out").effect(Effect.RANDOM).attr("seed", 0).attr("dtype", 5);
+            Operation.Builder builder = Operation.define(type + suffix).out("Out").effect(Effect.RANDOM).attr("seed", 0)
+                    .attr("dtype", 5);
             if (this == BATCH_SIZE_LIKE) {
-                return builder.in("Input").shapesOnly("Input").required("shape", Attribute.Ints.class).attr("input_dim_idx", 0)
+                return builder.in("Input").shapesOnly("Input").required("shape", Attribute.Ints.class)
+                        .attr("input_dim_idx", 0)
                         .attr("output_dim_idx", 0);
             }
-            return builder.in("ShapeTensor?", "ShapeTensorList*?").values(RequestedShape.TENSOR, RequestedShape.LIST).attr("shape",
-                    new long[0]);
+            return builder.in("ShapeTensor?", "ShapeTensorList*?").values(RequestedShape.TENSOR, RequestedShape.LIST)
+                    .attr("shape",
+                            new long[0]);
         }
 
         long[] dims(Inference inference) {
@@ -52,7 +55,8 @@ final class RandomOperations {
     }
 
     private static void uniform(Operations registry, Form form) {
-        form.define("uniform_random").attr("min", -1f).attr("max", 1f).attr("diag_num", 0).attr("diag_step", 0).attr("diag_val", 1f)
+        form.define("uniform_random").attr("min", -1f).attr("max", 1f).attr("diag_num", 0).attr("diag_step", 0)
+                .attr("diag_val", 1f)
                 .infer(inference -> {
                     long[] dims = form.dims(inference);
                     requireDiagonal(inference, dims);
@@ -72,14 +76,16 @@ final class RandomOperations {
         long step = inference.attrs().getLong("diag_step");
         long size = Inference.size(dims);
         inference.require(count <= 0 || size < 0 || (step >= 0 && size > (count - 1) * (step + 1)),
-                "diag_num %d and diag_step %d need more than %d elements, but there are %d", count, step, (count - 1) * (step + 1), size);
+                "diag_num %d and diag_step %d need more than %d elements, but there are %d", count, step,
+                (count - 1) * (step + 1), size);
     }
 
     /** Sets every (diag_step + 1)-th element. */
     private static void diagonal(Lowering l, Operand numbers) {
         long count = l.attrs().getLong("diag_num");
         if (count > 0) {
-            Operand places = numbers.reshape(numbers.shape().size()).slice(0, 0, l.attrs().getLong("diag_step") + 1, count);
+            Operand places = numbers.reshape(numbers.shape().size()).slice(0, 0, l.attrs().getLong("diag_step") + 1,
+                    count);
             l.into(Copy.PLAIN, List.of(l.fill(l.attrs().getDouble("diag_val"), TensorSpec.of(numbers.dtype(), count))),
                     List.of(places));
         }
@@ -95,12 +101,14 @@ final class RandomOperations {
         }).lower(l -> {
             float mean = l.attrs().getFloat("mean");
             float deviation = l.attrs().getFloat("std");
-            l.out("Out", draw(l, Distribution.NORMAL, mean, Math.abs(deviation), (draws, out) -> draws.normal(mean, deviation, out)));
+            l.out("Out", draw(l, Distribution.NORMAL, mean, Math.abs(deviation),
+                    (draws, out) -> draws.normal(mean, deviation, out)));
         }).register(registry);
     }
 
     private static void truncatedGaussian(Operations registry) {
-        Operation.define("truncated_gaussian_random").out("Out").effect(Effect.RANDOM).required("shape", Attribute.Ints.class)
+        Operation.define("truncated_gaussian_random").out("Out").effect(Effect.RANDOM)
+                .required("shape", Attribute.Ints.class)
                 .attr("mean", 0f).attr("std", 1f).attr("seed", 0).attr("dtype", 5)
                 .infer(inference -> floating(inference, RequestedShape.infer(inference))).lower(l -> {
                     float mean = l.attrs().getFloat("mean");
@@ -111,13 +119,15 @@ final class RandomOperations {
     }
 
     private static void randint(Operations registry) {
-        Form.PLAIN.define("randint").attr("dtype", 3).required("low", Attribute.Int.class).required("high", Attribute.Int.class)
+        Form.PLAIN.define("randint").attr("dtype", 3).required("low", Attribute.Int.class)
+                .required("high", Attribute.Int.class)
                 .infer(inference -> {
                     long low = inference.attrs().getLong("low");
                     long high = inference.attrs().getLong("high");
                     inference.require(low < high, "low must be less than high, but they are %d and %d", low, high);
                     DType dtype = inference.attrs().getDType("dtype");
-                    inference.require(dtype == DType.INT32 || dtype == DType.INT64, "the type must be int32 or int64, but is %s", dtype);
+                    inference.require(dtype == DType.INT32 || dtype == DType.INT64,
+                            "the type must be int32 or int64, but is %s", dtype);
                     inference.set("Out", dtype, RequestedShape.infer(inference));
                 }).lower(l -> {
                     long low = l.attrs().getLong("low");
@@ -125,7 +135,8 @@ final class RandomOperations {
                     // Paddle 2.6 takes the number of the type for the seed where one is given.
                     int seed = l.attrs().getInt("seed") == 0 ? 0 : l.attrs().getInt("dtype");
                     l.out("Out",
-                            draw(l, Distribution.WHOLE, (double) low, (double) high, seed, (draws, out) -> draws.whole(low, high, out)));
+                            draw(l, Distribution.WHOLE, (double) low, (double) high, seed,
+                                    (draws, out) -> draws.whole(low, high, out)));
                 }).register(registry);
     }
 
@@ -135,7 +146,8 @@ final class RandomOperations {
         inference.set("Out", dtype, dims);
     }
 
-    private static Operand draw(Lowering l, Distribution distribution, double a, double b, BiConsumer<PaddleDraws, Tensor> asPaddle) {
+    private static Operand draw(Lowering l, Distribution distribution, double a, double b,
+            BiConsumer<PaddleDraws, Tensor> asPaddle) {
         return draw(l, distribution, a, b, l.attrs().getInt("seed"), asPaddle);
     }
 
@@ -145,7 +157,8 @@ final class RandomOperations {
         Operand numbers = l.temporary(spec);
         PaddleRandom shared = l.paddleRandom();
         if (shared != null) {
-            l.call(l.type(), (_, out) -> asPaddle.accept(draws(shared, seed), Objects.requireNonNull(out.getFirst())), List.of(),
+            l.call(l.type(), (_, out) -> asPaddle.accept(draws(shared, seed), Objects.requireNonNull(out.getFirst())),
+                    List.of(),
                     List.of(numbers));
         } else {
             l.into(new RandomNumbers(distribution, a, b, spec.dtype()), List.of(l.randomKey()), List.of(numbers));

@@ -25,7 +25,9 @@ final class RecurrentGradient {
         Operand input = l.in("Input");
         network = RecurrentNetwork.of(l.attrs(), input.shape().dims());
         reserve = l.in("Reserve");
-        kept = RecurrentOperations.drops(l.attrs()) ? RecurrentOperations.kept(l, l.in("DropoutState"), input.dtype()) : null;
+        kept = RecurrentOperations.drops(l.attrs())
+                ? RecurrentOperations.kept(l, l.in("DropoutState"), input.dtype())
+                : null;
     }
 
     private Operand masked(Operand values) {
@@ -57,7 +59,8 @@ final class RecurrentGradient {
             int row = network.row(layer, direction);
             Operand dgates = direction(layer, direction, rows, dy);
             if (layer > 0 || l.wants("Input@GRAD")) {
-                sum = ConvolutionOperations.sum(l, sum, l.run(MatMul.PLAIN, dgates, l.in("WeightList", network.weights(row, false))));
+                sum = ConvolutionOperations.sum(l, sum,
+                        l.run(MatMul.PLAIN, dgates, l.in("WeightList", network.weights(row, false))));
             }
         }
         return sum;

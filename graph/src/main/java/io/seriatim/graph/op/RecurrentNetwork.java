@@ -6,8 +6,9 @@ import io.seriatim.tensor.kernel.Recurrence;
 import java.util.Locale;
 
 /**
- * What the attributes of {@code rnn} and the shape of its input say: layers of cells, in one direction or in both. Reserve holds what the gradient needs, one after the other: for each layer and direction what its cells save,
- * then the output of each layer but the last, before dropout. DropoutState holds one mask for all layers.
+ * What the attributes of {@code rnn} and the shape of its input say: layers of cells, in one direction or in both.
+ * Reserve holds what the gradient needs, one after the other: for each layer and direction what its cells save, then
+ * the output of each layer but the last, before dropout. DropoutState holds one mask for all layers.
  *
  * @param cell
  *            what a step computes
@@ -24,7 +25,8 @@ import java.util.Locale;
  */
 record RecurrentNetwork(Recurrence.Cell cell, int layers, int directions, long steps, long batch, long size) {
     static RecurrentNetwork of(Attrs attrs, long[] input) {
-        return new RecurrentNetwork(cell(attrs), attrs.getInt("num_layers"), attrs.getBool("is_bidirec") ? 2 : 1, input[0], input[1],
+        return new RecurrentNetwork(cell(attrs), attrs.getInt("num_layers"), attrs.getBool("is_bidirec") ? 2 : 1,
+                input[0], input[1],
                 attrs.getInt("hidden_size"));
     }
 
@@ -36,7 +38,8 @@ record RecurrentNetwork(Recurrence.Cell cell, int layers, int directions, long s
             case "RNN_TANH" -> Recurrence.Cell.TANH;
             case "RNN_RELU" -> Recurrence.Cell.RELU;
             default ->
-                throw new IllegalArgumentException("the attribute 'mode' must be LSTM, GRU, RNN_TANH or RNN_RELU, but is '" + mode + "'");
+                throw new IllegalArgumentException(
+                        "the attribute 'mode' must be LSTM, GRU, RNN_TANH or RNN_RELU, but is '" + mode + "'");
         };
     }
 
@@ -82,7 +85,8 @@ record RecurrentNetwork(Recurrence.Cell cell, int layers, int directions, long s
 
     /** The elements of Reserve. */
     long reserved() {
-        return Math.addExact(Math.multiplyExact(rows(), savedByCell()), Math.multiplyExact(layers - 1, outputOfLayer()));
+        return Math.addExact(Math.multiplyExact(rows(), savedByCell()),
+                Math.multiplyExact(layers - 1, outputOfLayer()));
     }
 
     /** What the cells of a row save, in Reserve. */

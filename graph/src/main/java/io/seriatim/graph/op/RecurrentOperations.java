@@ -13,7 +13,10 @@ import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** Recurrent networks of several layers: LSTM, GRU and plain ones. What the input gives to all steps of a layer is one product of matrices; the steps themselves are a {@link Recurrence}. */
+/**
+ * Recurrent networks of several layers: LSTM, GRU and plain ones. What the input gives to all steps of a layer is one
+ * product of matrices; the steps themselves are a {@link Recurrence}.
+ */
 final class RecurrentOperations {
     private static final MatMul WITH_BIAS = new MatMul(false, true, true, List.of());
 
@@ -21,13 +24,17 @@ final class RecurrentOperations {
     }
 
     static void register(Operations registry) {
-        String gradient = "rnn_grad(DropoutState, Input, Out, Out@GRAD, PreState, Reserve, SequenceLength, State@GRAD, WeightList)"
+        String gradient = "rnn_grad(DropoutState, Input, Out, Out@GRAD, PreState, Reserve, SequenceLength, "
+                + "State@GRAD, WeightList)"
                 + " -> Input@GRAD, PreState@GRAD, WeightList@GRAD";
         Operation.Builder forward = Operation.define("rnn").in("Input", "PreState*", "WeightList*", "SequenceLength?")
-                .out("Out", "DropoutState?", "State*", "Reserve~").effect(Effect.RANDOM).attr("dropout_prob", 0f).attr("is_bidirec", false)
-                .attr("input_size", 10).attr("hidden_size", 100).attr("num_layers", 1).attr("mode", "RNN_TANH").attr("seed", 0)
+                .out("Out", "DropoutState?", "State*", "Reserve~").effect(Effect.RANDOM).attr("dropout_prob", 0f)
+                .attr("is_bidirec", false)
+                .attr("input_size", 10).attr("hidden_size", 100).attr("num_layers", 1).attr("mode", "RNN_TANH")
+                .attr("seed", 0)
                 .attr("is_test", false).infer(RecurrentOperations::infer).lower(RecurrentOperations::forward);
-        forward.gradOperation(gradient, RecurrentOperations::inferGradient).lower(l -> new RecurrentGradient(l).lower()).register(registry);
+        forward.gradOperation(gradient, RecurrentOperations::inferGradient).lower(l -> new RecurrentGradient(l).lower())
+                .register(registry);
         forward.grad(gradient).register(registry);
     }
 
@@ -36,23 +43,27 @@ final class RecurrentOperations {
         Attrs attrs = inference.attrs();
         inference.require(x.length == 3, "Input must be [steps, batch, size], but has %d dimensions", x.length);
         inference.require(attrs.getInt("hidden_size") >= 1 && attrs.getInt("num_layers") >= 1,
-                "the attributes 'hidden_size' and 'num_layers' must be 1 or more, but are %d and %d", attrs.getInt("hidden_size"),
+                "the attributes 'hidden_size' and 'num_layers' must be 1 or more, but are %d and %d",
+                attrs.getInt("hidden_size"),
                 attrs.getInt("num_layers"));
         double probability = attrs.getDouble("dropout_prob");
-        inference.require(probability >= 0 && probability <= 1, "the attribute 'dropout_prob' must be from 0 to 1, but is %s", probability);
+        inference.require(probability >= 0 && probability <= 1,
+                "the attribute 'dropout_prob' must be from 0 to 1, but is %s", probability);
         RecurrentNetwork network;
         try {
             network = RecurrentNetwork.of(attrs, x);
         } catch (IllegalArgumentException e) {
             throw (IllegalArgumentException) inference.error(String.valueOf(e.getMessage())).initCause(e);
         }
-        inference.require(inference.count("PreState") == network.states(), "PreState must hold %d tensors for the mode %s, but has %d",
+        inference.require(inference.count("PreState") == network.states(),
+                "PreState must hold %d tensors for the mode %s, but has %d",
                 network.states(), attrs.getText("mode"), inference.count("PreState"));
         for (int i = 0; i < network.states(); i++) {
             shaped(inference, "PreState", i, network.rows(), x[1], network.size());
         }
         inference.require(inference.count("WeightList") == 4L * network.rows(),
-                "WeightList must hold 4 tensors for each layer and direction, %d in all, but has %d", 4L * network.rows(),
+                "WeightList must hold 4 tensors for each layer and direction, %d in all, but has %d",
+                4L * network.rows(),
                 inference.count("WeightList"));
         for (int row = 0; row < network.rows(); row++) {
             long width = row < network.directions() ? x[2] : network.width();
@@ -63,7 +74,8 @@ final class RecurrentOperations {
         }
         if (inference.has("SequenceLength")) {
             DType lengths = inference.dtype("SequenceLength");
-            inference.require(lengths == DType.INT32 || lengths == DType.INT64, "SequenceLength must be int32 or int64, but is %s",
+            inference.require(lengths == DType.INT32 || lengths == DType.INT64,
+                    "SequenceLength must be int32 or int64, but is %s",
                     lengths);
             fits(inference, "SequenceLength", 0, inference.dims("SequenceLength"), x[1]);
         }
@@ -72,7 +84,8 @@ final class RecurrentOperations {
 
     private static void shaped(Inference inference, String slot, int index, long... wanted) {
         ArgType type = inference.in(slot, index);
-        inference.require(type.dtype() == inference.dtype("Input"), "%s, place %d, must be %s as Input, but is %s", slot, index,
+        inference.require(type.dtype() == inference.dtype("Input"), "%s, place %d, must be %s as Input, but is %s",
+                slot, index,
                 inference.dtype("Input"), type.dtype());
         fits(inference, slot, index, type.dims(), wanted);
     }
@@ -82,7 +95,8 @@ final class RecurrentOperations {
         for (int i = 0; fits && i < dims.length; i++) {
             fits = dims[i] < 0 || wanted[i] < 0 || dims[i] == wanted[i];
         }
-        inference.require(fits, "%s, place %d, must be %s, but is %s", slot, index, Arrays.toString(wanted), Arrays.toString(dims));
+        inference.require(fits, "%s, place %d, must be %s, but is %s", slot, index, Arrays.toString(wanted),
+                Arrays.toString(dims));
     }
 
     private static boolean isTraining(Attrs attrs) {
@@ -117,7 +131,8 @@ final class RecurrentOperations {
         if (inference.isForRun()) {
             inference.require(isTraining(inference.attrs()) && inference.has("Reserve")
                     && Arrays.equals(inference.dims("Reserve"), new long[]{network.reserved()}),
-                    "Reserve must be what the forward operation saved, %d numbers; with is_test it saves nothing", network.reserved());
+                    "Reserve must be what the forward operation saved, %d numbers; with is_test it saves nothing",
+                    network.reserved());
             inference.require(!drops(inference.attrs()) || inference.has("DropoutState"),
                     "DropoutState must be that of the forward operation");
         }
@@ -135,7 +150,9 @@ final class RecurrentOperations {
         for (int layer = 0; layer < network.layers(); layer++) {
             boolean last = layer == network.layers() - 1;
             Operand own = last && l.wants("Out") ? l.output("Out") : null;
-            Operand output = own != null ? own : !last && reserve != null ? network.output(reserve, layer) : l.temporary(spec);
+            Operand output = own != null
+                    ? own
+                    : !last && reserve != null ? network.output(reserve, layer) : l.temporary(spec);
             for (int direction = 0; direction < network.directions(); direction++) {
                 cells(l, network, layer, direction, input, output, reserve);
             }
@@ -148,7 +165,8 @@ final class RecurrentOperations {
         return l.reshape(sequences, sequences.dim(0) * sequences.dim(1), sequences.dim(2));
     }
 
-    private static void cells(Lowering l, RecurrentNetwork network, int layer, int direction, Operand input, Operand output,
+    private static void cells(Lowering l, RecurrentNetwork network, int layer, int direction, Operand input,
+            Operand output,
             @Nullable Operand reserve) {
         int row = network.row(layer, direction);
         Operand gates = l.run(WITH_BIAS, matrix(l, input), l.in("WeightList", network.weights(row, false)),
@@ -177,12 +195,15 @@ final class RecurrentOperations {
     }
 
     private static Operand mask(Lowering l, RecurrentNetwork network) {
-        Operand mask = l.wants("DropoutState") ? l.output("DropoutState") : l.temporary(network.outputSpec(DType.UINT8));
+        Operand mask = l.wants("DropoutState")
+                ? l.output("DropoutState")
+                : l.temporary(network.outputSpec(DType.UINT8));
         float probability = l.attrs().getFloat("dropout_prob");
         PaddleRandom shared = l.paddleRandom();
         if (shared == null) {
             Operand ones = l.fill(1, network.outputSpec(DType.FLOAT32));
-            l.into(new Dropout(probability, false), List.of(ones, l.randomKey()), List.of(l.temporary(ones.spec()), mask));
+            l.into(new Dropout(probability, false), List.of(ones, l.randomKey()),
+                    List.of(l.temporary(ones.spec()), mask));
             return mask;
         }
         int seed = l.attrs().getInt("seed");
@@ -190,7 +211,9 @@ final class RecurrentOperations {
             Tensor to = Objects.requireNonNull(out.getFirst());
             int count = Math.toIntExact(to.shape().size());
             // Paddle draws nothing if all is dropped.
-            Elements.write(probability == 1 ? new long[count] : RandomOperations.draws(shared, seed).kept(count, probability), to);
+            Elements.write(
+                    probability == 1 ? new long[count] : RandomOperations.draws(shared, seed).kept(count, probability),
+                    to);
         }, List.of(), List.of(mask));
         return mask;
     }

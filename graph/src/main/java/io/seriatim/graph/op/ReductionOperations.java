@@ -31,12 +31,14 @@ final class ReductionOperations {
     }
 
     private static Operation.Builder define(String type, Object dim, String... inputs) {
-        return Operation.define(type).in(inputs).out("Out").attr("dim", dim).attr("keep_dim", false).attr("reduce_all", false)
+        return Operation.define(type).in(inputs).out("Out").attr("dim", dim).attr("keep_dim", false)
+                .attr("reduce_all", false)
                 .attr("in_dtype", NOT_GIVEN).attr("out_dtype", NOT_GIVEN);
     }
 
     private static void infer(Inference inference, DType dtype) {
-        Axes reduced = Axes.of(inference, "X", inference.attrs().getLongs("dim"), inference.attrs().getBool("reduce_all"));
+        Axes reduced = Axes.of(inference, "X", inference.attrs().getLongs("dim"),
+                inference.attrs().getBool("reduce_all"));
         inference.set("Out", dtype, reduced.apply(inference.dims("X"), inference.attrs().getBool("keep_dim")));
     }
 
@@ -86,7 +88,9 @@ final class ReductionOperations {
         List<Integer> axes = axes(l, shape);
         Operand dout = l.cast(l.in("Out@GRAD"), l.outType("X@GRAD", 0).dtype());
         long count = Math.max(1, Axes.count(shape, axes));
-        Operand each = mean && count > 1 ? l.binary(Binary.Function.DIVIDE, dout, l.number(dout.dtype(), (double) count)) : dout;
+        Operand each = mean && count > 1
+                ? l.binary(Binary.Function.DIVIDE, dout, l.number(dout.dtype(), (double) count))
+                : dout;
         l.out("X@GRAD", each.reshape(Axes.kept(shape, axes).dims()).expand(shape));
     }
 
@@ -96,18 +100,21 @@ final class ReductionOperations {
             l.out("Out", l.run(reduction(l, function, x.shape()), x));
         }).grad(type + "_grad(X, Out, Out@GRAD) -> X@GRAD", l -> {
             Operand x = l.in("X");
-            l.out("X@GRAD", l.run(new ReductionGrad(reduction(l, function, x.shape())), x, l.in("Out"), l.in("Out@GRAD")));
+            l.out("X@GRAD",
+                    l.run(new ReductionGrad(reduction(l, function, x.shape())), x, l.in("Out"), l.in("Out@GRAD")));
         }).register(registry);
     }
 
     /** Extremes whose gradient is shared evenly by all elements that are equal to them. */
     private static void shared(Operations registry, String type, Function function) {
-        define(type, new long[]{0}, "X", "AxisTensor?", "AxisTensorList*?").infer(inference -> infer(inference, inference.dtype("X")))
+        define(type, new long[]{0}, "X", "AxisTensor?", "AxisTensorList*?")
+                .infer(inference -> infer(inference, inference.dtype("X")))
                 .lower(l -> l.out("Out", l.run(reduction(l, function, l.in("X").shape()), l.in("X"))))
                 .grad(type + "_grad(AxisTensor, AxisTensorList, Out, X, Out@GRAD) -> X@GRAD", l -> {
                     Term x = Term.of(l, "X");
                     List<Integer> axes = axes(l, x.operand().shape());
-                    Operand ones = l.cast(x.is(Binary.Function.EQUAL, kept(l, "Out", axes)).operand(), x.operand().dtype());
+                    Operand ones = l.cast(x.is(Binary.Function.EQUAL, kept(l, "Out", axes)).operand(),
+                            x.operand().dtype());
                     Term count = new Term(l, l.run(new Reduction(Function.SUM, axes, true), ones));
                     new Term(l, ones).times(kept(l, "Out@GRAD", axes)).over(count).to("X@GRAD");
                 }).register(registry);
@@ -118,13 +125,14 @@ final class ReductionOperations {
     }
 
     private static void frobenius(Operations registry) {
-        define("frobenius_norm", new int[]{0}, "X").infer(inference -> infer(inference, floating(inference, "the norm is"))).lower(l -> {
-            Operand squares = l.run(reduction(l, Function.SUM_OF_SQUARES, l.in("X").shape()), l.in("X"));
-            l.out("Out", l.unary(Unary.Function.SQRT, squares));
-        }).grad("frobenius_norm_grad(Out, X, Out@GRAD) -> X@GRAD", l -> {
-            List<Integer> axes = axes(l, l.in("X").shape());
-            Term.of(l, "X").times(kept(l, "Out@GRAD", axes)).over(kept(l, "Out", axes)).to("X@GRAD");
-        }).register(registry);
+        define("frobenius_norm", new int[]{0}, "X")
+                .infer(inference -> infer(inference, floating(inference, "the norm is"))).lower(l -> {
+                    Operand squares = l.run(reduction(l, Function.SUM_OF_SQUARES, l.in("X").shape()), l.in("X"));
+                    l.out("Out", l.unary(Unary.Function.SQRT, squares));
+                }).grad("frobenius_norm_grad(Out, X, Out@GRAD) -> X@GRAD", l -> {
+                    List<Integer> axes = axes(l, l.in("X").shape());
+                    Term.of(l, "X").times(kept(l, "Out@GRAD", axes)).over(kept(l, "Out", axes)).to("X@GRAD");
+                }).register(registry);
     }
 
     /** Paddle declares tensors of axes here, but always takes the attribute. */
@@ -143,10 +151,12 @@ final class ReductionOperations {
             Shape shape = l.outType("X@GRAD", 0).spec().shape();
             Operand dout = l.reshape(l.in("Out@GRAD"));
             l.out("X@GRAD",
-                    l.binary(Binary.Function.DIVIDE, dout, l.number(dout.dtype(), (double) Math.max(1, shape.size()))).expand(shape));
+                    l.binary(Binary.Function.DIVIDE, dout, l.number(dout.dtype(), (double) Math.max(1, shape.size())))
+                            .expand(shape));
         }).register(registry);
         forward.infer(inference -> inference.set("Out", meanType(inference)))
-                .lower(l -> l.out("Out", l.run(new Reduction(Function.MEAN, List.of(), false), l.in("X")))).grad(gradient)
+                .lower(l -> l.out("Out", l.run(new Reduction(Function.MEAN, List.of(), false), l.in("X"))))
+                .grad(gradient)
                 .register(registry);
     }
 }

@@ -40,8 +40,10 @@ final class RequestedShape {
         int from = inference.attrs().getInt("input_dim_idx");
         int to = inference.attrs().getInt("output_dim_idx");
         long[] input = inference.dims("Input");
-        inference.require(from >= 0 && from < input.length, "input_dim_idx must be from 0 to %d, but is %d", input.length - 1, from);
-        inference.require(to >= 0 && to < dims.length, "output_dim_idx must be from 0 to %d, but is %d", dims.length - 1, to);
+        inference.require(from >= 0 && from < input.length, "input_dim_idx must be from 0 to %d, but is %d",
+                input.length - 1, from);
+        inference.require(to >= 0 && to < dims.length, "output_dim_idx must be from 0 to %d, but is %d",
+                dims.length - 1, to);
         dims[to] = input[from];
         return checked(inference, dims);
     }

@@ -35,11 +35,13 @@ final class SamplingOperations {
     }
 
     private static void randperm(Operations registry) {
-        Operation.define("randperm").out("Out").effect(Effect.RANDOM).required("n", Attribute.Int.class).attr("dtype", 3).attr("seed", 0)
+        Operation.define("randperm").out("Out").effect(Effect.RANDOM).required("n", Attribute.Int.class)
+                .attr("dtype", 3).attr("seed", 0)
                 .infer(inference -> {
                     long n = inference.attrs().getLong("n");
                     DType dtype = inference.attrs().getDType("dtype");
-                    inference.require(n >= 0 && n <= Integer.MAX_VALUE, "n must be from 0 to %d, but is %d", Integer.MAX_VALUE, n);
+                    inference.require(n >= 0 && n <= Integer.MAX_VALUE, "n must be from 0 to %d, but is %d",
+                            Integer.MAX_VALUE, n);
                     inference.require(dtype.isFloating() || dtype == DType.INT32 || dtype == DType.INT64,
                             "the type must be int32, int64 or a floating-point one, but is %s", dtype);
                     inference.set("Out", dtype, n);
@@ -47,30 +49,38 @@ final class SamplingOperations {
                     PaddleRandom shared = l.paddleRandom();
                     if (shared != null) {
                         // Paddle 2.6 does not read the seed here.
-                        l.call("randperm", (_, out) -> new PaddleDraws(shared).permutation(Objects.requireNonNull(out.getFirst())),
+                        l.call("randperm",
+                                (_, out) -> new PaddleDraws(shared).permutation(Objects.requireNonNull(out.getFirst())),
                                 List.of(), List.of(l.output("Out")));
                     } else {
                         DType dtype = l.outType("Out", 0).dtype();
-                        l.out("Out", l.run(new Permutation(l.attrs().getInt("n"), dtype == DType.INT32 ? DType.INT32 : DType.INT64),
-                                l.randomKey()));
+                        l.out("Out",
+                                l.run(new Permutation(l.attrs().getInt("n"),
+                                        dtype == DType.INT32 ? DType.INT32 : DType.INT64),
+                                        l.randomKey()));
                     }
                 }).register(registry);
     }
 
     private static void bernoulli(Operations registry) {
         Operation.define("bernoulli").in("X").out("Out").effect(Effect.RANDOM).infer(inference -> {
-            inference.require(inference.dtype("X").isFloating(), "X must be of a floating-point type, but is %s", inference.dtype("X"));
+            inference.require(inference.dtype("X").isFloating(), "X must be of a floating-point type, but is %s",
+                    inference.dtype("X"));
             inference.same("X", "Out");
         }).lower(l -> {
             Operand x = l.in("X");
             PaddleRandom shared = l.paddleRandom();
-            l.call("bernoulli", (in, _) -> requireProbabilities(Objects.requireNonNull(in.getFirst())), List.of(x), List.of());
+            l.call("bernoulli", (in, _) -> requireProbabilities(Objects.requireNonNull(in.getFirst())), List.of(x),
+                    List.of());
             if (shared != null) {
-                l.call("bernoulli", (in, out) -> new PaddleDraws(shared).bernoulli(Objects.requireNonNull(in.getFirst()),
-                        Objects.requireNonNull(out.getFirst())), List.of(x), List.of(l.output("Out")));
+                l.call("bernoulli",
+                        (in, out) -> new PaddleDraws(shared).bernoulli(Objects.requireNonNull(in.getFirst()),
+                                Objects.requireNonNull(out.getFirst())),
+                        List.of(x), List.of(l.output("Out")));
             } else {
                 Operand uniform = l.temporary(x.spec());
-                l.into(new RandomNumbers(Distribution.UNIFORM, 0, 1, x.dtype()), List.of(l.randomKey()), List.of(uniform));
+                l.into(new RandomNumbers(Distribution.UNIFORM, 0, 1, x.dtype()), List.of(l.randomKey()),
+                        List.of(uniform));
                 l.out("Out", l.cast(l.binary(Function.LESS, uniform, x), x.dtype()));
             }
         }).register(registry);
@@ -79,20 +89,23 @@ final class SamplingOperations {
     private static void requireProbabilities(Tensor x) {
         for (double probability : x.toDoubleArray()) {
             if (!(probability >= 0 && probability <= 1)) {
-                throw new IllegalArgumentException("bernoulli: the probabilities in X must be from 0 to 1, but one is " + probability);
+                throw new IllegalArgumentException(
+                        "bernoulli: the probabilities in X must be from 0 to 1, but one is " + probability);
             }
         }
     }
 
     private static void multinomial(Operations registry) {
-        Operation.define("multinomial").in("X").out("Out").effect(Effect.RANDOM).attr("num_samples", 1).attr("replacement", false)
+        Operation.define("multinomial").in("X").out("Out").effect(Effect.RANDOM).attr("num_samples", 1)
+                .attr("replacement", false)
                 .infer(inference -> {
                     long[] dims = inference.dims("X");
                     long samples = inference.attrs().getLong("num_samples");
                     inference.require(dims.length == 1 || dims.length == 2,
                             "X must have the shape [categories] or [n, categories], but has %s",
                             Arrays.toString(dims));
-                    inference.require(inference.dtype("X").isFloating(), "X must be of a floating-point type, but is %s",
+                    inference.require(inference.dtype("X").isFloating(),
+                            "X must be of a floating-point type, but is %s",
                             inference.dtype("X"));
                     inference.require(samples > 0, "num_samples must be 1 or more, but is %d", samples);
                     dims[dims.length - 1] = samples;
@@ -108,13 +121,16 @@ final class SamplingOperations {
             l.call("multinomial", (in, out) -> {
                 Tensor x = Objects.requireNonNull(in.getFirst());
                 PaddleDraws draws = new PaddleDraws(shared);
-                Categories.sample(x, samples, replacement, () -> draws.unit(x.dtype()), Objects.requireNonNull(out.getFirst()));
+                Categories.sample(x, samples, replacement, () -> draws.unit(x.dtype()),
+                        Objects.requireNonNull(out.getFirst()));
             }, List.of(l.in("X")), List.of(l.output("Out")));
         } else {
             Operand uniform = l.temporary(TensorSpec.of(DType.FLOAT64, l.outType("Out", 0).spec().shape()));
-            l.into(new RandomNumbers(Distribution.UNIFORM, 0, 1, DType.FLOAT64), List.of(l.randomKey()), List.of(uniform));
+            l.into(new RandomNumbers(Distribution.UNIFORM, 0, 1, DType.FLOAT64), List.of(l.randomKey()),
+                    List.of(uniform));
             l.call("multinomial", (in, out) -> {
-                DoubleSupplier drawn = Arrays.stream(Objects.requireNonNull(in.get(1)).toDoubleArray()).iterator()::nextDouble;
+                DoubleSupplier drawn = Arrays.stream(Objects.requireNonNull(in.get(1)).toDoubleArray())
+                        .iterator()::nextDouble;
                 Categories.sample(Objects.requireNonNull(in.getFirst()), samples, replacement, drawn,
                         Objects.requireNonNull(out.getFirst()));
             }, List.of(l.in("X"), uniform), List.of(l.output("Out")));
@@ -122,7 +138,8 @@ final class SamplingOperations {
     }
 
     private static void seed(Operations registry) {
-        Operation.define("seed").out("Out").effect(Effect.RANDOM).attr("seed", 0).attr("deterministic", false).attr("rng_name", "")
+        Operation.define("seed").out("Out").effect(Effect.RANDOM).attr("seed", 0).attr("deterministic", false)
+                .attr("rng_name", "")
                 .attr("force_cpu", false).infer(inference -> inference.set("Out", DType.INT32, 1)).lower(l -> {
                     int seed = l.attrs().getInt("seed");
                     if (seed != 0) {
@@ -130,7 +147,8 @@ final class SamplingOperations {
                     } else {
                         // Paddle asks the system: there is nothing to be the same as. 0 would mean none to its reader.
                         Operand drawn = l.temporary(TensorSpec.of(DType.INT32, 1));
-                        l.into(new RandomNumbers(Distribution.WHOLE, 1, Integer.MAX_VALUE, DType.INT32), List.of(l.randomKey()),
+                        l.into(new RandomNumbers(Distribution.WHOLE, 1, Integer.MAX_VALUE, DType.INT32),
+                                List.of(l.randomKey()),
                                 List.of(drawn));
                         l.out("Out", drawn);
                     }
@@ -138,14 +156,16 @@ final class SamplingOperations {
     }
 
     /**
-     * Softmax of logits with Gumbel's noise, −ln(−ln u), or a one at its largest element. As in Paddle, the gradient is that of the softmax that is given out: it knows no temperature, and is 0 where
-     * the result is hard.
+     * Softmax of logits with Gumbel's noise, −ln(−ln u), or a one at its largest element. As in Paddle, the gradient is
+     * that of the softmax that is given out: it knows no temperature, and is 0 where the result is hard.
      */
     private static void gumbel(Operations registry) {
-        Operation.define("gumbel_softmax").in("X").out("Out").effect(Effect.RANDOM).attr("temperature", 1f).attr("hard", false)
+        Operation.define("gumbel_softmax").in("X").out("Out").effect(Effect.RANDOM).attr("temperature", 1f)
+                .attr("hard", false)
                 .attr("axis", -1).infer(inference -> {
                     DType dtype = inference.dtype("X");
-                    inference.require(dtype == DType.FLOAT32 || dtype == DType.FLOAT64, "X must be float32 or float64, but is %s", dtype);
+                    inference.require(dtype == DType.FLOAT32 || dtype == DType.FLOAT64,
+                            "X must be float32 or float64, but is %s", dtype);
                     float temperature = inference.attrs().getFloat("temperature");
                     inference.require(temperature > 0, "temperature must be above 0, but is %s", temperature);
                     inference.axis("X", inference.attrs().getInt("axis"));
@@ -158,7 +178,8 @@ final class SamplingOperations {
                     Operand soft = l.run(new Softmax(axis, false), l.binary(Function.DIVIDE, noisy, temperature));
                     l.out("Out", l.attrs().getBool("hard") ? largest(l, soft, axis) : soft);
                 }).grad("gumbel_softmax_grad(Out, Out@GRAD) -> X@GRAD",
-                        l -> l.out("X@GRAD", l.run(new SoftmaxGrad(l.attrs().getInt("axis"), false), l.in("Out"), l.in("Out@GRAD"))))
+                        l -> l.out("X@GRAD",
+                                l.run(new SoftmaxGrad(l.attrs().getInt("axis"), false), l.in("Out"), l.in("Out@GRAD"))))
                 .register(registry);
     }
 
@@ -174,8 +195,10 @@ final class SamplingOperations {
             }, List.of(), List.of(noise));
         } else {
             Operand uniform = l.temporary(spec);
-            l.into(new RandomNumbers(Distribution.UNIFORM, LEAST_UNIFORM, 1, spec.dtype()), List.of(l.randomKey()), List.of(uniform));
-            l.call("gumbel_softmax", (in, out) -> gumbel(Objects.requireNonNull(in.getFirst()), Objects.requireNonNull(out.getFirst())),
+            l.into(new RandomNumbers(Distribution.UNIFORM, LEAST_UNIFORM, 1, spec.dtype()), List.of(l.randomKey()),
+                    List.of(uniform));
+            l.call("gumbel_softmax",
+                    (in, out) -> gumbel(Objects.requireNonNull(in.getFirst()), Objects.requireNonNull(out.getFirst())),
                     List.of(uniform), List.of(noise));
         }
         return noise;

@@ -16,14 +16,17 @@ final class ScaleOperations {
     }
 
     static void register(Operations registry) {
-        Operation.define("scale").in("X", "ScaleTensor?").out("Out").attr("scale", 1f).attr("bias", 0f).attr("bias_after_scale", true)
-                .infer(ScaleOperations::inferScale).lower(ScaleOperations::scale).grad(ScaleOperations::scaleGradient).register(registry);
+        Operation.define("scale").in("X", "ScaleTensor?").out("Out").attr("scale", 1f).attr("bias", 0f)
+                .attr("bias_after_scale", true)
+                .infer(ScaleOperations::inferScale).lower(ScaleOperations::scale).grad(ScaleOperations::scaleGradient)
+                .register(registry);
         Operation.define("sign").in("X").out("Out").infer(inference -> inference.same("X", "Out"))
                 .lower(l -> l.out("Out", l.unary(Unary.Function.SIGN, l.in("X"))))
                 .grad((op, wanted) -> scaled(op.output("Out"), op.input("X"), wanted, 0)).register(registry);
         Operation.define("increment").in("X").out("Out").attr("step", 1f).infer(ScaleOperations::inferIncrement)
                 .lower(ScaleOperations::increment).grad((op, _) -> List.of(undone(op))).register(registry);
-        Operation.define("cast").in("X").out("Out").required("in_dtype", Attribute.Int.class).required("out_dtype", Attribute.Int.class)
+        Operation.define("cast").in("X").out("Out").required("in_dtype", Attribute.Int.class)
+                .required("out_dtype", Attribute.Int.class)
                 .attr("use_mkldnn", false).infer(ScaleOperations::inferCast).lower(ScaleOperations::cast)
                 .grad(ScaleOperations::castGradient).register(registry);
     }
@@ -76,18 +79,21 @@ final class ScaleOperations {
     private static List<OpDesc> scaleGradient(OpDesc op, Predicate<String> wanted) {
         Attribute scale = op.attribute("scale");
         return op.input("X").stream().filter(wanted)
-                .map(x -> scaled(op.output("Out"), x, scale == null ? Attribute.of(1f) : scale).in("ScaleTensor", op.input("ScaleTensor"))
+                .map(x -> scaled(op.output("Out"), x, scale == null ? Attribute.of(1f) : scale)
+                        .in("ScaleTensor", op.input("ScaleTensor"))
                         .build())
                 .toList();
     }
 
     /** For each of some inputs: the gradient of the output, scaled. */
     static List<OpDesc> scaled(List<String> outputs, List<String> inputs, Predicate<String> wanted, float scale) {
-        return inputs.stream().filter(wanted).map(input -> scaled(outputs, input, Attribute.of(scale)).build()).toList();
+        return inputs.stream().filter(wanted).map(input -> scaled(outputs, input, Attribute.of(scale)).build())
+                .toList();
     }
 
     private static OpDesc.Builder scaled(List<String> outputs, String input, Attribute scale) {
-        return OpDesc.of("scale").in("X", outputs.stream().map(GradientRule::gradient).toList()).out("Out", GradientRule.gradient(input))
+        return OpDesc.of("scale").in("X", outputs.stream().map(GradientRule::gradient).toList())
+                .out("Out", GradientRule.gradient(input))
                 .attr("scale", scale).attr("bias", 0f).attr("bias_after_scale", true);
     }
 
@@ -100,13 +106,15 @@ final class ScaleOperations {
     private static void increment(Lowering l) {
         double step = l.attrs().getDouble("step");
         Operand x = l.mutable("X", "Out");
-        l.into(new Unary(Unary.Function.LINEAR, 1, (float) (x.dtype().isFloating() ? step : (long) step)), List.of(x), List.of(x));
+        l.into(new Unary(Unary.Function.LINEAR, 1, (float) (x.dtype().isFloating() ? step : (long) step)), List.of(x),
+                List.of(x));
     }
 
     /** A counter is set back, so that gradients of what stands before it see what that saw. */
     private static OpDesc undone(OpDesc op) {
         double step = new Attrs(op, Operations.system().get(op.type())).getDouble("step");
-        return OpDesc.of("increment").in("X", op.output("Out")).out("Out", op.input("X")).attr("step", (float) -step).build();
+        return OpDesc.of("increment").in("X", op.output("Out")).out("Out", op.input("X")).attr("step", (float) -step)
+                .build();
     }
 
     private static void inferCast(Inference inference) {

@@ -17,10 +17,13 @@ final class ScatterOperations {
     }
 
     private static void scatter(Operations registry) {
-        Operation.define("scatter").in("X", "Ids", "Updates").out("Out").attr("overwrite", true).infer(ScatterOperations::inferScatter)
+        Operation.define("scatter").in("X", "Ids", "Updates").out("Out").attr("overwrite", true)
+                .infer(ScatterOperations::inferScatter)
                 .lower(l -> l.out("Out",
-                        l.run(new Scatter(l.attrs().getBool("overwrite")), l.in("X"), rows(l), slices(l, l.in("Updates")))))
-                .grad("scatter_grad(Ids, Out@GRAD, Updates) -> Updates@GRAD, X@GRAD", ScatterOperations::scatterGrad).register(registry);
+                        l.run(new Scatter(l.attrs().getBool("overwrite")), l.in("X"), rows(l),
+                                slices(l, l.in("Updates")))))
+                .grad("scatter_grad(Ids, Out@GRAD, Updates) -> Updates@GRAD, X@GRAD", ScatterOperations::scatterGrad)
+                .register(registry);
     }
 
     private static void inferScatter(Inference inference) {
@@ -34,7 +37,8 @@ final class ScatterOperations {
         for (int i = 0; fits && i < updates.length; i++) {
             fits = updates[i] == expected[i] || updates[i] < 0 || expected[i] < 0;
         }
-        inference.require(fits, "the updates must have the shape %s, a slice of X for each index, but have %s", Arrays.toString(expected),
+        inference.require(fits, "the updates must have the shape %s, a slice of X for each index, but have %s",
+                Arrays.toString(expected),
                 Arrays.toString(updates));
         inference.same("X", "Out");
     }
@@ -61,14 +65,17 @@ final class ScatterOperations {
 
     private static void scatterNdAdd(Operations registry) {
         String signature = "scatter_nd_add_grad(Index, Out@GRAD, Updates) -> Updates@GRAD, X@GRAD";
-        Operation.Builder scatter = Operation.define("scatter_nd_add").in("X", "Index", "Updates").out("Out").infer(inference -> {
-            long[] expected = GatherOperations.tuples(inference, "X", "Index");
-            inference.require(
-                    Arrays.equals(expected, inference.dims("Updates")) || !isKnown(expected) || !inference.in("Updates").isKnown(),
-                    "the updates must have the shape %s, but have %s", Arrays.toString(expected),
-                    Arrays.toString(inference.dims("Updates")));
-            inference.same("X", "Out");
-        }).lower(l -> l.out("Out", l.run(new ScatterNdAdd(), l.in("X"), l.in("Index"), l.in("Updates")))).grad(signature);
+        Operation.Builder scatter = Operation.define("scatter_nd_add").in("X", "Index", "Updates").out("Out")
+                .infer(inference -> {
+                    long[] expected = GatherOperations.tuples(inference, "X", "Index");
+                    inference.require(
+                            Arrays.equals(expected, inference.dims("Updates")) || !isKnown(expected)
+                                    || !inference.in("Updates").isKnown(),
+                            "the updates must have the shape %s, but have %s", Arrays.toString(expected),
+                            Arrays.toString(inference.dims("Updates")));
+                    inference.same("X", "Out");
+                }).lower(l -> l.out("Out", l.run(new ScatterNdAdd(), l.in("X"), l.in("Index"), l.in("Updates"))))
+                .grad(signature);
         scatter.gradOperation(signature, null).shapesOnly("Updates").lower(l -> {
             l.out("X@GRAD", l.in("Out@GRAD"));
             if (l.wants("Updates@GRAD")) {

@@ -1,6 +1,9 @@
 package io.seriatim.graph.op;
 
-/** Spreads a seed over the state of a generator, as C++'s std::seed_seq does (ISO C++ [rand.util.seedseq]) and std::mersenne_twister_engine uses it. */
+/**
+ * Spreads a seed over the state of a generator, as C++'s std::seed_seq does (ISO C++ [rand.util.seedseq]) and
+ * std::mersenne_twister_engine uses it.
+ */
 final class SeedSequence {
     private final int[] seeds;
 

@@ -16,7 +16,10 @@ import java.util.List;
 import java.util.Objects;
 import java.util.stream.IntStream;
 
-/** What a mask selects, where elements are not zero, one-hot vectors of a depth, rows of one of several tensors, and indexes within a shard. */
+/**
+ * What a mask selects, where elements are not zero, one-hot vectors of a depth, rows of one of several tensors, and
+ * indexes within a shard.
+ */
 final class SelectionOperations {
     private SelectionOperations() {
     }
@@ -31,15 +34,17 @@ final class SelectionOperations {
 
     private static void maskedSelect(Operations registry) {
         String signature = "masked_select_grad(Mask, X, Y@GRAD) -> X@GRAD";
-        Operation.Builder select = Operation.define("masked_select").in("X", "Mask").out("Y").values("Mask").infer(inference -> {
-            inference.require(inference.dtype("Mask") == DType.BOOL, "the mask must be bool, but is %s", inference.dtype("Mask"));
-            long[] dims = inference.broadcast(inference.dims("X"), inference.dims("Mask"));
-            long[] mask = inference.values("Mask");
-            inference.set("Y", inference.dtype("X"), mask == null ? -1 : selected(mask, Shape.of(dims)));
-        }).lower(l -> {
-            Operand x = l.in("X");
-            l.out("Y", l.run(Gather.of(0), x.reshape(x.shape().size()), positions(l)));
-        }).grad(signature);
+        Operation.Builder select = Operation.define("masked_select").in("X", "Mask").out("Y").values("Mask")
+                .infer(inference -> {
+                    inference.require(inference.dtype("Mask") == DType.BOOL, "the mask must be bool, but is %s",
+                            inference.dtype("Mask"));
+                    long[] dims = inference.broadcast(inference.dims("X"), inference.dims("Mask"));
+                    long[] mask = inference.values("Mask");
+                    inference.set("Y", inference.dtype("X"), mask == null ? -1 : selected(mask, Shape.of(dims)));
+                }).lower(l -> {
+                    Operand x = l.in("X");
+                    l.out("Y", l.run(Gather.of(0), x.reshape(x.shape().size()), positions(l)));
+                }).grad(signature);
         select.gradOperation(signature, null).values("Mask").shapesOnly("X").lower(l -> {
             if (l.wants("X@GRAD")) {
                 long size = l.in("X").shape().size();
@@ -81,7 +86,8 @@ final class SelectionOperations {
         Operation.define("where_index").in("Condition").out("Out").values("Condition").infer(inference -> {
             Indexes.requireDimensions(inference, "Condition");
             double[] values = inference.numbers("Condition");
-            inference.set("Out", DType.INT64, values == null ? -1 : Arrays.stream(values).filter(each -> each != 0).count(),
+            inference.set("Out", DType.INT64,
+                    values == null ? -1 : Arrays.stream(values).filter(each -> each != 0).count(),
                     inference.dims("Condition").length);
         }).lower(l -> {
             long[] dims = l.type("Condition", 0).dims();
@@ -101,12 +107,14 @@ final class SelectionOperations {
 
     private static void oneHot(Operations registry) {
         Operation.define("one_hot_v2").in("X", "depth_tensor?").out("Out").attr("depth", -1).attr("dtype", 5)
-                .attr("allow_out_of_range", false).values("depth_tensor").infer(SelectionOperations::inferOneHot).lower(l -> {
+                .attr("allow_out_of_range", false).values("depth_tensor").infer(SelectionOperations::inferOneHot)
+                .lower(l -> {
                     long[] dims = l.outType("Out", 0).dims();
                     long depth = dims[dims.length - 1];
                     DType dtype = l.outType("Out", 0).dtype();
                     if (l.attrs().getBool("allow_out_of_range")) {
-                        l.out("Out", l.run(new OneHot(depth + 1, dtype), within(l, l.in("X"), depth)).slice(-1, 0, depth));
+                        l.out("Out",
+                                l.run(new OneHot(depth + 1, dtype), within(l, l.in("X"), depth)).slice(-1, 0, depth));
                     } else {
                         l.out("Out", l.run(new OneHot(depth, dtype), l.in("X")));
                     }
@@ -138,7 +146,8 @@ final class SelectionOperations {
 
     private static void multiplex(Operations registry) {
         String signature = "multiplex_grad(Ids, X, Out@GRAD) -> X@GRAD";
-        Operation.Builder multiplex = Operation.define("multiplex").in("X*", "Ids").out("Out").infer(SelectionOperations::inferMultiplex)
+        Operation.Builder multiplex = Operation.define("multiplex").in("X*", "Ids").out("Out")
+                .infer(SelectionOperations::inferMultiplex)
                 .lower(SelectionOperations::multiplex).grad(signature);
         multiplex.gradOperation(signature, null).shapesOnly("X").lower(l -> {
             Operand dout = l.in("Out@GRAD");
@@ -166,7 +175,8 @@ final class SelectionOperations {
         for (int i = 1; i < inference.count("X"); i++) {
             ArgType next = inference.in("X", i);
             inference.require(next.dtype() == inference.dtype("X") && Arrays.equals(next.dims(), x),
-                    "all tensors of X must be %s of shape %s, but tensor %d is %s of %s", inference.dtype("X"), Arrays.toString(x), i,
+                    "all tensors of X must be %s of shape %s, but tensor %d is %s of %s", inference.dtype("X"),
+                    Arrays.toString(x), i,
                     next.dtype(), Arrays.toString(next.dims()));
         }
         inference.require(ids.length == 2 && (ids[1] == 1 || ids[1] < 0) && (ids[0] < 0 || x[0] < 0 || ids[0] == x[0]),
@@ -191,7 +201,8 @@ final class SelectionOperations {
 
     private static void shardIndex(Operations registry) {
         Operation.define("shard_index").in("X").out("Out").required("index_num", Attribute.Int.class)
-                .required("nshards", Attribute.Int.class).required("shard_id", Attribute.Int.class).attr("ignore_value", -1)
+                .required("nshards", Attribute.Int.class).required("shard_id", Attribute.Int.class)
+                .attr("ignore_value", -1)
                 .infer(inference -> {
                     Attrs attrs = inference.attrs();
                     Indexes.require(inference, "X");
@@ -201,8 +212,10 @@ final class SelectionOperations {
                     inference.require(attrs.getInt("index_num") > 0 && attrs.getInt("nshards") > 0,
                             "index_num and nshards must be 1 or more, but are %d and %d", attrs.getInt("index_num"),
                             attrs.getInt("nshards"));
-                    inference.require(attrs.getInt("shard_id") >= 0 && attrs.getInt("shard_id") < attrs.getInt("nshards"),
-                            "shard_id must be from 0 to %d, but is %d", attrs.getInt("nshards") - 1, attrs.getInt("shard_id"));
+                    inference.require(
+                            attrs.getInt("shard_id") >= 0 && attrs.getInt("shard_id") < attrs.getInt("nshards"),
+                            "shard_id must be from 0 to %d, but is %d", attrs.getInt("nshards") - 1,
+                            attrs.getInt("shard_id"));
                     inference.same("X", "Out");
                 }).lower(SelectionOperations::shardIndex).register(registry);
     }
@@ -220,7 +233,8 @@ final class SelectionOperations {
                 long index = indexes[i];
                 if (index < 0 || index >= count) {
                     throw new IllegalArgumentException(
-                            "shard_index: index number " + i + " must be from 0 to " + (count - 1) + ", but is " + index);
+                            "shard_index: index number " + i + " must be from 0 to " + (count - 1) + ", but is "
+                                    + index);
                 }
                 indexes[i] = index >= first && index < first + size ? index - first : ignored;
             }

@@ -18,16 +18,19 @@ final class SequenceOperations {
     }
 
     static void register(Operations registry) {
-        Operation.define("range").in("Start", "End", "Step").out("Out").values("Start", "End", "Step").infer(SequenceOperations::range)
+        Operation.define("range").in("Start", "End", "Step").out("Out").values("Start", "End", "Step")
+                .infer(SequenceOperations::range)
                 .lower(SequenceOperations::range).register(registry);
-        Operation.define("linspace").in("Start", "Stop", "Num").out("Out").required("dtype", Attribute.Int.class).values("Num")
+        Operation.define("linspace").in("Start", "Stop", "Num").out("Out").required("dtype", Attribute.Int.class)
+                .values("Num")
                 .infer(SequenceOperations::linspace).lower(SequenceOperations::linspace).register(registry);
     }
 
     private static void range(Inference inference) {
         DType dtype = inference.dtype("Start");
         for (String slot : List.of("Start", "End", "Step")) {
-            inference.require(inference.dtype(slot) == dtype, "Start, End and Step must have one type, but %s is %s and Start is %s", slot,
+            inference.require(inference.dtype(slot) == dtype,
+                    "Start, End and Step must have one type, but %s is %s and Start is %s", slot,
                     inference.dtype(slot), dtype);
         }
         double @Nullable [] start = one(inference, "Start");
@@ -41,7 +44,8 @@ final class SequenceOperations {
         inference.require(Double.isFinite(distance) && step[0] != 0 && distance * step[0] >= 0,
                 "Step must lead from Start to End, but they are %s, %s and %s", step[0], start[0], end[0]);
         double count = Math.ceil(Math.abs(distance / step[0]));
-        inference.require(count <= Integer.MAX_VALUE, "there are too many numbers from %s to %s in steps of %s", start[0], end[0], step[0]);
+        inference.require(count <= Integer.MAX_VALUE, "there are too many numbers from %s to %s in steps of %s",
+                start[0], end[0], step[0]);
         inference.set("Out", dtype, (long) count);
     }
 
@@ -60,12 +64,15 @@ final class SequenceOperations {
         double[] start = l.numbers("Start");
         double[] step = l.numbers("Step");
         if (start == null || step == null || whole == null) {
-            throw new IllegalStateException("Operation 'range' is lowered before the values of Start and Step are known");
+            throw new IllegalStateException(
+                    "Operation 'range' is lowered before the values of Start and Step are known");
         }
-        if (out.dtype() == DType.INT64 && (Math.abs(whole[0]) >= EXACT || Math.abs(start[0] + step[0] * out.dim(0)) >= EXACT)) {
+        if (out.dtype() == DType.INT64
+                && (Math.abs(whole[0]) >= EXACT || Math.abs(start[0] + step[0] * out.dim(0)) >= EXACT)) {
             Operand steps = l.temporary(out.spec());
             l.into(new Range(0, step[0]), List.of(), List.of(steps));
-            l.into(Binary.of(Binary.Function.ADD), List.of(steps, l.constant(Tensor.of(DType.INT64, whole).reshape())), List.of(out));
+            l.into(Binary.of(Binary.Function.ADD), List.of(steps, l.constant(Tensor.of(DType.INT64, whole).reshape())),
+                    List.of(out));
         } else {
             l.into(new Range(start[0], step[0]), List.of(), List.of(out));
         }
@@ -77,7 +84,8 @@ final class SequenceOperations {
             inference.set("Out", inference.dtype("Start"), -1);
             return;
         }
-        inference.require(count.length == 1 && count[0] > 0 && count[0] <= Integer.MAX_VALUE, "Num must be one number of at least 1");
+        inference.require(count.length == 1 && count[0] > 0 && count[0] <= Integer.MAX_VALUE,
+                "Num must be one number of at least 1");
         for (String slot : List.of("Start", "Stop")) {
             inference.require(Inference.size(inference.dims(slot)) == 1, "%s must have one element", slot);
         }

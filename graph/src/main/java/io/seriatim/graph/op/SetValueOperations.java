@@ -22,10 +22,14 @@ final class SetValueOperations {
         String signature = "set_value_grad(EndsTensorList, Out@GRAD, StartsTensorList, StepsTensorList, ValueTensor)"
                 + " -> Input@GRAD, ValueTensor@GRAD";
         Operation.Builder set = Operation.define("set_value")
-                .in("Input", "ValueTensor?", "StartsTensorList*?", "EndsTensorList*?", "StepsTensorList*?").out("Out").attr("dtype", 5)
-                .required("axes", Attribute.Int64s.class).attr("starts", new long[0]).attr("ends", new long[0]).attr("steps", new long[0])
-                .attr("decrease_axes", new long[0]).attr("none_axes", new long[0]).attr("values", new Attribute.Scalars(List.of()))
-                .attr("shape", new long[0]).values(BOUNDS).infer(SetValueOperations::set).lower(SetValueOperations::set).grad(signature);
+                .in("Input", "ValueTensor?", "StartsTensorList*?", "EndsTensorList*?", "StepsTensorList*?").out("Out")
+                .attr("dtype", 5)
+                .required("axes", Attribute.Int64s.class).attr("starts", new long[0]).attr("ends", new long[0])
+                .attr("steps", new long[0])
+                .attr("decrease_axes", new long[0]).attr("none_axes", new long[0])
+                .attr("values", new Attribute.Scalars(List.of()))
+                .attr("shape", new long[0]).values(BOUNDS).infer(SetValueOperations::set).lower(SetValueOperations::set)
+                .grad(signature);
         set.gradOperation(signature, SetValueOperations::gradient).values(BOUNDS).shapesOnly("ValueTensor")
                 .lower(SetValueOperations::gradient).register(registry);
         set.register(registry);
@@ -34,7 +38,8 @@ final class SetValueOperations {
     private static void set(Inference inference) {
         inference.same("Input", "Out");
         if (inference.has("ValueTensor")) {
-            inference.require(inference.dtype("ValueTensor") == inference.dtype("Input"), "ValueTensor must be %s as Input is, but is %s",
+            inference.require(inference.dtype("ValueTensor") == inference.dtype("Input"),
+                    "ValueTensor must be %s as Input is, but is %s",
                     inference.dtype("Input"), inference.dtype("ValueTensor"));
         }
         check(inference, "Input");
@@ -60,17 +65,20 @@ final class SetValueOperations {
             return;
         }
         for (int i = 0; i < axes.length; i++) {
-            inference.require(Cut.leads(starts[i], ends[i], steps[i], dims[axes[i]]), "step %d does not lead from %d to %d on axis %d",
+            inference.require(Cut.leads(starts[i], ends[i], steps[i], dims[axes[i]]),
+                    "step %d does not lead from %d to %d on axis %d",
                     steps[i],
                     starts[i], ends[i], axes[i]);
             dims[axes[i]] = Cut.of(axes[i], starts[i], ends[i], steps[i], dims[axes[i]]).count();
         }
         for (int axis : Dims.axes(inference, whole, inference.attrs().getLongs("decrease_axes"))) {
-            inference.require(dims[axis] == 1, "axis %d is in decrease_axes, but %d elements of it are set", axis, dims[axis]);
+            inference.require(dims[axis] == 1, "axis %d is in decrease_axes, but %d elements of it are set", axis,
+                    dims[axis]);
         }
         long[] part = assigned(dims, inference.attrs());
         long[] value = inference.has("ValueTensor") ? inference.dims("ValueTensor") : valueDims(inference);
-        inference.require(Inference.size(value) < 0 || fits(value, part), "a value of shape %s does not expand to the part of shape %s",
+        inference.require(Inference.size(value) < 0 || fits(value, part),
+                "a value of shape %s does not expand to the part of shape %s",
                 Arrays.toString(value), Arrays.toString(part));
     }
 
@@ -88,7 +96,8 @@ final class SetValueOperations {
 
     private static long @Nullable [] bounds(Inference inference, String slot, String attribute, int count) {
         long[] bounds = Dims.given(inference, slot + "TensorList", "", attribute);
-        inference.require(bounds == null || bounds.length == count, "there must be as many %s as axes, %d, but there are %d", attribute,
+        inference.require(bounds == null || bounds.length == count,
+                "there must be as many %s as axes, %d, but there are %d", attribute,
                 count,
                 bounds == null ? 0 : bounds.length);
         return bounds;
@@ -163,7 +172,8 @@ final class SetValueOperations {
     private static Operand given(Attrs attrs, Lowering l, DType dtype) {
         long[] shape = attrs.getLongs("shape");
         double[] values = values(attrs);
-        if (!dtype.isFloating() && attrs.get("values") instanceof Attribute.Scalars(List<Attribute.ScalarNumber> numbers)
+        if (!dtype.isFloating()
+                && attrs.get("values") instanceof Attribute.Scalars(List<Attribute.ScalarNumber> numbers)
                 && numbers.stream().allMatch(Attribute.ScalarNumber.OfLong.class::isInstance) && !numbers.isEmpty()) {
             return l.constant(Tensor.of(dtype, numbers.stream().mapToLong(SetValueOperations::whole).toArray(), shape));
         }
@@ -177,7 +187,8 @@ final class SetValueOperations {
     /** Programs of before 2.5 have an attribute for each type. */
     private static double[] values(Attrs attrs) {
         double[] values = attrs.getDoubles("values");
-        for (String type : List.of("fp32_values", "int32_values", "int64_values", "bool_values", "fp64_values", "fp16_values")) {
+        for (String type : List.of("fp32_values", "int32_values", "int64_values", "bool_values", "fp64_values",
+                "fp16_values")) {
             if (values.length == 0 && attrs.has(type)) {
                 values = attrs.getDoubles(type);
             }

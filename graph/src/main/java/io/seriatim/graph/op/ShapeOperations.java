@@ -22,20 +22,25 @@ final class ShapeOperations {
 
     private static void reshape(Operations registry) {
         String signature = "reshape2_grad(Out@GRAD, XShape) -> X@GRAD";
-        Operation.Builder reshape = Operation.define("reshape2").in("X", "Shape?", "ShapeTensor*?").out("Out", "XShape~")
-                .attr("shape", new int[0]).attr("use_quantizer", false).values("Shape", "ShapeTensor").infer(ShapeOperations::reshaped)
+        Operation.Builder reshape = Operation.define("reshape2").in("X", "Shape?", "ShapeTensor*?")
+                .out("Out", "XShape~")
+                .attr("shape", new int[0]).attr("use_quantizer", false).values("Shape", "ShapeTensor")
+                .infer(ShapeOperations::reshaped)
                 .lower(l -> reshape(l, "X", "Out")).grad(signature);
         restoring(reshape, signature).grad("reshape2_grad_grad(DOut=Out@GRAD, DDX=X@GRAD@GRAD) -> DDOut=Out@GRAD@GRAD")
                 .register(registry);
         reshape.register(registry);
         Operation.define("reshape2_grad_grad").in("DOut", "DDX").out("DDOut").shapesOnly("DOut")
-                .infer(inference -> inference.same("DOut", "DDOut")).lower(l -> reshape(l, "DDX", "DDOut")).register(registry);
+                .infer(inference -> inference.same("DOut", "DDOut")).lower(l -> reshape(l, "DDX", "DDOut"))
+                .register(registry);
     }
 
     private static void flatten(Operations registry) {
         String signature = "flatten_contiguous_range_grad(Out@GRAD, XShape) -> X@GRAD";
-        Operation.Builder flatten = Operation.define("flatten_contiguous_range").in("X").out("Out", "XShape~").attr("start_axis", 1)
-                .attr("stop_axis", 1).infer(ShapeOperations::flattened).lower(l -> reshape(l, "X", "Out")).grad(signature);
+        Operation.Builder flatten = Operation.define("flatten_contiguous_range").in("X").out("Out", "XShape~")
+                .attr("start_axis", 1)
+                .attr("stop_axis", 1).infer(ShapeOperations::flattened).lower(l -> reshape(l, "X", "Out"))
+                .grad(signature);
         restoring(flatten, signature).register(registry);
         flatten.register(registry);
     }
@@ -50,7 +55,8 @@ final class ShapeOperations {
 
     private static void unsqueeze(Operations registry) {
         String signature = "unsqueeze2_grad(AxesTensor, AxesTensorList, Out@GRAD, XShape) -> X@GRAD";
-        Operation.Builder unsqueeze = Operation.define("unsqueeze2").in("X", "AxesTensor?", "AxesTensorList*?").out("Out", "XShape~")
+        Operation.Builder unsqueeze = Operation.define("unsqueeze2").in("X", "AxesTensor?", "AxesTensorList*?")
+                .out("Out", "XShape~")
                 .attr("axes", new int[0]).values("AxesTensor", "AxesTensorList").infer(ShapeOperations::unsqueezed)
                 .lower(l -> reshape(l, "X", "Out")).grad(signature);
         restoring(unsqueeze, signature).shapesOnly("AxesTensor", "AxesTensorList")
@@ -64,14 +70,16 @@ final class ShapeOperations {
                 .required("axis", Attribute.Ints.class).infer(ShapeOperations::transposed)
                 .lower(l -> l.out("Out", l.in("X").transpose(order(l.attrs())))).grad(signature);
         transpose.gradOperation(signature, Dims::gradientLikeXShape).shapesOnly("XShape")
-                .lower(l -> l.out("X@GRAD", l.in("Out@GRAD").transpose(inverse(order(l.attrs()))))).grad(forwardAgain("transpose2"))
+                .lower(l -> l.out("X@GRAD", l.in("Out@GRAD").transpose(inverse(order(l.attrs())))))
+                .grad(forwardAgain("transpose2"))
                 .register(registry);
         transpose.register(registry);
     }
 
     /** A gradient that gives back the dimensions of X. */
     private static Operation.Builder restoring(Operation.Builder forward, String signature) {
-        return forward.gradOperation(signature, Dims::gradientLikeXShape).shapesOnly("XShape").lower(l -> reshape(l, "Out@GRAD", "X@GRAD"));
+        return forward.gradOperation(signature, Dims::gradientLikeXShape).shapesOnly("XShape")
+                .lower(l -> reshape(l, "Out@GRAD", "X@GRAD"));
     }
 
     /** The gradient of a gradient is the forward operation, which writes the same XShape once more. */
@@ -83,7 +91,8 @@ final class ShapeOperations {
             }
             in.put("X", gradient.output("X@GRAD").stream().map(GradientRule::gradient).toList());
             List<String> out = gradient.input("Out@GRAD").stream().filter(wanted).map(GradientRule::gradient).toList();
-            return List.of(new OpDesc(type, in, Map.of("Out", out, "XShape", gradient.input("XShape")), gradient.attributes(), null));
+            return List.of(new OpDesc(type, in, Map.of("Out", out, "XShape", gradient.input("XShape")),
+                    gradient.attributes(), null));
         };
     }
 
@@ -111,10 +120,12 @@ final class ShapeOperations {
         long[] x = inference.dims("X");
         long[] dims = wanted.clone();
         for (int i = 0; i < dims.length; i++) {
-            inference.require(dims[i] >= -1, "the shape %s must hold dimensions, 0 for that of X, or -1 for one to be inferred",
+            inference.require(dims[i] >= -1,
+                    "the shape %s must hold dimensions, 0 for that of X, or -1 for one to be inferred",
                     Arrays.toString(wanted));
             if (dims[i] == 0) {
-                inference.require(i < x.length, "the shape %s takes dimension %d of X, which has %d", Arrays.toString(wanted), i, x.length);
+                inference.require(i < x.length, "the shape %s takes dimension %d of X, which has %d",
+                        Arrays.toString(wanted), i, x.length);
                 dims[i] = x[i];
             }
         }
@@ -138,11 +149,13 @@ final class ShapeOperations {
             return dims;
         }
         if (unknown >= 0) {
-            inference.require(known > 0 ? size % known == 0 : size == 0, "%d elements do not fit into the shape %s", size,
+            inference.require(known > 0 ? size % known == 0 : size == 0, "%d elements do not fit into the shape %s",
+                    size,
                     Arrays.toString(wanted));
             dims[unknown] = known > 0 ? size / known : 0;
         }
-        inference.require(unknown >= 0 || known == size, "%d elements do not fit into the shape %s", size, Arrays.toString(wanted));
+        inference.require(unknown >= 0 || known == size, "%d elements do not fit into the shape %s", size,
+                Arrays.toString(wanted));
         return dims;
     }
 
@@ -184,13 +197,16 @@ final class ShapeOperations {
         long[] dims = inference.dims("X");
         long[] axes = Dims.given(inference, "AxesTensorList", "AxesTensor", "axes");
         if (axes == null) {
-            int more = inference.has("AxesTensorList") ? inference.count("AxesTensorList") : Dims.count(inference, "AxesTensor");
+            int more = inference.has("AxesTensorList")
+                    ? inference.count("AxesTensorList")
+                    : Dims.count(inference, "AxesTensor");
             inference.set("Out", inference.dtype("X"), Dims.unknown(dims.length + more));
             return;
         }
         for (long axis : axes) {
             inference.require(axis >= -dims.length - 1 && axis <= dims.length,
-                    "an axis to be inserted into %d dimensions must be from %d to %d, but is %d", dims.length, -dims.length - 1,
+                    "an axis to be inserted into %d dimensions must be from %d to %d, but is %d", dims.length,
+                    -dims.length - 1,
                     dims.length,
                     axis);
             dims = Dims.inserted(dims, (int) (axis < 0 ? axis + dims.length + 1 : axis), 1);
@@ -202,7 +218,8 @@ final class ShapeOperations {
         Dims.rememberX(inference);
         long[] x = inference.dims("X");
         long[] axis = inference.attrs().getLongs("axis");
-        inference.require(axis.length == x.length, "axis %s must name each of the %d dimensions of X", Arrays.toString(axis), x.length);
+        inference.require(axis.length == x.length, "axis %s must name each of the %d dimensions of X",
+                Arrays.toString(axis), x.length);
         int[] order = Dims.axes(inference, "X", axis);
         inference.require(Arrays.stream(order).distinct().count() == x.length, "axis %s must name each dimension once",
                 Arrays.toString(axis));

@@ -10,7 +10,10 @@ import java.util.List;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
 
-/** Activation functions that are put together from others: shrinking, thresholds, scaled ones, and the largest of several channels. */
+/**
+ * Activation functions that are put together from others: shrinking, thresholds, scaled ones, and the largest of
+ * several channels.
+ */
 final class ShrinkOperations {
     private static final float SELU_SCALE = 1.050701f;
     private static final float SELU_ALPHA = 1.6732632f;
@@ -26,7 +29,9 @@ final class ShrinkOperations {
     }
 
     private static void masked(Operations registry) {
-        define("brelu", l -> l.run(new Unary(Unary.Function.CLIP, l.attrs().getFloat("t_min"), l.attrs().getFloat("t_max")), l.in("X")),
+        define("brelu",
+                l -> l.run(new Unary(Unary.Function.CLIP, l.attrs().getFloat("t_min"), l.attrs().getFloat("t_max")),
+                        l.in("X")),
                 x -> inside(x).orZero(gradient(x))).attr("t_min", 0f).attr("t_max", 24f).register(registry);
         define("hard_shrink", l -> {
             Term x = Term.of(l, "X");
@@ -40,7 +45,8 @@ final class ShrinkOperations {
         define("thresholded_relu", l -> {
             Term x = Term.of(l, "X");
             return x.isAbove(l.attrs().getFloat("threshold")).orZero(x).operand();
-        }, x -> x.isAbove(x.l().attrs().getFloat("threshold")).orZero(gradient(x))).attr("threshold", 1f).register(registry);
+        }, x -> x.isAbove(x.l().attrs().getFloat("threshold")).orZero(gradient(x))).attr("threshold", 1f)
+                .register(registry);
     }
 
     private static Term inside(Term x) {
@@ -60,7 +66,8 @@ final class ShrinkOperations {
                 x -> gradient(x).over(softsignDivisor(x).unary(Unary.Function.SQUARE))).register(registry);
         define("logsigmoid", l -> l.unary(Unary.Function.NEGATE,
                 l.run(new Unary(Unary.Function.SOFTPLUS, 1, 20), l.unary(Unary.Function.NEGATE, l.in("X")))),
-                x -> gradient(x).times(x.unary(Unary.Function.NEGATE).unary(Unary.Function.SIGMOID))).register(registry);
+                x -> gradient(x).times(x.unary(Unary.Function.NEGATE).unary(Unary.Function.SIGMOID)))
+                .register(registry);
         define("stanh", l -> scaledTanh(Term.of(l, "X")).linear(l.attrs().getFloat("scale_b"), 0).operand(), x -> {
             Attrs attrs = x.l().attrs();
             double slope = (double) attrs.getFloat("scale_a") * attrs.getFloat("scale_b");
@@ -90,7 +97,8 @@ final class ShrinkOperations {
                 .grad("selu_grad(Out, Out@GRAD) -> X@GRAD", l -> {
                     Term out = Term.of(l, "Out");
                     float scale = l.attrs().getFloat("scale");
-                    Term slope = out.isAbove(0).choose(out.number(scale), out.linear(1, scale * l.attrs().getFloat("alpha")));
+                    Term slope = out.isAbove(0).choose(out.number(scale),
+                            out.linear(1, scale * l.attrs().getFloat("alpha")));
                     Term.of(l, "Out@GRAD").times(slope).to("X@GRAD");
                 }).register(registry);
     }
@@ -106,7 +114,8 @@ final class ShrinkOperations {
 
     private static Operation.Builder start(String type) {
         return Operation.define(type).in("X").out("Out").infer(inference -> {
-            inference.require(inference.dtype("X").isFloating(), "X must be of a floating-point type, but is %s: cast it",
+            inference.require(inference.dtype("X").isFloating(),
+                    "X must be of a floating-point type, but is %s: cast it",
                     inference.dtype("X"));
             inference.same("X", "Out");
         });
@@ -137,19 +146,23 @@ final class ShrinkOperations {
                     long[] dims = inference.dims("X");
                     int axis = inference.axis("X", inference.attrs().getInt("axis"));
                     int groups = inference.attrs().getInt("groups");
-                    inference.require(inference.dtype("X").isFloating(), "X must be of a floating-point type, but is %s",
+                    inference.require(inference.dtype("X").isFloating(),
+                            "X must be of a floating-point type, but is %s",
                             inference.dtype("X"));
                     inference.require(dims.length > 0 && groups > 1 && (dims[axis] < 0 || dims[axis] % groups == 0),
                             "groups must be 2 or more and divide the length of axis %d of X, but is %d", axis, groups);
-                    inference.set("Out", inference.dtype("X"), Dims.with(dims, axis, dims[axis] < 0 ? -1 : dims[axis] / groups));
+                    inference.set("Out", inference.dtype("X"),
+                            Dims.with(dims, axis, dims[axis] < 0 ? -1 : dims[axis] / groups));
                 }).lower(l -> {
                     int axis = l.in("X").shape().axis(l.attrs().getInt("axis"));
-                    l.out("Out", l.run(new Reduction(Reduction.Function.MAX, List.of(axis + 1), false), grouped(l, axis)));
+                    l.out("Out",
+                            l.run(new Reduction(Reduction.Function.MAX, List.of(axis + 1), false), grouped(l, axis)));
                 }).grad("maxout_grad(Out, X, Out@GRAD) -> X@GRAD", l -> {
                     int axis = l.in("X").shape().axis(l.attrs().getInt("axis"));
                     Operand x = grouped(l, axis);
                     Operand at = l.run(new ArgReduction(true, axis + 1, true), x);
-                    Operand dx = l.run(new PutAlongAxis(axis + 1, false), l.fill(0, x.spec()), at, l.in("Out@GRAD").unsqueeze(axis + 1));
+                    Operand dx = l.run(new PutAlongAxis(axis + 1, false), l.fill(0, x.spec()), at,
+                            l.in("Out@GRAD").unsqueeze(axis + 1));
                     l.out("X@GRAD", dx.reshape(l.in("X").shape().dims()));
                 }).register(registry);
     }

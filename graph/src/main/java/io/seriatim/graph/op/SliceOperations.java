@@ -11,7 +11,8 @@ import org.jspecify.annotations.Nullable;
 /** Parts of a tensor. */
 final class SliceOperations {
     private static final String[] BOUNDS = {"StartsTensor", "EndsTensor", "StartsTensorList", "EndsTensorList"};
-    private static final String[] STRIDED_BOUNDS = {"StartsTensor", "StartsTensorList", "EndsTensor", "EndsTensorList", "StridesTensor",
+    private static final String[] STRIDED_BOUNDS = {"StartsTensor", "StartsTensorList", "EndsTensor", "EndsTensorList",
+            "StridesTensor",
             "StridesTensorList"};
 
     private SliceOperations() {
@@ -29,14 +30,17 @@ final class SliceOperations {
                         "StridesTensorList*?")
                 .out("Out").required("axes", Attribute.Ints.class).attr("starts", new int[0]).attr("ends", new int[0])
                 .attr("strides", new int[0]);
-        register(registry, strided, "strided_slice_grad(" + slots + ", Input, Out@GRAD, StridesTensor, StridesTensorList) -> Input@GRAD",
+        register(registry, strided,
+                "strided_slice_grad(" + slots + ", Input, Out@GRAD, StridesTensor, StridesTensorList) -> Input@GRAD",
                 null,
                 STRIDED_BOUNDS);
     }
 
-    private static void register(Operations registry, Operation.Builder slice, String signature, @Nullable String doubleGradient,
+    private static void register(Operations registry, Operation.Builder slice, String signature,
+            @Nullable String doubleGradient,
             String... bounds) {
-        slice.attr("infer_flags", new int[0]).attr("decrease_axis", new int[0]).values(bounds).infer(SliceOperations::sliced)
+        slice.attr("infer_flags", new int[0]).attr("decrease_axis", new int[0]).values(bounds)
+                .infer(SliceOperations::sliced)
                 .lower(SliceOperations::cut).grad(signature);
         Operation.Builder gradient = slice.gradOperation(signature, null).values(bounds).shapesOnly("Input")
                 .lower(SliceOperations::gradient);
@@ -68,7 +72,10 @@ final class SliceOperations {
         inference.set("Out", 0, ArgType.dense(input.dtype(), Dims.without(dims, decreased(inference, dims))));
     }
 
-    /** Some bounds come as tensors, whose values are not known yet. For lists of tensors the flags say which axes have bounds that are known. */
+    /**
+     * Some bounds come as tensors, whose values are not known yet. For lists of tensors the flags say which axes have
+     * bounds that are known.
+     */
     private static long[] announced(Inference inference, long[] dims, int[] axes, boolean strided) {
         boolean whole = inference.has("StartsTensor") || inference.has("EndsTensor") || inference.has("StridesTensor");
         long[] flags = inference.attrs().getLongs("infer_flags");
@@ -99,26 +106,33 @@ final class SliceOperations {
 
     private static long @Nullable [] bounds(Inference inference, String slot, String attribute, int count) {
         long[] bounds = Dims.given(inference, slot + "TensorList", slot + "Tensor", attribute);
-        inference.require(bounds == null || bounds.length == count, "there must be as many %s as axes, %d, but there are %d", attribute,
+        inference.require(bounds == null || bounds.length == count,
+                "there must be as many %s as axes, %d, but there are %d", attribute,
                 count,
                 bounds == null ? 0 : bounds.length);
         return bounds;
     }
 
-    private static Cut cut(Inference inference, int axis, long start, long end, long stride, long length, boolean strided) {
+    private static Cut cut(Inference inference, int axis, long start, long end, long stride, long length,
+            boolean strided) {
         if (!strided) {
-            inference.require(Cut.leads(start, end, 1, length), "the end %d of axis %d must not be before the start %d", end, axis, start);
+            inference.require(Cut.leads(start, end, 1, length), "the end %d of axis %d must not be before the start %d",
+                    end, axis, start);
             return Cut.of(axis, start, end, length);
         }
         inference.require(stride != 0, "the stride of axis %d must not be 0", axis);
         long from = start < 0 ? Math.max(0, start + length) : start;
         long to = end < 0 && (end != -1 || stride > 0) ? Math.max(0, end + length) : end;
-        inference.require(stride > 0 ? from <= to : from >= to, "stride %d does not lead from %d to %d on axis %d", stride, start, end,
+        inference.require(stride > 0 ? from <= to : from >= to, "stride %d does not lead from %d to %d on axis %d",
+                stride, start, end,
                 axis);
         return strided(axis, start, end, stride, length);
     }
 
-    /** Not as Python: going back, −1 is the end before the first element, and an end further off is the first element, which is left out. */
+    /**
+     * Not as Python: going back, −1 is the end before the first element, and an end further off is the first element,
+     * which is left out.
+     */
     private static Cut strided(int axis, long start, long end, long stride, long length) {
         long from = Math.clamp(start < 0 ? start + length : start, 0, stride > 0 ? length : Math.max(0, length - 1));
         long to = stride < 0 && end == -1 ? -1 : Math.clamp(end < 0 ? end + length : end, 0, length);
@@ -129,7 +143,8 @@ final class SliceOperations {
     private static boolean[] decreased(Inference inference, long[] dims) {
         boolean[] gone = new boolean[dims.length];
         for (int axis : Dims.axes(inference, "Input", inference.attrs().getLongs("decrease_axis"))) {
-            inference.require(dims[axis] == 1 || dims[axis] < 0, "axis %d is to be left out, but %d elements of it are taken", axis,
+            inference.require(dims[axis] == 1 || dims[axis] < 0,
+                    "axis %d is to be left out, but %d elements of it are taken", axis,
                     dims[axis]);
             gone[axis] = true;
         }
@@ -146,7 +161,9 @@ final class SliceOperations {
         List<Cut> cuts = new ArrayList<>();
         for (int i = 0; i < axes.length; i++) {
             int axis = axes[i] < 0 ? axes[i] + dims.length : axes[i];
-            cuts.add(strided ? strided(axis, starts[i], ends[i], strides[i], dims[axis]) : Cut.of(axis, starts[i], ends[i], dims[axis]));
+            cuts.add(strided
+                    ? strided(axis, starts[i], ends[i], strides[i], dims[axis])
+                    : Cut.of(axis, starts[i], ends[i], dims[axis]));
         }
         return cuts;
     }

@@ -33,7 +33,8 @@ final class SoftmaxOperations {
     }
 
     private static void floating(Inference inference, String slot) {
-        inference.require(inference.dtype(slot).isFloating(), "%s must be of floating-point numbers, but is %s; cast it", slot,
+        inference.require(inference.dtype(slot).isFloating(),
+                "%s must be of floating-point numbers, but is %s; cast it", slot,
                 inference.dtype(slot));
     }
 
@@ -44,15 +45,19 @@ final class SoftmaxOperations {
             inference.same("X", "Out");
         }).lower(l -> l.out("Out", l.run(new Softmax(l.attrs().getInt("axis"), log), l.in("X"))))
                 .grad(type + "_grad(Out, Out@GRAD) -> X@GRAD",
-                        l -> l.out("X@GRAD", l.run(new SoftmaxGrad(l.attrs().getInt("axis"), log), l.in("Out"), l.in("Out@GRAD"))))
+                        l -> l.out("X@GRAD",
+                                l.run(new SoftmaxGrad(l.attrs().getInt("axis"), log), l.in("Out"), l.in("Out@GRAD"))))
                 .register(registry);
     }
 
     private static void crossed(Operations registry) {
-        Operation.define(CROSSED).in("Logits", "Label").out("Softmax", "Loss").attr("soft_label", false).attr("use_softmax", true)
-                .attr("numeric_stable_mode", true).attr("ignore_index", -100).attr("axis", -1).infer(SoftmaxOperations::inferCrossed)
+        Operation.define(CROSSED).in("Logits", "Label").out("Softmax", "Loss").attr("soft_label", false)
+                .attr("use_softmax", true)
+                .attr("numeric_stable_mode", true).attr("ignore_index", -100).attr("axis", -1)
+                .infer(SoftmaxOperations::inferCrossed)
                 .lower(SoftmaxOperations::cross)
-                .grad(CROSSED + "_grad(Label, Softmax, Loss@GRAD) -> Logits@GRAD", inference -> inference.same("Softmax", "Logits@GRAD"),
+                .grad(CROSSED + "_grad(Label, Softmax, Loss@GRAD) -> Logits@GRAD",
+                        inference -> inference.same("Softmax", "Logits@GRAD"),
                         SoftmaxOperations::crossGradient)
                 .register(registry);
     }
@@ -82,7 +87,9 @@ final class SoftmaxOperations {
         DType label = inference.dtype("Label");
         boolean fits = soft ? label == logits : !label.isFloating() && label != DType.BOOL;
         inference.require(fits,
-                soft ? "Label must hold probabilities of type %s, but is %s" : "Label must hold class numbers for %s, but is %s",
+                soft
+                        ? "Label must hold probabilities of type %s, but is %s"
+                        : "Label must hold class numbers for %s, but is %s",
                 logits, label);
     }
 
@@ -120,13 +127,16 @@ final class SoftmaxOperations {
     }
 
     private static CrossEntropy crossEntropy(Lowering l) {
-        return new CrossEntropy(l.attrs().getInt("axis"), l.attrs().getBool("soft_label"), l.attrs().getInt("ignore_index"));
+        return new CrossEntropy(l.attrs().getInt("axis"), l.attrs().getBool("soft_label"),
+                l.attrs().getInt("ignore_index"));
     }
 
     /** Labels with the shape of the loss, or probabilities as they are. */
     private static Operand labels(Lowering l, Shape logits) {
         Operand label = l.in("Label");
-        return l.attrs().getBool("soft_label") ? label : classes(l, label).reshape(logits.with(l.attrs().getInt("axis"), 1).dims());
+        return l.attrs().getBool("soft_label")
+                ? label
+                : classes(l, label).reshape(logits.with(l.attrs().getInt("axis"), 1).dims());
     }
 
     private static Operand classes(Lowering l, Operand label) {
@@ -152,7 +162,10 @@ final class SoftmaxOperations {
         }
     }
 
-    /** One class of each sample, chosen by its label, unless that is the one to ignore: then class 0 stands in, and its results are not used. */
+    /**
+     * One class of each sample, chosen by its label, unless that is the one to ignore: then class 0 stands in, and its
+     * results are not used.
+     */
     private record Chosen(Operand index, Operand ignored, int axis) {
         static Chosen of(Lowering l, Operand label, int axis) {
             Operand ignore = l.number(label.dtype(), l.attrs().getInt("ignore_index"));
@@ -188,7 +201,8 @@ final class SoftmaxOperations {
                     l.out("Y", chosen.loss(l, probability).reshape(l.outType("Y", 0).dims()));
                 }).grad("cross_entropy_grad2(Label, MatchX, XShape, Y@GRAD) -> X@GRAD", inference -> {
                     long[] shape = inference.dims("XShape");
-                    inference.require(shape.length >= 2, "XShape must be the shape of X and a 0, but is %s", Arrays.toString(shape));
+                    inference.require(shape.length >= 2, "XShape must be the shape of X and a 0, but is %s",
+                            Arrays.toString(shape));
                     inference.set("X@GRAD", inference.dtype("Y@GRAD"), Arrays.copyOf(shape, shape.length - 1));
                 }, l -> {
                     Operand match = l.in("MatchX");
@@ -206,7 +220,8 @@ final class SoftmaxOperations {
         long[] match = x.clone();
         match[x.length - 1] = 1;
         boolean fits = fits(match, label) || fits(Arrays.copyOf(x, x.length - 1), label);
-        inference.require(fits, "Label must have the shape %s, with or without its last dimension, but has %s", Arrays.toString(match),
+        inference.require(fits, "Label must have the shape %s, with or without its last dimension, but has %s",
+                Arrays.toString(match),
                 Arrays.toString(label));
         checkType(inference, false, inference.dtype("X"));
         DType dtype = inference.dtype("X");

@@ -30,9 +30,11 @@ final class SolverOperations {
             l.out("Out", isVector(l) ? x.squeeze(x.rank() - 1) : x);
         }).grad("solve_grad(Out, Out@GRAD, X, Y) -> X@GRAD, Y@GRAD", l -> {
             Operand dout = right(l, "Out@GRAD");
-            Operand dy = MatrixSteps.run(l, Size.of(dout), in -> LuFactors.of(in.get(0).transposed()).solve(in.get(1)), l.in("X"), dout);
+            Operand dy = MatrixSteps.run(l, Size.of(dout), in -> LuFactors.of(in.get(0).transposed()).solve(in.get(1)),
+                    l.in("X"), dout);
             if (l.wants("X@GRAD")) {
-                Operand dx = MatrixSteps.run(l, Size.of(l.in("X")), in -> in.get(0).times(in.get(1).transposed()).scaled(-1), dy,
+                Operand dx = MatrixSteps.run(l, Size.of(l.in("X")),
+                        in -> in.get(0).times(in.get(1).transposed()).scaled(-1), dy,
                         right(l, "Out"));
                 l.out("X@GRAD", Dims.sumTo(l, dx, l.in("X").shape().dims()));
             }
@@ -46,11 +48,14 @@ final class SolverOperations {
         MatrixSteps.requireSquare(inference, "X");
         long[] x = inference.dims("X");
         long[] y = inference.dims("Y");
-        inference.require(y.length >= 1 && inference.dtype("Y") == inference.dtype("X"), "Y must be a vector or matrices of the type of X");
+        inference.require(y.length >= 1 && inference.dtype("Y") == inference.dtype("X"),
+                "Y must be a vector or matrices of the type of X");
         boolean vector = y.length == 1;
-        // Paddle takes such a Y for vectors where its sizes happen to be those of X without the last dimension, and for matrices else.
+        // Paddle takes such a Y for vectors where its sizes happen to be those of X without the last dimension, and for
+        // matrices else.
         inference.require(vector || y.length != x.length - 1 || !Arrays.equals(y, Arrays.copyOf(x, y.length)),
-                "Y, %s, may be a vector for each matrix of X or a matrix; give it one dimension more", Arrays.toString(y));
+                "Y, %s, may be a vector for each matrix of X or a matrix; give it one dimension more",
+                Arrays.toString(y));
         long rows = y[vector ? 0 : y.length - 2];
         requireRows(inference, x[x.length - 1], rows);
         long[] leading = inference.broadcast(MatrixSteps.leading(x), vector ? new long[0] : MatrixSteps.leading(y));
@@ -59,7 +64,8 @@ final class SolverOperations {
     }
 
     private static void requireRows(Inference inference, long columns, long rows) {
-        inference.require(columns < 0 || rows < 0 || columns == rows, "the matrices have %d columns, but the right side has %d rows",
+        inference.require(columns < 0 || rows < 0 || columns == rows,
+                "the matrices have %d columns, but the right side has %d rows",
                 columns, rows);
     }
 
@@ -113,7 +119,8 @@ final class SolverOperations {
 
     /** X is the right side, Y the triangle whose product with its transpose is the matrix. */
     private static void factorised(Operations registry) {
-        Operation.define("cholesky_solve").in("X", "Y").out("Out").attr("upper", false).infer(inference -> solved(inference, "Y", "X"))
+        Operation.define("cholesky_solve").in("X", "Y").out("Out").attr("upper", false)
+                .infer(inference -> solved(inference, "Y", "X"))
                 .lower(l -> l.out("Out", factorised(l, l.in("X"))))
                 .grad("cholesky_solve_grad(Out, Out@GRAD, X, Y) -> X@GRAD, Y@GRAD", l -> {
                     boolean upper = l.attrs().getBool("upper");

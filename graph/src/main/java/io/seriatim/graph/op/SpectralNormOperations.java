@@ -8,19 +8,25 @@ import io.seriatim.tensor.kernel.Unary;
 import java.util.List;
 import java.util.stream.IntStream;
 
-/** Weights divided by their largest singular value, as power iteration finds it: one of their dimensions are the rows of a matrix, the others together its columns. */
+/**
+ * Weights divided by their largest singular value, as power iteration finds it: one of their dimensions are the rows of
+ * a matrix, the others together its columns.
+ */
 final class SpectralNormOperations {
     private SpectralNormOperations() {
     }
 
     static void register(Operations registry) {
-        Operation.define("spectral_norm").in("Weight", "U", "V").out("Out").attr("dim", 0).attr("power_iters", 1).attr("eps", 1e-12f)
+        Operation.define("spectral_norm").in("Weight", "U", "V").out("Out").attr("dim", 0).attr("power_iters", 1)
+                .attr("eps", 1e-12f)
                 .infer(inference -> {
                     DType dtype = inference.dtype("Weight");
-                    inference.require(dtype == DType.FLOAT32 || dtype == DType.FLOAT64, "Weight must be float32 or float64, but is %s",
+                    inference.require(dtype == DType.FLOAT32 || dtype == DType.FLOAT64,
+                            "Weight must be float32 or float64, but is %s",
                             dtype);
                     long[] dims = inference.dims("Weight");
-                    inference.require(dims.length >= 2, "Weight needs at least two dimensions, but has %d", dims.length);
+                    inference.require(dims.length >= 2, "Weight needs at least two dimensions, but has %d",
+                            dims.length);
                     int iterations = inference.attrs().getInt("power_iters");
                     inference.require(iterations >= 0, "power_iters must be 0 or more, but is %d", iterations);
                     int axis = inference.axis("Weight", inference.attrs().getInt("dim"));
@@ -30,14 +36,17 @@ final class SpectralNormOperations {
                 }).lower(l -> {
                     Norm norm = Norm.of(l);
                     l.out("Out", l.binary(Binary.Function.DIVIDE, l.in("Weight"), norm.value(l)));
-                }).grad("spectral_norm_grad(U, V, Weight, Out@GRAD) -> Weight@GRAD", SpectralNormOperations::gradient).register(registry);
+                }).grad("spectral_norm_grad(U, V, Weight, Out@GRAD) -> Weight@GRAD", SpectralNormOperations::gradient)
+                .register(registry);
     }
 
     private static void vector(Inference inference, String slot, long expected) {
         long size = Inference.size(inference.dims(slot));
-        inference.require(inference.dtype(slot) == inference.dtype("Weight"), "%s must have the type of Weight, %s, but is %s", slot,
+        inference.require(inference.dtype(slot) == inference.dtype("Weight"),
+                "%s must have the type of Weight, %s, but is %s", slot,
                 inference.dtype("Weight"), inference.dtype(slot));
-        inference.require(size < 0 || expected < 0 || size == expected, "%s must have %d elements, but has %d", slot, expected, size);
+        inference.require(size < 0 || expected < 0 || size == expected, "%s must have %d elements, but has %d", slot,
+                expected, size);
     }
 
     /** The vectors count as constants: the norm's slope is u · vᵀ. */
@@ -59,7 +68,8 @@ final class SpectralNormOperations {
             Operand weight = l.in("Weight");
             int axis = weight.shape().axis(l.attrs().getInt("dim"));
             int[] order = IntStream.range(0, weight.rank()).map(i -> i == 0 ? axis : i <= axis ? i - 1 : i).toArray();
-            Operand matrix = l.reshape(weight.transpose(order), weight.dim(axis), weight.shape().size() / weight.dim(axis));
+            Operand matrix = l.reshape(weight.transpose(order), weight.dim(axis),
+                    weight.shape().size() / weight.dim(axis));
             Operand u = l.reshape(l.in("U"), matrix.dim(0));
             Operand v = l.reshape(l.in("V"), matrix.dim(1));
             double epsilon = l.attrs().getFloat("eps");
@@ -82,7 +92,8 @@ final class SpectralNormOperations {
 
         /** A row-major matrix, with the dimensions of the weight in their order. */
         Operand restored(Operand ofMatrix) {
-            long[] dims = IntStream.range(0, weight.rank()).mapToLong(i -> weight.dim(i == 0 ? axis : i <= axis ? i - 1 : i)).toArray();
+            long[] dims = IntStream.range(0, weight.rank())
+                    .mapToLong(i -> weight.dim(i == 0 ? axis : i <= axis ? i - 1 : i)).toArray();
             int[] order = IntStream.range(0, weight.rank()).map(i -> i == axis ? 0 : i < axis ? i + 1 : i).toArray();
             return ofMatrix.reshape(dims).transpose(order);
         }

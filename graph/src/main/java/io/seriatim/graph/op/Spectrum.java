@@ -5,8 +5,9 @@ import java.util.Comparator;
 import java.util.stream.IntStream;
 
 /**
- * Eigenvalues of symmetric matrices, from the smallest, and singular values of any, from the largest, with their vectors as columns: both by Jacobi's rotations, which are simple and exact to the last digits
- * (Golub, Van Loan: Matrix Computations, 8.5 and 8.6.3).
+ * Eigenvalues of symmetric matrices, from the smallest, and singular values of any, from the largest, with their
+ * vectors as columns: both by Jacobi's rotations, which are simple and exact to the last digits (Golub, Van Loan:
+ * Matrix Computations, 8.5 and 8.6.3).
  */
 final class Spectrum {
     private static final int MOST_SWEEPS = 60;
@@ -164,7 +165,8 @@ final class Spectrum {
                 }
             }
         }
-        double[] lengths = IntStream.range(0, matrix.columns()).mapToDouble(j -> Math.sqrt(product(turned, j, j))).toArray();
+        double[] lengths = IntStream.range(0, matrix.columns()).mapToDouble(j -> Math.sqrt(product(turned, j, j)))
+                .toArray();
         int[] order = order(lengths, Comparator.reverseOrder());
         double[] values = sorted(lengths, order);
         Matrix left = completed(columns(turned, order), values, full ? matrix.rows() : matrix.columns());
@@ -193,12 +195,16 @@ final class Spectrum {
         return true;
     }
 
-    /** The columns with length 1; in place of those that are only rounding errors, and after the last, others that are orthogonal to all. */
+    /**
+     * The columns with length 1; in place of those that are only rounding errors, and after the last, others that are
+     * orthogonal to all.
+     */
     private static Matrix completed(Matrix columns, double[] lengths, int count) {
         int rows = columns.rows();
         double small = lengths.length == 0 ? 0 : rows * PRECISION * lengths[0];
         int sound = (int) Arrays.stream(lengths).filter(length -> length > small).count();
-        Matrix kept = columns.firstColumns(sound).scaledColumns(Arrays.stream(lengths).limit(sound).map(length -> 1 / length).toArray());
+        Matrix kept = columns.firstColumns(sound)
+                .scaledColumns(Arrays.stream(lengths).limit(sound).map(length -> 1 / length).toArray());
         if (sound == count) {
             return kept;
         }

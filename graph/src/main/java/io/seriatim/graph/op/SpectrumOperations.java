@@ -5,7 +5,10 @@ import io.seriatim.tensor.DType;
 import java.util.Arrays;
 import java.util.List;
 
-/** Eigenvalues of symmetric matrices, singular values of any, and how many of them are not 0. Signs of vectors are free: they may differ from those of other libraries. */
+/**
+ * Eigenvalues of symmetric matrices, singular values of any, and how many of them are not 0. Signs of vectors are free:
+ * they may differ from those of other libraries.
+ */
 final class SpectrumOperations {
     private SpectrumOperations() {
     }
@@ -24,7 +27,8 @@ final class SpectrumOperations {
     private static void symmetric(Inference inference) {
         MatrixSteps.requireSquare(inference, "X");
         String half = inference.attrs().getText("UPLO");
-        inference.require(half.equals("L") || half.equals("U"), "UPLO must be L or U, for the triangle that is read, but is '%s'", half);
+        inference.require(half.equals("L") || half.equals("U"),
+                "UPLO must be L or U, for the triangle that is read, but is '%s'", half);
         long[] dims = inference.dims("X");
         inference.set("Eigenvalues", inference.dtype("X"), Arrays.copyOf(dims, dims.length - 1));
         inference.same("X", "Eigenvectors");
@@ -56,19 +60,25 @@ final class SpectrumOperations {
     }
 
     private static void symmetric(Operations registry) {
-        Operation.define("eigh").in("X").out("Eigenvalues", "Eigenvectors").attr("UPLO", "L").infer(SpectrumOperations::symmetric)
+        Operation.define("eigh").in("X").out("Eigenvalues", "Eigenvectors").attr("UPLO", "L")
+                .infer(SpectrumOperations::symmetric)
                 .lower(SpectrumOperations::symmetric)
                 .grad("eigh_grad(Eigenvalues, Eigenvalues@GRAD, Eigenvectors, Eigenvectors@GRAD) -> X@GRAD",
                         inference -> inference.same("Eigenvectors", "X@GRAD"), l -> {
                             Operand vectors = l.in("Eigenvectors");
                             l.out("X@GRAD",
-                                    MatrixSteps.run(l, Size.of(vectors), in -> ofSymmetric(in.get(0), in.get(1), in.get(2), in.get(3)),
-                                            vectors, l.in("Eigenvectors@GRAD"), rows(l, "Eigenvalues"), rows(l, "Eigenvalues@GRAD")));
+                                    MatrixSteps.run(l, Size.of(vectors),
+                                            in -> ofSymmetric(in.get(0), in.get(1), in.get(2), in.get(3)),
+                                            vectors, l.in("Eigenvectors@GRAD"), rows(l, "Eigenvalues"),
+                                            rows(l, "Eigenvalues@GRAD")));
                         })
                 .register(registry);
     }
 
-    /** The symmetric part of V · (Vᵀ·dV / differences of eigenvalues, with their gradients as diagonal) · Vᵀ (Giles: An extended collection of matrix derivative results, 2008, 3.1). */
+    /**
+     * The symmetric part of V · (Vᵀ·dV / differences of eigenvalues, with their gradients as diagonal) · Vᵀ (Giles: An
+     * extended collection of matrix derivative results, 2008, 3.1).
+     */
     private static Matrix ofSymmetric(Matrix vectors, Matrix ofVectors, Matrix values, Matrix ofValues) {
         Matrix inner = vectors.transposed().times(ofVectors);
         for (int i = 0; i < inner.rows(); i++) {
@@ -89,11 +99,13 @@ final class SpectrumOperations {
     private static void symmetricValues(Operations registry) {
         Operation.define("eigvalsh").in("X").out("Eigenvalues", "Eigenvectors").attr("UPLO", "L").attr("is_test", false)
                 .infer(SpectrumOperations::symmetric).lower(SpectrumOperations::symmetric)
-                .grad("eigvalsh_grad(Eigenvalues@GRAD, Eigenvectors) -> X@GRAD", inference -> inference.same("Eigenvectors", "X@GRAD"),
+                .grad("eigvalsh_grad(Eigenvalues@GRAD, Eigenvectors) -> X@GRAD",
+                        inference -> inference.same("Eigenvectors", "X@GRAD"),
                         l -> {
                             Operand vectors = l.in("Eigenvectors");
                             l.out("X@GRAD", MatrixSteps.run(l, Size.of(vectors),
-                                    in -> in.get(0).scaledColumns(elements(in.get(1))).times(in.get(0).transposed()), vectors,
+                                    in -> in.get(0).scaledColumns(elements(in.get(1))).times(in.get(0).transposed()),
+                                    vectors,
                                     rows(l, "Eigenvalues@GRAD")));
                         })
                 .register(registry);
@@ -117,7 +129,8 @@ final class SpectrumOperations {
             long rows = x.dim(-2);
             long columns = x.dim(-1);
             long least = Math.min(rows, columns);
-            List<Size> sizes = List.of(new Size(rows, full ? rows : least), new Size(1, least), new Size(full ? columns : least, columns));
+            List<Size> sizes = List.of(new Size(rows, full ? rows : least), new Size(1, least),
+                    new Size(full ? columns : least, columns));
             List<Operand> parts = MatrixSteps.runAll(l, sizes, in -> {
                 Spectrum spectrum = Spectrum.singular(in.getFirst(), full);
                 return List.of(spectrum.left(), row(spectrum.values()), spectrum.right().transposed());
@@ -126,8 +139,9 @@ final class SpectrumOperations {
             l.out("S", parts.get(1).squeeze(x.rank() - 2));
             l.out("VH", parts.get(2));
         }).grad("svd_grad(S, S@GRAD, U, U@GRAD, VH, VH@GRAD, X) -> X@GRAD",
-                l -> l.out("X@GRAD", MatrixSteps.run(l, Size.of(l.in("X")), SpectrumOperations::ofSingular, rows(l, "S"),
-                        rows(l, "S@GRAD"), l.in("U"), l.in("U@GRAD"), l.in("VH"), l.in("VH@GRAD"))))
+                l -> l.out("X@GRAD",
+                        MatrixSteps.run(l, Size.of(l.in("X")), SpectrumOperations::ofSingular, rows(l, "S"),
+                                rows(l, "S@GRAD"), l.in("U"), l.in("U@GRAD"), l.in("VH"), l.in("VH@GRAD"))))
                 .register(registry);
     }
 
@@ -138,7 +152,8 @@ final class SpectrumOperations {
         Matrix ofU = in.get(3).firstColumns(s.length);
         Matrix v = in.get(4).transposed().firstColumns(s.length);
         Matrix ofV = in.get(5).transposed().firstColumns(s.length);
-        Matrix inner = turned(u, ofU, s).scaledColumns(s).plus(turned(v, ofV, s).transposed().scaledColumns(s).transposed());
+        Matrix inner = turned(u, ofU, s).scaledColumns(s)
+                .plus(turned(v, ofV, s).transposed().scaledColumns(s).transposed());
         for (int i = 0; i < s.length; i++) {
             inner.add(i, i, in.get(1).at(0, i));
         }
@@ -146,7 +161,10 @@ final class SpectrumOperations {
         return result.plus(u.times(outside(v, ofV, s).transposed()));
     }
 
-    /** (wᵀ·dw − dwᵀ·w) / differences of squared singular values (Townsend: Differentiating the singular value decomposition, 2016). */
+    /**
+     * (wᵀ·dw − dwᵀ·w) / differences of squared singular values (Townsend: Differentiating the singular value
+     * decomposition, 2016).
+     */
     private static Matrix turned(Matrix vectors, Matrix gradient, double... s) {
         Matrix product = vectors.transposed().times(gradient);
         Matrix result = product.minus(product.transposed());
@@ -177,8 +195,10 @@ final class SpectrumOperations {
                     }
                     long[] leading = MatrixSteps.leading(inference.dims("X"));
                     boolean given = inference.has("TolTensor");
-                    inference.require(!given || inference.dtype("TolTensor").isFloating(), "TolTensor must be of a floating-point type");
-                    inference.set("Out", DType.INT32, given ? inference.broadcast(leading, inference.dims("TolTensor")) : leading);
+                    inference.require(!given || inference.dtype("TolTensor").isFloating(),
+                            "TolTensor must be of a floating-point type");
+                    inference.set("Out", DType.INT32,
+                            given ? inference.broadcast(leading, inference.dims("TolTensor")) : leading);
                 }).lower(l -> {
                     Operand x = l.in("X");
                     boolean hermitian = l.attrs().getBool("hermitian");
@@ -189,7 +209,8 @@ final class SpectrumOperations {
                             ? l.cast(l.in("TolTensor"), x.dtype())
                             : l.number(x.dtype(), byDefault ? 0 : l.attrs().getFloat("tol"));
                     Operand each = tolerance.unsqueeze(tolerance.rank()).unsqueeze(tolerance.rank() + 1);
-                    Operand rank = MatrixSteps.run(l, new Size(1, 1), in -> row(rank(in.get(0), in.get(1).at(0, 0), relative, hermitian)),
+                    Operand rank = MatrixSteps.run(l, new Size(1, 1),
+                            in -> row(rank(in.get(0), in.get(1).at(0, 0), relative, hermitian)),
                             x,
                             each);
                     l.out("Out", rank.reshape(l.outType("Out", 0).dims()));

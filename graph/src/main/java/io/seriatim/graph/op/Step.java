@@ -47,7 +47,10 @@ public record Step(Work work, List<@Nullable Operand> inputs, List<@Nullable Ope
         }
     }
 
-    /** A Java function on tensors of the host, for what is rare, small or depends on values. It may be run by many threads at once. */
+    /**
+     * A Java function on tensors of the host, for what is rare, small or depends on values. It may be run by many
+     * threads at once.
+     */
     @FunctionalInterface
     public interface HostFunction {
         /**

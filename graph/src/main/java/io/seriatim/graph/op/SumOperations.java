@@ -16,7 +16,8 @@ final class SumOperations {
         Operation.define("sum").in("X*").out("Out").attr("use_mkldnn", false).attr("mkldnn_data_type", "float32")
                 .infer(SumOperations::infer)
                 .lower(SumOperations::lower)
-                .grad((op, wanted) -> ScaleOperations.scaled(op.output("Out"), op.input("X"), wanted, 1)).register(registry);
+                .grad((op, wanted) -> ScaleOperations.scaled(op.output("Out"), op.input("X"), wanted, 1))
+                .register(registry);
     }
 
     private static void infer(Inference inference) {
@@ -27,7 +28,8 @@ final class SumOperations {
             // Arrays are the gradients of arrays.
             inference.require((x.kind() == ArgType.Kind.ARRAY) == (sum.kind() == ArgType.Kind.ARRAY),
                     "X must be tensors or rows of tensors, or else only arrays, but place %d is %s", i, x);
-            inference.require(x.dtype() == sum.dtype(), "all of X must have one type, but place %d is %s", i, x.dtype());
+            inference.require(x.dtype() == sum.dtype(), "all of X must have one type, but place %d is %s", i,
+                    x.dtype());
             if (i > 0 && sum.kind() != ArgType.Kind.ARRAY) {
                 sum = together(inference, sum, x, i);
             }

@@ -21,13 +21,15 @@ final class TensorListOperations {
             list(inference);
             inference.set("Out", DType.INT64, 1);
         }).register(registry);
-        Operation.define("tensor_array_to_tensor").in("X").out("Out", "OutIndex").attr("axis", 0).attr("use_stack", false)
+        Operation.define("tensor_array_to_tensor").in("X").out("Out", "OutIndex").attr("axis", 0)
+                .attr("use_stack", false)
                 .infer(inference -> {
                     list(inference);
                     inference.set("Out", inference.dtype("X"), joined(inference));
                     inference.set("OutIndex", DType.INT32, -1);
                 }).grad("tensor_array_to_tensor_grad(X, Out@GRAD) -> X@GRAD").register(registry);
-        Operation.define("tensor_array_to_tensor_grad").in("X", "Out@GRAD").out("X@GRAD").attr("axis", 0).attr("use_stack", false)
+        Operation.define("tensor_array_to_tensor_grad").in("X", "Out@GRAD").out("X@GRAD").attr("axis", 0)
+                .attr("use_stack", false)
                 .infer(inference -> {
                     list(inference);
                     inference.same("X", "X@GRAD");
@@ -36,12 +38,14 @@ final class TensorListOperations {
 
     private static void index(Inference inference) {
         long size = Inference.size(inference.dims("I"));
-        inference.require(!inference.dtype("I").isFloating() && (size == 1 || size < 0), "the index must be one whole number, but is %s",
+        inference.require(!inference.dtype("I").isFloating() && (size == 1 || size < 0),
+                "the index must be one whole number, but is %s",
                 inference.in("I"));
     }
 
     private static void list(Inference inference) {
-        inference.require(inference.in("X").kind() == ArgType.Kind.ARRAY, "X must be a list of tensors (an array), but is %s",
+        inference.require(inference.in("X").kind() == ArgType.Kind.ARRAY,
+                "X must be a list of tensors (an array), but is %s",
                 inference.in("X"));
     }
 
@@ -49,7 +53,8 @@ final class TensorListOperations {
         long[] dims = inference.dims("X");
         int rank = dims.length + (inference.attrs().getBool("use_stack") ? 1 : 0);
         int axis = inference.attrs().getInt("axis");
-        inference.require(axis >= -rank && axis < rank, "the axis must be from %d to %d, but is %d", -rank, rank - 1, axis);
+        inference.require(axis >= -rank && axis < rank, "the axis must be from %d to %d, but is %d", -rank, rank - 1,
+                axis);
         int at = axis < 0 ? axis + rank : axis;
         long[] joined = new long[rank];
         for (int i = 0; i < rank; i++) {

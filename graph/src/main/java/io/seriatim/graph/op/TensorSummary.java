@@ -25,7 +25,8 @@ final class TensorSummary {
         long size = tensor.shape().size();
         Tensor first = tensor.reshape(size).slice(0, 0, most < 0 ? size : Math.min(most, size));
         if (tensor.dtype().isFloating()) {
-            return Arrays.stream(first.toDoubleArray()).mapToObj(TensorSummary::number).collect(Collectors.joining(" ", "[", "]"));
+            return Arrays.stream(first.toDoubleArray()).mapToObj(TensorSummary::number)
+                    .collect(Collectors.joining(" ", "[", "]"));
         }
         return Arrays.stream(first.toLongArray()).mapToObj(Long::toString).collect(Collectors.joining(" ", "[", "]"));
     }
@@ -37,7 +38,8 @@ final class TensorSummary {
 
     /** All that is known of it. */
     static String of(String name, Tensor tensor, long most) {
-        return "Variable: " + Printable.of(name) + "\n  - shape: " + shape(tensor) + "\n  - dtype: " + tensor.dtype() + "\n  - data: "
+        return "Variable: " + Printable.of(name) + "\n  - shape: " + shape(tensor) + "\n  - dtype: " + tensor.dtype()
+                + "\n  - data: "
                 + data(tensor, most)
                 + "\n";
     }

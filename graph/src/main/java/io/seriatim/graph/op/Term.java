@@ -45,7 +45,9 @@ record Term(Lowering l, Operand operand) {
 
     /** One computation, whose factors are float32; of float64, two. */
     Term linear(double scale, double bias) {
-        return operand.dtype() == DType.FLOAT64 ? times(number(scale)).plus(number(bias)) : with(l.linear(operand, scale, bias));
+        return operand.dtype() == DType.FLOAT64
+                ? times(number(scale)).plus(number(bias))
+                : with(l.linear(operand, scale, bias));
     }
 
     Term isAbove(double bound) {

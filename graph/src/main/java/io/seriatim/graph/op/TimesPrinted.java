@@ -8,7 +8,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How often each operation has printed. It is counted for the description itself, not for what equals it: two programs that print alike do not silence each other. Entries go with their descriptions.
+ * How often each operation has printed. It is counted for the description itself, not for what equals it: two programs
+ * that print alike do not silence each other. Entries go with their descriptions.
  */
 final class TimesPrinted {
     private static final class Key extends WeakReference<OpDesc> {

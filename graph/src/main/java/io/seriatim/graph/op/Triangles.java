@@ -2,7 +2,10 @@ package io.seriatim.graph.op;
 
 import java.util.Locale;
 
-/** Triangular matrices: systems of equations by substitution, and Cholesky's factor (Golub, Van Loan: Matrix Computations, 3.1 and 4.2). */
+/**
+ * Triangular matrices: systems of equations by substitution, and Cholesky's factor (Golub, Van Loan: Matrix
+ * Computations, 3.1 and 4.2).
+ */
 final class Triangles {
     private Triangles() {
     }
@@ -30,7 +33,8 @@ final class Triangles {
             double pivot = unit ? 1 : triangle.at(i, i);
             if (pivot == 0) {
                 throw new IllegalArgumentException(
-                        String.format(Locale.ROOT, "the triangular matrix is singular: element %d of its diagonal is 0", i));
+                        String.format(Locale.ROOT, "the triangular matrix is singular: element %d of its diagonal is 0",
+                                i));
             }
             for (int j = 0; j < x.columns(); j++) {
                 double sum = x.at(i, j);
@@ -63,7 +67,8 @@ final class Triangles {
                 }
                 if (i == j && !(sum > 0)) {
                     throw new IllegalArgumentException(
-                            String.format(Locale.ROOT, "the matrix is not positive definite: its leading %d rows and columns are not",
+                            String.format(Locale.ROOT,
+                                    "the matrix is not positive definite: its leading %d rows and columns are not",
                                     j + 1));
                 }
                 l.set(i, j, i == j ? Math.sqrt(sum) : sum / l.at(j, j));

@@ -45,7 +45,8 @@ final class UniqueOperations {
                 .attr("is_sorted", false).values("X")
                 .refuse((_, attrs) -> attrs.getInts("axis").length == 0 && attrs.getBool("is_sorted")
                         ? null
-                        : "only the sorted elements of a whole tensor are found here, not slices of an axis: flatten X before")
+                        : "only the sorted elements of a whole tensor are found here, not slices of an axis: "
+                                + "flatten X before")
                 .infer(inference -> {
                     double[] values = inference.numbers("X");
                     long count = values == null ? -1 : found(values).size();
@@ -60,7 +61,8 @@ final class UniqueOperations {
                     double[] sorted = found.keySet().stream().mapToDouble(Double::doubleValue).toArray();
                     l.out("Out", l.constant(Tensor.of(l.in("X").dtype(), sorted, sorted.length)));
                     places(l, "Indices", found.values().stream().mapToLong(each -> each[0]).toArray());
-                    places(l, "Index", Arrays.stream(values).mapToLong(each -> Arrays.binarySearch(sorted, each + 0.0)).toArray());
+                    places(l, "Index",
+                            Arrays.stream(values).mapToLong(each -> Arrays.binarySearch(sorted, each + 0.0)).toArray());
                     places(l, "Counts", found.values().stream().mapToLong(each -> each[1]).toArray());
                 }).register(registry);
     }
@@ -72,7 +74,8 @@ final class UniqueOperations {
     }
 
     private static void crop(Operations registry) {
-        Operation.Builder forward = Operation.define("crop_tensor").in("X", "Shape?", "ShapeTensor*?", "Offsets?", "OffsetsTensor*?")
+        Operation.Builder forward = Operation.define("crop_tensor")
+                .in("X", "Shape?", "ShapeTensor*?", "Offsets?", "OffsetsTensor*?")
                 .out("Out").attr("shape", new int[0]).attr("offsets", new int[0])
                 .values("Shape", "ShapeTensor", "Offsets", "OffsetsTensor");
         String gradient = "crop_tensor_grad(X, Offsets, OffsetsTensor, Out@GRAD) -> X@GRAD";
@@ -81,7 +84,8 @@ final class UniqueOperations {
             long[] offsets = Dims.given(l, "OffsetsTensor", "Offsets", "offsets");
             Operand dout = l.in("Out@GRAD");
             List<Long> before = Arrays.stream(offsets).boxed().toList();
-            List<Long> after = IntStream.range(0, dims.length).mapToObj(i -> dims[i] - offsets[i] - dout.dim(i)).toList();
+            List<Long> after = IntStream.range(0, dims.length).mapToObj(i -> dims[i] - offsets[i] - dout.dim(i))
+                    .toList();
             l.out("X@GRAD", l.run(new Pad(before, after, Pad.Mode.CONSTANT, 0), dout));
         }).register(registry);
         forward.infer(UniqueOperations::cropped).lower(l -> {
@@ -99,12 +103,14 @@ final class UniqueOperations {
         long[] x = inference.dims("X");
         long @Nullable [] shape = Dims.given(inference, "ShapeTensor", "Shape", "shape");
         long @Nullable [] offsets = Dims.given(inference, "OffsetsTensor", "Offsets", "offsets");
-        inference.require((shape == null || shape.length == x.length) && (offsets == null || offsets.length == x.length),
+        inference.require(
+                (shape == null || shape.length == x.length) && (offsets == null || offsets.length == x.length),
                 "shape and offsets must have one number for each of %d dimensions", x.length);
         long[] dims = Dims.unknown(x.length);
         for (int i = 0; shape != null && i < x.length; i++) {
             long offset = offsets == null ? 0 : offsets[i];
-            inference.require(offset >= 0 && shape[i] >= -1, "offsets must be from 0, and shape from -1 on, but are %d and %d", offset,
+            inference.require(offset >= 0 && shape[i] >= -1,
+                    "offsets must be from 0, and shape from -1 on, but are %d and %d", offset,
                     shape[i]);
             dims[i] = shape[i] >= 0 ? shape[i] : x[i] < 0 || offsets == null ? -1 : x[i] - offset;
             inference.require(x[i] < 0 || dims[i] < 0 || offset + dims[i] <= x[i],
@@ -115,7 +121,8 @@ final class UniqueOperations {
     }
 
     private static void normalise(Operations registry) {
-        Operation.define("norm").in("X").out("Out", "Norm~").required("axis", Attribute.Int.class).attr("epsilon", 1e-10f)
+        Operation.define("norm").in("X").out("Out", "Norm~").required("axis", Attribute.Int.class)
+                .attr("epsilon", 1e-10f)
                 .attr("is_test", false).infer(inference -> {
                     long[] dims = inference.dims("X");
                     int axis = inference.axis("X", inference.attrs().getInt("axis"));
@@ -148,8 +155,10 @@ final class UniqueOperations {
         Operation.define("dist").in("X", "Y").out("Out").attr("p", 2f).infer(inference -> {
             inference.broadcast(inference.dims("X"), inference.dims("Y"));
             inference.require(inference.dtype("X").isFloating() && inference.dtype("X") == inference.dtype("Y"),
-                    "X and Y must be of one floating-point type, but are %s and %s", inference.dtype("X"), inference.dtype("Y"));
-            inference.require(inference.attrs().getFloat("p") >= 0, "p must be 0 or more, but is %s", inference.attrs().getFloat("p"));
+                    "X and Y must be of one floating-point type, but are %s and %s", inference.dtype("X"),
+                    inference.dtype("Y"));
+            inference.require(inference.attrs().getFloat("p") >= 0, "p must be 0 or more, but is %s",
+                    inference.attrs().getFloat("p"));
             inference.set("Out", inference.dtype("X"));
         }).lower(l -> {
             Term size = difference(l).unary(Unary.Function.ABS);
@@ -160,7 +169,8 @@ final class UniqueOperations {
             } else if (Float.isInfinite(p)) {
                 l.out("Out", all(l, Reduction.Function.MAX, size.operand()));
             } else if (p == 1 || p == 2) {
-                Operand sum = all(l, p == 1 ? Reduction.Function.SUM : Reduction.Function.SUM_OF_SQUARES, size.operand());
+                Operand sum = all(l, p == 1 ? Reduction.Function.SUM : Reduction.Function.SUM_OF_SQUARES,
+                        size.operand());
                 l.out("Out", p == 1 ? sum : l.unary(Unary.Function.SQRT, sum));
             } else {
                 Term sum = new Term(l, all(l, Reduction.Function.SUM, power(size, p).operand()));

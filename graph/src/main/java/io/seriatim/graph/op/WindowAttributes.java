@@ -37,7 +37,8 @@ final class WindowAttributes {
                 attrs.has("dilations") ? numbers(attrs, "dilations", rank, 1) : dilations);
         String algorithm = attrs.getText("padding_algorithm").toUpperCase(Locale.ROOT);
         int[] paddings = attrs.getInts("paddings");
-        require(paddings.length == rank || paddings.length == 2 * rank, "the attribute 'paddings' must have %d or %d numbers, but is %s",
+        require(paddings.length == rank || paddings.length == 2 * rank,
+                "the attribute 'paddings' must have %d or %d numbers, but is %s",
                 rank,
                 2 * rank, Arrays.toString(paddings));
         switch (algorithm) {
@@ -45,7 +46,8 @@ final class WindowAttributes {
             case "SAME" -> window.same(lengths, kernel);
             case "VALID" -> {
             }
-            default -> require(false, "the attribute 'padding_algorithm' must be EXPLICIT, SAME or VALID, but is '%s'", algorithm);
+            default -> require(false, "the attribute 'padding_algorithm' must be EXPLICIT, SAME or VALID, but is '%s'",
+                    algorithm);
         }
         return window;
     }
@@ -63,7 +65,8 @@ final class WindowAttributes {
     static int[] numbers(Attrs attrs, String name, int rank, int least) {
         int[] numbers = attrs.getInts(name);
         require(numbers.length == rank && Arrays.stream(numbers).allMatch(number -> number >= least),
-                "the attribute '%s' must have %d numbers from %d on, but is %s", name, rank, least, Arrays.toString(numbers));
+                "the attribute '%s' must have %d numbers from %d on, but is %s", name, rank, least,
+                Arrays.toString(numbers));
         return numbers;
     }
 
@@ -117,7 +120,9 @@ final class WindowAttributes {
 
     /** How many places a kernel has; −1 if that is not known. */
     long places(int i, long length, long kernel) {
-        return length < 0 || kernel < 0 ? -1 : Math.max(0, Math.floorDiv(length + begin[i] + end[i] - extent(i, kernel), strides[i]) + 1);
+        return length < 0 || kernel < 0
+                ? -1
+                : Math.max(0, Math.floorDiv(length + begin[i] + end[i] - extent(i, kernel), strides[i]) + 1);
     }
 
     Window window() {

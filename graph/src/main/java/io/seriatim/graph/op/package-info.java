@@ -1,4 +1,7 @@
-/** Operation types: slots, attributes, inference of shapes and types, gradients, effects, and the computations that they come down to. */
+/**
+ * Operation types: slots, attributes, inference of shapes and types, gradients, effects, and the computations that they
+ * come down to.
+ */
 @NullMarked
 package io.seriatim.graph.op;
 

@@ -36,7 +36,8 @@ class FuzzTest {
 
     private static List<byte[]> streams() {
         Map<String, Tensor> exports = GoldenFiles.entries("exports");
-        return List.of("float32", "bool", "scalar", "empty", "lod").stream().map(name -> GoldenFiles.bytes(exports, "stream/" + name))
+        return List.of("float32", "bool", "scalar", "empty", "lod").stream()
+                .map(name -> GoldenFiles.bytes(exports, "stream/" + name))
                 .toList();
     }
 
@@ -47,7 +48,9 @@ class FuzzTest {
                 "of " + count + " with seed " + SEED + " refused: " + outcome.refused());
     }
 
-    /** What is read of damaged bytes is a program all the same: it can be written, and then gives the same bytes again. */
+    /**
+     * What is read of damaged bytes is a program all the same: it can be written, and then gives the same bytes again.
+     */
     @Test
     void programsAreReadOrRefused() {
         assertAllWell(PROGRAMS, programs(), bytes -> {
@@ -60,7 +63,8 @@ class FuzzTest {
     @Test
     void streamsAreReadOrRefused() {
         assertAllWell(STREAMS, streams(),
-                bytes -> readStream(new ByteSource("fuzz", Channels.newChannel(new ByteArrayInputStream(bytes)), bytes.length)));
+                bytes -> readStream(
+                        new ByteSource("fuzz", Channels.newChannel(new ByteArrayInputStream(bytes)), bytes.length)));
     }
 
     private static void readStream(ByteSource source) throws IOException {
@@ -77,7 +81,8 @@ class FuzzTest {
         }
         int count = streams().size();
         assertAllWell(STREAMS, List.of(all.toByteArray()), bytes -> {
-            for (TensorStreams.LodTensor each : TensorStreams.readAll("fuzz", new ByteArrayInputStream(bytes), bytes.length, count)) {
+            for (TensorStreams.LodTensor each : TensorStreams.readAll("fuzz", new ByteArrayInputStream(bytes),
+                    bytes.length, count)) {
                 each.tensor().close();
             }
         });
@@ -93,12 +98,16 @@ class FuzzTest {
         });
     }
 
-    /** A planted fault: a reader that believes sizes. It does refuse the bytes, but only after it has taken memory for what they promise. */
+    /**
+     * A planted fault: a reader that believes sizes. It does refuse the bytes, but only after it has taken memory for
+     * what they promise.
+     */
     @Test
     void findsAReaderThatBelievesSizes() {
         long promised = 64L << 20;
         Fuzzing.Outcome outcome = Fuzzing.run(SEED, STREAMS, streams(),
-                bytes -> readStream(new ByteSource("fuzz", Channels.newChannel(new ByteArrayInputStream(bytes)), bytes.length + promised)));
+                bytes -> readStream(new ByteSource("fuzz", Channels.newChannel(new ByteArrayInputStream(bytes)),
+                        bytes.length + promised)));
         assertTrue(outcome.wrong().stream().anyMatch(each -> each.contains("bytes of memory for")),
                 "the fault is found: " + outcome.wrong());
     }
@@ -112,6 +121,7 @@ class FuzzTest {
             readStream(new ByteSource("fuzz", Channels.newChannel(new ByteArrayInputStream(bytes)), bytes.length));
         });
         lost.forEach(Tensor::close);
-        assertTrue(outcome.wrong().getFirst().contains("bytes of memory allocated"), "the fault is found: " + outcome.wrong());
+        assertTrue(outcome.wrong().getFirst().contains("bytes of memory allocated"),
+                "the fault is found: " + outcome.wrong());
     }
 }

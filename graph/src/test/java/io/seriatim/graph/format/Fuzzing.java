@@ -12,13 +12,20 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Damages good bytes and looks at what a reader does with them: it must return, or refuse them with an error that gives a byte of theirs; and take no more memory than they are worth. */
+/**
+ * Damages good bytes and looks at what a reader does with them: it must return, or refuse them with an error that gives
+ * a byte of theirs; and take no more memory than they are worth.
+ */
 final class Fuzzing {
-    /** Good bytes are few, and so is the memory that they are worth; it is kept for the next, so that this bounds all of them together. */
+    /**
+     * Good bytes are few, and so is the memory that they are worth; it is kept for the next, so that this bounds all of
+     * them together.
+     */
     private static final long WORTH = 4 << 20;
     private static final Pattern OFFSET = Pattern.compile(".*, byte (\\d+): .+", Pattern.DOTALL);
     /** Numbers at which readers stumble. */
-    private static final long[] AWKWARD = {-1, 0, 1, Byte.MAX_VALUE, 1 << 20, Integer.MAX_VALUE, Integer.MIN_VALUE, 1L << 32, 1L << 40,
+    private static final long[] AWKWARD = {-1, 0, 1, Byte.MAX_VALUE, 1 << 20, Integer.MAX_VALUE, Integer.MIN_VALUE,
+            1L << 32, 1L << 40,
             Long.MAX_VALUE,
             Long.MIN_VALUE};
 
@@ -82,7 +89,9 @@ final class Fuzzing {
         if (!matcher.matches()) {
             return "was refused without a byte offset: " + e.getMessage();
         }
-        return Long.parseLong(matcher.group(1)) <= length ? null : "was refused at a byte that is not there: " + e.getMessage();
+        return Long.parseLong(matcher.group(1)) <= length
+                ? null
+                : "was refused at a byte that is not there: " + e.getMessage();
     }
 
     private static byte[] damaged(byte[] good, SplittableRandom random) {
@@ -106,7 +115,8 @@ final class Fuzzing {
             case 2 -> with(bytes, at, (byte) (bytes[at] + (random.nextBoolean() ? 1 : -1)));
             case 3 -> spliced(bytes, at, Math.min(bytes.length, at + random.nextInt(1, 9)), new byte[0]);
             case 4 ->
-                spliced(bytes, at, at, Arrays.copyOfRange(bytes, Math.min(at, other), Math.min(bytes.length, Math.min(at, other) + 16)));
+                spliced(bytes, at, at, Arrays.copyOfRange(bytes, Math.min(at, other),
+                        Math.min(bytes.length, Math.min(at, other) + 16)));
             case 5 -> number(bytes, at, AWKWARD[random.nextInt(AWKWARD.length)]);
             case 6 -> spliced(bytes, at, at + 1, varint(AWKWARD[random.nextInt(AWKWARD.length)]));
             case 7 -> Arrays.copyOf(bytes, bytes.length + random.nextInt(1, 20));

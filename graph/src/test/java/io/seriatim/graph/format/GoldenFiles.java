@@ -19,7 +19,8 @@ final class GoldenFiles {
 
     static Map<String, Tensor> entries(String name) {
         try {
-            return Npz.read(Path.of(Objects.requireNonNull(GoldenFiles.class.getResource("/golden/" + name + ".npz"), name).toURI()));
+            return Npz.read(Path.of(
+                    Objects.requireNonNull(GoldenFiles.class.getResource("/golden/" + name + ".npz"), name).toURI()));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         } catch (URISyntaxException e) {
@@ -50,7 +51,8 @@ final class GoldenFiles {
 
     /** The names before the first slash. */
     static List<String> names(Map<String, Tensor> entries, String entry) {
-        return entries.keySet().stream().filter(key -> key.endsWith("/" + entry)).map(key -> key.substring(0, key.indexOf('/'))).sorted()
+        return entries.keySet().stream().filter(key -> key.endsWith("/" + entry))
+                .map(key -> key.substring(0, key.indexOf('/'))).sorted()
                 .toList();
     }
 }

@@ -89,7 +89,8 @@ class InferenceModelsTest {
                 assertEquals(any, !loaded.parameters().isEmpty());
                 Files.delete(model);
                 Program main = GoldenFiles.program(EXPORTS, name + "/main");
-                InferenceModels.save(prefix, main, loaded.feeds(), GoldenFiles.lines(EXPORTS, name + "/fetches"), loaded.parameters()::get);
+                InferenceModels.save(prefix, main, loaded.feeds(), GoldenFiles.lines(EXPORTS, name + "/fetches"),
+                        loaded.parameters()::get);
             }
             assertSame(GoldenFiles.bytes(EXPORTS, name + "/inference"), Files.readAllBytes(model), name);
             assertEquals(any, Files.exists(parameters));
@@ -103,25 +104,31 @@ class InferenceModelsTest {
         Program program = new Program();
         program.global().put(VarDesc.of("w", VarType.dense(DType.FLOAT32, 2)).persistent())
                 .put(VarDesc.of("x", VarType.dense(DType.FLOAT32, -1, 2)))
-                .put(VarDesc.of("unused", VarType.dense(DType.FLOAT32, 2))).put(VarDesc.of("y", VarType.dense(DType.FLOAT32, -1, 2)))
+                .put(VarDesc.of("unused", VarType.dense(DType.FLOAT32, 2)))
+                .put(VarDesc.of("y", VarType.dense(DType.FLOAT32, -1, 2)))
                 .put(VarDesc.of("rows", new VarType.Rows(VarType.TensorType.of(DType.FLOAT32, 2))));
-        program.global().add(OpDesc.of("elementwise_mul").in("X", "x").in("Y", "w").out("Out", "y").attr("axis", -1).build());
+        program.global()
+                .add(OpDesc.of("elementwise_mul").in("X", "x").in("Y", "w").out("Out", "y").attr("axis", -1).build());
         return program;
     }
 
     private static String refused(List<String> feeds, List<String> fetches) {
         return String.valueOf(
-                assertThrows(IllegalArgumentException.class, () -> InferenceModels.export(doubling(), feeds, fetches)).getMessage());
+                assertThrows(IllegalArgumentException.class, () -> InferenceModels.export(doubling(), feeds, fetches))
+                        .getMessage());
     }
 
     @Test
     void refusesWhatCannotBeExported() {
-        assertEquals("Nothing that is fetched needs feed 'unused': leave it out", refused(List.of("x", "unused"), List.of("y")));
+        assertEquals("Nothing that is fetched needs feed 'unused': leave it out",
+                refused(List.of("x", "unused"), List.of("y")));
         assertEquals("Feed 'x' is there twice", refused(List.of("x", "x"), List.of("y")));
-        assertEquals("An inference model fetches at least one variable, but none is named", refused(List.of("x"), List.of()));
+        assertEquals("An inference model fetches at least one variable, but none is named",
+                refused(List.of("x"), List.of()));
         assertTrue(refused(List.of("x"), List.of("z")).startsWith("There is no variable 'z'"));
         assertTrue(refused(List.of("z"), List.of("y")).startsWith("There is no variable 'z'"));
-        assertTrue(refused(List.of("x"), List.of("rows")).startsWith("Only tensors can be fetched from an inference model, but 'rows' is"));
+        assertTrue(refused(List.of("x"), List.of("rows"))
+                .startsWith("Only tensors can be fetched from an inference model, but 'rows' is"));
     }
 
     @Test
@@ -129,7 +136,8 @@ class InferenceModelsTest {
         Path prefix = folder.resolve("model");
         IllegalArgumentException e = assertThrows(IllegalArgumentException.class,
                 () -> InferenceModels.save(prefix, doubling(), List.of("x"), List.of("y"), _ -> null));
-        assertEquals("Persistable variable 'w' has no value: run the startup program first, or load its parameters", e.getMessage());
+        assertEquals("Persistable variable 'w' has no value: run the startup program first, or load its parameters",
+                e.getMessage());
         try (Stream<Path> files = Files.list(folder)) {
             assertEquals(0, files.count());
         }
@@ -139,9 +147,11 @@ class InferenceModelsTest {
     @Test
     void keepsAttributesThatChangeResults() {
         Program program = new Program();
-        program.global().put(VarDesc.of("x", VarType.dense(DType.FLOAT32, 2))).put(VarDesc.of("y", VarType.dense(DType.FLOAT32, 2)))
+        program.global().put(VarDesc.of("x", VarType.dense(DType.FLOAT32, 2)))
+                .put(VarDesc.of("y", VarType.dense(DType.FLOAT32, 2)))
                 .put(VarDesc.of("z", VarType.dense(DType.FLOAT32, 2)));
-        program.global().add(OpDesc.of("swish").in("X", "x").out("Out", "y").attr("beta", 2f).attr("use_mkldnn", false).build());
+        program.global().add(
+                OpDesc.of("swish").in("X", "x").out("Out", "y").attr("beta", 2f).attr("use_mkldnn", false).build());
         program.global().add(OpDesc.of("swish").in("X", "y").out("Out", "z").attr("beta", 1f).build());
         List<OpDesc> ops = InferenceModels.export(program, List.of("x"), List.of("z")).global().ops();
         assertEquals(List.of("beta"), ops.get(1).attributes().stream().map(each -> each.name()).toList());
@@ -159,8 +169,10 @@ class InferenceModelsTest {
             try (InferenceModels.InferenceModel model = InferenceModels.load(folder)) {
                 assertEquals(List.of("x"), model.feeds());
                 assertEquals(List.of("save_infer_model/scale_0.tmp_0"), model.fetches());
-                assertArrayEquals(new float[]{2, 3}, Objects.requireNonNull(model.parameters().get("w")).toFloatArray());
-                assertEquals(List.of("elementwise_mul", "scale"), model.program().global().ops().stream().map(OpDesc::type).toList());
+                assertArrayEquals(new float[]{2, 3},
+                        Objects.requireNonNull(model.parameters().get("w")).toFloatArray());
+                assertEquals(List.of("elementwise_mul", "scale"),
+                        model.program().global().ops().stream().map(OpDesc::type).toList());
             }
             Files.deleteIfExists(folder.resolve("w"));
             ParameterFiles.writeCombined(folder.resolve("__params__"), exported, values::get);
@@ -175,11 +187,13 @@ class InferenceModelsTest {
 
     @Test
     void refusesWrongFeedsAndFetches() throws IOException {
-        assertTrue(refusedFile(doubling()).contains("an inference model fetches something, but there is no operation fetch"));
+        assertTrue(refusedFile(doubling())
+                .contains("an inference model fetches something, but there is no operation fetch"));
         OpDesc fetch = OpDesc.of("fetch").in("X", "y").out("Out", "fetch").attr("col", 0).build();
         Program program = doubling();
         program.global().add(fetch.with("col", 1L));
-        assertTrue(refusedFile(program).contains("an operation fetch has one declared variable and the number col, but this is "));
+        assertTrue(refusedFile(program)
+                .contains("an operation fetch has one declared variable and the number col, but this is "));
         program.global().set(1, fetch).add(fetch);
         assertTrue(refusedFile(program).contains("two operations fetch have the number 0"));
         program.global().set(1, fetch.with("col", 2));
@@ -191,7 +205,8 @@ class InferenceModelsTest {
     @Test
     void saysWhatIsMissing() throws IOException {
         assertThrows(java.nio.file.NoSuchFileException.class, () -> InferenceModels.load(folder.resolve("nothing")));
-        ProgramFiles.write(folder.resolve("half.pdmodel"), InferenceModels.export(doubling(), List.of("x"), List.of("y")));
+        ProgramFiles.write(folder.resolve("half.pdmodel"),
+                InferenceModels.export(doubling(), List.of("x"), List.of("y")));
         java.nio.file.NoSuchFileException e = assertThrows(java.nio.file.NoSuchFileException.class,
                 () -> InferenceModels.load(folder.resolve("half")));
         assertTrue(String.valueOf(e.getMessage())

@@ -47,11 +47,14 @@ class OriginalMessagesTest {
             Map.entry("Scalar", Map.of(5, "Complex")));
     /** The fields of each message that are understood, so that a second one of another wire type would be an error. */
     private static final Map<String, Set<Integer>> UNDERSTOOD = Map.ofEntries(
-            Map.entry("ProgramDesc", Set.of(1, 4, 5)), Map.entry("Version", Set.of(1)), Map.entry("OpVersionMap", Set.of(1)),
-            Map.entry("OpVersionPair", Set.of(1, 2)), Map.entry("OpVersion", Set.of(1)), Map.entry("BlockDesc", Set.of(1, 2, 3, 4, 5)),
+            Map.entry("ProgramDesc", Set.of(1, 4, 5)), Map.entry("Version", Set.of(1)),
+            Map.entry("OpVersionMap", Set.of(1)),
+            Map.entry("OpVersionPair", Set.of(1, 2)), Map.entry("OpVersion", Set.of(1)),
+            Map.entry("BlockDesc", Set.of(1, 2, 3, 4, 5)),
             Map.entry("VarDesc", Set.of(1, 2, 3, 4, 5, 6)), Map.entry("VarDesc.Attr", Set.of()),
             Map.entry("VarType", Set.of(1, 2, 3, 4, 5)),
-            Map.entry("TensorDesc", Set.of(1, 2)), Map.entry("LoDTensorDesc", Set.of(1, 2)), Map.entry("ReaderDesc", Set.of(1)),
+            Map.entry("TensorDesc", Set.of(1, 2)), Map.entry("LoDTensorDesc", Set.of(1, 2)),
+            Map.entry("ReaderDesc", Set.of(1)),
             Map.entry("OpDesc", Set.of(1, 2, 3, 4, 5)), Map.entry("OpDesc.Var", Set.of(1, 2)),
             Map.entry("OpDesc.Attr", Set.of(1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21)),
             Map.entry("Scalar", Set.of(1, 2, 3, 4, 5)), Map.entry("Complex", Set.of(1, 2)));
@@ -60,7 +63,9 @@ class OriginalMessagesTest {
     /** A field with its tag; of a nested message, its fields. */
     private record Field(ByteString bytes, int number, @Nullable Message message) {
         ByteString encoded() throws IOException {
-            return message == null ? bytes : OriginalMessagesTest.bytes(out -> out.writeBytes(number, message.encoded()));
+            return message == null
+                    ? bytes
+                    : OriginalMessagesTest.bytes(out -> out.writeBytes(number, message.encoded()));
         }
     }
 
@@ -113,7 +118,8 @@ class OriginalMessagesTest {
     }
 
     private static Message program() throws IOException {
-        Message program = message("ProgramDesc", ByteString.copyFrom(ProgramFiles.toBytes(ProgramFilesTest.everything())));
+        Message program = message("ProgramDesc",
+                ByteString.copyFrom(ProgramFiles.toBytes(ProgramFilesTest.everything())));
         // Paddle's own attributes of variables: field 7 of VarDesc.
         for (Message each : program.all()) {
             if (each.name.equals("VarDesc")) {
@@ -169,7 +175,8 @@ class OriginalMessagesTest {
             names.add(of.name);
         }
         assertEquals(new TreeSet<>(UNDERSTOOD.keySet()), new TreeSet<>(names), "every message occurs");
-        int[] wireTypes = {WireFormat.WIRETYPE_VARINT, WireFormat.WIRETYPE_FIXED64, WireFormat.WIRETYPE_LENGTH_DELIMITED,
+        int[] wireTypes = {WireFormat.WIRETYPE_VARINT, WireFormat.WIRETYPE_FIXED64,
+                WireFormat.WIRETYPE_LENGTH_DELIMITED,
                 WireFormat.WIRETYPE_FIXED32};
         for (String name : names) {
             for (int wireType : wireTypes) {
@@ -208,7 +215,10 @@ class OriginalMessagesTest {
         }
     }
 
-    /** In a program blocks come first, and in a block its numbers, variables and operations; all else follows in the file's order. */
+    /**
+     * In a program blocks come first, and in a block its numbers, variables and operations; all else follows in the
+     * file's order.
+     */
     @Test
     void blocksAndProgramsHaveTheirPartsInOrder() throws IOException {
         Message moved = program();
@@ -219,7 +229,8 @@ class OriginalMessagesTest {
             Message to = pair.getLast();
             int last = to.name.equals("ProgramDesc") ? 1 : 4;
             int behind = (int) to.fields.stream().filter(field -> field.number <= last).count();
-            for (Field field : List.of(unknown(9, WireFormat.WIRETYPE_FIXED64), unknown(90, WireFormat.WIRETYPE_VARINT))) {
+            for (Field field : List.of(unknown(9, WireFormat.WIRETYPE_FIXED64),
+                    unknown(90, WireFormat.WIRETYPE_VARINT))) {
                 pair.getFirst().fields.add(0, field);
                 to.fields.add(behind, field);
             }
@@ -230,7 +241,10 @@ class OriginalMessagesTest {
         assertKept(ordered, "parts in order");
     }
 
-    /** Known fields that the type of an attribute or variable does not use, repeated ones, packed ones, and numbers in more bytes than they need. */
+    /**
+     * Known fields that the type of an attribute or variable does not use, repeated ones, packed ones, and numbers in
+     * more bytes than they need.
+     */
     @Test
     void knownFieldsThatDoNotCountAreKept() throws IOException {
         Message program = program();
@@ -251,7 +265,8 @@ class OriginalMessagesTest {
                         out.writeByteArray(field, new byte[]{8, 1});
                     }
                 }), 7, null));
-                case "TensorDesc" -> each.fields.add(new Field(bytes(out -> out.writeByteArray(2, new byte[]{1, 2, -128, 0})), 2, null));
+                case "TensorDesc" ->
+                    each.fields.add(new Field(bytes(out -> out.writeByteArray(2, new byte[]{1, 2, -128, 0})), 2, null));
                 case "VarDesc" -> each.fields.add(new Field(ByteString.copyFrom(new byte[]{6 << 3, -128, 0}), 6, null));
                 default -> {
                     // The others have nothing of the kind.
@@ -277,14 +292,16 @@ class OriginalMessagesTest {
         program.global().put(new VarDesc("x", VarType.dense(DType.FLOAT32, -1, 2), null, true, null, true))
                 .put(VarDesc.of("y", VarType.dense(DType.FLOAT32, -1, 2)))
                 .put(new VarDesc("w", VarType.dense(DType.FLOAT32, 2), true, null, true, false));
-        program.global().add(OpDesc.of("elementwise_add").in("X", "x").in("Y", "w").out("Out", "z").attr("axis", -1).build())
+        program.global()
+                .add(OpDesc.of("elementwise_add").in("X", "x").in("Y", "w").out("Out", "z").attr("axis", -1).build())
                 .add(OpDesc.of("dropout").in("X", "z").out("Out", "y").attr("is_test", false).build());
         program.global().put(VarDesc.of("z", VarType.dense(DType.FLOAT32, -1, 2)));
         Message message = message("ProgramDesc", ByteString.copyFrom(ProgramFiles.toBytes(program)));
         for (Message each : message.all()) {
             each.fields.add(unknown(40, WireFormat.WIRETYPE_LENGTH_DELIMITED));
             if (each.name.equals("VarDesc")) {
-                each.fields.add(new Field(bytes(out -> out.writeByteArray(7, new byte[]{10, 1, 'a', 16, 0, 24, 5})), 7, null));
+                each.fields.add(
+                        new Field(bytes(out -> out.writeByteArray(7, new byte[]{10, 1, 'a', 16, 0, 24, 5})), 7, null));
             }
         }
         return ProgramFiles.parse("small", message.encoded().toByteArray());

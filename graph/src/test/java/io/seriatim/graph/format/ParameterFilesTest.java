@@ -59,7 +59,10 @@ class ParameterFilesTest {
         actual.values().forEach(Tensor::close);
     }
 
-    /** What Paddle wrote is read by name and written with the same bytes; the names are in the order of their bytes, capitals first. */
+    /**
+     * What Paddle wrote is read by name and written with the same bytes; the names are in the order of their bytes,
+     * capitals first.
+     */
     @Test
     void readsAndWritesWhatPaddleWrites() throws IOException {
         for (String golden : List.of("exports", "programs")) {
@@ -70,7 +73,8 @@ class ParameterFilesTest {
                 Program inference = GoldenFiles.program(entries, name + "/inference");
                 Map<String, Tensor> read = ParameterFiles.readCombined(file, inference);
                 for (VarDesc desc : inference.persistables()) {
-                    assertArrayEquals(desc.tensor().shape(), Objects.requireNonNull(read.get(desc.name())).shape().dims(), desc.name());
+                    assertArrayEquals(desc.tensor().shape(),
+                            Objects.requireNonNull(read.get(desc.name())).shape().dims(), desc.name());
                 }
                 ParameterFiles.writeCombined(file, inference, read::get);
                 assertArrayEquals(GoldenFiles.bytes(entries, name + "/params"), Files.readAllBytes(file), name);
@@ -91,7 +95,8 @@ class ParameterFilesTest {
         assertValues(values, ParameterFiles.readNpz(folder.resolve("all.npz"), program));
         assertEquals(List.of("B", "a", "b", "z"), program.persistables().stream().map(VarDesc::name).toList());
         try (Stream<Path> files = Files.list(folder.resolve("each"))) {
-            assertEquals(List.of("B", "a", "b", "z"), files.map(each -> String.valueOf(each.getFileName())).sorted().toList());
+            assertEquals(List.of("B", "a", "b", "z"),
+                    files.map(each -> String.valueOf(each.getFileName())).sorted().toList());
         }
     }
 
@@ -105,14 +110,19 @@ class ParameterFilesTest {
         FileFormatException fewer = assertThrows(FileFormatException.class,
                 () -> ParameterFiles.readCombined(file, program("a", "b", "c")));
         assertEquals(file + " (z), byte " + size + ": the end, after 3 tensors of 4", fewer.getMessage());
-        FileFormatException more = assertThrows(FileFormatException.class, () -> ParameterFiles.readCombined(file, program("a")));
-        assertEquals(file + ", byte " + size * 2 / 3 + ": the file must end after 2 tensors, but " + size / 3 + " bytes follow",
+        FileFormatException more = assertThrows(FileFormatException.class,
+                () -> ParameterFiles.readCombined(file, program("a")));
+        assertEquals(
+                file + ", byte " + size * 2 / 3 + ": the file must end after 2 tensors, but " + size / 3
+                        + " bytes follow",
                 more.getMessage());
         Files.write(file, Arrays.copyOf(Files.readAllBytes(file), (int) size - 1));
-        FileFormatException cut = assertThrows(FileFormatException.class, () -> ParameterFiles.readCombined(file, program("a", "b")));
+        FileFormatException cut = assertThrows(FileFormatException.class,
+                () -> ParameterFiles.readCombined(file, program("a", "b")));
         assertTrue(
                 String.valueOf(cut.getMessage())
-                        .contains("(z), byte " + (size - 12) + ": the data of float32 [3] of 12 bytes where 11 are left"),
+                        .contains(
+                                "(z), byte " + (size - 12) + ": the data of float32 [3] of 12 bytes where 11 are left"),
                 cut.getMessage());
         assertEquals(used, Devices.system().host().memory().used(), "what was read before the error is freed");
     }
@@ -134,18 +144,21 @@ class ParameterFilesTest {
     @Test
     void saysWhatIsMissing() throws IOException {
         Path file = folder.resolve("none");
-        NoSuchFileException e = assertThrows(NoSuchFileException.class, () -> ParameterFiles.readCombined(file, program("a")));
+        NoSuchFileException e = assertThrows(NoSuchFileException.class,
+                () -> ParameterFiles.readCombined(file, program("a")));
         assertEquals(file + ": the values of 2 persistable variables, such as 'a', should be there", e.getMessage());
         assertThrows(NoSuchFileException.class, () -> ParameterFiles.readNpz(file, program("a")));
         assertThrows(NoSuchFileException.class, () -> ParameterFiles.readSeparate(folder, program("a")));
         ParameterFiles.writeNpz(file, program("a", "b"), values("a", "b", "z")::get);
-        FileFormatException missing = assertThrows(FileFormatException.class, () -> ParameterFiles.readNpz(file, program("a", "c", "d")));
+        FileFormatException missing = assertThrows(FileFormatException.class,
+                () -> ParameterFiles.readNpz(file, program("a", "c", "d")));
         assertTrue(String.valueOf(missing.getMessage())
                 .endsWith("there must be an array for each of 4 variables, but there is none for [c, d]"));
         ParameterFiles.readNpz(file, program("a")).values().forEach(Tensor::close);
         IllegalArgumentException value = assertThrows(IllegalArgumentException.class,
                 () -> ParameterFiles.writeCombined(folder.resolve("x"), program("a"), values("a")::get));
-        assertEquals("Persistable variable 'z' has no value: run the startup program first, or load its parameters", value.getMessage());
+        assertEquals("Persistable variable 'z' has no value: run the startup program first, or load its parameters",
+                value.getMessage());
         assertFalse(Files.exists(folder.resolve("x")));
     }
 
@@ -153,7 +166,8 @@ class ParameterFilesTest {
     @Test
     void staysInTheFolder() throws IOException {
         Path inner = Files.createDirectory(folder.resolve("inner"));
-        for (String name : List.of("../outside", "a/../../outside", folder.resolve("outside").toString(), ".", "nul\0")) {
+        for (String name : List.of("../outside", "a/../../outside", folder.resolve("outside").toString(), ".",
+                "nul\0")) {
             Program program = program(name);
             Map<String, Tensor> values = values(name, "z");
             assertThrows(IOException.class, () -> ParameterFiles.writeSeparate(inner, program, values::get), name);
@@ -165,7 +179,8 @@ class ParameterFilesTest {
         }
         Path elsewhere = Files.createDirectory(folder.resolve("elsewhere"));
         Files.createSymbolicLink(inner.resolve("link"), elsewhere);
-        assertThrows(IOException.class, () -> ParameterFiles.writeSeparate(inner, program("link/weight"), values("link/weight", "z")::get));
+        assertThrows(IOException.class,
+                () -> ParameterFiles.writeSeparate(inner, program("link/weight"), values("link/weight", "z")::get));
         assertFalse(Files.exists(elsewhere.resolve("weight")), "a folder that is a link is not followed");
         Program program = program("scope/weight");
         ParameterFiles.writeSeparate(inner, program, values("scope/weight", "z")::get);
@@ -175,7 +190,8 @@ class ParameterFilesTest {
     @Test
     void holdsTensorsOnly() {
         Program program = program();
-        program.global().put(VarDesc.of("rows", new VarType.Rows(VarType.TensorType.of(DType.FLOAT32, 7, 2))).persistent());
+        program.global()
+                .put(VarDesc.of("rows", new VarType.Rows(VarType.TensorType.of(DType.FLOAT32, 7, 2))).persistent());
         IllegalArgumentException e = assertThrows(IllegalArgumentException.class,
                 () -> ParameterFiles.readCombined(folder.resolve("x"), program));
         assertTrue(String.valueOf(e.getMessage())
@@ -191,7 +207,8 @@ class ParameterFilesTest {
         Tensor closed = Tensor.of(new float[]{1});
         closed.close();
         assertThrows(IllegalStateException.class,
-                () -> ParameterFiles.writeCombined(file, program("a"), name -> name.equals("z") ? closed : Tensor.of(new float[9])));
+                () -> ParameterFiles.writeCombined(file, program("a"),
+                        name -> name.equals("z") ? closed : Tensor.of(new float[9])));
         assertArrayEquals(before, Files.readAllBytes(file));
         try (Stream<Path> files = Files.list(folder)) {
             assertEquals(1, files.count());

@@ -41,7 +41,8 @@ class ProgramFilesTest {
     @ValueSource(strings = {"programs", "operations", "exports"})
     void writesTheBytesThatItReads(String file) throws IOException {
         Map<String, Tensor> entries = GoldenFiles.entries(file);
-        List<String> keys = entries.keySet().stream().filter(key -> PROGRAMS.contains(key.substring(key.lastIndexOf('/') + 1))).toList();
+        List<String> keys = entries.keySet().stream()
+                .filter(key -> PROGRAMS.contains(key.substring(key.lastIndexOf('/') + 1))).toList();
         assertTrue(keys.size() >= 16, "there are programs");
         for (String key : keys) {
             byte[] bytes = GoldenFiles.bytes(entries, key);
@@ -56,7 +57,8 @@ class ProgramFilesTest {
         Map<String, Tensor> entries = GoldenFiles.entries("exports");
         for (String name : GoldenFiles.names(entries, "hash")) {
             Program program = GoldenFiles.program(entries, name + "/main");
-            assertEquals(GoldenFiles.text(entries, name + "/hash"), Long.toUnsignedString(ProgramFiles.hash(program)), name);
+            assertEquals(GoldenFiles.text(entries, name + "/hash"), Long.toUnsignedString(ProgramFiles.hash(program)),
+                    name);
         }
     }
 
@@ -68,7 +70,8 @@ class ProgramFilesTest {
             Path file = folder.resolve(part + ".pdmodel");
             ProgramFiles.write(file, GoldenFiles.program(entries, "lenet_adam/" + part));
             assertArrayEquals(GoldenFiles.bytes(entries, "lenet_adam/" + part), Files.readAllBytes(file));
-            assertEquals(GoldenFiles.program(entries, "lenet_adam/" + part).toString(), ProgramFiles.read(file).toString());
+            assertEquals(GoldenFiles.program(entries, "lenet_adam/" + part).toString(),
+                    ProgramFiles.read(file).toString());
         }
         try (Stream<Path> files = Files.list(folder)) {
             assertEquals(2, files.count(), "no temporary file stays");
@@ -80,22 +83,27 @@ class ProgramFilesTest {
         Program program = new Program();
         Block global = program.global();
         global.put(VarDesc.of("dense", VarType.dense(DType.FLOAT32, -1, 3)))
-                .put(new VarDesc("rows", new VarType.Rows(VarType.TensorType.of(DType.INT64, 7, 2)), true, false, true, false));
+                .put(new VarDesc("rows", new VarType.Rows(VarType.TensorType.of(DType.INT64, 7, 2)), true, false, true,
+                        false));
         global.put(VarDesc.of("array", new VarType.TensorArray(VarType.TensorType.of(DType.BFLOAT16), 1)));
-        global.put(VarDesc.of("reader", new VarType.Reader(List.of(new VarType.Dense(VarType.TensorType.of(DType.UINT8, 1), 2)))));
+        global.put(VarDesc.of("reader",
+                new VarType.Reader(List.of(new VarType.Dense(VarType.TensorType.of(DType.UINT8, 1), 2)))));
         global.put(VarDesc.of("größe, 大, 😀", new VarType.Other(VarType.STEP_SCOPES)));
         Block inner = program.addBlock(0, null);
         program.addBlock(0, inner.index());
         program.addBlock(2, null);
         Attribute.ScalarNumber complex = new Attribute.ScalarNumber.OfComplex(1.5, -2);
-        global.add(OpDesc.of("any").in("X", "dense", "rows").in("Empty").out("Out", "array").attr("int", -1).attr("real", 1.5f)
+        global.add(OpDesc.of("any").in("X", "dense", "rows").in("Empty").out("Out", "array").attr("int", -1)
+                .attr("real", 1.5f)
                 .attr("text", "ü\n")
                 .attr("ints", new int[]{1, -2, Integer.MIN_VALUE}).attr("reals", new float[]{Float.NaN, -0f})
                 .attr("texts", new String[]{"", "a"})
-                .attr("bool", true).attr("bools", new boolean[]{true, false}).attr("block", inner).attr("long", Long.MIN_VALUE)
+                .attr("bool", true).attr("bools", new boolean[]{true, false}).attr("block", inner)
+                .attr("long", Long.MIN_VALUE)
                 .attr("blocks", new Attribute.BlockRefs(List.of(1, 2))).attr("longs", new long[]{Long.MAX_VALUE, -1})
                 .attr("doubles", new double[]{1e300, 0})
-                .attr("var", new Attribute.VarRef("dense")).attr("vars", new Attribute.VarRefs(List.of("dense", "rows")))
+                .attr("var", new Attribute.VarRef("dense"))
+                .attr("vars", new Attribute.VarRefs(List.of("dense", "rows")))
                 .attr("double", -0.0)
                 .attr("scalar", new Attribute.Scalar(complex))
                 .attr("scalars", new Attribute.Scalars(List.of(complex, new Attribute.ScalarNumber.OfBool(true),
@@ -151,7 +159,8 @@ class ProgramFilesTest {
     }
 
     private static Attribute attribute(Fields fields) throws IOException {
-        return ProgramFiles.parse("attribute", withAttribute(message(fields))).global().ops().getFirst().attributes().getFirst().value();
+        return ProgramFiles.parse("attribute", withAttribute(message(fields))).global().ops().getFirst().attributes()
+                .getFirst().value();
     }
 
     /** Paddle writes lists of numbers one by one, but other writers of the same messages may pack them. */
@@ -240,12 +249,14 @@ class ProgramFilesTest {
     }
 
     private static String refused(byte[] bytes) {
-        return String.valueOf(assertThrows(FileFormatException.class, () -> ProgramFiles.parse("p", bytes)).getMessage());
+        return String
+                .valueOf(assertThrows(FileFormatException.class, () -> ProgramFiles.parse("p", bytes)).getMessage());
     }
 
     @Test
     void refusesWhatIsNoProgram() throws IOException {
-        assertEquals("p, byte 0: a program has at least one block, but there is none: this is not a program", refused(new byte[0]));
+        assertEquals("p, byte 0: a program has at least one block, but there is none: this is not a program",
+                refused(new byte[0]));
         assertEquals("p, byte 0: a length of 4294967295 bytes where 0 are left: the file is cut off or not a program",
                 refused(new byte[]{10, -1, -1, -1, -1, 15}));
         assertTrue(refused(new byte[]{11, 12}).startsWith("p, byte "), "a group");
@@ -257,14 +268,16 @@ class ProgramFilesTest {
             out.writeString(1, "a");
             out.writeFloat(2, 1);
         }))).contains("field 2 has wire type 5, but must have 0"));
-        assertTrue(refused(withAttribute(message(out -> out.writeByteArray(1, new byte[]{-1})))).contains("a text that is not UTF-8"));
+        assertTrue(refused(withAttribute(message(out -> out.writeByteArray(1, new byte[]{-1}))))
+                .contains("a text that is not UTF-8"));
         byte[] good = ProgramFiles.toBytes(everything());
         for (int length = 0; length < good.length; length++) {
             byte[] cut = Arrays.copyOf(good, length);
             try {
                 ProgramFiles.parse("p", cut);
             } catch (FileFormatException e) {
-                assertTrue(String.valueOf(e.getMessage()).startsWith("p, byte "), "cut at " + length + ": " + e.getMessage());
+                assertTrue(String.valueOf(e.getMessage()).startsWith("p, byte "),
+                        "cut at " + length + ": " + e.getMessage());
             }
         }
     }
@@ -279,23 +292,30 @@ class ProgramFilesTest {
 
     @Test
     void refusesBlocksThatDoNotHoldTogether() throws IOException {
-        assertTrue(refused(ProgramFiles.toBytes(nested(3, 2))).contains("block 2 has the parent 2, but must have one from 0 to 1"));
-        assertTrue(refused(ProgramFiles.toBytes(nested(3, -1))).contains("block 2 has the parent -1, but must have one from 0 to 1"));
+        assertTrue(refused(ProgramFiles.toBytes(nested(3, 2)))
+                .contains("block 2 has the parent 2, but must have one from 0 to 1"));
+        assertTrue(refused(ProgramFiles.toBytes(nested(3, -1)))
+                .contains("block 2 has the parent -1, but must have one from 0 to 1"));
         assertEquals(501, ProgramFiles.parse("deep", ProgramFiles.toBytes(nested(501, 499))).blocks().size());
-        assertTrue(refused(ProgramFiles.toBytes(nested(502, 500))).contains("block 501 is in 501 others, but at most 500 are allowed"));
+        assertTrue(refused(ProgramFiles.toBytes(nested(502, 500)))
+                .contains("block 501 is in 501 others, but at most 500 are allowed"));
         Program twice = nested(2, 0);
         twice.block(1).add(OpDesc.of("while").attr("sub_block", new Attribute.BlockRef(1)).build());
         assertTrue(refused(ProgramFiles.toBytes(twice))
-                .contains("attribute 'sub_block' of operation 'while' names block 1, but must name one whose parent is block 1"));
+                .contains(
+                        "attribute 'sub_block' of operation 'while' names block 1, but must name one whose parent "
+                                + "is block 1"));
         for (int index : new int[]{-1, 0, 2}) {
             Program wrong = nested(2, 0);
             wrong.global().add(OpDesc.of("while").attr("sub_block", new Attribute.BlockRef(index)).build());
             assertTrue(
-                    refused(ProgramFiles.toBytes(wrong)).contains("names block " + index + ", but must name one whose parent is block 0"));
+                    refused(ProgramFiles.toBytes(wrong))
+                            .contains("names block " + index + ", but must name one whose parent is block 0"));
         }
         Program forward = new Program();
         forward.addBlock(0, 5);
-        assertTrue(refused(ProgramFiles.toBytes(forward)).contains("block 1 is the gradient of block 5, but there are 2"));
+        assertTrue(
+                refused(ProgramFiles.toBytes(forward)).contains("block 1 is the gradient of block 5, but there are 2"));
     }
 
     @Test
@@ -303,6 +323,7 @@ class ProgramFilesTest {
         Path file = folder.resolve("wrong.pdmodel");
         Files.write(file, new byte[]{10, 5, 1});
         FileFormatException e = assertThrows(FileFormatException.class, () -> ProgramFiles.read(file));
-        assertEquals(file + ", byte 0: a length of 5 bytes where 1 are left: the file is cut off or not a program", e.getMessage());
+        assertEquals(file + ", byte 0: a length of 5 bytes where 1 are left: the file is cut off or not a program",
+                e.getMessage());
     }
 }

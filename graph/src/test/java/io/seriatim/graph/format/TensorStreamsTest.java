@@ -59,7 +59,8 @@ class TensorStreamsTest {
                 tensor.memory().set(ValueLayout.JAVA_BYTE, i, (byte) (dtype == DType.BOOL ? i % 2 : i % 50));
             }
             Path file = folder.resolve("x");
-            TensorStreams.write(file, List.of(new TensorStreams.LodTensor(tensor, List.of(new long[]{0, 2}, new long[]{0, 1, 3}))));
+            TensorStreams.write(file,
+                    List.of(new TensorStreams.LodTensor(tensor, List.of(new long[]{0, 2}, new long[]{0, 1, 3}))));
             TensorStreams.LodTensor back = TensorStreams.read(file);
             assertEquals(tensor.spec(), back.tensor().spec());
             assertArrayEquals(tensor.toDoubleArray(), back.tensor().toDoubleArray());
@@ -73,7 +74,8 @@ class TensorStreamsTest {
     @Test
     void readsAndWritesWhatPaddleWrites() throws IOException {
         Map<String, Tensor> entries = GoldenFiles.entries("exports");
-        for (String key : entries.keySet().stream().filter(each -> each.startsWith("stream/") && !each.endsWith("rows")).toList()) {
+        for (String key : entries.keySet().stream().filter(each -> each.startsWith("stream/") && !each.endsWith("rows"))
+                .toList()) {
             byte[] bytes = GoldenFiles.bytes(entries, key);
             TensorStreams.LodTensor read = parse(bytes, 1).getFirst();
             assertArrayEquals(bytes, bytes(read), key);
@@ -108,7 +110,8 @@ class TensorStreamsTest {
     @Test
     void rowsHaveTheBytesOfTheFormat() throws IOException {
         ByteBuffer expected = ByteBuffer.allocate(4 + 8 + 16 + 8 + 4 + 4 + 4 + 8).order(ByteOrder.LITTLE_ENDIAN);
-        expected.putInt(0).putLong(2).putLong(5).putLong(1).putLong(7).putInt(0).putInt(4).put(new byte[]{8, 5, 16, 2}).putFloat(1)
+        expected.putInt(0).putLong(2).putLong(5).putLong(1).putLong(7).putInt(0).putInt(4).put(new byte[]{8, 5, 16, 2})
+                .putFloat(1)
                 .putFloat(2);
         SelectedRows rows = new SelectedRows(Tensor.of(new long[]{5, 1}), Tensor.of(new float[]{1, 2}), 7);
         TensorStreams.writeRows(folder.resolve("rows"), rows);
@@ -125,7 +128,8 @@ class TensorStreamsTest {
         assertArrayEquals(new float[]{1, 4, 2, 5, 3, 6},
                 parse(bytes(new TensorStreams.LodTensor(view)), 1).getFirst().tensor().toFloatArray());
         Tensor part = Tensor.of(new float[]{1, 2, 3, 4, 5, 6}, 2, 3).select(0, 1);
-        assertArrayEquals(new float[]{4, 5, 6}, parse(bytes(new TensorStreams.LodTensor(part)), 1).getFirst().tensor().toFloatArray());
+        assertArrayEquals(new float[]{4, 5, 6},
+                parse(bytes(new TensorStreams.LodTensor(part)), 1).getFirst().tensor().toFloatArray());
     }
 
     @Test
@@ -143,7 +147,8 @@ class TensorStreamsTest {
         List<TensorStreams.LodTensor> tensors = parse(bytes, 3);
         assertArrayEquals(new float[]{3}, tensors.get(1).tensor().toFloatArray());
         assertEquals(TensorSpec.of(DType.FLOAT32, 0), tensors.get(2).tensor().spec());
-        assertMessage("bytes, byte 32: the file must end after 1 tensor, but " + (bytes.length - 32) + " bytes follow", bytes, 1);
+        assertMessage("bytes, byte 32: the file must end after 1 tensor, but " + (bytes.length - 32) + " bytes follow",
+                bytes, 1);
         assertMessage("bytes (tensor 3), byte " + bytes.length + ": the end, after 3 tensors of 4", bytes, 4);
     }
 
@@ -154,10 +159,12 @@ class TensorStreamsTest {
     /** Wherever a stream is cut, also in the data of its last tensor, that is an error. */
     @Test
     void refusesEveryCut() throws IOException {
-        byte[] bytes = bytes(plain(1, 2), new TensorStreams.LodTensor(Tensor.of(new long[]{1}), List.of(new long[]{0, 1})));
+        byte[] bytes = bytes(plain(1, 2),
+                new TensorStreams.LodTensor(Tensor.of(new long[]{1}), List.of(new long[]{0, 1})));
         for (int length = 0; length < bytes.length; length++) {
             byte[] cut = Arrays.copyOf(bytes, length);
-            String message = assertThrows(FileFormatException.class, () -> parse(cut, 2), "cut at " + length).getMessage();
+            String message = assertThrows(FileFormatException.class, () -> parse(cut, 2), "cut at " + length)
+                    .getMessage();
             assertTrue(String.valueOf(message).matches("bytes( \\(tensor [01]\\))?, byte \\d+: .*"), message);
         }
         SelectedRows rows = new SelectedRows(Tensor.of(new long[]{5, 1}), Tensor.of(new float[]{1, 2}), 7);
@@ -165,15 +172,20 @@ class TensorStreamsTest {
         TensorStreams.writeRows(out, rows);
         for (int length = 0; length < out.size(); length++) {
             byte[] cut = Arrays.copyOf(out.toByteArray(), length);
-            assertThrows(FileFormatException.class, () -> TensorStreams.readRows("rows", new ByteArrayInputStream(cut), cut.length),
+            assertThrows(FileFormatException.class,
+                    () -> TensorStreams.readRows("rows", new ByteArrayInputStream(cut), cut.length),
                     "cut at " + length);
         }
     }
 
-    /** What is wrong at which byte of an else good stream of float32 [2], which has its LoD's count at 4, its version at 12, its description's size at 16, and the description at 20. */
+    /**
+     * What is wrong at which byte of an else good stream of float32 [2], which has its LoD's count at 4, its version at
+     * 12, its description's size at 16, and the description at 20.
+     */
     static Stream<Arguments> hostile() {
         byte[] trillion = {8, 5, 16, (byte) 0x80, (byte) 0x80, (byte) 0x80, (byte) 0x80, (byte) 0x80, 0x20};
-        byte[] overflow = {8, 5, 16, (byte) 0x80, (byte) 0x80, (byte) 0x80, (byte) 0x80, (byte) 0x80, 0x20, 16, (byte) 0x80, (byte) 0x80,
+        byte[] overflow = {8, 5, 16, (byte) 0x80, (byte) 0x80, (byte) 0x80, (byte) 0x80, (byte) 0x80, 0x20, 16,
+                (byte) 0x80, (byte) 0x80,
                 (byte) 0x80, (byte) 0x80, (byte) 0x80, 0x20};
         byte[] negative = {8, 5, 16, -1, -1, -1, -1, -1, -1, -1, -1, -1, 1};
         byte[] many = new byte[68];
@@ -184,8 +196,10 @@ class TensorStreamsTest {
         many[0] = 8;
         many[1] = 5;
         return Stream.of(
-                Arguments.of(trillion, 20, "the data of float32 [1099511627776] of 4398046511104 bytes where 8 are left"),
-                Arguments.of(overflow, 20, "The shape [1099511627776, 1099511627776] has more elements than a long can count"),
+                Arguments.of(trillion, 20,
+                        "the data of float32 [1099511627776] of 4398046511104 bytes where 8 are left"),
+                Arguments.of(overflow, 20,
+                        "The shape [1099511627776, 1099511627776] has more elements than a long can count"),
                 Arguments.of(negative, 20, "A dimension must be 0 or more, but the shape is [-1]"),
                 Arguments.of(many, 20, "a tensor has at most 32 dimensions, but has 33"),
                 Arguments.of(new byte[]{8, 23, 16, 1}, 20, "There are no tensors of Paddle's type 23 (complex64) here"),
@@ -199,7 +213,8 @@ class TensorStreamsTest {
         ByteBuffer bytes = ByteBuffer.allocate(20 + description.length + 8).order(ByteOrder.LITTLE_ENDIAN);
         bytes.putInt(0).putLong(0).putInt(0).putInt(description.length).put(description);
         FileFormatException e = assertThrows(FileFormatException.class, () -> parse(bytes.array(), 1));
-        assertTrue(String.valueOf(e.getMessage()).contains("byte ") && String.valueOf(e.getMessage()).contains(message), e.getMessage());
+        assertTrue(String.valueOf(e.getMessage()).contains("byte ") && String.valueOf(e.getMessage()).contains(message),
+                e.getMessage());
         if (!message.startsWith("the data")) {
             assertTrue(String.valueOf(e.getMessage()).startsWith("bytes, byte " + offset + ": "), e.getMessage());
         }
@@ -208,8 +223,10 @@ class TensorStreamsTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {"0|1|byte 0: the version of the LoD must be 0, but is 1",
             "12|-1|byte 12: the version of a tensor must be 0, but is 4294967295",
-            "4|-1|byte 4: 4294967295 levels of LoD, but 20 bytes are left", "8|-1|byte 4: 18446744069414584320 levels of LoD",
-            "4|1|byte 12: a level of LoD has 8 bytes for each offset and fits into what is left, but has 17179869184 bytes where 12 are left",
+            "4|-1|byte 4: 4294967295 levels of LoD, but 20 bytes are left",
+            "8|-1|byte 4: 18446744069414584320 levels of LoD",
+            "4|1|byte 12: a level of LoD has 8 bytes for each offset and fits into what is left, but has "
+                    + "17179869184 bytes where 12 are left",
             "16|-1|byte 16: the description of a tensor has from 0 to 4096 bytes, but has -1",
             "16|2147483647|byte 16: the description of a tensor has from 0 to 4096 bytes, but has 2147483647",
             "16|100|byte 20: the description of a tensor of 100 bytes where 12 are left"})

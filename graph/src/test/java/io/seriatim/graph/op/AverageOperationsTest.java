@@ -19,7 +19,8 @@ class AverageOperationsTest {
     private static OpDesc.Builder sums() {
         OpDesc.Builder builder = OpDesc.of("average_accumulates").in("param", "w").attr("average_window", 1f)
                 .attr("min_average_window", 2L).attr("max_average_window", 3L);
-        for (String each : List.of("sum_1", "sum_2", "sum_3", "num_accumulates", "old_num_accumulates", "num_updates")) {
+        for (String each : List.of("sum_1", "sum_2", "sum_3", "num_accumulates", "old_num_accumulates",
+                "num_updates")) {
             builder.in("in_" + each, each).out("out_" + each, each + ".after");
         }
         return builder;

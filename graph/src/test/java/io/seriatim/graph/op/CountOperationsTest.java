@@ -24,23 +24,29 @@ class CountOperationsTest {
     void typesOfCounts() {
         Tensor x = Tensor.of(INT32, new long[]{2, 0, 2}, 3);
         assertEquals(INT64, run(counts().build(), Map.of("x", x), "y").dtype());
-        Tensor y = run(counts().in("Weights", "w").build(), Map.of("x", x, "w", Tensor.of(new long[]{1, 2, 3}, 3)), "y");
+        Tensor y = run(counts().in("Weights", "w").build(), Map.of("x", x, "w", Tensor.of(new long[]{1, 2, 3}, 3)),
+                "y");
         assertEquals(FLOAT64, y.dtype());
         assertArrayEquals(new double[]{2, 0, 4}, y.toDoubleArray());
     }
 
     @Test
     void withoutNumbersThereAreNoCounts() {
-        assertEquals(0, run(counts().attr("minlength", 3).build(), Map.of("x", Tensor.of(new long[0], 0)), "y").shape().size());
+        assertEquals(0,
+                run(counts().attr("minlength", 3).build(), Map.of("x", Tensor.of(new long[0], 0)), "y").shape().size());
     }
 
     @Test
     void numbersThatCannotBeCountedAreRefused() {
-        refused(counts().build(), Map.of("x", Tensor.of(new long[]{1, -2}, 2)), "'bincount'", "0 or more, but one is -2");
+        refused(counts().build(), Map.of("x", Tensor.of(new long[]{1, -2}, 2)), "'bincount'",
+                "0 or more, but one is -2");
         refused(counts().build(), Map.of("x", Tensor.of(new long[]{1L << 40}, 1)), "1099511627776, is too large");
-        refused(counts().attr("minlength", -1).build(), Map.of("x", Tensor.of(new long[]{1}, 1)), "minlength must be 0 or more, but is -1");
-        new OneOperation("bincount").in("X", FLOAT32, 3).out("Out").isRefused("vector of int32 or int64, but is float32");
-        new OneOperation("bincount").in("X", INT64, 3).in("Weights", FLOAT32, 2).out("Out").isRefused("a weight for each");
+        refused(counts().attr("minlength", -1).build(), Map.of("x", Tensor.of(new long[]{1}, 1)),
+                "minlength must be 0 or more, but is -1");
+        new OneOperation("bincount").in("X", FLOAT32, 3).out("Out")
+                .isRefused("vector of int32 or int64, but is float32");
+        new OneOperation("bincount").in("X", INT64, 3).in("Weights", FLOAT32, 2).out("Out")
+                .isRefused("a weight for each");
     }
 
     private static OpDesc.Builder histogram() {
@@ -58,7 +64,8 @@ class CountOperationsTest {
     void rangesThatThereAreNotAreRefused() {
         new OneOperation("histogram").in("X", FLOAT32, 3).out("Out").attr("bins", 0L)
                 .isRefused("bins must be from 1 to 67108864, but is 0");
-        new OneOperation("histogram").in("X", FLOAT32, 3).out("Out").attr("min", 2).attr("max", 1).isRefused("they are 1 and 2");
+        new OneOperation("histogram").in("X", FLOAT32, 3).out("Out").attr("min", 2).attr("max", 1)
+                .isRefused("they are 1 and 2");
     }
 
     @Test

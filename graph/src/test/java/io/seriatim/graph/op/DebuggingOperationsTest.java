@@ -28,7 +28,8 @@ class DebuggingOperationsTest {
     private static final Tensor X = Tensor.of(new float[]{-1.5f, -0.5f, 0.5f, 1.5f, 2.5f, 3.5f}, 2, 3);
 
     private static OpDesc.Builder print() {
-        return OpDesc.of("print").in("In", "x").out("Out", "y").attr("first_n", -1).attr("message", "hello").attr("summarize", 2);
+        return OpDesc.of("print").in("In", "x").out("Out", "y").attr("first_n", -1).attr("message", "hello")
+                .attr("summarize", 2);
     }
 
     private static String printed(Program program, Tensor x, int times) {
@@ -38,7 +39,8 @@ class DebuggingOperationsTest {
         try {
             Interpreter interpreter = Interpreter.of(Kernels.system());
             for (int i = 0; i < times; i++) {
-                assertArrayEquals(x.toDoubleArray(), SmallProgram.run(interpreter, program, Map.of("x", x), "y").toDoubleArray());
+                assertArrayEquals(x.toDoubleArray(),
+                        SmallProgram.run(interpreter, program, Map.of("x", x), "y").toDoubleArray());
             }
         } finally {
             System.setOut(before);
@@ -61,7 +63,8 @@ class DebuggingOperationsTest {
                 """, printed(SmallProgram.program(print().build()), X, 1));
         assertEquals("  - message: hello\n  - place: Place(cpu)\n  - data: [1 0]\n",
                 printed(SmallProgram.program(print().attr("print_tensor_name", false).attr("print_tensor_lod", false)
-                        .attr("print_tensor_shape", false).attr("print_tensor_layout", false).attr("print_tensor_type", false)
+                        .attr("print_tensor_shape", false).attr("print_tensor_layout", false)
+                        .attr("print_tensor_type", false)
                         .attr("summarize", -1).build()), Tensor.of(DType.BOOL, new long[]{1, 0}, 2), 1));
     }
 
@@ -70,7 +73,9 @@ class DebuggingOperationsTest {
         OpDesc once = print().attr("first_n", 2).build();
         assertEquals(2, printed(SmallProgram.program(once), X, 3).split("Variable: x", -1).length - 1);
         assertEquals("", printed(SmallProgram.program(once), X, 1), "the same operation has printed its times");
-        assertEquals(2, printed(SmallProgram.program(print().attr("first_n", 2).build()), X, 3).split("Variable: x", -1).length - 1);
+        assertEquals(2,
+                printed(SmallProgram.program(print().attr("first_n", 2).build()), X, 3).split("Variable: x", -1).length
+                        - 1);
     }
 
     @Test
@@ -78,14 +83,18 @@ class DebuggingOperationsTest {
         Program backward = SmallProgram.program(print().attr("print_phase", "BACKWARD").build());
         assertEquals("", printed(backward, X, 1));
         OpDesc forward = print().attr("print_phase", "FORWARD").build();
-        List<OpDesc> gradient = Objects.requireNonNull(Operations.system().get("print").gradient()).make(forward, _ -> true);
-        OpDesc expected = forward.with(Map.of("In", List.of("y@GRAD")), Map.of("Out", List.of("x@GRAD"))).with("is_forward", false);
+        List<OpDesc> gradient = Objects.requireNonNull(Operations.system().get("print").gradient()).make(forward,
+                _ -> true);
+        OpDesc expected = forward.with(Map.of("In", List.of("y@GRAD")), Map.of("Out", List.of("x@GRAD")))
+                .with("is_forward", false);
         assertEquals(List.of(expected), gradient);
-        assertEquals("", printed(SmallProgram.program(expected.with(Map.of("In", List.of("x")), Map.of("Out", List.of("y")))), X, 1));
+        assertEquals("", printed(
+                SmallProgram.program(expected.with(Map.of("In", List.of("x")), Map.of("Out", List.of("y")))), X, 1));
     }
 
     @ParameterizedTest
-    @CsvSource({"0.00364089012,0.00364089", "1000000,1e+06", "123456.7,123457", "1.5e-5,1.5e-05", "-0.0,-0", "0.1,0.1", "1e300,1e+300",
+    @CsvSource({"0.00364089012,0.00364089", "1000000,1e+06", "123456.7,123457", "1.5e-5,1.5e-05", "-0.0,-0", "0.1,0.1",
+            "1e300,1e+300",
             "999999.9,1e+06", "NaN,nan", "-Infinity,-inf"})
     void numbersHaveSixDigits(double value, String expected) {
         assertEquals(expected, TensorSummary.number(value));
@@ -94,7 +103,8 @@ class DebuggingOperationsTest {
     @Test
     void aFailedAssertionShowsItsData() {
         OpDesc op = OpDesc.of("assert").in("Cond", "c").in("Data", "a", "b").attr("summarize", 2L).build();
-        Map<String, Tensor> feeds = Map.of("c", Tensor.of(DType.BOOL, new long[]{0}, 1), "a", X, "b", Tensor.of(new long[]{7}, 1));
+        Map<String, Tensor> feeds = Map.of("c", Tensor.of(DType.BOOL, new long[]{0}, 1), "a", X, "b",
+                Tensor.of(new long[]{7}, 1));
         IllegalStateException failure = assertThrows(IllegalStateException.class,
                 () -> Interpreter.of(Kernels.system()).run(SmallProgram.program(op), feeds, List.of()));
         assertEquals("""

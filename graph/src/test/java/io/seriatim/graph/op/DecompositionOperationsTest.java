@@ -49,16 +49,21 @@ class DecompositionOperationsTest {
 
     @Test
     void refusedFactors() {
-        new OneOperation("qr").in("X", FLOAT32, 3).out("Q", "R").isRefused("X needs at least two dimensions, but has 1");
-        new OneOperation("qr").in("X", INT64, 3, 3).out("Q", "R").isRefused("X must be float32 or float64, but is int64");
+        new OneOperation("qr").in("X", FLOAT32, 3).out("Q", "R")
+                .isRefused("X needs at least two dimensions, but has 1");
+        new OneOperation("qr").in("X", INT64, 3, 3).out("Q", "R")
+                .isRefused("X must be float32 or float64, but is int64");
         new OneOperation("qr").in("X", FLOAT64, 3, 3).out("Q", "R").attr("mode", "full")
                 .isRefused("mode must be reduced, complete or r, but is 'full'");
     }
 
     @Test
     void gradientOfAWideMatrix() {
-        new OneOperation("qr_grad").in("Q", FLOAT32, 2, 2).in("Q@GRAD", FLOAT32, 2, 2).in("R", FLOAT32, 2, 3).in("R@GRAD", FLOAT32, 2, 3)
+        new OneOperation("qr_grad").in("Q", FLOAT32, 2, 2).in("Q@GRAD", FLOAT32, 2, 2).in("R", FLOAT32, 2, 3)
+                .in("R@GRAD", FLOAT32, 2, 3)
                 .in("X", FLOAT32, 2, 3).out("X@GRAD")
-                .isRefused("needs Q and a square R, but mode is 'reduced' and R is [2, 3]; use mode reduced and at least as many rows");
+                .isRefused(
+                        "needs Q and a square R, but mode is 'reduced' and R is [2, 3]; use mode reduced and at "
+                                + "least as many rows");
     }
 }

@@ -16,7 +16,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the golden data do not say of elementwise operations: rows of tensors, exact whole numbers, empty tensors, and what is refused. */
+/**
+ * What the golden data do not say of elementwise operations: rows of tensors, exact whole numbers, empty tensors, and
+ * what is refused.
+ */
 class ElementwiseOperationsTest {
     private static final DType F = DType.FLOAT32;
 
@@ -52,14 +55,16 @@ class ElementwiseOperationsTest {
     @ParameterizedTest
     @ValueSource(strings = {"elementwise_sub", "elementwise_max", "equal", "logical_and"})
     void typesMustBeOne(String type) {
-        two(type, ArgType.dense(F, 2), ArgType.dense(DType.FLOAT64, 2)).isRefused("must have one type, but are float32 and float64",
+        two(type, ArgType.dense(F, 2), ArgType.dense(DType.FLOAT64, 2)).isRefused(
+                "must have one type, but are float32 and float64",
                 "cast");
     }
 
     @Test
     void rowsAreOnlyScaled() {
         ArgType rows = ArgType.rows(F, 2, 5, 3);
-        two("elementwise_add", rows, ArgType.dense(F, 1)).isRefused("can only be multiplied by one number", "2 rows of");
+        two("elementwise_add", rows, ArgType.dense(F, 1)).isRefused("can only be multiplied by one number",
+                "2 rows of");
         two("elementwise_mul", rows, ArgType.dense(F, 3)).isRefused("can only be multiplied by one number");
         two("elementwise_mul", ArgType.dense(F, 5, 3), rows).isRefused("must be tensors");
         assertEquals(rows, two("elementwise_mul", rows, ArgType.dense(F, 1)).inferred("Out"));
@@ -67,7 +72,8 @@ class ElementwiseOperationsTest {
 
     @Test
     void parametersMustMakeSense() {
-        one("clip", F, 3).attr("min", 2f).attr("max", 1f).isRefused("max must be at least min, but is 1.0, and min 2.0");
+        one("clip", F, 3).attr("min", 2f).attr("max", 1f)
+                .isRefused("max must be at least min, but is 1.0, and min 2.0");
         one("clip", F, 3).attr("min", 2f).isRefused("'max' is not given");
         one("clip", F, 3).attr("min", 2f).attr("max", 1f).in("Max", F, 2).isRefused("Max takes one element, not 2");
         one("scale", F, 3).in("ScaleTensor", F, 0).isRefused("ScaleTensor takes one element, not 0");
@@ -84,17 +90,21 @@ class ElementwiseOperationsTest {
         one("prelu", F, 2, 3).in("Alpha", F, 2).attr("mode", "channel").isRefused("each of the 3 channels");
         one("prelu", F, 3).in("Alpha", F, 3).attr("mode", "channel").isRefused("two dimensions or more");
         one("prelu", F, 2, 3).in("Alpha", F, 3).attr("mode", "element").isRefused("as many dimensions as X");
-        one("prelu", F, 2, 3).in("Alpha", F, 1, 2).attr("mode", "element").isRefused("as many elements as one of the batch");
-        one("prelu", F, 2, 3).in("Alpha", F, 1).attr("mode", "some").isRefused("all, channel or element, but is 'some'");
+        one("prelu", F, 2, 3).in("Alpha", F, 1, 2).attr("mode", "element")
+                .isRefused("as many elements as one of the batch");
+        one("prelu", F, 2, 3).in("Alpha", F, 1).attr("mode", "some")
+                .isRefused("all, channel or element, but is 'some'");
         one("prelu", F, 2, 3).in("Alpha", DType.FLOAT64, 1).isRefused("one type");
     }
 
     @Test
     void whereTakesOneShapeAndTruthValues() {
         two("where", dims(2, 3), 2, 3).in("Condition", F, 2, 3).isRefused("Condition must be bool, but is float32");
-        two("where", dims(2, 3), 2, 3).in("Condition", DType.BOOL, 3).isRefused("one shape, but [3] is not [2, 3]", "expand");
+        two("where", dims(2, 3), 2, 3).in("Condition", DType.BOOL, 3).isRefused("one shape, but [3] is not [2, 3]",
+                "expand");
         two("where", dims(2, 3), 2, 1).in("Condition", DType.BOOL, 2, 3).isRefused("[2, 1] is not [2, 3]");
-        two("where", ArgType.dense(F, 2), ArgType.dense(DType.INT32, 2)).in("Condition", DType.BOOL, 2).isRefused("one type");
+        two("where", ArgType.dense(F, 2), ArgType.dense(DType.INT32, 2)).in("Condition", DType.BOOL, 2)
+                .isRefused("one type");
     }
 
     @Test
@@ -110,28 +120,35 @@ class ElementwiseOperationsTest {
     @Test
     void sumsAreOfOneTypeAndShape() {
         Tensor a = Tensor.of(new float[]{1, 2}, 2);
-        SmallProgram.refused(sum("a", "b"), Map.of("a", a, "b", Tensor.of(new float[]{1, 2}, 1, 2)), "one shape", "place 1");
-        SmallProgram.refused(sum("a", "b"), Map.of("a", a, "b", Tensor.of(new double[]{1, 2}, 2)), "one type", "place 1 is float64");
-        SmallProgram.refused(sum("a"), Map.of("a", Tensor.of(DType.BOOL, new long[]{1}, 1)), "truth values have no sum");
+        SmallProgram.refused(sum("a", "b"), Map.of("a", a, "b", Tensor.of(new float[]{1, 2}, 1, 2)), "one shape",
+                "place 1");
+        SmallProgram.refused(sum("a", "b"), Map.of("a", a, "b", Tensor.of(new double[]{1, 2}, 2)), "one type",
+                "place 1 is float64");
+        SmallProgram.refused(sum("a"), Map.of("a", Tensor.of(DType.BOOL, new long[]{1}, 1)),
+                "truth values have no sum");
     }
 
     @Test
     void wholeNumbersAreNotDividedByZero() {
         Map<String, Tensor> feeds = Map.of("x", Tensor.of(new long[]{7}, 1), "y", Tensor.of(new long[]{0}, 1));
         for (String type : List.of("elementwise_div", "elementwise_mod", "elementwise_floordiv")) {
-            SmallProgram.refused(OpDesc.of(type).in("X", "x").in("Y", "y").out("Out", "out").build(), feeds, "divided by zero");
+            SmallProgram.refused(OpDesc.of(type).in("X", "x").in("Y", "y").out("Out", "out").build(), feeds,
+                    "divided by zero");
         }
     }
 
     /** The gradient of a table, by rows: those of its ids. */
     private static OpDesc rows(String ids, String out) {
-        return OpDesc.of("lookup_table_v2_grad").in("W", "w").in("Ids", ids).in("Out@GRAD", "d").out("W@GRAD", out).attr("is_sparse", true)
+        return OpDesc.of("lookup_table_v2_grad").in("W", "w").in("Ids", ids).in("Out@GRAD", "d").out("W@GRAD", out)
+                .attr("is_sparse", true)
                 .attr("padding_idx", -1L).build();
     }
 
     private static float[] run(String fetch, OpDesc... ops) {
-        Map<String, Tensor> feeds = Map.of("w", Tensor.of(new float[]{1, 2, 3, 4, 5, 6}, 3, 2), "i", Tensor.of(new long[]{2, 0}, 2), "j",
-                Tensor.of(new long[]{2, 2}, 2), "d", Tensor.of(new float[]{1, 2, 3, 4}, 2, 2), "two", Tensor.of(new float[]{2}, 1));
+        Map<String, Tensor> feeds = Map.of("w", Tensor.of(new float[]{1, 2, 3, 4, 5, 6}, 3, 2), "i",
+                Tensor.of(new long[]{2, 0}, 2), "j",
+                Tensor.of(new long[]{2, 2}, 2), "d", Tensor.of(new float[]{1, 2, 3, 4}, 2, 2), "two",
+                Tensor.of(new float[]{2}, 1));
         return floats(SmallProgram.run(Interpreter.of(Kernels.system()), SmallProgram.program(ops), feeds, fetch));
     }
 
@@ -148,7 +165,8 @@ class ElementwiseOperationsTest {
     void sumsOfRowsHoldAllOfThem() {
         assertArrayEquals(new float[]{3, 4, 0, 0, 5, 8}, run("out", rows("i", "a"), rows("j", "b"), sum("a", "b")));
         assertArrayEquals(new float[]{3, 4, 0, 0, 1, 2}, run("out", rows("i", "a"), sum("a")));
-        assertArrayEquals(new float[]{4, 6, 3, 4, 10, 14}, run("out", rows("i", "a"), rows("j", "b"), sum("a", "w", "b")));
+        assertArrayEquals(new float[]{4, 6, 3, 4, 10, 14},
+                run("out", rows("i", "a"), rows("j", "b"), sum("a", "w", "b")));
     }
 
     @Test
@@ -175,7 +193,8 @@ class ElementwiseOperationsTest {
     @Test
     void theGradientOfACounterSetsItBack() {
         GradientRule rule = Objects.requireNonNull(Operations.system().get("increment").gradient());
-        OpDesc back = rule.make(OpDesc.of("increment").in("X", "x").out("Out", "y").attr("step", 2f).build(), _ -> true).getFirst();
+        OpDesc back = rule.make(OpDesc.of("increment").in("X", "x").out("Out", "y").attr("step", 2f).build(), _ -> true)
+                .getFirst();
         assertEquals(Map.of("X", List.of("y")), back.inputs());
         assertEquals(Map.of("Out", List.of("x")), back.outputs());
         assertEquals(Attribute.of(-2f), back.attribute("step"));
@@ -185,16 +204,19 @@ class ElementwiseOperationsTest {
     @Test
     void exponentialsOfWholeNumbersAreFloat() {
         assertEquals(ArgType.dense(F, 2), one("exp", DType.INT64, 2).inferred("Out"));
-        assertArrayEquals(new float[]{1}, floats(SmallProgram.run(OpDesc.of("exp").in("X", "x").out("Out", "out").build(),
-                Map.of("x", Tensor.of(new long[]{0}, 1)), "out")));
+        assertArrayEquals(new float[]{1},
+                floats(SmallProgram.run(OpDesc.of("exp").in("X", "x").out("Out", "out").build(),
+                        Map.of("x", Tensor.of(new long[]{0}, 1)), "out")));
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"elementwise_add_grad", "elementwise_mul_grad", "elementwise_max_grad", "elementwise_pow_grad"})
+    @ValueSource(strings = {"elementwise_add_grad", "elementwise_mul_grad", "elementwise_max_grad",
+            "elementwise_pow_grad"})
     void whatIsRepeatedForNothingHasNoGradient(String type) {
         Tensor none = Tensor.allocate(F, 0, 3);
         Map<String, Tensor> feeds = Map.of("x", none, "d", none, "y", Tensor.of(new float[]{1, 2, 3}, 3));
-        OpDesc gradient = OpDesc.of(type).in("X", "x").in("Y", "y").in("Out@GRAD", "d").out("X@GRAD", "dx").out("Y@GRAD", "dy").build();
+        OpDesc gradient = OpDesc.of(type).in("X", "x").in("Y", "y").in("Out@GRAD", "d").out("X@GRAD", "dx")
+                .out("Y@GRAD", "dy").build();
         assertArrayEquals(new float[3], floats(SmallProgram.run(gradient, feeds, "dy")));
         assertArrayEquals(new float[0], floats(SmallProgram.run(gradient, feeds, "dx")));
     }

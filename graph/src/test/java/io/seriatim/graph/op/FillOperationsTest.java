@@ -13,14 +13,18 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the golden data do not say of tensors that are made from nothing, or copied: exact whole numbers, and what is refused. */
+/**
+ * What the golden data do not say of tensors that are made from nothing, or copied: exact whole numbers, and what is
+ * refused.
+ */
 class FillOperationsTest {
     private static final int INT32 = 2;
     private static final int INT64 = 3;
     private static final int FLOAT32 = 5;
 
     private static OpDesc.Builder fill(String text, int dtype) {
-        return OpDesc.of("fill_constant").out("Out", "y").attr("shape", new long[]{2}).attr("str_value", text).attr("dtype", dtype);
+        return OpDesc.of("fill_constant").out("Out", "y").attr("shape", new long[]{2}).attr("str_value", text)
+                .attr("dtype", dtype);
     }
 
     private static OpDesc.Builder range() {
@@ -28,7 +32,8 @@ class FillOperationsTest {
     }
 
     private static Map<String, Tensor> numbers(long start, long end, long step) {
-        return Map.of("start", Tensor.of(new long[]{start}), "end", Tensor.of(new long[]{end}), "step", Tensor.of(new long[]{step}));
+        return Map.of("start", Tensor.of(new long[]{start}), "end", Tensor.of(new long[]{end}), "step",
+                Tensor.of(new long[]{step}));
     }
 
     @Test
@@ -36,7 +41,8 @@ class FillOperationsTest {
         assertArrayEquals(new long[]{Long.MAX_VALUE, Long.MAX_VALUE},
                 SmallProgram.run(fill("9223372036854775807", INT64).build(), Map.of(), "y").toLongArray());
         long large = (1L << 53) + 1;
-        assertArrayEquals(new long[]{large, large + 2}, SmallProgram.run(range().build(), numbers(large, large + 4, 2), "y").toLongArray());
+        assertArrayEquals(new long[]{large, large + 2},
+                SmallProgram.run(range().build(), numbers(large, large + 4, 2), "y").toLongArray());
     }
 
     @ParameterizedTest
@@ -50,8 +56,10 @@ class FillOperationsTest {
         refused(fill("many", FLOAT32).build(), Map.of(), "must be a number, inf or nan, but is 'many'");
         refused(fill("3000000000", INT32).build(), Map.of(), "is none of int32");
         refused(fill("1", FLOAT32).attr("shape", new long[]{-1}).build(), Map.of(), "negative dimensions");
-        refused(fill("1", FLOAT32).in("ValueTensor", "v").build(), Map.of("v", Tensor.of(new float[2], 2)), "one element, but has 2");
-        refused(OpDesc.of("fill_any_like").in("X", "x").out("Out", "y").attr("value", 3e9f).attr("dtype", INT32).build(),
+        refused(fill("1", FLOAT32).in("ValueTensor", "v").build(), Map.of("v", Tensor.of(new float[2], 2)),
+                "one element, but has 2");
+        refused(OpDesc.of("fill_any_like").in("X", "x").out("Out", "y").attr("value", 3e9f).attr("dtype", INT32)
+                .build(),
                 Map.of("x", Tensor.of(new float[1])), "is none of int32");
         refused(OpDesc.of("fill_constant_batch_size_like").in("Input", "x").out("Out", "y").attr("shape", new int[]{-1})
                 .attr("output_dim_idx", 1).build(), Map.of("x", Tensor.of(new float[1], 1)),
@@ -86,14 +94,16 @@ class FillOperationsTest {
 
     @Test
     void coalescedTensorsBeginAtBlocks() {
-        OpDesc.Builder op = OpDesc.of("coalesce_tensor").in("Input", "a", "b").out("Output", "c", "d").out("FusedOutput", "whole")
+        OpDesc.Builder op = OpDesc.of("coalesce_tensor").in("Input", "a", "b").out("Output", "c", "d")
+                .out("FusedOutput", "whole")
                 .attr("dtype", FLOAT32).attr("copy_data", true);
         Map<String, Tensor> parts = Map.of("a", Tensor.of(new float[]{1, 2, 3}, 3), "b", Tensor.of(new float[]{4}, 1));
         assertEquals(Shape.of(2048), SmallProgram.run(op.build(), parts, "whole").shape());
         Tensor whole = SmallProgram.run(op.attr("align_size", 8).build(), parts, "whole");
         assertArrayEquals(new double[]{1, 2, 3, 0, 4, 0}, whole.toDoubleArray());
         assertArrayEquals(new double[]{4}, SmallProgram.run(op.build(), parts, "d").toDoubleArray());
-        refused(op.build(), Map.of("a", Tensor.of(new float[1]), "b", Tensor.of(DType.INT32, new long[1])), "input 1 is int32");
+        refused(op.build(), Map.of("a", Tensor.of(new float[1]), "b", Tensor.of(DType.INT32, new long[1])),
+                "input 1 is int32");
     }
 
     @Test

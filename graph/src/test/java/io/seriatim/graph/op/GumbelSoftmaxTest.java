@@ -47,6 +47,7 @@ class GumbelSoftmaxTest {
 
     @Test
     void temperaturesOfZeroAreRefused() {
-        refused(softmax().attr("temperature", 0f).build(), logits(), "'gumbel_softmax'", "temperature must be above 0, but is 0.0");
+        refused(softmax().attr("temperature", 0f).build(), logits(), "'gumbel_softmax'",
+                "temperature must be above 0, but is 0.0");
     }
 }

@@ -16,7 +16,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the golden data do not say of operations that read indexes: gradients that Paddle computes wrongly, and what is refused. */
+/**
+ * What the golden data do not say of operations that read indexes: gradients that Paddle computes wrongly, and what is
+ * refused.
+ */
 class IndexOperationsTest {
     private static Tensor floats(long[] dims) {
         float[] values = new float[Math.toIntExact(Shape.of(dims).size())];
@@ -47,7 +50,8 @@ class IndexOperationsTest {
     @ValueSource(booleans = {false, true})
     void theGradientOfGatherAlongALaterAxisBelongsToItsSlice(boolean fast) {
         OpDesc gradient = of("gather_grad", "X", "Index", "Out@GRAD").out("X@GRAD", "dx").attr("axis", 1).build();
-        Tensor dx = SmallProgram.run(Interpreter.of(fast ? Kernels.system() : Kernels.portable()), SmallProgram.program(gradient),
+        Tensor dx = SmallProgram.run(Interpreter.of(fast ? Kernels.system() : Kernels.portable()),
+                SmallProgram.program(gradient),
                 Map.of("X", x(2, 3), "Index", indexes(2, 0, 2), "Out@GRAD", x(2, 3)), "dx");
         assertArrayEquals(new double[]{2, 0, 1 + 3, 5, 0, 4 + 6}, dx.toDoubleArray());
     }
@@ -63,7 +67,8 @@ class IndexOperationsTest {
     @Test
     void outOfRangeOneHotRowsAreZerosWhereThatIsAllowed() {
         OpDesc op = of("one_hot_v2", "X").out("Out", "y").attr("depth", 2).attr("allow_out_of_range", true).build();
-        assertArrayEquals(new double[]{0, 1, 0, 0, 0, 0}, SmallProgram.run(op, Map.of("X", indexes(1, 2, -1)), "y").toDoubleArray());
+        assertArrayEquals(new double[]{0, 1, 0, 0, 0, 0},
+                SmallProgram.run(op, Map.of("X", indexes(1, 2, -1)), "y").toDoubleArray());
     }
 
     @Test
@@ -81,15 +86,19 @@ class IndexOperationsTest {
         Tensor one = indexes(index);
         refused(of("gather", "X", "Index").out("Out", "y").build(), Map.of("X", x(3), "Index", one), range);
         refused(of("index_select", "X", "Index").out("Out", "y").build(), Map.of("X", x(3), "Index", one), range);
-        refused(of("index_sample", "X", "Index").out("Out", "y").build(), Map.of("X", x(1, 3), "Index", one.reshape(1, 1)), range);
+        refused(of("index_sample", "X", "Index").out("Out", "y").build(),
+                Map.of("X", x(1, 3), "Index", one.reshape(1, 1)), range);
         refused(of("gather_nd", "X", "Index").out("Out", "y").build(), Map.of("X", x(3), "Index", one), range);
-        refused(of("take_along_axis", "Input", "Index").out("Result", "y").attr("Axis", 0).build(), Map.of("Input", x(3), "Index", one),
+        refused(of("take_along_axis", "Input", "Index").out("Result", "y").attr("Axis", 0).build(),
+                Map.of("Input", x(3), "Index", one),
                 range);
         for (String reduce : List.of("assign", "add", "mul")) {
-            refused(of("put_along_axis", "Input", "Index", "Value").out("Result", "y").attr("Axis", 0).attr("Reduce", reduce).build(),
+            refused(of("put_along_axis", "Input", "Index", "Value").out("Result", "y").attr("Axis", 0)
+                    .attr("Reduce", reduce).build(),
                     Map.of("Input", x(3), "Index", one, "Value", x(1)), range);
         }
-        refused(of("scatter", "X", "Ids", "Updates").out("Out", "y").build(), Map.of("X", x(3), "Ids", one, "Updates", x(1)), range);
+        refused(of("scatter", "X", "Ids", "Updates").out("Out", "y").build(),
+                Map.of("X", x(3), "Ids", one, "Updates", x(1)), range);
         refused(of("scatter_nd_add", "X", "Index", "Updates").out("Out", "y").build(),
                 Map.of("X", x(3), "Index", one, "Updates", Tensor.of(new float[1])), range);
         refused(of("one_hot_v2", "X").out("Out", "y").attr("depth", 3).build(), Map.of("X", one), range);
@@ -99,24 +108,32 @@ class IndexOperationsTest {
     @Test
     void shapesThatDoNotFitAreRefused() {
         Tensor pair = indexes(0, 1).reshape(1, 2);
-        refused(of("gather", "X", "Index").out("Out", "y").build(), Map.of("X", x(3), "Index", pair), "'gather'", "[n], [n, 1] or []");
-        refused(of("gather", "X", "Index").out("Out", "y").attr("axis", 1).build(), Map.of("X", x(3), "Index", indexes(0)), "axis 1");
+        refused(of("gather", "X", "Index").out("Out", "y").build(), Map.of("X", x(3), "Index", pair), "'gather'",
+                "[n], [n, 1] or []");
+        refused(of("gather", "X", "Index").out("Out", "y").attr("axis", 1).build(),
+                Map.of("X", x(3), "Index", indexes(0)), "axis 1");
         refused(of("gather", "X", "Index", "Axis").out("Out", "y").build(),
                 Map.of("X", x(3), "Index", indexes(0), "Axis", indexes(0, 1)), "Axis must hold one number");
-        refused(of("gather", "X", "Index").out("Out", "y").build(), Map.of("X", x(), "Index", indexes(0)), "at least one dimension");
+        refused(of("gather", "X", "Index").out("Out", "y").build(), Map.of("X", x(), "Index", indexes(0)),
+                "at least one dimension");
         refused(of("index_select", "X", "Index").out("Out", "y").build(), Map.of("X", x(3), "Index", x(1)),
                 "int32 or int64, but are float32");
-        refused(of("gather_nd", "X", "Index").out("Out", "y").build(), Map.of("X", x(3), "Index", pair), "the 1 dimensions of X");
-        refused(of("index_sample", "X", "Index").out("Out", "y").build(), Map.of("X", x(2, 3), "Index", pair), "[2, 3] and [1, 2]");
-        refused(of("take_along_axis", "Input", "Index").out("Result", "y").attr("Axis", 0).build(), Map.of("Input", x(3), "Index", pair),
+        refused(of("gather_nd", "X", "Index").out("Out", "y").build(), Map.of("X", x(3), "Index", pair),
+                "the 1 dimensions of X");
+        refused(of("index_sample", "X", "Index").out("Out", "y").build(), Map.of("X", x(2, 3), "Index", pair),
+                "[2, 3] and [1, 2]");
+        refused(of("take_along_axis", "Input", "Index").out("Result", "y").attr("Axis", 0).build(),
+                Map.of("Input", x(3), "Index", pair),
                 "as many dimensions");
         refused(of("take_along_axis", "Input", "Index").out("Result", "y").attr("Axis", 0).build(),
                 Map.of("Input", x(3, 1), "Index", pair), "dimension 1 of Index must be no longer");
-        refused(of("take_along_axis", "Input", "Index").out("Result", "y").build(), Map.of("Input", x(3, 1), "Index", pair),
+        refused(of("take_along_axis", "Input", "Index").out("Result", "y").build(),
+                Map.of("Input", x(3, 1), "Index", pair),
                 "'Axis' is not given");
         refused(of("put_along_axis", "Input", "Index", "Value").out("Result", "y").attr("Axis", 0).build(),
                 Map.of("Input", x(3, 2), "Index", pair, "Value", x(1, 1)), "[1, 2] and [1, 1]");
-        refused(of("put_along_axis", "Input", "Index", "Value").out("Result", "y").attr("Axis", 0).attr("Reduce", "most").build(),
+        refused(of("put_along_axis", "Input", "Index", "Value").out("Result", "y").attr("Axis", 0)
+                .attr("Reduce", "most").build(),
                 Map.of("Input", x(3, 2), "Index", pair, "Value", x(1, 2)), "amin or amax, but is 'most'");
         refused(of("scatter", "X", "Ids", "Updates").out("Out", "y").build(),
                 Map.of("X", x(3, 2), "Ids", indexes(0, 1), "Updates", x(3, 2)), "shape [2, 2]", "have [3, 2]");
@@ -130,11 +147,15 @@ class IndexOperationsTest {
                 "must be bool, but is int64");
         refused(of("masked_select", "X", "Mask").out("Y", "y").build(),
                 Map.of("X", x(3), "Mask", Tensor.of(DType.BOOL, new long[]{1, 0}, 2)), "[3] and [2] do not broadcast");
-        refused(of("where_index", "Condition").out("Out", "y").build(), Map.of("Condition", x()), "at least one dimension");
-        refused(of("one_hot_v2", "X").out("Out", "y").build(), Map.of("X", indexes(0)), "depth must be 1 or more, but is -1");
-        refused(of("one_hot_v2", "X", "depth_tensor").out("Out", "y").build(), Map.of("X", indexes(0), "depth_tensor", indexes(0)),
+        refused(of("where_index", "Condition").out("Out", "y").build(), Map.of("Condition", x()),
+                "at least one dimension");
+        refused(of("one_hot_v2", "X").out("Out", "y").build(), Map.of("X", indexes(0)),
+                "depth must be 1 or more, but is -1");
+        refused(of("one_hot_v2", "X", "depth_tensor").out("Out", "y").build(),
+                Map.of("X", indexes(0), "depth_tensor", indexes(0)),
                 "depth must be 1 or more, but is 0");
-        refused(of("lookup_table_v2", "W", "Ids").out("Out", "y").build(), Map.of("W", x(3), "Ids", indexes(0)), "two dimensions");
+        refused(of("lookup_table_v2", "W", "Ids").out("Out", "y").build(), Map.of("W", x(3), "Ids", indexes(0)),
+                "two dimensions");
         refused(of("lookup_table", "W", "Ids").out("Out", "y").build(), Map.of("W", x(3, 2), "Ids", indexes(0, 1)),
                 "last dimension of Ids must be 1, but the shape is [2]");
         refused(of("merge_selected_rows", "X").out("Out", "y").build(), Map.of("X", x(3)), "SELECTED_ROWS");

@@ -19,14 +19,17 @@ import org.junit.jupiter.api.Test;
 /** What the golden data do not say of metrics. */
 class MetricOperationsTest {
     private static OpDesc.Builder auc() {
-        return OpDesc.of("auc").in("Predict", "x").in("Label", "label").in("StatPos", "p").in("StatNeg", "n").out("AUC", "y")
+        return OpDesc.of("auc").in("Predict", "x").in("Label", "label").in("StatPos", "p").in("StatNeg", "n")
+                .out("AUC", "y")
                 .out("StatPosOut", "after").out("StatNegOut", "n").attr("num_thresholds", 3).attr("slide_steps", 0);
     }
 
     private static Map<String, Tensor> feeds(double probability) {
-        return Map.of("x", Tensor.of(new double[]{0.1, probability, 0.6}, 3, 1), "label", Tensor.of(DType.INT32, new long[]{0, 1, 0}, 3),
+        return Map.of("x", Tensor.of(new double[]{0.1, probability, 0.6}, 3, 1), "label",
+                Tensor.of(DType.INT32, new long[]{0, 1, 0}, 3),
                 "p",
-                Tensor.of(new long[4], 1, 4), "n", Tensor.of(new long[4], 1, 4), "weight", Tensor.of(new float[]{0}, 1));
+                Tensor.of(new long[4], 1, 4), "n", Tensor.of(new long[4], 1, 4), "weight",
+                Tensor.of(new float[]{0}, 1));
     }
 
     /** The positive sample is above both others, or in the range of one of them, which counts half. */
@@ -47,7 +50,8 @@ class MetricOperationsTest {
     @Test
     void statisticsMayGoElsewhere() {
         Map<String, Tensor> feeds = feeds(1);
-        Map<String, Tensor> results = Interpreter.of(Kernels.system()).run(program(auc().build()), feeds, List.of("after", "p"));
+        Map<String, Tensor> results = Interpreter.of(Kernels.system()).run(program(auc().build()), feeds,
+                List.of("after", "p"));
         assertArrayEquals(new long[]{0, 0, 0, 1}, Objects.requireNonNull(results.get("after")).toLongArray());
         assertArrayEquals(new long[4], Objects.requireNonNull(results.get("p")).toLongArray());
     }

@@ -66,7 +66,8 @@ final class OneOperation {
     }
 
     ArgType inferred(String slot) {
-        return Objects.requireNonNull(Objects.requireNonNull(schema.infer(op.build(), source()).get(slot), slot).getFirst(), slot);
+        return Objects.requireNonNull(
+                Objects.requireNonNull(schema.infer(op.build(), source()).get(slot), slot).getFirst(), slot);
     }
 
     List<Computation> computations() {
@@ -77,7 +78,8 @@ final class OneOperation {
 
     /** The message says all of the parts, and the operation's name. */
     void isRefused(String... parts) {
-        IllegalArgumentException refused = assertThrows(IllegalArgumentException.class, () -> schema.infer(op.build(), source()));
+        IllegalArgumentException refused = assertThrows(IllegalArgumentException.class,
+                () -> schema.infer(op.build(), source()));
         String message = String.valueOf(refused.getMessage());
         assertTrue(message.contains(schema.type()), message);
         for (String part : parts) {

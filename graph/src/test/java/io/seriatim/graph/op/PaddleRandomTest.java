@@ -13,7 +13,10 @@ import java.util.Map;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
-/** Random numbers that are Paddle's: computed by PaddlePaddle 2.6.2 with {@code paddle.seed(2024)}, in one program that ran twice. */
+/**
+ * Random numbers that are Paddle's: computed by PaddlePaddle 2.6.2 with {@code paddle.seed(2024)}, in one program that
+ * ran twice.
+ */
 class PaddleRandomTest {
     private static final long SEED = 2024;
 
@@ -32,8 +35,10 @@ class PaddleRandomTest {
         return SmallProgram.program(OpDesc.of("uniform_random").out("Out", "u").attr("shape", new long[]{3}).build(),
                 OpDesc.of("gaussian_random").out("Out", "g").attr("shape", new long[]{3}).build(),
                 OpDesc.of("uniform_random").out("Out", "s").attr("shape", new long[]{2}).attr("seed", 11).build(),
-                OpDesc.of("randint").out("Out", "i").attr("shape", new long[]{4}).attr("low", 0).attr("high", 100).build(),
-                OpDesc.of("dropout").in("X", "u").out("Out", "d").out("Mask", "m").attr("dropout_implementation", "upscale_in_train")
+                OpDesc.of("randint").out("Out", "i").attr("shape", new long[]{4}).attr("low", 0).attr("high", 100)
+                        .build(),
+                OpDesc.of("dropout").in("X", "u").out("Out", "d").out("Mask", "m")
+                        .attr("dropout_implementation", "upscale_in_train")
                         .build(),
                 OpDesc.of("truncated_gaussian_random").out("Out", "t").attr("shape", new int[]{2}).build(),
                 OpDesc.of("randperm").out("Out", "p").attr("n", 5).build());

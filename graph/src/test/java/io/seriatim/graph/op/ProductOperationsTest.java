@@ -16,7 +16,8 @@ class ProductOperationsTest {
     }
 
     private static OneOperation gradient(boolean transposeX, boolean transposeY, long[] x, long[] y, long... dout) {
-        return new OneOperation("matmul_v2_grad").in("X", F, x).in("Y", F, y).in("Out@GRAD", F, dout).attr("trans_x", transposeX)
+        return new OneOperation("matmul_v2_grad").in("X", F, x).in("Y", F, y).in("Out@GRAD", F, dout)
+                .attr("trans_x", transposeX)
                 .attr("trans_y", transposeY);
     }
 
@@ -42,7 +43,8 @@ class ProductOperationsTest {
         long[] y = {3, 4};
         assertEquals(List.of(product(true, false)), gradient(false, false, x, y, 2, 4).out("Y@GRAD").computations());
         assertEquals(List.of(product(false, true)), gradient(false, false, x, y, 2, 4).out("X@GRAD").computations());
-        List<Computation> second = new OneOperation("matmul_v2_grad_grad").in("X", F, x).in("Y", F, y).in("grad_out", F, 2, 4)
+        List<Computation> second = new OneOperation("matmul_v2_grad_grad").in("X", F, x).in("Y", F, y)
+                .in("grad_out", F, 2, 4)
                 .in("grad_x@GRAD", F, x).out("grad_out@GRAD").computations();
         assertEquals(List.of(product(false, false)), second);
     }
@@ -57,11 +59,15 @@ class ProductOperationsTest {
     void refuses() {
         new OneOperation("matmul_v2").in("X", F, 2, 3).in("Y", F, 4, 5).out("Out").isRefused("columns of X", "3 and 4");
         new OneOperation("matmul_v2").in("X", F).in("Y", F, 4, 5).out("Out").isRefused("at least one dimension");
-        new OneOperation("matmul_v2").in("X", F, 2, 3).in("Y", DType.FLOAT64, 3, 5).out("Out").isRefused("one type", "float64");
+        new OneOperation("matmul_v2").in("X", F, 2, 3).in("Y", DType.FLOAT64, 3, 5).out("Out").isRefused("one type",
+                "float64");
         new OneOperation("matmul_v2").in("X", F, 2, 2, 3).in("Y", F, 5, 3, 4).out("Out").isRefused("do not broadcast");
-        new OneOperation("matmul").in("X", F, 2, 2, 3).in("Y", F, 5, 3, 4).out("Out").isRefused("as many matrices", "2 and 5");
-        new OneOperation("matmul").in("X", F, 2, 3).in("Y", F, 3, 4).out("Out").attr("head_number", 2).isRefused("head_number", "2");
-        new OneOperation("mul").in("X", F, 2, 3).in("Y", F, 3, 4).out("Out").attr("x_num_col_dims", 2).isRefused("x_num_col_dims",
+        new OneOperation("matmul").in("X", F, 2, 2, 3).in("Y", F, 5, 3, 4).out("Out").isRefused("as many matrices",
+                "2 and 5");
+        new OneOperation("matmul").in("X", F, 2, 3).in("Y", F, 3, 4).out("Out").attr("head_number", 2)
+                .isRefused("head_number", "2");
+        new OneOperation("mul").in("X", F, 2, 3).in("Y", F, 3, 4).out("Out").attr("x_num_col_dims", 2).isRefused(
+                "x_num_col_dims",
                 "from 1 to 1");
         new OneOperation("mul").in("X", F, 2, 3, 2).in("Y", F, 5, 4).out("Out").isRefused("6 and 5");
         new OneOperation("bmm").in("X", F, 2, 3, 4).in("Y", F, 4, 2).out("Out").isRefused("three dimensions");

@@ -16,7 +16,8 @@ class ReductionOperationsTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"reduce_sum", "reduce_mean", "reduce_max", "reduce_min", "reduce_prod", "reduce_all", "reduce_any"})
+    @ValueSource(strings = {"reduce_sum", "reduce_mean", "reduce_max", "reduce_min", "reduce_prod", "reduce_all",
+            "reduce_any"})
     void reductionsRefuseAxesThatAreNotThere(String type) {
         of(type, 2, 3).attr("dim", new int[]{-3}).isRefused("axis -3", "2 dimensions");
         of(type, 2, 3).attr("dim", new int[]{0, 2}).isRefused("axis 2");
@@ -30,8 +31,10 @@ class ReductionOperationsTest {
         of("logsumexp", 2, 3).attr("axis", new int[]{5}).isRefused("axis 5");
         of("clip_by_norm", 2, 3).attr("max_norm", 0f).isRefused("max_norm must be above 0", "0.0");
         of("clip_by_norm", 2, 3).isRefused("max_norm");
-        new OneOperation("squared_l2_norm").in("X", ArgType.rows(F, 2, 5, 3)).out("Out").isRefused("holds rows", "merge_selected_rows");
-        new OneOperation("reduce_mean").in("X", DType.INT32, 2).out("Out").isRefused("the mean is of floating-point numbers", "cast");
+        new OneOperation("squared_l2_norm").in("X", ArgType.rows(F, 2, 5, 3)).out("Out").isRefused("holds rows",
+                "merge_selected_rows");
+        new OneOperation("reduce_mean").in("X", DType.INT32, 2).out("Out")
+                .isRefused("the mean is of floating-point numbers", "cast");
         new OneOperation("p_norm").in("X", DType.INT64, 2).out("Out").isRefused("floating-point");
     }
 
@@ -52,8 +55,10 @@ class ReductionOperationsTest {
 
     @Test
     void aTensorSaysHowManyAreChosen() {
-        assertEquals(ArgType.dense(F, 2, 3), of("top_k_v2", 2, 5).out("Indices").valued("K", DType.INT32, 3).inferred("Out"));
-        assertEquals(ArgType.dense(F, 2, -1), of("top_k_v2", 2, 5).out("Indices").in("K", DType.INT32, 1).inferred("Out"));
+        assertEquals(ArgType.dense(F, 2, 3),
+                of("top_k_v2", 2, 5).out("Indices").valued("K", DType.INT32, 3).inferred("Out"));
+        assertEquals(ArgType.dense(F, 2, -1),
+                of("top_k_v2", 2, 5).out("Indices").in("K", DType.INT32, 1).inferred("Out"));
     }
 
     @Test

@@ -28,7 +28,8 @@ class SpectralNormOperationsTest {
     /** Without iterations the vectors are constants, so that the gradient is what differences say; Paddle's is not. */
     @Test
     void gradientIsThatOfDifferences() {
-        OpDesc gradient = OpDesc.of("spectral_norm_grad").in("U", "u").in("V", "v").in("Weight", "w").in("Out@GRAD", "dy")
+        OpDesc gradient = OpDesc.of("spectral_norm_grad").in("U", "u").in("V", "v").in("Weight", "w")
+                .in("Out@GRAD", "dy")
                 .out("Weight@GRAD", "dw").attr("dim", 1).attr("power_iters", 0).build();
         double[] found = run(gradient, feeds(WEIGHT), "dw").toDoubleArray();
         for (int i = 0; i < found.length; i++) {

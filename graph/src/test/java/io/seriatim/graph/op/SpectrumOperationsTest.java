@@ -14,7 +14,10 @@ import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/** Eigenvalues and singular values with their vectors: what they multiply to, their order, matrices of lower rank, and what is refused. */
+/**
+ * Eigenvalues and singular values with their vectors: what they multiply to, their order, matrices of lower rank, and
+ * what is refused.
+ */
 class SpectrumOperationsTest {
     private static final double BOUND = 1e-12;
 
@@ -90,10 +93,12 @@ class SpectrumOperationsTest {
     void gradientsOfEigenvaluesAreThoseOfTheirOwnMatrices() {
         double turn = Math.sqrt(0.5);
         double[] both = {1, 0, 0, 1, turn, turn, -turn, turn};
-        Map<String, Tensor> feeds = Map.of("v", Tensor.of(both, 2, 2, 2), "dw", Tensor.of(new double[]{1, 2, 3, 5}, 2, 2), "w",
+        Map<String, Tensor> feeds = Map.of("v", Tensor.of(both, 2, 2, 2), "dw",
+                Tensor.of(new double[]{1, 2, 3, 5}, 2, 2), "w",
                 Tensor.of(new double[]{0, 1, 0, 1}, 2, 2), "dv", Tensor.of(new double[8], 2, 2, 2));
         double[] expected = {1, 0, 0, 2, 4, 1, 1, 4};
-        OpDesc values = OpDesc.of("eigvalsh_grad").in("Eigenvectors", "v").in("Eigenvalues@GRAD", "dw").out("X@GRAD", "dx").build();
+        OpDesc values = OpDesc.of("eigvalsh_grad").in("Eigenvectors", "v").in("Eigenvalues@GRAD", "dw")
+                .out("X@GRAD", "dx").build();
         assertArrayEquals(expected, run(values, feeds, "dx").toDoubleArray(), BOUND);
         OpDesc all = OpDesc.of("eigh_grad").in("Eigenvectors", "v").in("Eigenvalues@GRAD", "dw").in("Eigenvalues", "w")
                 .in("Eigenvectors@GRAD", "dv").out("X@GRAD", "dx").build();
@@ -102,9 +107,11 @@ class SpectrumOperationsTest {
 
     @Test
     void equalEigenvaluesHaveGradientsWhereVectorsHaveNone() {
-        OpDesc gradient = OpDesc.of("eigh_grad").in("Eigenvectors", "v").in("Eigenvalues@GRAD", "dw").in("Eigenvalues", "w")
+        OpDesc gradient = OpDesc.of("eigh_grad").in("Eigenvectors", "v").in("Eigenvalues@GRAD", "dw")
+                .in("Eigenvalues", "w")
                 .in("Eigenvectors@GRAD", "dv").out("X@GRAD", "dx").build();
-        Map<String, Tensor> feeds = Map.of("v", Tensor.of(new double[]{1, 0, 0, 1}, 2, 2), "dw", Tensor.of(new double[]{3, 4}, 2), "w",
+        Map<String, Tensor> feeds = Map.of("v", Tensor.of(new double[]{1, 0, 0, 1}, 2, 2), "dw",
+                Tensor.of(new double[]{3, 4}, 2), "w",
                 Tensor.of(new double[]{2, 2}, 2), "dv", Tensor.of(new double[4], 2, 2));
         assertArrayEquals(new double[]{3, 0, 0, 4}, run(gradient, feeds, "dx").toDoubleArray(), BOUND);
     }
@@ -118,14 +125,17 @@ class SpectrumOperationsTest {
     @Test
     void matricesThatHaveNoSpectrumAreRefused() {
         Map<String, Tensor> feeds = Map.of("x", Tensor.of(new double[]{1, Double.NaN, 0, 1}, 2, 2));
-        OpDesc eigh = OpDesc.of("eigh").in("X", "x").out("Eigenvalues", "w").out("Eigenvectors", "v").attr("UPLO", "U").build();
+        OpDesc eigh = OpDesc.of("eigh").in("X", "x").out("Eigenvalues", "w").out("Eigenvectors", "v").attr("UPLO", "U")
+                .build();
         refused(eigh, feeds, "'eigh', matrix 0 of 1", "infinite or not a number");
         OpDesc svd = OpDesc.of("svd").in("X", "x").out("U", "u").out("S", "s").out("VH", "v").build();
         refused(svd, feeds, "'svd', matrix 0 of 1", "infinite or not a number");
         new OneOperation("eigh").in("X", FLOAT32, 2, 2).out("Eigenvalues", "Eigenvectors").attr("UPLO", "T")
                 .isRefused("UPLO must be L or U", "'T'");
-        new OneOperation("eigvalsh").in("X", FLOAT32, 2, 3).out("Eigenvalues", "Eigenvectors").isRefused("must be square");
+        new OneOperation("eigvalsh").in("X", FLOAT32, 2, 3).out("Eigenvalues", "Eigenvectors")
+                .isRefused("must be square");
         new OneOperation("svd").in("X", FLOAT32, 3).out("U", "S", "VH").isRefused("X needs at least two dimensions");
-        new OneOperation("matrix_rank").in("X", FLOAT32, 2, 3).out("Out").attr("hermitian", true).isRefused("must be square");
+        new OneOperation("matrix_rank").in("X", FLOAT32, 2, 3).out("Out").attr("hermitian", true)
+                .isRefused("must be square");
     }
 }

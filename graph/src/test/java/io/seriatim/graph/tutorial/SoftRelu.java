@@ -6,7 +6,10 @@ import io.seriatim.graph.op.Operations;
 import io.seriatim.tensor.kernel.Binary;
 import io.seriatim.tensor.kernel.Unary;
 
-/** The operation soft_relu: ln(1 + eˣ), and its gradient, dout · (1 − e⁻ʸ), for x between −threshold and threshold; beyond, y stays as it is there. */
+/**
+ * The operation soft_relu: ln(1 + eˣ), and its gradient, dout · (1 − e⁻ʸ), for x between −threshold and threshold;
+ * beyond, y stays as it is there.
+ */
 public final class SoftRelu implements Operations.Provider {
     @Override
     public void register(Operations registry) {

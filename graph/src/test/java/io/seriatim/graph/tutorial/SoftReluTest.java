@@ -34,7 +34,8 @@ class SoftReluTest {
         String y = network.outputs().get("y").name();
         String dx = network.outputs().get("dx").name();
         for (Kernels kernels : List.of(Kernels.portable(), Kernels.system())) {
-            Map<String, Tensor> results = Interpreter.of(kernels).run(network.main(), Map.of("x", Tensor.of(POINTS, POINTS.length)),
+            Map<String, Tensor> results = Interpreter.of(kernels).run(network.main(),
+                    Map.of("x", Tensor.of(POINTS, POINTS.length)),
                     List.of(y, dx));
             double[] want = new double[POINTS.length];
             double[] slope = new double[POINTS.length];

@@ -55,10 +55,13 @@ class BuiltAtTest {
             return Outputs.none();
         });
         List<String> relu = only(network.main(), "relu").builtAt();
-        assertTrue(relu.getFirst().startsWith(BuiltAtTest.class.getName() + ".lambda$") && relu.getFirst().endsWith(lines[0]),
+        assertTrue(
+                relu.getFirst().startsWith(BuiltAtTest.class.getName() + ".lambda$")
+                        && relu.getFirst().endsWith(lines[0]),
                 relu::toString);
         List<String> tanh = only(network.main(), "tanh").builtAt();
-        assertTrue(tanh.getFirst().startsWith(BuiltAtTest.class.getName() + ".helper(BuiltAtTest.java:"), tanh::toString);
+        assertTrue(tanh.getFirst().startsWith(BuiltAtTest.class.getName() + ".helper(BuiltAtTest.java:"),
+                tanh::toString);
         assertTrue(tanh.get(1).endsWith(lines[1]), tanh::toString);
         assertEquals(3, tanh.size());
         assertTrue(tanh.stream().noneMatch(frame -> frame.contains("io.seriatim.graph.Value")), tanh::toString);
@@ -128,7 +131,8 @@ class BuiltAtTest {
             x.matmul(x);
             return Outputs.none();
         })).getMessage());
-        assertTrue(message.contains("; built at " + BuiltAtTest.class.getName() + ".lambda$wrongShapesSayIt$"), message);
+        assertTrue(message.contains("; built at " + BuiltAtTest.class.getName() + ".lambda$wrongShapesSayIt$"),
+                message);
     }
 
     @Test
@@ -140,7 +144,8 @@ class BuiltAtTest {
             Value sum = noted(line, 0, x.plus(y));
             return Outputs.of("sum", sum);
         });
-        Map<String, Tensor> feeds = Map.of("x", Tensor.allocate(DType.FLOAT32, 2, 3), "y", Tensor.allocate(DType.FLOAT32, 4, 3));
+        Map<String, Tensor> feeds = Map.of("x", Tensor.allocate(DType.FLOAT32, 2, 3), "y",
+                Tensor.allocate(DType.FLOAT32, 4, 3));
         String message = String.valueOf(assertThrows(IllegalArgumentException.class,
                 () -> Interpreter.of(Kernels.portable()).run(network.main(), feeds, List.of("tmp_0"))).getMessage());
         assertTrue(message.contains(line[0]), message);
@@ -151,7 +156,8 @@ class BuiltAtTest {
     @Test
     void descriptionsMadeByHand() {
         OpDesc op = OpDesc.of("relu").in("X", "x").out("Out", "y").build();
-        assertTrue(op.builtAt().getFirst().startsWith(BuiltAtTest.class.getName() + ".descriptionsMadeByHand("), op.builtAt()::toString);
+        assertTrue(op.builtAt().getFirst().startsWith(BuiltAtTest.class.getName() + ".descriptionsMadeByHand("),
+                op.builtAt()::toString);
     }
 
     private static void define(Graph g) {

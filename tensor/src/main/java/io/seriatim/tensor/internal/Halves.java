@@ -6,14 +6,17 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /**
- * Moves many 16-bit floating-point numbers between memory and float[]. The JIT makes vector instructions of loops over arrays of its own conversions and of whole numbers of one width, not of those over bits taken for
- * a float: so memory is copied to arrays of whole numbers, the bits of two numbers are moved at once, and the result is copied to where it is read as another type.
+ * Moves many 16-bit floating-point numbers between memory and float[]. The JIT makes vector instructions of loops over
+ * arrays of its own conversions and of whole numbers of one width, not of those over bits taken for a float: so memory
+ * is copied to arrays of whole numbers, the bits of two numbers are moved at once, and the result is copied to where it
+ * is read as another type.
  */
 public final class Halves {
     /** Fewer are moved one by one. */
     static final int FEWEST = 32;
 
-    private static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT_UNALIGNED
+            .withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final int TILE = 1024;
@@ -34,7 +37,8 @@ public final class Halves {
         for (int i = 0; i < count; i += TILE) {
             int length = Math.min(TILE, count - i);
             if (dtype == DType.BFLOAT16) {
-                scratch.widen(memory, at + (long) i * Short.BYTES, MemorySegment.ofArray(into), from + (long) i, length);
+                scratch.widen(memory, at + (long) i * Short.BYTES, MemorySegment.ofArray(into), from + (long) i,
+                        length);
             } else {
                 MemorySegment.copy(memory, SHORT, at + (long) i * Short.BYTES, scratch.shorts, 0, length);
                 fromHalf(scratch.shorts, into, from + i, length);
@@ -136,7 +140,8 @@ public final class Halves {
         spread(ints, longs, pairs);
         MemorySegment.copy(longs, 0, into, LONG, from * Float.BYTES, pairs);
         if (2 * pairs < count) {
-            into.set(INT, (from + count - 1) * Float.BYTES, memory.get(SHORT, at + (count - 1L) * Short.BYTES) << Short.SIZE);
+            into.set(INT, (from + count - 1) * Float.BYTES,
+                    memory.get(SHORT, at + (count - 1L) * Short.BYTES) << Short.SIZE);
         }
     }
 
@@ -158,7 +163,9 @@ public final class Halves {
         }
     }
 
-    /** The lower half of each int becomes the upper half of the first int in a long, its upper half that of the second. */
+    /**
+     * The lower half of each int becomes the upper half of the first int in a long, its upper half that of the second.
+     */
     private static void spread(int[] from, long[] to, int count) {
         for (int i = 0; i < count; i++) {
             long pair = from[i];

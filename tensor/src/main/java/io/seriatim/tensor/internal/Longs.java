@@ -9,13 +9,17 @@ import java.nio.ByteOrder;
 import java.util.Arrays;
 
 /**
- * Moves elements of any type between memory and long[], for whole numbers and bool. Conversions are those of a cast: to a whole number towards zero, wrapping around; to bool 1 for everything
- * but 0; to a smaller floating-point type to the nearest, ties to even.
+ * Moves elements of any type between memory and long[], for whole numbers and bool. Conversions are those of a cast: to
+ * a whole number towards zero, wrapping around; to bool 1 for everything but 0; to a smaller floating-point type to the
+ * nearest, ties to even.
  */
 public final class Longs {
-    private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-    private static final ValueLayout.OfDouble DOUBLE = ValueLayout.JAVA_DOUBLE_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-    private static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED
+            .withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfDouble DOUBLE = ValueLayout.JAVA_DOUBLE_UNALIGNED
+            .withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT_UNALIGNED
+            .withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
@@ -55,7 +59,8 @@ public final class Longs {
     }
 
     // Apart from the common cases, which the JIT inlines.
-    private static void loadAny(MemorySegment memory, DType dtype, long at, long stride, long[] into, int from, int count) {
+    private static void loadAny(MemorySegment memory, DType dtype, long at, long stride, long[] into, int from,
+            int count) {
         long step = stride * dtype.bytes();
         switch (dtype) {
             case FLOAT32 -> {
@@ -129,7 +134,8 @@ public final class Longs {
      * @param count
      *            how many
      */
-    public static void store(MemorySegment memory, DType dtype, long at, long stride, long[] values, int from, int count) {
+    public static void store(MemorySegment memory, DType dtype, long at, long stride, long[] values, int from,
+            int count) {
         if (count == 0) {
             return;
         }
@@ -140,7 +146,8 @@ public final class Longs {
         }
     }
 
-    private static void storeAny(MemorySegment memory, DType dtype, long at, long stride, long[] values, int from, int count) {
+    private static void storeAny(MemorySegment memory, DType dtype, long at, long stride, long[] values, int from,
+            int count) {
         long step = stride * dtype.bytes();
         switch (dtype) {
             case FLOAT32 -> {

@@ -3,8 +3,9 @@ package io.seriatim.tensor.internal;
 import io.seriatim.tensor.Shape;
 
 /**
- * The loops over a shape for operands with strides of their own: neighbouring dimensions that lie one after the other for all operands are one loop. The innermost loop is a row. Made
- * once and stateless, so that any number of threads may walk it.
+ * The loops over a shape for operands with strides of their own: neighbouring dimensions that lie one after the other
+ * for all operands are one loop. The innermost loop is a row. Made once and stateless, so that any number of threads
+ * may walk it.
  */
 public final class LoopNest {
     private final long[] outer;

@@ -5,7 +5,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Pooling to a given size: place i of o takes the elements from ⌊i·n/o⌋ to ⌈(i+1)·n/o⌉ of n. Input x [n, c, spatial...]; output y [n, c, output...].
+ * Pooling to a given size: place i of o takes the elements from ⌊i·n/o⌋ to ⌈(i+1)·n/o⌉ of n. Input x [n, c,
+ * spatial...]; output y [n, c, output...].
  *
  * @param kind
  *            what is taken of a window

@@ -5,7 +5,10 @@ import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.TensorSpec;
 import org.jspecify.annotations.Nullable;
 
-/** Whether there is neither an infinity nor a NaN. Inputs: one tensor or more, of any types and shapes; output a bool without dimensions. */
+/**
+ * Whether there is neither an infinity nor a NaN. Inputs: one tensor or more, of any types and shapes; output a bool
+ * without dimensions.
+ */
 public record AllFinite() implements Computation {
     @Override
     public String operation() {

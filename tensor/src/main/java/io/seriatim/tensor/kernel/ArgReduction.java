@@ -6,7 +6,8 @@ import io.seriatim.tensor.TensorSpec;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where the largest or smallest element along an axis is. Input x; output int64 of x's shape with the axis left out, or of length 1. Of equal elements the first; a NaN counts as the extreme.
+ * Where the largest or smallest element along an axis is. Input x; output int64 of x's shape with the axis left out, or
+ * of length 1. Of equal elements the first; a NaN counts as the extreme.
  *
  * @param largest
  *            whether the largest is looked for

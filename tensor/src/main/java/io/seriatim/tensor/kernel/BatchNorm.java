@@ -5,9 +5,10 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Batch normalisation (Ioffe, Szegedy, 2015) of each channel: y = (x − mean) / √(variance + ε) · scale + bias. Inputs x [n, c, up to three more], scale [c], bias [c] and, unless training, mean [c] and
- * variance [c]; outputs y and, when training, the batch's mean [c] and 1 / √(variance + ε) [c], where the variance is divided by the number of elements. What is [c] is float32 where x is
- * smaller than that.
+ * Batch normalisation (Ioffe, Szegedy, 2015) of each channel: y = (x − mean) / √(variance + ε) · scale + bias. Inputs x
+ * [n, c, up to three more], scale [c], bias [c] and, unless training, mean [c] and variance [c]; outputs y and, when
+ * training, the batch's mean [c] and 1 / √(variance + ε) [c], where the variance is divided by the number of elements.
+ * What is [c] is float32 where x is smaller than that.
  *
  * @param epsilon
  *            is added to the variance
@@ -33,10 +34,13 @@ public record BatchNorm(float epsilon, boolean training) implements Computation 
 
     static void checkChannels(Operands in, TensorSpec x, int from, int to) {
         in.require(x.shape().rank() >= 2 && x.shape().rank() <= 5,
-                "x must have two to five dimensions, of which the second is the channels, but has %d", x.shape().rank());
+                "x must have two to five dimensions, of which the second is the channels, but has %d",
+                x.shape().rank());
         for (int i = from; i < to; i++) {
             TensorSpec spec = in.get(i, "number " + i + ", one value a channel");
-            in.require(spec.shape().rank() == 1 && spec.shape().size() == x.shape().dim(1) && spec.dtype() == x.dtype().arithmetic(),
+            in.require(
+                    spec.shape().rank() == 1 && spec.shape().size() == x.shape().dim(1)
+                            && spec.dtype() == x.dtype().arithmetic(),
                     "input %d must be %s [%d], but is %s", i,
                     x.dtype().arithmetic(), x.shape().dim(1), spec);
         }

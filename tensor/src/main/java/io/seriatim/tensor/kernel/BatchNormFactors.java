@@ -5,8 +5,9 @@ import io.seriatim.tensor.TensorSpec;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a {@link BatchNorm} whose statistics are given does to each channel, as y = x · factor + shift: factor = scale / √(variance + ε), shift = bias − mean · factor. Inputs scale, bias, mean and variance, outputs
- * factor and shift; all are float32 [c].
+ * What a {@link BatchNorm} whose statistics are given does to each channel, as y = x · factor + shift: factor = scale /
+ * √(variance + ε), shift = bias − mean · factor. Inputs scale, bias, mean and variance, outputs factor and shift; all
+ * are float32 [c].
  *
  * @param epsilon
  *            is added to the variance
@@ -23,10 +24,12 @@ public record BatchNormFactors(float epsilon) implements Computation {
     public TensorSpec[] infer(@Nullable TensorSpec... inputs) {
         Operands in = Operands.of(operation(), inputs, INPUTS, INPUTS);
         TensorSpec scale = in.get(0, "scale");
-        in.require(scale.dtype() == DType.FLOAT32 && scale.shape().rank() == 1, "scale must be float32 of one dimension, but is %s", scale);
+        in.require(scale.dtype() == DType.FLOAT32 && scale.shape().rank() == 1,
+                "scale must be float32 of one dimension, but is %s", scale);
         for (int i = 1; i < INPUTS; i++) {
             TensorSpec other = in.get(i, "number " + i);
-            in.require(other.dtype() == scale.dtype() && other.shape().equals(scale.shape()), "input %d must be %s, but is %s", i,
+            in.require(other.dtype() == scale.dtype() && other.shape().equals(scale.shape()),
+                    "input %d must be %s, but is %s", i,
                     scale.rowMajor(), other);
         }
         return new TensorSpec[]{scale.rowMajor(), scale.rowMajor()};

@@ -4,8 +4,8 @@ import io.seriatim.tensor.TensorSpec;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The gradient of batch normalisation. Inputs x, dy, scale [c], and the batch's mean [c] and inverse deviation 1 / √(variance + ε) [c] (when training), or the mean and variance that were
- * given; outputs dx, dscale [c], dbias [c].
+ * The gradient of batch normalisation. Inputs x, dy, scale [c], and the batch's mean [c] and inverse deviation 1 /
+ * √(variance + ε) [c] (when training), or the mean and variance that were given; outputs dx, dscale [c], dbias [c].
  *
  * @param forward
  *            what it is the gradient of

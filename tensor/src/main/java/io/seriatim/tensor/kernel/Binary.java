@@ -7,7 +7,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A function of two elements. Inputs x, y, which broadcast, and one more for each {@link PostOp.Combine}; output of the broadcast shape, of x's type, or bool for comparisons and logic.
+ * A function of two elements. Inputs x, y, which broadcast, and one more for each {@link PostOp.Combine}; output of the
+ * broadcast shape, of x's type, or bool for comparisons and logic.
  *
  * @param function
  *            which
@@ -56,7 +57,8 @@ public record Binary(Function function, List<PostOp> postOps) implements Computa
 
         boolean isTest() {
             return switch (this) {
-                case EQUAL, NOT_EQUAL, LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, LOGICAL_AND, LOGICAL_OR, LOGICAL_XOR -> true;
+                case EQUAL, NOT_EQUAL, LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, LOGICAL_AND, LOGICAL_OR, LOGICAL_XOR ->
+                    true;
                 default -> false;
             };
         }
@@ -79,7 +81,8 @@ public record Binary(Function function, List<PostOp> postOps) implements Computa
     }
 
     /**
-     * Whether every kernel that comes with this module gives the same to the bit, so that it does not matter for the result which one computes.
+     * Whether every kernel that comes with this module gives the same to the bit, so that it does not matter for the
+     * result which one computes.
      *
      * @param dtype
      *            the type of x and y

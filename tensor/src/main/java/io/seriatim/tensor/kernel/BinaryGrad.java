@@ -4,8 +4,8 @@ import io.seriatim.tensor.TensorSpec;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The gradients of a function of two elements. Inputs x, y, dout; outputs dx and dy, summed over what was broadcast; either may be left out. Of equal operands, the maximum and minimum
- * give half of the gradient to each.
+ * The gradients of a function of two elements. Inputs x, y, dout; outputs dx and dy, summed over what was broadcast;
+ * either may be left out. Of equal operands, the maximum and minimum give half of the gradient to each.
  *
  * @param function
  *            which
@@ -25,7 +25,8 @@ public record BinaryGrad(Binary.Function function) implements Computation {
         in.floating(x, "x");
         in.sameType(x, y, "x and y");
         in.sameType(x, dout, "x and dout");
-        in.require(x.shape().broadcast(y.shape()).equals(dout.shape()), "dout must have the shape that x and y broadcast to");
+        in.require(x.shape().broadcast(y.shape()).equals(dout.shape()),
+                "dout must have the shape that x and y broadcast to");
         return new TensorSpec[]{x.rowMajor(), y.rowMajor()};
     }
 
@@ -34,6 +35,7 @@ public record BinaryGrad(Binary.Function function) implements Computation {
         TensorSpec dout = arguments[2];
         TensorSpec gradient = Operands.firstOutput(3, arguments);
         // A gradient that is summed reads elements of the inputs again after it has been written.
-        return dout != null && gradient != null && gradient.shape().equals(dout.shape()) && Operands.alike(input, 3, arguments);
+        return dout != null && gradient != null && gradient.shape().equals(dout.shape())
+                && Operands.alike(input, 3, arguments);
     }
 }

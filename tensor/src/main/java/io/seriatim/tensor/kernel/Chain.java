@@ -9,13 +9,16 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Elementwise functions one after the other in one pass over memory: what lies between them never leaves the processor's cache. Inputs broadcast to the shape of the outputs, which all have the same. Values
- * are numbered: first the inputs, then the results of the steps.
+ * Elementwise functions one after the other in one pass over memory: what lies between them never leaves the
+ * processor's cache. Inputs broadcast to the shape of the outputs, which all have the same. Values are numbered: first
+ * the inputs, then the results of the steps.
  *
  * <p>
- * Each value has the type that the step's own computation would give it and is rounded to it, so a chain gives to the bit what the portable kernels of its steps give one by one. The other kernels
- * give that too where {@link #isExact} says so; elsewhere (exponentials, and what is made of them) they may differ in the last digits. Worth it are steps that are also {@link #isCheap cheap}: sums, products,
- * comparisons, relu, roots, casts. Of the others the library computes many elements several times faster on their own.
+ * Each value has the type that the step's own computation would give it and is rounded to it, so a chain gives to the
+ * bit what the portable kernels of its steps give one by one. The other kernels give that too where {@link #isExact}
+ * says so; elsewhere (exponentials, and what is made of them) they may differ in the last digits. Worth it are steps
+ * that are also {@link #isCheap cheap}: sums, products, comparisons, relu, roots, casts. Of the others the library
+ * computes many elements several times faster on their own.
  *
  * @param inputs
  *            how many tensors come in
@@ -93,7 +96,8 @@ public record Chain(int inputs, List<Step> steps, List<Integer> outputs) impleme
     }
 
     /**
-     * A change of type: of a floating-point number, or of a whole number or bool of up to 16 bits, to a floating-point number.
+     * A change of type: of a floating-point number, or of a whole number or bool of up to 16 bits, to a floating-point
+     * number.
      *
      * @param to
      *            the type
@@ -134,10 +138,12 @@ public record Chain(int inputs, List<Step> steps, List<Integer> outputs) impleme
         steps = List.copyOf(steps);
         outputs = List.copyOf(outputs);
         require(inputs >= 1 && !steps.isEmpty() && inputs + steps.size() <= MOST_VALUES,
-                "it needs an input, a step, and not more than " + MOST_VALUES + " of both, but has " + inputs + " and " + steps.size());
+                "it needs an input, a step, and not more than " + MOST_VALUES + " of both, but has " + inputs + " and "
+                        + steps.size());
         for (int i = 0; i < steps.size(); i++) {
             for (int operand : steps.get(i).operands()) {
-                boolean absent = operand == ABSENT && steps.get(i) instanceof Grad(var _, var _, var _, var dy) && dy != ABSENT;
+                boolean absent = operand == ABSENT && steps.get(i) instanceof Grad(var _, var _, var _, var dy)
+                        && dy != ABSENT;
                 require(absent || (operand >= 0 && operand < inputs + i),
                         "step " + i + " (" + steps.get(i) + ") must use values from 0 to " + (inputs + i - 1));
             }
@@ -146,7 +152,8 @@ public record Chain(int inputs, List<Step> steps, List<Integer> outputs) impleme
                 "each output must be named once, but they are " + outputs);
         for (int output : outputs) {
             require(output >= inputs && output < inputs + steps.size(),
-                    "an output must be the result of a step, a value from " + inputs + " to " + (inputs + steps.size() - 1) + ", but is "
+                    "an output must be the result of a step, a value from " + inputs + " to "
+                            + (inputs + steps.size() - 1) + ", but is "
                             + output);
         }
     }
@@ -185,8 +192,9 @@ public record Chain(int inputs, List<Step> steps, List<Integer> outputs) impleme
         TensorSpec[] results = new TensorSpec[outputs.size()];
         for (int i = 0; i < results.length; i++) {
             results[i] = values[outputs.get(i)];
-            require(results[i].shape().equals(whole), "output " + i + " must have the shape that the inputs broadcast to, " + whole
-                    + ", but has " + results[i].shape() + "; the inputs are " + Arrays.toString(given));
+            require(results[i].shape().equals(whole),
+                    "output " + i + " must have the shape that the inputs broadcast to, " + whole
+                            + ", but has " + results[i].shape() + "; the inputs are " + Arrays.toString(given));
         }
         return results;
     }
@@ -210,7 +218,8 @@ public record Chain(int inputs, List<Step> steps, List<Integer> outputs) impleme
             try {
                 values[inputs + i] = result(steps.get(i), values);
             } catch (IllegalArgumentException e) {
-                throw new IllegalArgumentException("chain: step " + i + " (" + steps.get(i) + "): " + e.getMessage(), e);
+                throw new IllegalArgumentException("chain: step " + i + " (" + steps.get(i) + "): " + e.getMessage(),
+                        e);
             }
         }
         return values;
@@ -224,7 +233,8 @@ public record Chain(int inputs, List<Step> steps, List<Integer> outputs) impleme
                 yield function.infer(values[x])[0];
             }
             case Combine(var function, var x, var y) -> {
-                fits(values[x].dtype().isFloating() || (values[x].dtype() == DType.BOOL && function.isTest()), values[x]);
+                fits(values[x].dtype().isFloating() || (values[x].dtype() == DType.BOOL && function.isTest()),
+                        values[x]);
                 yield Binary.of(function).infer(values[x], values[y])[0];
             }
             case Grad(var gradient, var x, var y, var dy) ->
@@ -273,7 +283,8 @@ public record Chain(int inputs, List<Step> steps, List<Integer> outputs) impleme
     }
 
     /**
-     * Whether every kernel gives every step's result to the bit as the chain does, so that it does not show in the results whether steps are chained.
+     * Whether every kernel gives every step's result to the bit as the chain does, so that it does not show in the
+     * results whether steps are chained.
      *
      * @param given
      *            the inputs
@@ -289,7 +300,8 @@ public record Chain(int inputs, List<Step> steps, List<Integer> outputs) impleme
     }
 
     /**
-     * Whether a step takes about as long as it takes to read its operands, in plain Java: then it costs next to nothing in a chain.
+     * Whether a step takes about as long as it takes to read its operands, in plain Java: then it costs next to nothing
+     * in a chain.
      *
      * @param step
      *            of a chain

@@ -5,7 +5,10 @@ import io.seriatim.tensor.TensorSpec;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** What a kernel computes, apart from its operands: an operation's name and its typed parameters. Records, so that equal ones are equal. */
+/**
+ * What a kernel computes, apart from its operands: an operation's name and its typed parameters. Records, so that equal
+ * ones are equal.
+ */
 public interface Computation {
     /**
      * The operation's name.
@@ -53,8 +56,9 @@ public interface Computation {
     }
 
     /**
-     * Whether its kernels take an operand in another floating-point type than {@link #infer} gives it. What is read is widened, which changes nothing; a result is computed as if it were wider, and rounded once to the type that
-     * it has.
+     * Whether its kernels take an operand in another floating-point type than {@link #infer} gives it. What is read is
+     * widened, which changes nothing; a result is computed as if it were wider, and rounded once to the type that it
+     * has.
      *
      * @param argument
      *            its index among inputs and outputs
@@ -65,8 +69,10 @@ public interface Computation {
     }
 
     /**
-     * Whether the first output that is not left out may lie where an input lies: at the same offset of the same buffer, with the same spec. It then gets just what it would get in memory of its own, from
-     * every kernel that comes with this module, and the input is lost. The other operands must not overlap it, except those that lie exactly there too and of which this also says so.
+     * Whether the first output that is not left out may lie where an input lies: at the same offset of the same buffer,
+     * with the same spec. It then gets just what it would get in memory of its own, from every kernel that comes with
+     * this module, and the input is lost. The other operands must not overlap it, except those that lie exactly there
+     * too and of which this also says so.
      *
      * @param input
      *            its index

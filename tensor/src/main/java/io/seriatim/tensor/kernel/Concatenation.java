@@ -28,7 +28,8 @@ public final class Concatenation {
         long length = 0;
         for (TensorSpec part : parts) {
             in.sameType(first, part, "all parts");
-            in.require(part.shape().rank() == first.shape().rank(), "all parts must have %d dimensions", first.shape().rank());
+            in.require(part.shape().rank() == first.shape().rank(), "all parts must have %d dimensions",
+                    first.shape().rank());
             Shape alike = part.shape().with(axis, first.shape().dim(axis));
             in.require(alike.equals(first.shape()), "the parts must have one shape but for axis %d", axis);
             length = Math.addExact(length, part.shape().dim(axis));

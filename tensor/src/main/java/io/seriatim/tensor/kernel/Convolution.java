@@ -6,7 +6,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Inputs x [n, c, spatial...], weights [o, c/groups, kernel...], bias [o] (left out unless given), one more for each {@link PostOp.Combine}; output [n, o, spatial'...].
+ * Inputs x [n, c, spatial...], weights [o, c/groups, kernel...], bias [o] (left out unless given), one more for each
+ * {@link PostOp.Combine}; output [n, o, spatial'...].
  *
  * @param window
  *            how the kernel moves
@@ -64,10 +65,12 @@ public record Convolution(Window window, int groups, boolean bias, List<PostOp> 
         in.images(x, window.rank(), "x");
         in.images(w, window.rank(), "the weights");
         for (int i = 2; i < w.rank(); i++) {
-            in.require(w.dim(i) > 0, "the kernel must have one element or more in each spatial dimension, but the weights are %s", w);
+            in.require(w.dim(i) > 0,
+                    "the kernel must have one element or more in each spatial dimension, but the weights are %s", w);
         }
         in.require(groups >= 1 && x.dim(1) == w.dim(1) * groups && w.dim(0) % groups == 0,
-                "with %d groups, x's channels (%d) must be the groups times dimension 1 of the weights (%d), and dimension 0 of the weights (%d) a multiple of the groups",
+                "with %d groups, x's channels (%d) must be the groups times dimension 1 of the weights (%d), and "
+                        + "dimension 0 of the weights (%d) a multiple of the groups",
                 groups,
                 x.dim(1), w.dim(1), w.dim(0));
     }

@@ -6,8 +6,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The gradient of a convolution's input; also the transposed convolution. Inputs dy [n, o, spatial'...], weights [o, c/groups, kernel...]; output dx [n, c, spatial...], whose spatial
- * dimensions are parameters, since several give the same dy.
+ * The gradient of a convolution's input; also the transposed convolution. Inputs dy [n, o, spatial'...], weights [o,
+ * c/groups, kernel...]; output dx [n, c, spatial...], whose spatial dimensions are parameters, since several give the
+ * same dy.
  *
  * @param window
  *            how the kernel moves
@@ -36,7 +37,8 @@ public record ConvolutionGradInput(Window window, int groups, List<Long> spatial
         in.sameType(dy, w, "dy and weights");
         in.images(dy.shape(), window.rank(), "dy");
         in.images(w.shape(), window.rank(), "the weights");
-        in.require(spatial.size() == window.rank(), "dx must be given %d spatial dimensions, but has %s", window.rank(), spatial);
+        in.require(spatial.size() == window.rank(), "dx must be given %d spatial dimensions, but has %s", window.rank(),
+                spatial);
         long[] dims = dy.shape().dims();
         dims[1] = w.shape().dim(1) * groups;
         for (int i = 0; i < spatial.size(); i++) {
@@ -44,7 +46,8 @@ public record ConvolutionGradInput(Window window, int groups, List<Long> spatial
         }
         Shape x = Shape.of(dims);
         Convolution.check(in, x, w.shape(), window, groups);
-        in.require(dy.shape().dim(1) == w.shape().dim(0), "dy must have as many channels as the weights have outputs, but has %d and %d",
+        in.require(dy.shape().dim(1) == w.shape().dim(0),
+                "dy must have as many channels as the weights have outputs, but has %d and %d",
                 dy.shape().dim(1), w.shape().dim(0));
         for (int i = 0; i < spatial.size(); i++) {
             in.require(window.places(i, x.dim(2 + i), w.shape().dim(2 + i)) == dy.shape().dim(2 + i),

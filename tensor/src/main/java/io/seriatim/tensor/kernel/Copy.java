@@ -5,8 +5,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Copies, casts, transposes, and reorders to and from opaque layouts: whatever differs between input and output but the shape, to which the input broadcasts. With the type of the output
- * left null it is the input's.
+ * Copies, casts, transposes, and reorders to and from opaque layouts: whatever differs between input and output but the
+ * shape, to which the input broadcasts. With the type of the output left null it is the input's.
  *
  * @param to
  *            the output's type, or null for the input's

@@ -6,8 +6,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Softmax with cross entropy along an axis. Inputs logits; labels: class numbers (int32 or int64) of the logits' shape with the axis of length 1, or probabilities of the logits' type and
- * shape. Outputs the softmax, and the loss with the axis of length 1: −log softmax at the label, or −Σ label · log softmax; 0 where the label is the one to ignore.
+ * Softmax with cross entropy along an axis. Inputs logits; labels: class numbers (int32 or int64) of the logits' shape
+ * with the axis of length 1, or probabilities of the logits' type and shape. Outputs the softmax, and the loss with the
+ * axis of length 1: −log softmax at the label, or −Σ label · log softmax; 0 where the label is the one to ignore.
  *
  * @param axis
  *            of the classes, from −rank
@@ -37,7 +38,8 @@ public record CrossEntropy(int axis, boolean soft, long ignoreIndex) implements 
     void checkLabels(Operands in, TensorSpec labels, TensorSpec logits, Shape loss) {
         if (soft) {
             in.sameType(logits, labels, "logits and labels that are probabilities");
-            in.require(labels.shape().equals(logits.shape()), "labels that are probabilities must have the logits' shape");
+            in.require(labels.shape().equals(logits.shape()),
+                    "labels that are probabilities must have the logits' shape");
         } else {
             in.whole(labels, "labels");
             in.require(labels.shape().equals(loss), "labels must have the shape %s, but have %s", loss, labels.shape());

@@ -6,8 +6,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The gradient of softmax with cross entropy. Inputs softmax, labels, dloss; output dlogits = dloss · (softmax − label), where a class number stands for 1 at that class and 0 elsewhere; 0
- * where the label is the one to ignore.
+ * The gradient of softmax with cross entropy. Inputs softmax, labels, dloss; output dlogits = dloss · (softmax −
+ * label), where a class number stands for 1 at that class and 0 elsewhere; 0 where the label is the one to ignore.
  *
  * @param forward
  *            what it is the gradient of

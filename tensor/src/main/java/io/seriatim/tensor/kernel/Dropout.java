@@ -5,8 +5,9 @@ import io.seriatim.tensor.TensorSpec;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Clears elements at random (Srivastava et al., 2014). Inputs x, and a key as for {@link RandomNumbers}; outputs y and a mask (uint8, 1 for what is kept). What is kept is divided by 1 −
- * probability when scaling up; with probability 1 all is 0. The gradient is dx = dy · mask, scaled alike: a {@link DropoutGrad}.
+ * Clears elements at random (Srivastava et al., 2014). Inputs x, and a key as for {@link RandomNumbers}; outputs y and
+ * a mask (uint8, 1 for what is kept). What is kept is divided by 1 − probability when scaling up; with probability 1
+ * all is 0. The gradient is dx = dy · mask, scaled alike: a {@link DropoutGrad}.
  *
  * @param probability
  *            of clearing an element, from 0 to 1

@@ -22,7 +22,8 @@ public record DropoutGrad(Dropout forward) implements Computation {
         TensorSpec dy = in.get(0, "dy");
         TensorSpec mask = in.get(1, "mask");
         in.floating(dy, "dy");
-        in.require(mask.dtype() == DType.UINT8 && mask.shape().equals(dy.shape()), "the mask must be uint8 of dy's shape, but is %s", mask);
+        in.require(mask.dtype() == DType.UINT8 && mask.shape().equals(dy.shape()),
+                "the mask must be uint8 of dy's shape, but is %s", mask);
         return new TensorSpec[]{dy.rowMajor()};
     }
 

@@ -5,7 +5,8 @@ import io.seriatim.tensor.TensorSpec;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes slices along an axis; on axis 0 an embedding. Inputs x, indices (int32 or int64, any shape); output x's shape with the axis replaced by the shape of the indices.
+ * Takes slices along an axis; on axis 0 an embedding. Inputs x, indices (int32 or int64, any shape); output x's shape
+ * with the axis replaced by the shape of the indices.
  *
  * @param axis
  *            from −rank

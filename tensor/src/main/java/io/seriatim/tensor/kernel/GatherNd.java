@@ -4,7 +4,10 @@ import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.TensorSpec;
 import org.jspecify.annotations.Nullable;
 
-/** Takes slices at index tuples. Inputs x, indices (int32 or int64, [..., k], k up to x's rank); output indices.shape[:-1] + x.shape[k:]. */
+/**
+ * Takes slices at index tuples. Inputs x, indices (int32 or int64, [..., k], k up to x's rank); output
+ * indices.shape[:-1] + x.shape[k:].
+ */
 public record GatherNd() implements Computation {
     @Override
     public String operation() {

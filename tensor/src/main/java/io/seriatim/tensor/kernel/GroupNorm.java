@@ -4,8 +4,10 @@ import io.seriatim.tensor.TensorSpec;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Group normalisation (Wu, He, 2018): the channels of each image are normalised in groups; as many groups as channels is instance normalisation. Inputs x [n, c, ...], scale [c], bias [c]
- * (each left out unless given); outputs y, mean [n, groups] and variance [n, groups] (divided by the number of elements). Mean and variance are float32 where x is smaller than that.
+ * Group normalisation (Wu, He, 2018): the channels of each image are normalised in groups; as many groups as channels
+ * is instance normalisation. Inputs x [n, c, ...], scale [c], bias [c] (each left out unless given); outputs y, mean
+ * [n, groups] and variance [n, groups] (divided by the number of elements). Mean and variance are float32 where x is
+ * smaller than that.
  *
  * @param groups
  *            how many; a divisor of the channels
@@ -42,7 +44,8 @@ public record GroupNorm(int groups, float epsilon, boolean scale, boolean bias) 
 
     void checkGroups(Operands in, TensorSpec x) {
         in.require(x.shape().rank() >= 2, "x needs at least two dimensions, of which the second is the channels");
-        in.require(groups >= 1 && x.shape().dim(1) % groups == 0, "the channels (%d) must be a multiple of the groups (%d)",
+        in.require(groups >= 1 && x.shape().dim(1) % groups == 0,
+                "the channels (%d) must be a multiple of the groups (%d)",
                 x.shape().dim(1), groups);
     }
 

@@ -4,8 +4,8 @@ import io.seriatim.tensor.TensorSpec;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The gradient of group normalisation. Inputs x, dy, scale [c] (left out as in the forward), mean [n, groups], variance [n, groups]; outputs dx, dscale and dbias, which are there as scale
- * and bias are.
+ * The gradient of group normalisation. Inputs x, dy, scale [c] (left out as in the forward), mean [n, groups], variance
+ * [n, groups]; outputs dx, dscale and dbias, which are there as scale and bias are.
  *
  * @param forward
  *            what it is the gradient of
@@ -35,12 +35,15 @@ public record GroupNormGrad(GroupNorm forward) implements Computation {
         in.floating(mean, "mean");
         in.floating(variance, "variance");
         in.require(mean.shape().size() == statistics && variance.shape().size() == statistics,
-                "mean and variance must have %d elements, but have %s and %s", statistics, mean.shape(), variance.shape());
+                "mean and variance must have %d elements, but have %s and %s", statistics, mean.shape(),
+                variance.shape());
         TensorSpec gradient = TensorSpec.of(parameter.dtype(), channels);
         if (forward.scale() && forward.bias()) {
             return new TensorSpec[]{x.rowMajor(), gradient, gradient};
         }
-        return forward.scale() || forward.bias() ? new TensorSpec[]{x.rowMajor(), gradient} : new TensorSpec[]{x.rowMajor()};
+        return forward.scale() || forward.bias()
+                ? new TensorSpec[]{x.rowMajor(), gradient}
+                : new TensorSpec[]{x.rowMajor()};
     }
 
     @Override

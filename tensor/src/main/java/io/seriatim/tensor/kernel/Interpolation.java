@@ -5,7 +5,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Images of another size. Input x [n, c, spatial...]; output y [n, c, output...]. Places are reckoned in float32, as the formulas of {@link Kind} say, and kept inside of x.
+ * Images of another size. Input x [n, c, spatial...]; output y [n, c, output...]. Places are reckoned in float32, as
+ * the formulas of {@link Kind} say, and kept inside of x.
  *
  * @param kind
  *            what a place of y is made of
@@ -69,8 +70,11 @@ public record Interpolation(Kind kind, List<Long> output, List<Float> steps) imp
         Operands in = Operands.of(operation(), inputs, 1, 1);
         TensorSpec x = in.get(0, "x");
         in.floating(x, "x");
-        in.require(output.size() == steps.size() && !output.isEmpty() && output.size() <= 3 && x.shape().rank() == output.size() + 2,
-                "x needs two dimensions and one to three spatial ones, which output and steps have an entry for, but they have %d and %d",
+        in.require(
+                output.size() == steps.size() && !output.isEmpty() && output.size() <= 3
+                        && x.shape().rank() == output.size() + 2,
+                "x needs two dimensions and one to three spatial ones, which output and steps have an entry for, "
+                        + "but they have %d and %d",
                 output.size(), steps.size());
         long[] dims = x.shape().dims();
         for (int i = 0; i < output.size(); i++) {

@@ -5,7 +5,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The gradient of an interpolation. Input dy [n, c, output...]; output dx [n, c, spatial...], whose spatial dimensions are parameters.
+ * The gradient of an interpolation. Input dy [n, c, output...]; output dx [n, c, spatial...], whose spatial dimensions
+ * are parameters.
  *
  * @param forward
  *            what it is the gradient of
@@ -33,7 +34,8 @@ public record InterpolationGrad(Interpolation forward, List<Long> spatial) imple
             dims[2 + i] = spatial.get(i);
         }
         TensorSpec dx = TensorSpec.of(dy.dtype(), dims);
-        in.require(forward.infer(dx)[0].shape().equals(dy.shape()), "dy must have the shape of the interpolation's result");
+        in.require(forward.infer(dx)[0].shape().equals(dy.shape()),
+                "dy must have the shape of the interpolation's result");
         return new TensorSpec[]{dx};
     }
 }

@@ -5,8 +5,8 @@ import io.seriatim.tensor.TensorSpec;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A computation prepared for the types, shapes and layouts of its operands. Made once, run many times, by many threads at once; a run allocates nothing on the heap or off it, beyond
- * what its context keeps.
+ * A computation prepared for the types, shapes and layouts of its operands. Made once, run many times, by many threads
+ * at once; a run allocates nothing on the heap or off it, beyond what its context keeps.
  */
 public interface Kernel extends AutoCloseable {
     /**
@@ -27,7 +27,8 @@ public interface Kernel extends AutoCloseable {
     String provider();
 
     /**
-     * The layout in which an argument is read fastest. A caller that uses the same weights many times copies them to it once, and prepares the kernel again with it.
+     * The layout in which an argument is read fastest. A caller that uses the same weights many times copies them to it
+     * once, and prepares the kernel again with it.
      *
      * @param argument
      *            its index among inputs and outputs
@@ -53,7 +54,10 @@ public interface Kernel extends AutoCloseable {
         return 0;
     }
 
-    /** Gives back the memory that it holds off the heap, once no run uses it. A run that begins later makes anew what it needs. */
+    /**
+     * Gives back the memory that it holds off the heap, once no run uses it. A run that begins later makes anew what it
+     * needs.
+     */
     default void release() {
         // Plain Java holds nothing.
     }

@@ -4,13 +4,20 @@ import io.seriatim.device.Buffer;
 import io.seriatim.device.Devices;
 import org.jspecify.annotations.Nullable;
 
-/** What a thread keeps for the kernels that it runs: how many threads they may use, and scratch memory. Of one thread at a time. */
+/**
+ * What a thread keeps for the kernels that it runs: how many threads they may use, and scratch memory. Of one thread at
+ * a time.
+ */
 public final class KernelContext implements AutoCloseable {
-    /** The elements of a tile: what plain Java kernels move between memory and arrays at once. Three float tiles fit a first-level cache. */
+    /**
+     * The elements of a tile: what plain Java kernels move between memory and arrays at once. Three float tiles fit a
+     * first-level cache.
+     */
     public static final int TILE = 1024;
 
     private static final int SLOTS = Chain.MOST_VALUES;
-    // Loops over several arrays are up to twice as fast where all begin alike within a cache line: with these lengths, and a header of 16 bytes, arrays that are allocated one after the other do.
+    // Loops over several arrays are up to twice as fast where all begin alike within a cache line: with these lengths,
+    // and a header of 16 bytes, arrays that are allocated one after the other do.
     private static final int LINE = 64;
     private static final int HEADER = 16;
     private static final int FLOATS = TILE + (LINE - HEADER) / Float.BYTES;

@@ -19,7 +19,8 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The kernels that there are, by operation, kind of place and type. For each the fastest comes first; one that has nothing for the shapes or layouts at hand passes them on to the next.
+ * The kernels that there are, by operation, kind of place and type. For each the fastest comes first; one that has
+ * nothing for the shapes or layouts at hand passes them on to the next.
  */
 public final class Kernels {
     /** The property that, set to {@code portable}, leaves only the plain Java kernels. */
@@ -32,7 +33,8 @@ public final class Kernels {
     private record Key(String operation, String kind) {
     }
 
-    private record Entry<C extends Computation>(String provider, Class<C> type, Set<DType> dtypes, KernelFactory<C> factory) {
+    private record Entry<C extends Computation>(String provider, Class<C> type, Set<DType> dtypes,
+            KernelFactory<C> factory) {
     }
 
     private static final class OfProcess {
@@ -87,12 +89,14 @@ public final class Kernels {
         return switch (value) {
             case "portable" -> true;
             case FAST -> false;
-            default -> throw new IllegalArgumentException("-D" + PROPERTY + " must be fast or portable, but is '" + value + "'");
+            default -> throw new IllegalArgumentException(
+                    "-D" + PROPERTY + " must be fast or portable, but is '" + value + "'");
         };
     }
 
     /**
-     * Adds kernels, to be asked after those that are there. Kernels for {@code cpu} serve {@code sim} too, which runs them on its own memory.
+     * Adds kernels, to be asked after those that are there. Kernels for {@code cpu} serve {@code sim} too, which runs
+     * them on its own memory.
      *
      * @param provider
      *            which library or kind of code they are
@@ -110,7 +114,8 @@ public final class Kernels {
      *            the computation's record
      * @return this
      */
-    public <C extends Computation> Kernels register(String provider, String kind, String operation, Class<C> type, Collection<DType> dtypes,
+    public <C extends Computation> Kernels register(String provider, String kind, String operation, Class<C> type,
+            Collection<DType> dtypes,
             KernelFactory<C> factory) {
         Set<DType> set = EnumSet.copyOf(dtypes);
         entries.computeIfAbsent(new Key(operation, kind), _ -> new java.util.concurrent.CopyOnWriteArrayList<>())
@@ -154,22 +159,27 @@ public final class Kernels {
 
     private static <C extends Computation> @Nullable Kernel prepare(Entry<C> entry, Computation computation,
             @Nullable TensorSpec[] arguments) {
-        return entry.type().isInstance(computation) ? entry.factory().prepare(entry.type().cast(computation), arguments) : null;
+        return entry.type().isInstance(computation)
+                ? entry.factory().prepare(entry.type().cast(computation), arguments)
+                : null;
     }
 
     private String missing(Computation computation, Place place, DType dtype, @Nullable TensorSpec[] arguments) {
         List<Entry<?>> candidates = candidates(computation, place);
-        String given = Arrays.stream(arguments).map(spec -> spec == null ? "none" : spec.toString()).collect(Collectors.joining(", "));
+        String given = Arrays.stream(arguments).map(spec -> spec == null ? "none" : spec.toString())
+                .collect(Collectors.joining(", "));
         String there = candidates.isEmpty()
                 ? "there are kernels of this operation at " + places(computation.operation())
                 : "there are: " + candidates.stream().map(entry -> entry.provider() + " for " + names(entry.dtypes()))
                         .collect(Collectors.joining("; "));
-        return "No kernel '" + computation.operation() + "' for " + dtype + " at " + place + " (" + given + "); " + there
+        return "No kernel '" + computation.operation() + "' for " + dtype + " at " + place + " (" + given + "); "
+                + there
                 + ". Cast or copy the operands to one of these.";
     }
 
     private String places(String operation) {
-        String places = entries.keySet().stream().filter(key -> key.operation().equals(operation)).map(Key::kind).sorted()
+        String places = entries.keySet().stream().filter(key -> key.operation().equals(operation)).map(Key::kind)
+                .sorted()
                 .collect(Collectors.joining(", "));
         return places.isEmpty() ? "no place" : places;
     }
@@ -201,7 +211,8 @@ public final class Kernels {
     public List<KernelInfo> list() {
         List<KernelInfo> infos = new ArrayList<>();
         entries.forEach((key, list) -> list.forEach(
-                entry -> infos.add(new KernelInfo(key.operation(), key.kind(), entry.provider(), List.copyOf(entry.dtypes())))));
+                entry -> infos.add(
+                        new KernelInfo(key.operation(), key.kind(), entry.provider(), List.copyOf(entry.dtypes())))));
         // The sort is stable: the order among the kernels of an operation stays.
         infos.sort(java.util.Comparator.comparing(KernelInfo::operation).thenComparing(KernelInfo::kind));
         return infos;

@@ -6,9 +6,10 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Layer normalisation (Ba, Kiros, Hinton, 2016) over all dimensions from an axis on: y = (x − mean) / √(variance + ε) · scale + bias. Inputs x; scale and bias of the normalised
- * dimensions, in any shape of as many elements (each left out unless given); outputs y, mean and variance (divided by the number of elements), one of each for every row: [product of the
- * dimensions before the axis]. Mean and variance are float32 where x is smaller than that.
+ * Layer normalisation (Ba, Kiros, Hinton, 2016) over all dimensions from an axis on: y = (x − mean) / √(variance + ε) ·
+ * scale + bias. Inputs x; scale and bias of the normalised dimensions, in any shape of as many elements (each left out
+ * unless given); outputs y, mean and variance (divided by the number of elements), one of each for every row: [product
+ * of the dimensions before the axis]. Mean and variance are float32 where x is smaller than that.
  *
  * @param axis
  *            the first dimension that is normalised
@@ -37,7 +38,8 @@ public record LayerNorm(int axis, float epsilon, boolean scale, boolean bias) im
         for (int i = 1; i < count; i++) {
             TensorSpec parameter = in.get(i, scale && i == 1 ? "scale" : "bias");
             in.floating(parameter, "scale and bias");
-            in.require(parameter.shape().size() == length, "scale and bias must have %d elements, as many as are normalised, but have %s",
+            in.require(parameter.shape().size() == length,
+                    "scale and bias must have %d elements, as many as are normalised, but have %s",
                     length, parameter.shape());
         }
         TensorSpec statistics = TensorSpec.of(x.dtype().arithmetic(), rows.size());

@@ -5,8 +5,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The gradient of layer normalisation. Inputs x, dy, scale (left out as in the forward), mean, variance; outputs dx, dscale and dbias, which are there as scale and bias are. With x̂ = (x −
- * mean) / √(variance + ε) and g = dy · scale: dx = (g − mean(g) − x̂ · mean(g · x̂)) / √(variance + ε), dscale = Σ dy · x̂, dbias = Σ dy over the rows.
+ * The gradient of layer normalisation. Inputs x, dy, scale (left out as in the forward), mean, variance; outputs dx,
+ * dscale and dbias, which are there as scale and bias are. With x̂ = (x − mean) / √(variance + ε) and g = dy · scale:
+ * dx = (g − mean(g) − x̂ · mean(g · x̂)) / √(variance + ε), dscale = Σ dy · x̂, dbias = Σ dy over the rows.
  *
  * @param forward
  *            what it is the gradient of
@@ -41,7 +42,9 @@ public record LayerNormGrad(LayerNorm forward) implements Computation {
         if (forward.scale() && forward.bias()) {
             return new TensorSpec[]{x.rowMajor(), gradient, gradient};
         }
-        return forward.scale() || forward.bias() ? new TensorSpec[]{x.rowMajor(), gradient} : new TensorSpec[]{x.rowMajor()};
+        return forward.scale() || forward.bias()
+                ? new TensorSpec[]{x.rowMajor(), gradient}
+                : new TensorSpec[]{x.rowMajor()};
     }
 
     /** x, dy and dx. */

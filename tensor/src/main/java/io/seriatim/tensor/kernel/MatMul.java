@@ -6,8 +6,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Inputs x [..., m, k], y [..., k, n], bias (broadcasts to the result; left out unless given), one more for each {@link PostOp.Combine}; output [..., m, n]. Leading dimensions broadcast.
- * A vector x counts as [1, k], a vector y as [k, 1], and that dimension is left out of the result.
+ * Inputs x [..., m, k], y [..., k, n], bias (broadcasts to the result; left out unless given), one more for each
+ * {@link PostOp.Combine}; output [..., m, n]. Leading dimensions broadcast. A vector x counts as [1, k], a vector y as
+ * [k, 1], and that dimension is left out of the result.
  *
  * @param transposeX
  *            whether the last two dimensions of x are exchanged; vectors stay as they are
@@ -18,7 +19,8 @@ import org.jspecify.annotations.Nullable;
  * @param postOps
  *            what is done to each element of the result, in order
  */
-public record MatMul(boolean transposeX, boolean transposeY, boolean bias, List<PostOp> postOps) implements Computation {
+public record MatMul(boolean transposeX, boolean transposeY, boolean bias,
+        List<PostOp> postOps) implements Computation {
     /** Neither transposed nor biased, without post-ops. */
     public static final MatMul PLAIN = new MatMul(false, false, false, List.of());
 
@@ -55,7 +57,8 @@ public record MatMul(boolean transposeX, boolean transposeY, boolean bias, List<
         long kx = vectorX ? x.shape().dim(0) : x.shape().dim(transposeX ? -2 : -1);
         long ky = vectorY ? y.shape().dim(0) : y.shape().dim(transposeY ? -1 : -2);
         long n = vectorY ? 1 : y.shape().dim(transposeY ? -2 : -1);
-        in.require(kx == ky, "the inner dimensions of x%s and y%s must be equal, but are %d and %d", transposeX ? " (transposed)" : "",
+        in.require(kx == ky, "the inner dimensions of x%s and y%s must be equal, but are %d and %d",
+                transposeX ? " (transposed)" : "",
                 transposeY ? " (transposed)" : "", kx, ky);
         Shape batchX = x.shape().slice(0, Math.max(0, x.shape().rank() - 2));
         Shape batchY = y.shape().slice(0, Math.max(0, y.shape().rank() - 2));
@@ -64,7 +67,9 @@ public record MatMul(boolean transposeX, boolean transposeY, boolean bias, List<
             batch = batchX.broadcast(batchY);
         } catch (IllegalArgumentException e) {
             throw new IllegalArgumentException(
-                    operation() + ": the leading dimensions of " + x.shape() + " and " + y.shape() + " do not broadcast", e);
+                    operation() + ": the leading dimensions of " + x.shape() + " and " + y.shape()
+                            + " do not broadcast",
+                    e);
         }
         long[] dims = java.util.Arrays.copyOf(batch.dims(), batch.rank() + (vectorX ? 0 : 1) + (vectorY ? 0 : 1));
         int at = batch.rank();
@@ -99,15 +104,20 @@ public record MatMul(boolean transposeX, boolean transposeY, boolean bias, List<
                 TensorSpec other = arguments[i];
                 axes[i] = other == null ? Split.WHOLE : Split.broadcast(other.shape(), out.shape(), axis);
             }
-            axes[0] = axis == rank - 1 ? Split.WHOLE : axis == rank - 2 ? x.shape().rank() - (transposeX ? 1 : 2) : batch(x, rank, axis);
-            axes[1] = axis == rank - 2 ? Split.WHOLE : axis == rank - 1 ? y.shape().rank() - (transposeY ? 2 : 1) : batch(y, rank, axis);
+            axes[0] = axis == rank - 1
+                    ? Split.WHOLE
+                    : axis == rank - 2 ? x.shape().rank() - (transposeX ? 1 : 2) : batch(x, rank, axis);
+            axes[1] = axis == rank - 2
+                    ? Split.WHOLE
+                    : axis == rank - 1 ? y.shape().rank() - (transposeY ? 2 : 1) : batch(y, rank, axis);
             if (out.shape().dim(axis) > 1) {
                 // A single row is multiplied in another order.
                 boolean rows = axis >= rank - 2 || y.shape().rank() == 2;
                 splits.add(new Split(java.util.Arrays.stream(axes).boxed().toList(), rows ? 2 : 1));
             }
         }
-        // With 16 bits it takes longer to bring operands into pairs of numbers than to multiply: the larger one is divided.
+        // With 16 bits it takes longer to bring operands into pairs of numbers than to multiply: the larger one is
+        // divided.
         boolean paired = transposeX && rank == 2 && x.dtype().bytes() == 2 && out.shape().dim(1) > out.shape().dim(0);
         return paired ? splits.reversed() : splits;
     }

@@ -5,7 +5,8 @@ import io.seriatim.tensor.TensorSpec;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Ones at indices. Input indices (int32 or int64); output of their shape and one more dimension, 1 at the index and 0 elsewhere.
+ * Ones at indices. Input indices (int32 or int64); output of their shape and one more dimension, 1 at the index and 0
+ * elsewhere.
  *
  * @param depth
  *            the length of the added dimension

@@ -14,7 +14,8 @@ record Operands(String operation, @Nullable TensorSpec[] all) {
     static Operands of(String operation, @Nullable TensorSpec[] all, int least, int most) {
         if (all.length < least || all.length > most) {
             throw new IllegalArgumentException(
-                    operation + " takes " + (least == most ? "" + least : least + " to " + most) + " inputs, but got " + all.length);
+                    operation + " takes " + (least == most ? "" + least : least + " to " + most) + " inputs, but got "
+                            + all.length);
         }
         return new Operands(operation, all);
     }
@@ -36,7 +37,8 @@ record Operands(String operation, @Nullable TensorSpec[] all) {
     void require(boolean holds, String rule, Object... values) {
         if (!holds) {
             throw new IllegalArgumentException(
-                    operation + ": " + String.format(java.util.Locale.ROOT, rule, values) + "; the inputs are " + Arrays.toString(all));
+                    operation + ": " + String.format(java.util.Locale.ROOT, rule, values) + "; the inputs are "
+                            + Arrays.toString(all));
         }
     }
 
@@ -50,7 +52,8 @@ record Operands(String operation, @Nullable TensorSpec[] all) {
 
     /** A bias or the operand of a post-op: broadcasts to the result, and is a number of its kind. */
     void addend(TensorSpec spec, DType dtype, Shape result, String name) {
-        require(spec.dtype() == dtype || (spec.dtype().isFloating() && dtype.isFloating()), "%s must be %s%s, but is %s", name, dtype,
+        require(spec.dtype() == dtype || (spec.dtype().isFloating() && dtype.isFloating()),
+                "%s must be %s%s, but is %s", name, dtype,
                 dtype.isFloating() ? " or of another floating-point type" : "", spec.dtype());
         long[] dims = spec.shape().dims();
         int added = result.rank() - dims.length;
@@ -63,13 +66,16 @@ record Operands(String operation, @Nullable TensorSpec[] all) {
 
     /** Images have one to three spatial dimensions; weights too. */
     void images(Shape shape, int spatial, String name) {
-        require(spatial >= 1 && spatial <= 3, "there must be one to three spatial dimensions, but there are %d", spatial);
-        require(shape.rank() == spatial + 2, "%s must have %d dimensions, of which %d are spatial, but has %d", name, spatial + 2, spatial,
+        require(spatial >= 1 && spatial <= 3, "there must be one to three spatial dimensions, but there are %d",
+                spatial);
+        require(shape.rank() == spatial + 2, "%s must have %d dimensions, of which %d are spatial, but has %d", name,
+                spatial + 2, spatial,
                 shape.rank());
     }
 
     void whole(TensorSpec spec, String name) {
-        require(spec.dtype() == DType.INT32 || spec.dtype() == DType.INT64, "%s must be int32 or int64, but is %s", name, spec.dtype());
+        require(spec.dtype() == DType.INT32 || spec.dtype() == DType.INT64, "%s must be int32 or int64, but is %s",
+                name, spec.dtype());
     }
 
     /** The first output that is not left out, or null. */

@@ -79,8 +79,11 @@ public record Pad(List<Long> before, List<Long> after, Mode mode, double value) 
                 case REPLICATE -> dims[i] == 0 ? 0 : Long.MAX_VALUE;
                 case CIRCULAR -> dims[i];
             };
-            in.require(before.get(i) >= 0 && after.get(i) >= 0 && before.get(i) <= Math.max(0, most) && after.get(i) <= Math.max(0, most),
-                    "padding of dimension %d in mode %s must be from 0 to %d, but is %d and %d", i, mode, Math.max(0, most), before.get(i),
+            in.require(
+                    before.get(i) >= 0 && after.get(i) >= 0 && before.get(i) <= Math.max(0, most)
+                            && after.get(i) <= Math.max(0, most),
+                    "padding of dimension %d in mode %s must be from 0 to %d, but is %d and %d", i, mode,
+                    Math.max(0, most), before.get(i),
                     after.get(i));
             dims[i] = Math.addExact(dims[i], Math.addExact(before.get(i), after.get(i)));
         }

@@ -4,7 +4,8 @@ import io.seriatim.tensor.TensorSpec;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The gradient of padding: every element of x gets the sum over the elements of the result that are copies of it. Input dy; output dx.
+ * The gradient of padding: every element of x gets the sum over the elements of the result that are copies of it. Input
+ * dy; output dx.
  *
  * @param forward
  *            what it is the gradient of

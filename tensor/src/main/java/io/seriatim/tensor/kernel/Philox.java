@@ -1,8 +1,9 @@
 package io.seriatim.tensor.kernel;
 
 /**
- * The counter-based random generator Philox 4×32 with 10 rounds (Salmon, Moraes, Dror, Shaw: Parallel Random Numbers: As Easy as 1, 2, 3, SC 2011). Block i of a key is a function of the key
- * and i alone, so any part of a sequence can be made anywhere.
+ * The counter-based random generator Philox 4×32 with 10 rounds (Salmon, Moraes, Dror, Shaw: Parallel Random Numbers:
+ * As Easy as 1, 2, 3, SC 2011). Block i of a key is a function of the key and i alone, so any part of a sequence can be
+ * made anywhere.
  */
 public final class Philox {
     private static final long MULTIPLIER_0 = 0xD2511F53L;

@@ -5,8 +5,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Pooling over windows. Input x [n, c, spatial...]; output y [n, c, places...]. A last window that is cut off is had by padding at the end. An average without padding divides by the elements
- * of x that the window covers, one with padding by those of x and of the padding.
+ * Pooling over windows. Input x [n, c, spatial...]; output y [n, c, places...]. A last window that is cut off is had by
+ * padding at the end. An average without padding divides by the elements of x that the window covers, one with padding
+ * by those of x and of the padding.
  *
  * @param kind
  *            what is taken of a window
@@ -42,11 +43,13 @@ public record Pooling(Kind kind, List<Long> kernel, Window window) implements Co
         TensorSpec x = in.get(0, "x");
         in.floating(x, "x");
         in.images(x.shape(), window.rank(), "x");
-        in.require(kernel.size() == window.rank(), "the kernel must have %d dimensions, as the window has, but is %s", window.rank(),
+        in.require(kernel.size() == window.rank(), "the kernel must have %d dimensions, as the window has, but is %s",
+                window.rank(),
                 kernel);
         long[] dims = x.shape().dims();
         for (int i = 0; i < window.rank(); i++) {
-            in.require(kernel.get(i) > 0, "the kernel must have one element or more in each dimension, but is %s", kernel);
+            in.require(kernel.get(i) > 0, "the kernel must have one element or more in each dimension, but is %s",
+                    kernel);
             in.require(window.padBegin(i) < kernel.get(i) && window.dilation(i) == 1,
                     "padding must be less than the kernel, and windows are not dilated, but they are %s", window);
             dims[2 + i] = window.places(i, x.shape().dim(2 + i), kernel.get(i));

@@ -5,7 +5,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The gradient of a pooling. Inputs x, y (may be left out for averages), dy; output dx. The gradient of a maximum goes to the first of the largest elements of its window.
+ * The gradient of a pooling. Inputs x, y (may be left out for averages), dy; output dx. The gradient of a maximum goes
+ * to the first of the largest elements of its window.
  *
  * @param forward
  *            a {@link Pooling} or {@link AdaptivePooling}
@@ -19,7 +20,8 @@ public record PoolingGrad(Computation forward) implements Computation {
      */
     public PoolingGrad {
         if (!(forward instanceof Pooling) && !(forward instanceof AdaptivePooling)) {
-            throw new IllegalArgumentException("The gradient of a pooling is that of Pooling or AdaptivePooling, but not of " + forward);
+            throw new IllegalArgumentException(
+                    "The gradient of a pooling is that of Pooling or AdaptivePooling, but not of " + forward);
         }
     }
 

@@ -1,20 +1,25 @@
 package io.seriatim.tensor.kernel;
 
 /**
- * What is done to each element of a result before it is written: saves a pass over memory. What a {@link MatMul} or {@link Convolution} is fused with is best written so:
+ * What is done to each element of a result before it is written: saves a pass over memory. What a {@link MatMul} or
+ * {@link Convolution} is fused with is best written so:
  *
  * <ul>
- * <li>A bias of a convolution as its bias, [channels]; or as {@code Combine(ADD)} of [channels, 1, 1], [1, channels, 1, 1] or a view that is expanded from these by strides of 0.
- * <li>A bias of a product, one value a column, as its bias or as a first {@code Combine(ADD)}, which are the same; expanded views too.
+ * <li>A bias of a convolution as its bias, [channels]; or as {@code Combine(ADD)} of [channels, 1, 1], [1, channels, 1,
+ * 1] or a view that is expanded from these by strides of 0.
+ * <li>A bias of a product, one value a column, as its bias or as a first {@code Combine(ADD)}, which are the same;
+ * expanded views too.
  * <li>A residual as {@code Combine(ADD)} of a dense tensor of the result's shape: after the bias, before the function.
- * <li>A sum into what the output holds, such as the gradient of weights that are used several times, as {@link Accumulate} with 1. The gradients of a convolution have none: compute into memory of its
- * own, and add.
+ * <li>A sum into what the output holds, such as the gradient of weights that are used several times, as
+ * {@link Accumulate} with 1. The gradients of a convolution have none: compute into memory of its own, and add.
  * <li>An activation as {@link Apply} last.
  * </ul>
  *
  * <p>
- * All of these are computed in one pass, and in float32 give to the bit what the steps give one by one. Operands of other shapes ([n, channels, 1, 1], [1, channels, h, w], [n, 1, 1, k] ...) are accepted, but
- * some of them the library computes as kernels that follow, which saves nothing; operands with gaps are copied first. In 16 bits the result is rounded once, after all post-ops; where they follow, each time.
+ * All of these are computed in one pass, and in float32 give to the bit what the steps give one by one. Operands of
+ * other shapes ([n, channels, 1, 1], [1, channels, h, w], [n, 1, 1, k] ...) are accepted, but some of them the library
+ * computes as kernels that follow, which saves nothing; operands with gaps are copied first. In 16 bits the result is
+ * rounded once, after all post-ops; where they follow, each time.
  */
 public sealed interface PostOp {
     /**
@@ -29,7 +34,8 @@ public sealed interface PostOp {
      */
     record Apply(Unary.Function function, float alpha, float beta) implements PostOp {
         /**
-         * Whether every kernel gives NaN for NaN. Where not, the function is to be computed on its own if a NaN must not get lost, for instance because someone looks for it.
+         * Whether every kernel gives NaN for NaN. Where not, the function is to be computed on its own if a NaN must
+         * not get lost, for instance because someone looks for it.
          *
          * @return false for the functions of which the library passes over NaN in a post-op
          */
@@ -42,7 +48,8 @@ public sealed interface PostOp {
     }
 
     /**
-     * Combines with one more input, which broadcasts to the result. The inputs of post-ops follow those of the computation, in order.
+     * Combines with one more input, which broadcasts to the result. The inputs of post-ops follow those of the
+     * computation, in order.
      *
      * @param function
      *            the result is its left operand

@@ -17,8 +17,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Kernels by what they compute and for which operands, so that each is made once. Kernels that a plan holds stay. Of the others so many are kept as fit a number of bytes off the heap; the least recently
- * used goes first, and its memory is released at once, or when the run that uses it ends. For many threads.
+ * Kernels by what they compute and for which operands, so that each is made once. Kernels that a plan holds stay. Of
+ * the others so many are kept as fit a number of bytes off the heap; the least recently used goes first, and its memory
+ * is released at once, or when the run that uses it ends. For many threads.
  */
 public final class PreparedKernels {
     private static final int MOST = 4096;
@@ -258,7 +259,8 @@ public final class PreparedKernels {
     }
 
     /**
-     * Makes what is not there, several at a time, on the calling thread and those of the common pool. What cannot be made is passed over: {@link #get} throws for it, where it is known who asked.
+     * Makes what is not there, several at a time, on the calling thread and those of the common pool. What cannot be
+     * made is passed over: {@link #get} throws for it, where it is known who asked.
      *
      * @param requests
      *            in any order; equal ones are made once
@@ -275,7 +277,8 @@ public final class PreparedKernels {
     }
 
     /**
-     * Has kernels make what their first run would make, several at a time, on the calling thread and those of the common pool.
+     * Has kernels make what their first run would make, several at a time, on the calling thread and those of the
+     * common pool.
      *
      * @param kernels
      *            from {@link #get}, in any order
@@ -288,7 +291,8 @@ public final class PreparedKernels {
         try {
             get(request.computation(), request.place(), request.arguments().toArray(TensorSpec[]::new));
         } catch (RuntimeException e) {
-            System.getLogger(PreparedKernels.class.getName()).log(System.Logger.Level.DEBUG, "A kernel cannot be made ahead", e);
+            System.getLogger(PreparedKernels.class.getName()).log(System.Logger.Level.DEBUG,
+                    "A kernel cannot be made ahead", e);
         }
     }
 }

@@ -4,8 +4,8 @@ import io.seriatim.tensor.TensorSpec;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Puts one value at each index into a copy, along an axis; adding to zeros is the gradient of {@link TakeAlongAxis} and of top-k. Inputs x, indices, values of the shape of the indices;
- * output of x's shape.
+ * Puts one value at each index into a copy, along an axis; adding to zeros is the gradient of {@link TakeAlongAxis} and
+ * of top-k. Inputs x, indices, values of the shape of the indices; output of x's shape.
  *
  * @param axis
  *            from −rank

@@ -5,8 +5,8 @@ import io.seriatim.tensor.TensorSpec;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Random numbers of a distribution. Input a key, int64 [2]: a seed, and a number that tells the draws of one seed apart; output any tensor. Element i depends on the key and i alone, never on
- * threads or layout.
+ * Random numbers of a distribution. Input a key, int64 [2]: a seed, and a number that tells the draws of one seed
+ * apart; output any tensor. Element i depends on the key and i alone, never on threads or layout.
  *
  * @param distribution
  *            which
@@ -41,7 +41,8 @@ public record RandomNumbers(Distribution distribution, double a, double b, DType
     public RandomNumbers {
         boolean range = (distribution != Distribution.UNIFORM && distribution != Distribution.WHOLE) || a < b
                 || (a == b && distribution == Distribution.UNIFORM);
-        boolean deviation = (distribution != Distribution.NORMAL && distribution != Distribution.TRUNCATED_NORMAL) || b >= 0;
+        boolean deviation = (distribution != Distribution.NORMAL && distribution != Distribution.TRUNCATED_NORMAL)
+                || b >= 0;
         boolean probability = distribution != Distribution.BERNOULLI || (a >= 0 && a <= 1);
         if (!range || !deviation || !probability) {
             throw new IllegalArgumentException("random: "
@@ -70,6 +71,7 @@ public record RandomNumbers(Distribution distribution, double a, double b, DType
     }
 
     static void checkKey(Operands in, TensorSpec key) {
-        in.require(key.dtype() == DType.INT64 && key.shape().size() == 2 && key.isRowMajor(), "the key must be int64 [2], but is %s", key);
+        in.require(key.dtype() == DType.INT64 && key.shape().size() == 2 && key.isRowMajor(),
+                "the key must be int64 [2], but is %s", key);
     }
 }

@@ -6,12 +6,14 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A recurrent cell over all steps of a batch of sequences. What the input gives to each step is a product of matrices of its own, so it comes ready; here is what a step needs of the one before: u = weights · h +
- * bias.
+ * A recurrent cell over all steps of a batch of sequences. What the input gives to each step is a product of matrices
+ * of its own, so it comes ready; here is what a step needs of the one before: u = weights · h + bias.
  *
  * <p>
- * Inputs x [t, b, g·h], the input's part of the g gates; weights [g·h, h] and bias [g·h] of the recurrent part; h [b, h], the state before the first step; c [b, h], the cell before the first step (LSTM only); lengths
- * [b], int32 or int64 (left out unless given). Outputs y [t, b, h]; h and, for LSTM, c after each sequence's last step; saved [t, b, s·h], what the gradient needs (unless s = 0). Past the length of a sequence y is 0.
+ * Inputs x [t, b, g·h], the input's part of the g gates; weights [g·h, h] and bias [g·h] of the recurrent part; h [b,
+ * h], the state before the first step; c [b, h], the cell before the first step (LSTM only); lengths [b], int32 or
+ * int64 (left out unless given). Outputs y [t, b, h]; h and, for LSTM, c after each sequence's last step; saved [t, b,
+ * s·h], what the gradient needs (unless s = 0). Past the length of a sequence y is 0.
  *
  * @param cell
  *            what a step computes
@@ -23,9 +25,15 @@ import org.jspecify.annotations.Nullable;
 public record Recurrence(Cell cell, boolean backwards, boolean lengths) implements Computation {
     /** What a step computes. */
     public enum Cell {
-        /** Long short-term memory (Hochreiter, Schmidhuber, 1997). With σ of the gates i, f, o and tanh of g: c = f · c + i · g, h = o · tanh c. Gates in the order i, f, g, o. */
+        /**
+         * Long short-term memory (Hochreiter, Schmidhuber, 1997). With σ of the gates i, f, o and tanh of g: c = f · c
+         * + i · g, h = o · tanh c. Gates in the order i, f, g, o.
+         */
         LSTM(4, 5),
-        /** A gated recurrent unit (Cho et al., 2014). With σ of the gates r, z: n = tanh(x + r · u), h = z · h + (1 − z) · n. Gates in the order r, z, n. */
+        /**
+         * A gated recurrent unit (Cho et al., 2014). With σ of the gates r, z: n = tanh(x + r · u), h = z · h + (1 − z)
+         * · n. Gates in the order r, z, n.
+         */
         GRU(3, 4),
         /** h = tanh(x + u). */
         TANH(1, 0),
@@ -85,7 +93,8 @@ public record Recurrence(Cell cell, boolean backwards, boolean lengths) implemen
         if (lengths) {
             TensorSpec given = in.get(count - 1, "lengths");
             in.whole(given, "lengths");
-            in.require(given.shape().rank() == 1 && given.shape().dim(0) == batch, "lengths must be [%d], but is %s", batch, given.shape());
+            in.require(given.shape().rank() == 1 && given.shape().dim(0) == batch, "lengths must be [%d], but is %s",
+                    batch, given.shape());
         }
         List<TensorSpec> outputs = new ArrayList<>();
         outputs.add(TensorSpec.of(x.dtype(), x.shape().dim(0), batch, size));
@@ -101,6 +110,7 @@ public record Recurrence(Cell cell, boolean backwards, boolean lengths) implemen
 
     static void check(Operands in, String name, TensorSpec spec, TensorSpec like, long... dims) {
         TensorSpec wanted = TensorSpec.of(like.dtype(), dims);
-        in.require(spec.dtype() == wanted.dtype() && spec.shape().equals(wanted.shape()), "%s must be %s, but is %s", name, wanted, spec);
+        in.require(spec.dtype() == wanted.dtype() && spec.shape().equals(wanted.shape()), "%s must be %s, but is %s",
+                name, wanted, spec);
     }
 }

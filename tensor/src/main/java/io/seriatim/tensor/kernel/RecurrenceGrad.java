@@ -6,9 +6,11 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The gradient of a recurrence. Inputs y, saved (unless s = 0), weights, h, c (LSTM only) and lengths (if given) of the forward; then dy, dh and, for LSTM, dc, the gradients of its outputs, each of which may be left out
- * for 0. Outputs dx [t, b, g·h]; h as it was before each step [t, b, h]; the gradients of the first h and, for LSTM, c; and, for GRU, du [t, b, g·h], the gradient of weights · h + bias, which for the others is
- * dx. Each output but dx may be left out. The gradients of weights and bias are du transposed times h before each step, and the sum of du over steps and batch.
+ * The gradient of a recurrence. Inputs y, saved (unless s = 0), weights, h, c (LSTM only) and lengths (if given) of the
+ * forward; then dy, dh and, for LSTM, dc, the gradients of its outputs, each of which may be left out for 0. Outputs dx
+ * [t, b, g·h]; h as it was before each step [t, b, h]; the gradients of the first h and, for LSTM, c; and, for GRU, du
+ * [t, b, g·h], the gradient of weights · h + bias, which for the others is dx. Each output but dx may be left out. The
+ * gradients of weights and bias are du transposed times h before each step, and the sum of du over steps and batch.
  *
  * @param forward
  *            what it is the gradient of
@@ -57,7 +59,8 @@ public record RecurrenceGrad(Recurrence forward) implements Computation {
                         i == count - 1 - states ? y.shape().dims() : state.shape().dims());
             }
         }
-        List<TensorSpec> outputs = new ArrayList<>(List.of(TensorSpec.of(y.dtype(), steps, batch, gates), y.rowMajor(), state));
+        List<TensorSpec> outputs = new ArrayList<>(
+                List.of(TensorSpec.of(y.dtype(), steps, batch, gates), y.rowMajor(), state));
         if (lstm) {
             outputs.add(state);
         }

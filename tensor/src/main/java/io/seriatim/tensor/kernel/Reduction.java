@@ -7,7 +7,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Combines the elements along some axes. Input x; output with those axes left out, or of length 1. No axes: all of them.
+ * Combines the elements along some axes. Input x; output with those axes left out, or of length 1. No axes: all of
+ * them.
  *
  * @param function
  *            how elements are combined
@@ -82,7 +83,8 @@ public record Reduction(Function function, List<Integer> axes, boolean keepDims)
             }
         }
         boolean logic = function == Function.ALL || function == Function.ANY;
-        return new TensorSpec[]{TensorSpec.of(logic ? DType.BOOL : x.dtype(), Shape.of(java.util.Arrays.copyOf(dims, rank)))};
+        return new TensorSpec[]{
+                TensorSpec.of(logic ? DType.BOOL : x.dtype(), Shape.of(java.util.Arrays.copyOf(dims, rank)))};
     }
 
     /** Along the axes before those that go: what lies between is summed in another order where it is not dense. */

@@ -4,8 +4,8 @@ import io.seriatim.tensor.TensorSpec;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The gradient of a reduction. Inputs x, y (the result; may be left out for sum and mean), dy; output dx of x's shape. The maximum and minimum pass the gradient to every element equal to
- * the result, as Paddle does.
+ * The gradient of a reduction. Inputs x, y (the result; may be left out for sum and mean), dy; output dx of x's shape.
+ * The maximum and minimum pass the gradient to every element equal to the result, as Paddle does.
  *
  * @param reduction
  *            what it is the gradient of

@@ -4,7 +4,8 @@ import io.seriatim.tensor.TensorSpec;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The sums of all elements up to each one along an axis. Input x; output of its shape. Its gradient is the scan in the other direction.
+ * The sums of all elements up to each one along an axis. Input x; output of its shape. Its gradient is the scan in the
+ * other direction.
  *
  * @param axis
  *            from −rank

@@ -4,8 +4,9 @@ import io.seriatim.tensor.TensorSpec;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes rows into a copy. Inputs x [n, ...], indices (int32 or int64, [m]), updates [m, ...]; output x with the rows at the indices replaced, the last of repeated ones winning, or, when not
- * overwriting, cleared and then added up, as Paddle does.
+ * Writes rows into a copy. Inputs x [n, ...], indices (int32 or int64, [m]), updates [m, ...]; output x with the rows
+ * at the indices replaced, the last of repeated ones winning, or, when not overwriting, cleared and then added up, as
+ * Paddle does.
  *
  * @param overwrite
  *            whether rows are replaced

@@ -4,8 +4,9 @@ import io.seriatim.tensor.TensorSpec;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Adds slices to a copy at index tuples; with zeros it is the gradient of {@link GatherNd}. Inputs x, indices (int32 or int64, [..., k]), updates of the shape indices.shape[:-1] +
- * x.shape[k:]; output x with the updates added, repeated indices repeatedly.
+ * Adds slices to a copy at index tuples; with zeros it is the gradient of {@link GatherNd}. Inputs x, indices (int32 or
+ * int64, [..., k]), updates of the shape indices.shape[:-1] + x.shape[k:]; output x with the updates added, repeated
+ * indices repeatedly.
  */
 public record ScatterNdAdd() implements Computation {
     @Override
@@ -21,7 +22,8 @@ public record ScatterNdAdd() implements Computation {
         TensorSpec updates = in.get(2, "updates");
         in.whole(indices, "indices");
         in.sameType(x, updates, "x and updates");
-        in.require(updates.shape().equals(GatherNd.result(in, x.shape(), indices.shape())), "updates must have the shape %s",
+        in.require(updates.shape().equals(GatherNd.result(in, x.shape(), indices.shape())),
+                "updates must have the shape %s",
                 GatherNd.result(in, x.shape(), indices.shape()));
         return new TensorSpec[]{x.rowMajor()};
     }

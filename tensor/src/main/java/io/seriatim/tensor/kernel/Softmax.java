@@ -44,6 +44,8 @@ public record Softmax(int axis, boolean log) implements Computation {
     @Override
     public List<Split> splits(@Nullable TensorSpec... arguments) {
         TensorSpec x = arguments[0];
-        return x == null || x.shape().rank() == 0 ? List.of() : Split.elementwiseBut(x.shape().axis(axis), x.shape(), arguments);
+        return x == null || x.shape().rank() == 0
+                ? List.of()
+                : Split.elementwiseBut(x.shape().axis(axis), x.shape(), arguments);
     }
 }

@@ -5,7 +5,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The gradient of a softmax. Inputs y (the result), dy; output dx = y · (dy − Σ dy·y), and for the logarithm dx = dy − exp(y) · Σ dy.
+ * The gradient of a softmax. Inputs y (the result), dy; output dx = y · (dy − Σ dy·y), and for the logarithm dx = dy −
+ * exp(y) · Σ dy.
  *
  * @param axis
  *            from −rank
@@ -43,6 +44,8 @@ public record SoftmaxGrad(int axis, boolean log) implements Computation {
     @Override
     public List<Split> splits(@Nullable TensorSpec... arguments) {
         TensorSpec y = arguments[0];
-        return y == null || y.shape().rank() == 0 ? List.of() : Split.elementwiseBut(y.shape().axis(axis), y.shape(), arguments);
+        return y == null || y.shape().rank() == 0
+                ? List.of()
+                : Split.elementwiseBut(y.shape().axis(axis), y.shape(), arguments);
     }
 }

@@ -9,11 +9,13 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A way to compute something in parts: the same computation of parts of the operands gives the same parts of the results, to the bit, if the kernels of all of them are of one provider. Operands with an
- * axis are cut along it, all in the same proportion: where one is longer there than another, several of its places go with one of the other's.
+ * A way to compute something in parts: the same computation of parts of the operands gives the same parts of the
+ * results, to the bit, if the kernels of all of them are of one provider. Operands with an axis are cut along it, all
+ * in the same proportion: where one is longer there than another, several of its places go with one of the other's.
  *
  * @param axes
- *            for each argument, inputs, then outputs, along which axis it is cut; {@link #WHOLE} for what every part needs whole, and for what is left out
+ *            for each argument, inputs, then outputs, along which axis it is cut; {@link #WHOLE} for what every part
+ *            needs whole, and for what is left out
  * @param least
  *            how many places along the axis a part needs, or else kernels would take it for something else
  */
@@ -39,7 +41,8 @@ public record Split(List<Integer> axes, int least) {
 
     /** By images, or else by channels: of what works on each channel of each image by itself. */
     static List<Split> imagesOrChannels(int arguments) {
-        return List.of(new Split(Collections.nCopies(arguments, 0), 1), new Split(Collections.nCopies(arguments, 1), 1));
+        return List.of(new Split(Collections.nCopies(arguments, 0), 1),
+                new Split(Collections.nCopies(arguments, 1), 1));
     }
 
     /**
@@ -59,14 +62,18 @@ public record Split(List<Integer> axes, int least) {
         }
         for (int i = 0; i < arguments.length; i++) {
             TensorSpec argument = arguments[i];
-            if (argument != null && axes.get(i) != WHOLE && (shortest == 0 || argument.shape().dim(axes.get(i)) % shortest != 0)) {
+            if (argument != null && axes.get(i) != WHOLE
+                    && (shortest == 0 || argument.shape().dim(axes.get(i)) % shortest != 0)) {
                 return 1;
             }
         }
         return shortest == Long.MAX_VALUE ? 1 : shortest;
     }
 
-    /** Along each axis of the result, the outermost first: of what computes each element by itself from operands that broadcast to it. */
+    /**
+     * Along each axis of the result, the outermost first: of what computes each element by itself from operands that
+     * broadcast to it.
+     */
     static List<Split> elementwise(Shape result, @Nullable TensorSpec... arguments) {
         return elementwiseBut(WHOLE, result, arguments);
     }

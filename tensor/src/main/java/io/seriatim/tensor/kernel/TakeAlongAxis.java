@@ -4,7 +4,8 @@ import io.seriatim.tensor.TensorSpec;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes one element for each index, along an axis. Inputs x, indices (int32 or int64) of x's rank, not longer than x in the other dimensions; output of the shape of the indices.
+ * Takes one element for each index, along an axis. Inputs x, indices (int32 or int64) of x's rank, not longer than x in
+ * the other dimensions; output of the shape of the indices.
  *
  * @param axis
  *            from −rank
@@ -30,7 +31,8 @@ public record TakeAlongAxis(int axis) implements Computation {
                 "x and indices must have the same number of dimensions, at least one");
         int at = x.shape().axis(axis);
         for (int i = 0; i < x.shape().rank(); i++) {
-            in.require(i == at || indices.shape().dim(i) <= x.shape().dim(i), "dimension %d of the indices is longer than x's", i);
+            in.require(i == at || indices.shape().dim(i) <= x.shape().dim(i),
+                    "dimension %d of the indices is longer than x's", i);
         }
     }
 }

@@ -107,12 +107,13 @@ public record Unary(Function function, float alpha, float beta) implements Compu
     }
 
     /**
-     * Whether every kernel that comes with this module gives the same to the bit, so that it does not matter for the result which one computes. Where this is not so, the library rounds otherwise in the
-     * last digits.
+     * Whether every kernel that comes with this module gives the same to the bit, so that it does not matter for the
+     * result which one computes. Where this is not so, the library rounds otherwise in the last digits.
      *
      * @param dtype
      *            the type of x
-     * @return whether they do, for all numbers; only the payload of a NaN may differ, and the sign of a 0 that {@link Function#LINEAR} underflows to
+     * @return whether they do, for all numbers; only the payload of a NaN may differ, and the sign of a 0 that
+     * {@link Function#LINEAR} underflows to
      */
     public boolean isExact(DType dtype) {
         boolean alone = dtype.arithmetic() != DType.FLOAT32;

@@ -6,7 +6,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The gradient of a function of each element. Inputs x, y = f(x) (either may be left out if the function does not need it), dy; output dx = dy · f'(x).
+ * The gradient of a function of each element. Inputs x, y = f(x) (either may be left out if the function does not need
+ * it), dy; output dx = dy · f'(x).
  *
  * @param function
  *            which
@@ -32,7 +33,8 @@ public record UnaryGrad(Unary.Function function, float alpha, float beta) implem
      *
      * @param dtype
      *            the type of dy
-     * @return whether they do, where x and dy are numbers; of the gradient where x is not a number the kernels think differently
+     * @return whether they do, where x and dy are numbers; of the gradient where x is not a number the kernels think
+     * differently
      */
     public boolean isExact(DType dtype) {
         return switch (function) {

@@ -6,9 +6,11 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One step of an optimizer, in place and in one pass over memory. Inputs: the parameter p, its gradient g, the learning rate lr (one element), the accumulators in the order that each record
- * gives, all of p's type and shape but for those of one element; and, if it may be left out, a bool of one element: where that is true in a run, nothing is changed. There are no outputs: parameter
- * and accumulators are changed. float32 or float64; for a 16-bit parameter the step works on a float32 copy, from which it is cast. The formulas are those of PaddlePaddle's operations.
+ * One step of an optimizer, in place and in one pass over memory. Inputs: the parameter p, its gradient g, the learning
+ * rate lr (one element), the accumulators in the order that each record gives, all of p's type and shape but for those
+ * of one element; and, if it may be left out, a bool of one element: where that is true in a run, nothing is changed.
+ * There are no outputs: parameter and accumulators are changed. float32 or float64; for a 16-bit parameter the step
+ * works on a float32 copy, from which it is cast. The formulas are those of PaddlePaddle's operations.
  */
 public sealed interface Update extends Computation {
     /**
@@ -61,13 +63,16 @@ public sealed interface Update extends Computation {
         int count = skip();
         Operands in = Operands.of(operation(), inputs, count, count + 1);
         TensorSpec p = in.get(0, "param");
-        in.require(p.dtype() == DType.FLOAT32 || p.dtype() == DType.FLOAT64, "the parameter must be float32 or float64, but is %s",
+        in.require(p.dtype() == DType.FLOAT32 || p.dtype() == DType.FLOAT64,
+                "the parameter must be float32 or float64, but is %s",
                 p.dtype());
         for (int i = 1; i < count; i++) {
             TensorSpec spec = in.get(i, i == 1 ? "grad" : i == 2 ? "learning rate" : "accumulator " + (i - 3));
             boolean single = i == 2 || i >= 3 + accumulators();
-            in.require(spec.dtype() == p.dtype(), "input %d must be %s as the parameter is, but is %s", i, p.dtype(), spec.dtype());
-            in.require(single ? spec.shape().size() == 1 : spec.shape().equals(p.shape()), "input %d must have %s, but has the shape %s", i,
+            in.require(spec.dtype() == p.dtype(), "input %d must be %s as the parameter is, but is %s", i, p.dtype(),
+                    spec.dtype());
+            in.require(single ? spec.shape().size() == 1 : spec.shape().equals(p.shape()),
+                    "input %d must have %s, but has the shape %s", i,
                     single ? "one element" : "the parameter's shape " + p.shape(), spec.shape());
             in.require(spec.isRowMajor() && p.isRowMajor(), "parameter, gradient and accumulators must be row-major");
         }
@@ -115,8 +120,9 @@ public sealed interface Update extends Computation {
     }
 
     /**
-     * Adam (Kingma, Ba, 2015), and AdamW (Loshchilov, Hutter, 2019) with a decay. Accumulators m, v, then β₁ᵗ and β₂ᵗ of one element, which are multiplied after the step. p·(1 − lr·decay)
-     * first; m = β₁m + (1−β₁)g; v = β₂v + (1−β₂)g²; p − lr·√(1−β₂ᵗ)/(1−β₁ᵗ) · m / (√v + ε·√(1−β₂ᵗ)).
+     * Adam (Kingma, Ba, 2015), and AdamW (Loshchilov, Hutter, 2019) with a decay. Accumulators m, v, then β₁ᵗ and β₂ᵗ
+     * of one element, which are multiplied after the step. p·(1 − lr·decay) first; m = β₁m + (1−β₁)g; v = β₂v +
+     * (1−β₂)g²; p − lr·√(1−β₂ᵗ)/(1−β₁ᵗ) · m / (√v + ε·√(1−β₂ᵗ)).
      *
      * @param beta1
      *            β₁
@@ -163,7 +169,8 @@ public sealed interface Update extends Computation {
     }
 
     /**
-     * Adadelta (Zeiler, 2012). Accumulators G and U. G = ρG + (1−ρ)g²; u = −√((U+ε)/(G+ε))·g; U = ρU + (1−ρ)u²; p + lr·u.
+     * Adadelta (Zeiler, 2012). Accumulators G and U. G = ρG + (1−ρ)g²; u = −√((U+ε)/(G+ε))·g; U = ρU + (1−ρ)u²; p +
+     * lr·u.
      *
      * @param rho
      *            ρ
@@ -183,7 +190,8 @@ public sealed interface Update extends Computation {
     }
 
     /**
-     * Adamax (Kingma, Ba, 2015). Accumulators m and i, then β₁ᵗ of one element, which it leaves as it is. m = β₁m + (1−β₁)g; i = max(|g|, β₂i + ε); p − lr/(1−β₁ᵗ)·m/i.
+     * Adamax (Kingma, Ba, 2015). Accumulators m and i, then β₁ᵗ of one element, which it leaves as it is. m = β₁m +
+     * (1−β₁)g; i = max(|g|, β₂i + ε); p − lr/(1−β₁ᵗ)·m/i.
      *
      * @param beta1
      *            β₁
@@ -210,7 +218,8 @@ public sealed interface Update extends Computation {
     }
 
     /**
-     * RMSProp (Tieleman, Hinton, 2012). Accumulators mom, s, mg. s = ρs + (1−ρ)g²; centered: mg = ρmg + (1−ρ)g; mom = μ·mom + lr·g/√(s + ε), centered √(s − mg² + ε); p − mom.
+     * RMSProp (Tieleman, Hinton, 2012). Accumulators mom, s, mg. s = ρs + (1−ρ)g²; centered: mg = ρmg + (1−ρ)g; mom =
+     * μ·mom + lr·g/√(s + ε), centered √(s − mg² + ε); p − mom.
      *
      * @param decay
      *            ρ
@@ -234,8 +243,9 @@ public sealed interface Update extends Computation {
     }
 
     /**
-     * Lamb (You et al., 2020). Accumulators m, v, then β₁ᵗ and β₂ᵗ of one element, which are multiplied after the step. With m̂ = m/(1−β₁ᵗ), v̂ = v/(1−β₂ᵗ): d = m̂/(√v̂ + ε) + decay·p; p −
-     * lr·‖p‖/‖d‖·d, where the quotient is 1 if either norm is 0.
+     * Lamb (You et al., 2020). Accumulators m, v, then β₁ᵗ and β₂ᵗ of one element, which are multiplied after the step.
+     * With m̂ = m/(1−β₁ᵗ), v̂ = v/(1−β₂ᵗ): d = m̂/(√v̂ + ε) + decay·p; p − lr·‖p‖/‖d‖·d, where the quotient is 1 if
+     * either norm is 0.
      *
      * @param beta1
      *            β₁

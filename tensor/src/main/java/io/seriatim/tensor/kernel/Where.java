@@ -5,7 +5,10 @@ import io.seriatim.tensor.TensorSpec;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Chooses by element. Inputs condition (bool), x, y, which broadcast; output x where the condition holds, else y. The kernel is chosen by x's type. */
+/**
+ * Chooses by element. Inputs condition (bool), x, y, which broadcast; output x where the condition holds, else y. The
+ * kernel is chosen by x's type.
+ */
 public record Where() implements Computation {
     @Override
     public String operation() {

@@ -2,7 +2,10 @@ package io.seriatim.tensor.kernel;
 
 import java.util.Arrays;
 
-/** How a window moves over the spatial dimensions of a convolution or pooling; each array has one entry a dimension. Compared by content. */
+/**
+ * How a window moves over the spatial dimensions of a convolution or pooling; each array has one entry a dimension.
+ * Compared by content.
+ */
 public final class Window {
     private final int[] strides;
     private final int[] padBegin;
@@ -17,8 +20,10 @@ public final class Window {
         for (int i = 0; i < strides.length; i++) {
             if (strides[i] < 1 || dilations[i] < 1 || padBegin[i] < 0 || padEnd[i] < 0) {
                 throw new IllegalArgumentException(
-                        "Strides and dilations must be 1 or more and padding 0 or more, but are " + Arrays.toString(strides) + ", "
-                                + Arrays.toString(dilations) + ", " + Arrays.toString(padBegin) + " and " + Arrays.toString(padEnd));
+                        "Strides and dilations must be 1 or more and padding 0 or more, but are "
+                                + Arrays.toString(strides) + ", "
+                                + Arrays.toString(dilations) + ", " + Arrays.toString(padBegin) + " and "
+                                + Arrays.toString(padEnd));
             }
         }
     }
@@ -37,8 +42,10 @@ public final class Window {
      * @return the window
      */
     public static Window of(int[] strides, int[] padBegin, int[] padEnd, int[] dilations) {
-        if (padBegin.length != strides.length || padEnd.length != strides.length || dilations.length != strides.length) {
-            throw new IllegalArgumentException("Strides, padding and dilations need one entry for each spatial dimension");
+        if (padBegin.length != strides.length || padEnd.length != strides.length
+                || dilations.length != strides.length) {
+            throw new IllegalArgumentException(
+                    "Strides, padding and dilations need one entry for each spatial dimension");
         }
         return new Window(strides.clone(), padBegin.clone(), padEnd.clone(), dilations.clone());
     }
@@ -146,7 +153,8 @@ public final class Window {
 
     @Override
     public String toString() {
-        return "strides " + Arrays.toString(strides) + ", padding " + Arrays.toString(padBegin) + " and " + Arrays.toString(padEnd)
+        return "strides " + Arrays.toString(strides) + ", padding " + Arrays.toString(padBegin) + " and "
+                + Arrays.toString(padEnd)
                 + ", dilations " + Arrays.toString(dilations);
     }
 }

@@ -29,7 +29,10 @@ final class Algorithms {
         };
     }
 
-    /** For gradients from the function's result, where that tells enough. Not of a maximum with 0: the library gives 0 for infinite gradients where the result is 0, which must not pass unseen. */
+    /**
+     * For gradients from the function's result, where that tells enough. Not of a maximum with 0: the library gives 0
+     * for infinite gradients where the result is 0, which must not pass unseen.
+     */
     static @Nullable Eltwise ofResult(Unary.Function function, float alpha) {
         return switch (function) {
             case TANH -> new Eltwise(0x101, 0, 0);
@@ -46,12 +49,18 @@ final class Algorithms {
         return function == Unary.Function.LOG ? new Eltwise(45, 0, 0) : eltwise(function, alpha, beta);
     }
 
-    /** For functions that follow a product or a sum. Not for the exponential: the library's is off by more than 4 units in the last place for large arguments, which then cannot be looked for. */
+    /**
+     * For functions that follow a product or a sum. Not for the exponential: the library's is off by more than 4 units
+     * in the last place for large arguments, which then cannot be looked for.
+     */
     static @Nullable Eltwise postOp(Unary.Function function, float alpha, float beta) {
         return function == Unary.Function.EXP ? null : eltwise(function, alpha, beta);
     }
 
-    /** For functions by themselves. Not for the logarithm: the library's is off by 4e-6, near 1 by more than a thousandth of the result. */
+    /**
+     * For functions by themselves. Not for the logarithm: the library's is off by 4e-6, near 1 by more than a
+     * thousandth of the result.
+     */
     static @Nullable Eltwise eltwise(Unary.Function function, float alpha, float beta) {
         return switch (function) {
             case RELU -> new Eltwise(32, 0, 0);

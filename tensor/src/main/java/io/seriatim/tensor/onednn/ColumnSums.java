@@ -16,9 +16,11 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sums and means over dimensions that others follow, such as the gradients of biases: the library's reductions are only fast where the last dimensions go. But the average pooling of an image whose channels lie
- * innermost adds up just so, in float32 whatever the type, and rounds once. Windows have powers of two of rows, the last one with padding, so that a sum does not change when it is divided and multiplied by
- * their number. Long sums of float32 are taken in stages: with so few additions one after the other they lose little.
+ * Sums and means over dimensions that others follow, such as the gradients of biases: the library's reductions are only
+ * fast where the last dimensions go. But the average pooling of an image whose channels lie innermost adds up just so,
+ * in float32 whatever the type, and rounds once. Windows have powers of two of rows, the last one with padding, so that
+ * a sum does not change when it is divided and multiplied by their number. Long sums of float32 are taken in stages:
+ * with so few additions one after the other they lose little.
  *
  * @param images
  *            what comes before the dimensions that go
@@ -39,7 +41,9 @@ record ColumnSums(long images, long rows, long columns) {
     /** Null where the sums are others, or too small. */
     static @Nullable Kernel of(Dnnl dnnl, Reduction reduction, TensorSpec x, TensorSpec y) {
         boolean mean = reduction.function() == Reduction.Function.MEAN;
-        ColumnSums sums = mean || reduction.function() == Reduction.Function.SUM ? of(x.shape(), reduction.reduced(x.shape())) : null;
+        ColumnSums sums = mean || reduction.function() == Reduction.Function.SUM
+                ? of(x.shape(), reduction.reduced(x.shape()))
+                : null;
         boolean single = x.dtype() == DType.FLOAT32;
         if (sums == null || sums.rows * (ROW + sums.columns) < LEAST_WORK || (!single && sums.rows > MOST_ROWS)) {
             return null;
@@ -75,7 +79,9 @@ record ColumnSums(long images, long rows, long columns) {
             long next = Math.ceilDiv(left, window);
             scale *= window;
             long target = describe(builder, next, dtype);
-            Operand to = next == 1 ? new Operand(DnnlConstants.DST, 1, target) : builder.temporary(DnnlConstants.DST, target);
+            Operand to = next == 1
+                    ? new Operand(DnnlConstants.DST, 1, target)
+                    : builder.temporary(DnnlConstants.DST, target);
             // The averages of averages are brought to the sum, or to the mean, in the end.
             double factor = next > 1 ? 1 : mean ? (double) scale / rows : scale;
             long description = pooling(builder, window, next * window - left, factor, from.description(), target);
@@ -101,14 +107,19 @@ record ColumnSums(long images, long rows, long columns) {
 
     /** As images of one column, channels innermost. */
     private long describe(SequenceBuilder builder, long height, DType dtype) {
-        return builder.describe(new long[]{images, columns, height, 1}, dtype, new long[]{height * columns, 1, columns, columns});
+        return builder.describe(new long[]{images, columns, height, 1}, dtype,
+                new long[]{height * columns, 1, columns, columns});
     }
 
-    private static long pooling(SequenceBuilder builder, long window, long padding, double factor, long source, long target) {
+    private static long pooling(SequenceBuilder builder, long window, long padding, double factor, long source,
+            long target) {
         int height = Math.toIntExact(window);
         Pooling pooling = new Pooling(Pooling.Kind.AVERAGE_WITH_PADDING, List.of(window, 1L),
-                Window.of(new int[]{height, 1}, new int[]{0, 0}, new int[]{Math.toIntExact(padding), 0}, new int[]{1, 1}));
-        List<PostOp> postOps = factor == 1 ? List.of() : List.of(new PostOp.Apply(Unary.Function.LINEAR, (float) factor, 0));
+                Window.of(new int[]{height, 1}, new int[]{0, 0}, new int[]{Math.toIntExact(padding), 0},
+                        new int[]{1, 1}));
+        List<PostOp> postOps = factor == 1
+                ? List.of()
+                : List.of(new PostOp.Apply(Unary.Function.LINEAR, (float) factor, 0));
         long attributes = builder.attributes(postOps, List.of());
         return attributes == 0
                 ? 0

@@ -7,8 +7,9 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
- * What a convolution's window covers, as a matrix: a row for each channel and element of the window, a column for each place and image. Images lie innermost, both here and in the channels that it is made from, so that a
- * place's elements of all images are one run, and where the window moves by one element those of a whole line of places.
+ * What a convolution's window covers, as a matrix: a row for each channel and element of the window, a column for each
+ * place and image. Images lie innermost, both here and in the channels that it is made from, so that a place's elements
+ * of all images are one run, and where the window moves by one element those of a whole line of places.
  */
 final class Columns {
     private static final int RUN = 3;
@@ -47,7 +48,8 @@ final class Columns {
         return product;
     }
 
-    private static int[] runs(ConvolutionRecipes.Geometry geometry, int images, int[] lengths, int[] places, int[] kernel) {
+    private static int[] runs(ConvolutionRecipes.Geometry geometry, int images, int[] lengths, int[] places,
+            int[] kernel) {
         int[] runs = new int[64];
         int count = 0;
         int allPlaces = product(places);
@@ -60,7 +62,8 @@ final class Columns {
                 }
                 int from = pixel * images;
                 int to = (tap * allPlaces + place) * images;
-                if (count > 0 && runs[count - RUN] + runs[count - 1] == from && runs[count - 2] + runs[count - 1] == to) {
+                if (count > 0 && runs[count - RUN] + runs[count - 1] == from
+                        && runs[count - 2] + runs[count - 1] == to) {
                     runs[count - 1] += images;
                     continue;
                 }
@@ -76,7 +79,8 @@ final class Columns {
     }
 
     /** The element of a channel that a tap meets at a place; −1 for padding. */
-    static int pixel(ConvolutionRecipes.Geometry geometry, int[] lengths, int[] places, int[] kernel, int tap, int place) {
+    static int pixel(ConvolutionRecipes.Geometry geometry, int[] lengths, int[] places, int[] kernel, int tap,
+            int place) {
         int pixel = 0;
         int step = 1;
         int restOfTap = tap;

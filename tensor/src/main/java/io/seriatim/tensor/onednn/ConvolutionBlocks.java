@@ -13,9 +13,11 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Convolutions of images whose number of channels does not fill vectors, and the gradients of such images: products of the weights, [outputs, channels · window], as they lie in memory, and columns of some images at a time, so that
- * the columns stay in the second-level cache. The library's own convolutions bring images and weights to blocks of 16 channels, and compute those that are empty, too. A column's row is a window of the image that is copied, or
- * added to the image, by the library's reorders, one for each element of the kernel.
+ * Convolutions of images whose number of channels does not fill vectors, and the gradients of such images: products of
+ * the weights, [outputs, channels · window], as they lie in memory, and columns of some images at a time, so that the
+ * columns stay in the second-level cache. The library's own convolutions bring images and weights to blocks of 16
+ * channels, and compute those that are empty, too. A column's row is a window of the image that is copied, or added to
+ * the image, by the library's reorders, one for each element of the kernel.
  */
 final class ConvolutionBlocks {
     /** Channels of a block of the library. */
@@ -56,7 +58,8 @@ final class ConvolutionBlocks {
     }
 
     /** The convolution; null where the library's own is faster. */
-    static @Nullable ConvolutionBlocks ofForward(Geometry geometry, TensorSpec image, TensorSpec weights, TensorSpec result) {
+    static @Nullable ConvolutionBlocks ofForward(Geometry geometry, TensorSpec image, TensorSpec weights,
+            TensorSpec result) {
         return weights.shape().dim(1) > FEW_CHANNELS && weights.shape().dim(0) < FEWEST_OUTPUTS
                 ? null
                 : of(geometry, image, weights, result);
@@ -64,7 +67,8 @@ final class ConvolutionBlocks {
 
     /** The gradient of the image; null where the library's own is faster. */
     static @Nullable ConvolutionBlocks of(Geometry geometry, TensorSpec image, TensorSpec weights, TensorSpec result) {
-        boolean plain = geometry.groups() == 1 && NormalisationRecipes.areFloat32(image, weights, result) && image.isRowMajor()
+        boolean plain = geometry.groups() == 1 && NormalisationRecipes.areFloat32(image, weights, result)
+                && image.isRowMajor()
                 && weights.isRowMajor() && result.isRowMajor();
         if (!plain || result.shape().dim(-1) < SHORTEST_LINE || share(weights.shape().dim(1)) > FULL) {
             return null;
@@ -114,12 +118,14 @@ final class ConvolutionBlocks {
         return DnnlKernel.of(dnnl, builder -> {
             Operand columns = builder.temporary(DnnlConstants.WEIGHTS, builder.rowMajor(images, rows(), places));
             Operand left = new Operand(DnnlConstants.SRC, 1, builder.rowMajor(1, outputs, rows()));
-            Operand product = moving(DnnlConstants.DST, 2 + combined.size(), builder.rowMajor(images, outputs, places), 0, result);
+            Operand product = moving(DnnlConstants.DST, 2 + combined.size(), builder.rowMajor(images, outputs, places),
+                    0, result);
             List<Long> others = combined.stream().map(spec -> builder.rowMajor(1, spec.shape().size(), 1)).toList();
             long attributes = builder.attributes(postOps, others);
             long description = attributes == 0
                     ? 0
-                    : MatMulRecipe.describe(builder, left.description(), columns.description(), 0, product.description(), attributes);
+                    : MatMulRecipe.describe(builder, left.description(), columns.description(), 0,
+                            product.description(), attributes);
             if (!ElementwiseRecipes.isFast(dnnl, description)) {
                 return false;
             }
@@ -128,13 +134,15 @@ final class ConvolutionBlocks {
             }
             builder.repeat(repetitions());
             for (Window window : windows()) {
-                builder.copy(window.ofImage(builder, DnnlConstants.SRC, 0), window.ofColumns(builder, DnnlConstants.DST, columns));
+                builder.copy(window.ofImage(builder, DnnlConstants.SRC, 0),
+                        window.ofColumns(builder, DnnlConstants.DST, columns));
             }
             List<Operand> operands = new ArrayList<>(List.of(left, columns, product));
             int next = 0;
             for (int i = 0; i < postOps.size(); i++) {
                 if (postOps.get(i) instanceof PostOp.Combine) {
-                    operands.add(new Operand(DnnlConstants.POST_OP * (i + 1) | DnnlConstants.SRC_1, 2 + next, others.get(next)));
+                    operands.add(new Operand(DnnlConstants.POST_OP * (i + 1) | DnnlConstants.SRC_1, 2 + next,
+                            others.get(next)));
                     next++;
                 }
             }
@@ -151,19 +159,23 @@ final class ConvolutionBlocks {
             Operand gradient = moving(DnnlConstants.WEIGHTS, 0, builder.rowMajor(images, outputs, places), 0, result);
             Operand target = moving(DnnlConstants.DST, 2, builder.rowMajor(images, channels, spatial(image)), 0, image);
             Operand zeros = builder.temporary(DnnlConstants.SRC, target.description());
-            long description = MatMulRecipe.describe(builder, transposed.description(), gradient.description(), 0, columns.description(),
+            long description = MatMulRecipe.describe(builder, transposed.description(), gradient.description(), 0,
+                    columns.description(),
                     builder.attributes());
             if (!ElementwiseRecipes.isFast(dnnl, description)) {
                 return false;
             }
             builder.clear(zeros);
-            builder.copy(new Operand(DnnlConstants.SRC, 1, builder.describe(new long[]{1, rows(), outputs}, DType.FLOAT32,
-                    new long[]{rows() * outputs, 1, rows()})), new Operand(DnnlConstants.DST, transposed.slot(), transposed.description()));
+            builder.copy(
+                    new Operand(DnnlConstants.SRC, 1, builder.describe(new long[]{1, rows(), outputs}, DType.FLOAT32,
+                            new long[]{rows() * outputs, 1, rows()})),
+                    new Operand(DnnlConstants.DST, transposed.slot(), transposed.description()));
             builder.repeat(repetitions());
             builder.step(description, transposed, gradient, columns);
             builder.copy(zeros, target);
             for (Window window : windows()) {
-                builder.add(window.ofColumns(builder, DnnlConstants.SRC, columns), window.ofImage(builder, DnnlConstants.DST, 2));
+                builder.add(window.ofColumns(builder, DnnlConstants.SRC, columns),
+                        window.ofImage(builder, DnnlConstants.DST, 2));
             }
             return true;
         });
@@ -230,11 +242,13 @@ final class ConvolutionBlocks {
         }
 
         Operand ofImage(SequenceBuilder builder, int argument, int slot) {
-            return moving(argument, slot, builder.describe(dims, DType.FLOAT32, inImage), imageOffset * Float.BYTES, image);
+            return moving(argument, slot, builder.describe(dims, DType.FLOAT32, inImage), imageOffset * Float.BYTES,
+                    image);
         }
 
         Operand ofColumns(SequenceBuilder builder, int argument, Operand columns) {
-            return new Operand(argument, columns.slot(), builder.describe(dims, DType.FLOAT32, inColumns), columnOffset * Float.BYTES, 0);
+            return new Operand(argument, columns.slot(), builder.describe(dims, DType.FLOAT32, inColumns),
+                    columnOffset * Float.BYTES, 0);
         }
     }
 }

@@ -21,8 +21,9 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Convolutions with post-ops. Whatever the library cannot vectorise it computes element by element, hundreds of times slower than the convolution: so an operand as large as the result gets the layout
- * that the library gives the result, and what is neither that nor one value a channel nor a single one is left to kernels of its own.
+ * Convolutions with post-ops. Whatever the library cannot vectorise it computes element by element, hundreds of times
+ * slower than the convolution: so an operand as large as the result gets the layout that the library gives the result,
+ * and what is neither that nor one value a channel nor a single one is left to kernels of its own.
  */
 final class ConvolutionForward {
     private final Convolution convolution;
@@ -77,7 +78,8 @@ final class ConvolutionForward {
         if (products == null || (bias != null && (!bias.isRowMajor() || bias.dtype() != x.dtype()))) {
             return null;
         }
-        DnnlKernel.Preference preference = (builder, argument, given) -> x.isRowMajor() ? given : preferred(builder, argument, given);
+        DnnlKernel.Preference preference = (builder, argument,
+                given) -> x.isRowMajor() ? given : preferred(builder, argument, given);
         return convolution.postOps().isEmpty()
                 ? products.forward(dnnl, bias != null, preference)
                 : PostOpsApart.of(convolution.postOps(), plain(), arguments,
@@ -98,7 +100,8 @@ final class ConvolutionForward {
         }
         boolean plain = postOps.stream().noneMatch(PostOp.Accumulate.class::isInstance)
                 && operands.stream().allMatch(TensorSpec::isRowMajor)
-                && combined.stream().map(TensorSpec::shape).allMatch(shape -> shape.size() == 1 || shape.size() == shape.dim(1));
+                && combined.stream().map(TensorSpec::shape)
+                        .allMatch(shape -> shape.size() == 1 || shape.size() == shape.dim(1));
         return blocks == null || !plain ? null : blocks.forward(dnnl, postOps, operands);
     }
 
@@ -130,13 +133,18 @@ final class ConvolutionForward {
         return geometry.isPointwise(w.shape()) && x.isRowMajor() && w.isRowMajor() && y.isRowMajor();
     }
 
-    /** A kernel of one element is a product of matrices, for which the library has better post-ops: the weights, [outputs, channels], by the pixels of each image, [channels, pixels]. */
+    /**
+     * A kernel of one element is a product of matrices, for which the library has better post-ops: the weights,
+     * [outputs, channels], by the pixels of each image, [channels, pixels].
+     */
     private @Nullable Kernel product(Dnnl dnnl) {
         List<PostOp> postOps = new ArrayList<>(convolution.postOps());
-        List<TensorSpec> specs = new ArrayList<>(List.of(pixels(x), TensorSpec.of(w.dtype(), w.shape().dim(0), w.shape().dim(1))));
+        List<TensorSpec> specs = new ArrayList<>(
+                List.of(pixels(x), TensorSpec.of(w.dtype(), w.shape().dim(0), w.shape().dim(1))));
         if (bias != null) {
             postOps.addFirst(new PostOp.Combine(Binary.Function.ADD));
-            specs.add(new TensorSpec(bias.dtype(), Shape.of(bias.shape().dim(0), 1), Layout.strided(bias.strides()[0], 1)));
+            specs.add(new TensorSpec(bias.dtype(), Shape.of(bias.shape().dim(0), 1),
+                    Layout.strided(bias.strides()[0], 1)));
         }
         for (TensorSpec spec : combined) {
             Shape spatial = spec.shape().slice(2, spec.shape().rank());
@@ -147,7 +155,8 @@ final class ConvolutionForward {
             specs.add(pixels(spec));
         }
         specs.add(pixels(y));
-        return MatMulRecipe.fused(dnnl, new MatMul(false, false, false, postOps), true, specs.toArray(TensorSpec[]::new));
+        return MatMulRecipe.fused(dnnl, new MatMul(false, false, false, postOps), true,
+                specs.toArray(TensorSpec[]::new));
     }
 
     static TensorSpec pixels(TensorSpec images) {
@@ -160,8 +169,9 @@ final class ConvolutionForward {
     }
 
     /**
-     * Whether the library's own is wrong (oneDNN 3.11): where a window lies in the padding, it reads beyond memory; to a single place in a line, of a single channel or in 16 bits, it moves to other lines wrongly if the window's step is
-     * not 1; post-ops with operands, of each channel by itself in float16, are others.
+     * Whether the library's own is wrong (oneDNN 3.11): where a window lies in the padding, it reads beyond memory; to
+     * a single place in a line, of a single channel or in 16 bits, it moves to other lines wrongly if the window's step
+     * is not 1; post-ops with operands, of each channel by itself in float16, are others.
      */
     private boolean isMisread() {
         boolean single = w.shape().dim(1) == 1;
@@ -173,12 +183,15 @@ final class ConvolutionForward {
 
     private boolean build(SequenceBuilder builder) {
         if (isMisread() || !combined.stream()
-                .allMatch(spec -> isWhole(spec) || spec.shape().size() == 1 || spec.shape().size() == spec.shape().dim(1))) {
+                .allMatch(spec -> isWhole(spec) || spec.shape().size() == 1
+                        || spec.shape().size() == spec.shape().dim(1))) {
             return false;
         }
         List<Long> wanted = new ArrayList<>();
         for (TensorSpec spec : combined) {
-            wanted.add(isWhole(spec) ? builder.describeAny(spec.shape().dims(), spec.dtype()) : builder.describe(spec.rowMajor()));
+            wanted.add(isWhole(spec)
+                    ? builder.describeAny(spec.shape().dims(), spec.dtype())
+                    : builder.describe(spec.rowMajor()));
         }
         long biasDescription = bias == null ? 0 : builder.describe(bias.rowMajor());
         if (bias != null && biasDescription == 0) {
@@ -189,7 +202,8 @@ final class ConvolutionForward {
             long attributes = builder.attributes(convolution.postOps(), wanted);
             long description = attributes == 0
                     ? 0
-                    : ConvolutionRecipes.forward(builder, geometry, descriptions, attributes, DnnlConstants.FORWARD_INFERENCE);
+                    : ConvolutionRecipes.forward(builder, geometry, descriptions, attributes,
+                            DnnlConstants.FORWARD_INFERENCE);
             if (isFast(builder.dnnl(), description, images)) {
                 add(builder, description, biasDescription);
                 return true;
@@ -199,7 +213,8 @@ final class ConvolutionForward {
     }
 
     private Descriptions descriptions(SequenceBuilder builder, Images images, long biasDescription) {
-        return new Descriptions(ConvolutionRecipes.image(builder, x, images), ConvolutionRecipes.weights(builder, geometry, w),
+        return new Descriptions(ConvolutionRecipes.image(builder, x, images),
+                ConvolutionRecipes.weights(builder, geometry, w),
                 biasDescription, ConvolutionRecipes.image(builder, y, images));
     }
 
@@ -216,7 +231,8 @@ final class ConvolutionForward {
     private void add(SequenceBuilder builder, long description, long biasDescription) {
         Dnnl dnnl = builder.dnnl();
         List<Operand> operands = new ArrayList<>();
-        operands.add(builder.input(DnnlConstants.SRC, 0, builder.describe(x), dnnl.query(description, DnnlConstants.QUERY_SRC)));
+        operands.add(builder.input(DnnlConstants.SRC, 0, builder.describe(x),
+                dnnl.query(description, DnnlConstants.QUERY_SRC)));
         operands.add(builder.input(DnnlConstants.WEIGHTS, 1, ConvolutionRecipes.givenWeights(builder, geometry, w),
                 dnnl.query(description, DnnlConstants.QUERY_WEIGHTS)));
         int slot = 2;
@@ -238,7 +254,8 @@ final class ConvolutionForward {
             }
         }
         long given = builder.describe(y);
-        Operand result = builder.output(DnnlConstants.DST, slot, given, dnnl.query(description, DnnlConstants.QUERY_DST));
+        Operand result = builder.output(DnnlConstants.DST, slot, given,
+                dnnl.query(description, DnnlConstants.QUERY_DST));
         if (accumulates && result.slot() != slot) {
             builder.copy(new Operand(DnnlConstants.SRC, slot, given),
                     new Operand(DnnlConstants.DST, result.slot(), result.description()));
@@ -261,7 +278,8 @@ final class ConvolutionForward {
             return w;
         }
         for (Images images : Images.values()) {
-            long description = ConvolutionRecipes.forward(builder, geometry, descriptions(builder, images, 0), builder.attributes(),
+            long description = ConvolutionRecipes.forward(builder, geometry, descriptions(builder, images, 0),
+                    builder.attributes(),
                     DnnlConstants.FORWARD_INFERENCE);
             if (isFast(dnnl, description, images)) {
                 long wanted = dnnl.query(description, DnnlConstants.QUERY_WEIGHTS);

@@ -13,15 +13,20 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Convolutions and their gradients as products of the weights, [outputs, channels · window], as they lie in memory, with {@link Columns}. The library's own convolutions copy the weights into a layout of their own first, and their
- * gradients back. That takes longer than gathering columns where weights are many and images small, as in the last layers of a residual network.
+ * Convolutions and their gradients as products of the weights, [outputs, channels · window], as they lie in memory,
+ * with {@link Columns}. The library's own convolutions copy the weights into a layout of their own first, and their
+ * gradients back. That takes longer than gathering columns where weights are many and images small, as in the last
+ * layers of a residual network.
  */
 final class ConvolutionProducts {
     private static final List<PostOp> ADD = List.of(new PostOp.Combine(Binary.Function.ADD));
     /** Smaller weights stay in the first-level cache while they are copied. */
     private static final long FEWEST_WEIGHTS = 1 << 14;
 
-    /** In bfloat16 the library's gradient of the weights is slow, and gathering takes half as long: it pays for so many times as many columns. */
+    /**
+     * In bfloat16 the library's gradient of the weights is slow, and gathering takes half as long: it pays for so many
+     * times as many columns.
+     */
     private static final double MORE_COLUMNS = 8;
     /** Its gradient of the image is fast, and columns are added up in float32: that pays for so much fewer of them. */
     private static final double FEWER_COLUMNS = 0.25;
@@ -47,30 +52,37 @@ final class ConvolutionProducts {
     }
 
     /** Null where the library's own are faster. */
-    static @Nullable ConvolutionProducts of(Geometry geometry, TensorSpec image, TensorSpec weights, TensorSpec result) {
+    static @Nullable ConvolutionProducts of(Geometry geometry, TensorSpec image, TensorSpec weights,
+            TensorSpec result) {
         return of(geometry, image, weights, result, 1);
     }
 
     /** For the gradient of the image; null where the library's own is faster. */
-    static @Nullable ConvolutionProducts ofGradInput(Geometry geometry, TensorSpec image, TensorSpec weights, TensorSpec result) {
+    static @Nullable ConvolutionProducts ofGradInput(Geometry geometry, TensorSpec image, TensorSpec weights,
+            TensorSpec result) {
         return of(geometry, image, weights, result, image.dtype() == DType.BFLOAT16 ? FEWER_COLUMNS : 1);
     }
 
     /** For the gradient of the weights; null where the library's own is faster. */
-    static @Nullable ConvolutionProducts ofGradWeights(Geometry geometry, TensorSpec image, TensorSpec weights, TensorSpec result) {
+    static @Nullable ConvolutionProducts ofGradWeights(Geometry geometry, TensorSpec image, TensorSpec weights,
+            TensorSpec result) {
         return of(geometry, image, weights, result, image.dtype() == DType.BFLOAT16 ? MORE_COLUMNS : 1);
     }
 
-    private static @Nullable ConvolutionProducts of(Geometry geometry, TensorSpec image, TensorSpec weights, TensorSpec result,
+    private static @Nullable ConvolutionProducts of(Geometry geometry, TensorSpec image, TensorSpec weights,
+            TensorSpec result,
             double mostColumns) {
         boolean alike = image.dtype() == weights.dtype() && image.dtype() == result.dtype()
                 && (image.dtype() == DType.FLOAT32 || image.dtype() == DType.BFLOAT16);
         boolean plain = geometry.groups() == 1 && alike && weights.isRowMajor() && Specs.areForward(image, result);
-        if (!plain || image.shape().size() == 0 || weights.shape().size() < FEWEST_WEIGHTS || result.shape().size() == 0) {
+        if (!plain || image.shape().size() == 0 || weights.shape().size() < FEWEST_WEIGHTS
+                || result.shape().size() == 0) {
             return null;
         }
         long matrix = weights.shape().size() / weights.shape().dim(0) * (result.shape().size() / result.shape().dim(1));
-        return mostColumns * weights.shape().size() >= matrix ? new ConvolutionProducts(geometry, image, weights, result) : null;
+        return mostColumns * weights.shape().size() >= matrix
+                ? new ConvolutionProducts(geometry, image, weights, result)
+                : null;
     }
 
     @Nullable
@@ -80,13 +92,15 @@ final class ConvolutionProducts {
             Operand product = builder.temporary(DnnlConstants.DST, product(builder));
             long added = bias ? builder.describe(new long[]{outputs, 1}, dtype, new long[]{1, 1}) : 0;
             long attributes = bias ? builder.attributes(ADD, List.of(added)) : builder.attributes();
-            long description = MatMulRecipe.describe(builder, weights(builder), matrix.description(), 0, product.description(), attributes);
+            long description = MatMulRecipe.describe(builder, weights(builder), matrix.description(), 0,
+                    product.description(), attributes);
             if (!ElementwiseRecipes.isFast(dnnl, description)) {
                 return false;
             }
             Operand given = new Operand(DnnlConstants.SRC, 1, weights(builder));
             if (bias) {
-                builder.step(description, given, matrix, product, new Operand(DnnlConstants.POST_OP | DnnlConstants.SRC_1, 2, added));
+                builder.step(description, given, matrix, product,
+                        new Operand(DnnlConstants.POST_OP | DnnlConstants.SRC_1, 2, added));
             } else {
                 builder.step(description, given, matrix, product);
             }
@@ -99,7 +113,8 @@ final class ConvolutionProducts {
     @Nullable
     Kernel gradInput(Dnnl dnnl) {
         return DnnlKernel.of(dnnl, builder -> {
-            Columns columns = new Columns(geometry, inFloats(image, images()), weights.shape().dims(), result.shape().dims());
+            Columns columns = new Columns(geometry, inFloats(image, images()), weights.shape().dims(),
+                    result.shape().dims());
             Operand gradient = brought(builder, 0, result);
             Operand matrix = builder.temporary(DnnlConstants.DST, builder.rowMajor(rows, columns()));
             long transposed = builder.describe(new long[]{rows, outputs}, dtype, new long[]{1, rows});
@@ -111,7 +126,8 @@ final class ConvolutionProducts {
             }
             builder.step(description, new Operand(DnnlConstants.SRC, 1, transposed), right, matrix);
             // The sums are taken in float32.
-            Operand channels = view(builder, temporary(builder, DnnlConstants.SRC, image, DType.FLOAT32), image, DType.FLOAT32);
+            Operand channels = view(builder, temporary(builder, DnnlConstants.SRC, image, DType.FLOAT32), image,
+                    DType.FLOAT32);
             builder.action((scratch, context) -> columns.scatter(scratch, ~matrix.slot(), ~channels.slot(), context));
             builder.copy(channels, new Operand(DnnlConstants.DST, 2, builder.describe(image)));
             return true;
@@ -126,7 +142,8 @@ final class ConvolutionProducts {
             Operand left = new Operand(DnnlConstants.SRC, gradient.slot(), product(builder));
             long transposed = builder.describe(new long[]{columns(), rows}, dtype, new long[]{1, columns()});
             long target = weights(builder);
-            long description = MatMulRecipe.describe(builder, left.description(), transposed, 0, target, builder.attributes());
+            long description = MatMulRecipe.describe(builder, left.description(), transposed, 0, target,
+                    builder.attributes());
             if (!ElementwiseRecipes.isFast(dnnl, description)) {
                 return false;
             }
@@ -139,13 +156,16 @@ final class ConvolutionProducts {
     /** The gradient of the bias: the sum of each row. */
     private boolean addSum(SequenceBuilder builder, Operand gradient) {
         Dnnl dnnl = builder.dnnl();
-        Operand sums = new Operand(DnnlConstants.DST, 3, builder.describe(new long[]{outputs, 1}, dtype, new long[]{1, 1}));
+        Operand sums = new Operand(DnnlConstants.DST, 3,
+                builder.describe(new long[]{outputs, 1}, dtype, new long[]{1, 1}));
         if (columns() == 1) {
             builder.copy(gradient, sums);
             return true;
         }
-        long description = builder.keep(Dnnl.handle(out -> dnnl.call("dnnl_reduction_primitive_desc_create", "ppippffp", out, dnnl.engine(),
-                Algorithms.reduction(Reduction.Function.SUM), gradient.description(), sums.description(), 0f, 0f, builder.attributes())));
+        long description = builder.keep(
+                Dnnl.handle(out -> dnnl.call("dnnl_reduction_primitive_desc_create", "ppippffp", out, dnnl.engine(),
+                        Algorithms.reduction(Reduction.Function.SUM), gradient.description(), sums.description(), 0f,
+                        0f, builder.attributes())));
         if (!ElementwiseRecipes.isFast(dnnl, description)) {
             return false;
         }
@@ -154,7 +174,8 @@ final class ConvolutionProducts {
     }
 
     private Operand gathered(SequenceBuilder builder) {
-        Columns columns = new Columns(geometry, inFloats(image, images() * dtype.bytes() / Float.BYTES), weights.shape().dims(),
+        Columns columns = new Columns(geometry, inFloats(image, images() * dtype.bytes() / Float.BYTES),
+                weights.shape().dims(),
                 result.shape().dims());
         Operand channels = brought(builder, 0, image);
         Operand matrix = builder.temporary(DnnlConstants.WEIGHTS, matrix(builder));

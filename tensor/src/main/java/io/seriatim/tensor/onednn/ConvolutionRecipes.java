@@ -22,8 +22,9 @@ import java.util.function.IntUnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Gradients of convolutions, and what they have in common with convolutions. The library chooses the layout of the weights, and those of the images where it would fall back to a slow implementation otherwise; what differs from
- * the given layout is reordered before or after.
+ * Gradients of convolutions, and what they have in common with convolutions. The library chooses the layout of the
+ * weights, and those of the images where it would fall back to a slow implementation otherwise; what differs from the
+ * given layout is reordered before or after.
  */
 final class ConvolutionRecipes {
     private static final String COLUMNS = "gemm:";
@@ -66,17 +67,24 @@ final class ConvolutionRecipes {
         boolean isPointwise(Shape weights) {
             boolean pointwise = groups == 1;
             for (int i = 0; i < window.rank(); i++) {
-                pointwise &= weights.dim(2 + i) == 1 && window.stride(i) == 1 && window.padBegin(i) == 0 && window.padEnd(i) == 0;
+                pointwise &= weights.dim(2 + i) == 1 && window.stride(i) == 1 && window.padBegin(i) == 0
+                        && window.padEnd(i) == 0;
             }
             return pointwise;
         }
 
-        /** Whether each window covers an element of the image: the library's convolutions and their gradients read beyond memory otherwise (oneDNN 3.11). */
+        /**
+         * Whether each window covers an element of the image: the library's convolutions and their gradients read
+         * beyond memory otherwise (oneDNN 3.11).
+         */
         boolean meetsImage(Shape image, Shape weights, Shape result) {
             return meets(image, result, weights, window::stride, window::dilation);
         }
 
-        /** Whether each element of the kernel meets one of the image: of 16 bits the library leaves the gradients of others as they are (oneDNN 3.11). */
+        /**
+         * Whether each element of the kernel meets one of the image: of 16 bits the library leaves the gradients of
+         * others as they are (oneDNN 3.11).
+         */
         boolean usesKernel(Shape image, Shape weights, Shape result) {
             return meets(image, weights, result, window::dilation, window::stride);
         }
@@ -131,25 +139,34 @@ final class ConvolutionRecipes {
             long description = !geometry.meetsImage(dx.shape(), w.shape(), dy.shape())
                     ? 0
                     : fastest(builder, images -> gradInput(builder, geometry,
-                            new Descriptions(image(builder, dx, images), weights(builder, geometry, w), 0, image(builder, dy, images))));
+                            new Descriptions(image(builder, dx, images), weights(builder, geometry, w), 0,
+                                    image(builder, dy, images))));
             if (description == 0) {
                 return false;
             }
             builder.step(description,
-                    builder.input(DnnlConstants.DIFF_DST, 0, builder.describe(dy), dnnl.query(description, DnnlConstants.QUERY_DIFF_DST)),
+                    builder.input(DnnlConstants.DIFF_DST, 0, builder.describe(dy),
+                            dnnl.query(description, DnnlConstants.QUERY_DIFF_DST)),
                     builder.input(DnnlConstants.WEIGHTS, 1, givenWeights(builder, geometry, w),
                             dnnl.query(description, DnnlConstants.QUERY_WEIGHTS)),
-                    builder.output(DnnlConstants.DIFF_SRC, 2, builder.describe(dx), dnnl.query(description, DnnlConstants.QUERY_DIFF_SRC)));
+                    builder.output(DnnlConstants.DIFF_SRC, 2, builder.describe(dx),
+                            dnnl.query(description, DnnlConstants.QUERY_DIFF_SRC)));
             return true;
         });
     }
 
-    /** With a kernel of one element, products of the weights, [outputs, channels], transposed, and the gradient of each image, [outputs, pixels]. */
-    private static @Nullable Kernel pointwiseGradInput(Dnnl dnnl, Geometry geometry, TensorSpec dy, TensorSpec w, TensorSpec dx) {
+    /**
+     * With a kernel of one element, products of the weights, [outputs, channels], transposed, and the gradient of each
+     * image, [outputs, pixels].
+     */
+    private static @Nullable Kernel pointwiseGradInput(Dnnl dnnl, Geometry geometry, TensorSpec dy, TensorSpec w,
+            TensorSpec dx) {
         boolean plain = dy.isRowMajor() && w.isRowMajor() && dx.isRowMajor();
         return plain && geometry.isPointwise(w.shape())
-                ? MatMulRecipe.fused(dnnl, new MatMul(true, false, false, List.of()), true, new TensorSpec[]{ConvolutionForward.pixels(dy),
-                        TensorSpec.of(w.dtype(), w.shape().dim(0), w.shape().dim(1)), ConvolutionForward.pixels(dx)})
+                ? MatMulRecipe.fused(dnnl, new MatMul(true, false, false, List.of()), true,
+                        new TensorSpec[]{ConvolutionForward.pixels(dy),
+                                TensorSpec.of(w.dtype(), w.shape().dim(0), w.shape().dim(1)),
+                                ConvolutionForward.pixels(dx)})
                 : null;
     }
 
@@ -173,14 +190,17 @@ final class ConvolutionRecipes {
             }
             long description = fastest(builder,
                     images -> gradWeights(builder, geometry,
-                            new Descriptions(image(builder, x, images), weights(builder, geometry, dw), bias, image(builder, dy, images))));
+                            new Descriptions(image(builder, x, images), weights(builder, geometry, dw), bias,
+                                    image(builder, dy, images))));
             if (description == 0) {
                 return false;
             }
             List<Operand> operands = new ArrayList<>();
-            operands.add(builder.input(DnnlConstants.SRC, 0, builder.describe(x), dnnl.query(description, DnnlConstants.QUERY_SRC)));
+            operands.add(builder.input(DnnlConstants.SRC, 0, builder.describe(x),
+                    dnnl.query(description, DnnlConstants.QUERY_SRC)));
             operands.add(
-                    builder.input(DnnlConstants.DIFF_DST, 1, builder.describe(dy), dnnl.query(description, DnnlConstants.QUERY_DIFF_DST)));
+                    builder.input(DnnlConstants.DIFF_DST, 1, builder.describe(dy),
+                            dnnl.query(description, DnnlConstants.QUERY_DIFF_DST)));
             operands.add(builder.output(DnnlConstants.DIFF_WEIGHTS, 2, givenWeights(builder, geometry, dw),
                     dnnl.query(description, DnnlConstants.QUERY_DIFF_WEIGHTS)));
             if (bias != 0) {
@@ -203,7 +223,10 @@ final class ConvolutionRecipes {
         return 0;
     }
 
-    /** Whether it is the library's convolution by products with columns, which gathers them element by element, and in bfloat16 leaves the matrix units idle. Names begin with the instructions for which it is made. */
+    /**
+     * Whether it is the library's convolution by products with columns, which gathers them element by element, and in
+     * bfloat16 leaves the matrix units idle. Names begin with the instructions for which it is made.
+     */
     static boolean isByColumns(Dnnl dnnl, long description) {
         return dnnl.implementation(description).contains(COLUMNS);
     }
@@ -212,8 +235,10 @@ final class ConvolutionRecipes {
         Dnnl dnnl = builder.dnnl();
         try (Arena arena = Arena.ofConfined()) {
             return builder.keep(Dnnl
-                    .handle(out -> dnnl.call("dnnl_convolution_forward_primitive_desc_create", "ppiippppppppp", out, dnnl.engine(), kind,
-                            DnnlConstants.CONVOLUTION_DIRECT, d.image(), d.weights(), d.bias(), d.result(), geometry.strides(arena),
+                    .handle(out -> dnnl.call("dnnl_convolution_forward_primitive_desc_create", "ppiippppppppp", out,
+                            dnnl.engine(), kind,
+                            DnnlConstants.CONVOLUTION_DIRECT, d.image(), d.weights(), d.bias(), d.result(),
+                            geometry.strides(arena),
                             geometry.dilations(arena), geometry.begin(arena),
                             geometry.end(arena), attributes)));
         }
@@ -227,8 +252,10 @@ final class ConvolutionRecipes {
         }
         try (Arena arena = Arena.ofConfined()) {
             return builder.keep(
-                    Dnnl.handle(out -> dnnl.call("dnnl_convolution_backward_data_primitive_desc_create", "ppippppppppp", out, dnnl.engine(),
-                            DnnlConstants.CONVOLUTION_DIRECT, d.image(), d.weights(), d.result(), geometry.strides(arena),
+                    Dnnl.handle(out -> dnnl.call("dnnl_convolution_backward_data_primitive_desc_create", "ppippppppppp",
+                            out, dnnl.engine(),
+                            DnnlConstants.CONVOLUTION_DIRECT, d.image(), d.weights(), d.result(),
+                            geometry.strides(arena),
                             geometry.dilations(arena), geometry.begin(arena),
                             geometry.end(arena), hint, builder.attributes())));
         }
@@ -242,8 +269,10 @@ final class ConvolutionRecipes {
         }
         try (Arena arena = Arena.ofConfined()) {
             return builder.keep(Dnnl
-                    .handle(out -> dnnl.call("dnnl_convolution_backward_weights_primitive_desc_create", "ppipppppppppp", out, dnnl.engine(),
-                            DnnlConstants.CONVOLUTION_DIRECT, d.image(), d.weights(), d.bias(), d.result(), geometry.strides(arena),
+                    .handle(out -> dnnl.call("dnnl_convolution_backward_weights_primitive_desc_create", "ppipppppppppp",
+                            out, dnnl.engine(),
+                            DnnlConstants.CONVOLUTION_DIRECT, d.image(), d.weights(), d.bias(), d.result(),
+                            geometry.strides(arena),
                             geometry.dilations(arena), geometry.begin(arena),
                             geometry.end(arena), hint, builder.attributes())));
         }
@@ -251,7 +280,8 @@ final class ConvolutionRecipes {
 
     static boolean isReadable(TensorSpec image, TensorSpec weights, TensorSpec result) {
         boolean sizes = image.shape().size() > 0 && weights.shape().size() > 0 && result.shape().size() > 0;
-        return sizes && Specs.areForward(image, result) && (weights.layout() instanceof Layout.Opaque || Specs.areForward(weights));
+        return sizes && Specs.areForward(image, result)
+                && (weights.layout() instanceof Layout.Opaque || Specs.areForward(weights));
     }
 
     static long image(SequenceBuilder builder, TensorSpec spec, Images images) {

@@ -10,7 +10,10 @@ import io.seriatim.tensor.kernel.Kernel;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** Reorders: to and from the library's own layouts, between floating-point types, and transposes. A copy that changes nothing is left to plain Java. */
+/**
+ * Reorders: to and from the library's own layouts, between floating-point types, and transposes. A copy that changes
+ * nothing is left to plain Java.
+ */
 final class CopyRecipe {
     private CopyRecipe() {
     }
@@ -25,8 +28,10 @@ final class CopyRecipe {
         boolean changes = opaque || from.dtype() != to.dtype() || !from.isRowMajor() || !to.isRowMajor();
         boolean floating = from.dtype().isFloating() && to.dtype().isFloating();
         // Without AVX-512 the library reads and writes −0 of 16 bits, and what rounds to it, as 0.
-        boolean losesSigns = (from.dtype() != DType.FLOAT32 || to.dtype() != DType.FLOAT32) && !opaque && !OneDnn.hasAvx512(dnnl);
-        if (losesSigns || !changes || !floating || SequenceBuilder.type(to.dtype()) == 0 || !from.shape().equals(to.shape())
+        boolean losesSigns = (from.dtype() != DType.FLOAT32 || to.dtype() != DType.FLOAT32) && !opaque
+                && !OneDnn.hasAvx512(dnnl);
+        if (losesSigns || !changes || !floating || SequenceBuilder.type(to.dtype()) == 0
+                || !from.shape().equals(to.shape())
                 || from.shape().size() == 0
                 || !isReadable(from) || !isReadable(to) || (!opaque && Crossover.isSmallCopy(from, to))) {
             return null;

@@ -14,8 +14,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Cross entropy of class numbers along the last axis: the library's softmax, then for each row one logarithm. Where the label's probability is so small that it has lost digits, the loss is
- * computed from the logits instead.
+ * Cross entropy of class numbers along the last axis: the library's softmax, then for each row one logarithm. Where the
+ * label's probability is so small that it has lost digits, the loss is computed from the logits instead.
  */
 final class CrossEntropyKernel implements Kernel {
     private static final double EXACT = 1e-30;
@@ -43,7 +43,8 @@ final class CrossEntropyKernel implements Kernel {
         }
         DnnlKernel softmax = DnnlKernel.of(dnnl, builder -> {
             long data = builder.describe(x);
-            long description = NormalisationRecipes.softmax(builder, DnnlConstants.FORWARD_INFERENCE, false, data, data, axis);
+            long description = NormalisationRecipes.softmax(builder, DnnlConstants.FORWARD_INFERENCE, false, data, data,
+                    axis);
             if (!ElementwiseRecipes.isFast(dnnl, description)) {
                 return false;
             }
@@ -104,7 +105,8 @@ final class CrossEntropyKernel implements Kernel {
         long label = Longs.get(labels.memory(), labels.dtype(), labels.offset() + row * labels.dtype().bytes());
         if (label != computation.ignoreIndex() && (label < 0 || label >= classes)) {
             throw new IllegalArgumentException(
-                    "cross_entropy: the label of row " + row + " must be from 0 to " + (classes - 1) + ", or " + computation.ignoreIndex()
+                    "cross_entropy: the label of row " + row + " must be from 0 to " + (classes - 1) + ", or "
+                            + computation.ignoreIndex()
                             + " to be ignored, but is " + label);
         }
         return label;

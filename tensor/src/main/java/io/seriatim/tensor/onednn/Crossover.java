@@ -9,8 +9,9 @@ import io.seriatim.tensor.kernel.Reduction;
 import io.seriatim.tensor.kernel.Unary;
 
 /**
- * Where plain Java is faster than the library, whose primitives take 0.3 to 0.9 microseconds to start, and gives the same to the bit, but for denormals of bfloat16, which the library takes for 0. The
- * choice is then only one of speed. Measured on a server processor with AVX-512; the limits are rounded down to powers of two.
+ * Where plain Java is faster than the library, whose primitives take 0.3 to 0.9 microseconds to start, and gives the
+ * same to the bit, but for denormals of bfloat16, which the library takes for 0. The choice is then only one of speed.
+ * Measured on a server processor with AVX-512; the limits are rounded down to powers of two.
  */
 final class Crossover {
     private static final long NONE = -1;
@@ -50,7 +51,8 @@ final class Crossover {
         if (x.dtype() != DType.FLOAT32) {
             return out.shape().size() <= HALF_SUM;
         }
-        LoopNest nest = LoopNest.of(out.shape(), Tensor.broadcastStrides(x, out.shape()), Tensor.broadcastStrides(y, out.shape()), out.strides());
+        LoopNest nest = LoopNest.of(out.shape(), Tensor.broadcastStrides(x, out.shape()),
+                Tensor.broadcastStrides(y, out.shape()), out.strides());
         return nest.rows() <= 16 && nest.rows() * 256 + out.shape().size() <= 4352;
     }
 

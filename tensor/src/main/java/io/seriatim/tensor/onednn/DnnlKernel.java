@@ -11,7 +11,10 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
-/** A kernel of primitives. A primitive is made for a number of threads, so the first run with another number makes them anew. */
+/**
+ * A kernel of primitives. A primitive is made for a number of threads, so the first run with another number makes them
+ * anew.
+ */
 final class DnnlKernel implements Kernel {
     private static final Cleaner CLEANER = Cleaner.create();
 
@@ -153,7 +156,10 @@ final class DnnlKernel implements Kernel {
         return threads == 1 ? made.single : made.several.computeIfAbsent(threads, count -> buildAgain(made, count));
     }
 
-    /** What was released between a look at it and its use is made anew; of a kernel that is closed {@link #made()} says so. */
+    /**
+     * What was released between a look at it and its use is made anew; of a kernel that is closed {@link #made()} says
+     * so.
+     */
     @SuppressWarnings("ReferenceEquality") // Whether they are the same natives.
     private void requireReleased(Made there, Handles.ClosedException e) {
         if (natives.made == there) {
@@ -199,7 +205,8 @@ final class DnnlKernel implements Kernel {
     public TensorSpec preferred(int argument, TensorSpec given) {
         Handles temporary = new Handles();
         try {
-            return ThreadCount.with(dnnl, 1, () -> preference.of(new SequenceBuilder(dnnl, temporary, 1), argument, given));
+            return ThreadCount.with(dnnl, 1,
+                    () -> preference.of(new SequenceBuilder(dnnl, temporary, 1), argument, given));
         } finally {
             temporary.run();
         }
@@ -208,7 +215,9 @@ final class DnnlKernel implements Kernel {
     @Override
     public long bytes() {
         Made there = natives.made;
-        return there == null ? 0 : there.single.bytes() + there.several.values().stream().mapToLong(Sequence::bytes).sum();
+        return there == null
+                ? 0
+                : there.single.bytes() + there.several.values().stream().mapToLong(Sequence::bytes).sum();
     }
 
     @Override

@@ -45,8 +45,10 @@ final class ElementwiseRecipes {
         return DnnlKernel.of(dnnl, builder -> {
             long data = row(builder, x);
             long description = builder
-                    .keep(Dnnl.handle(out -> dnnl.call("dnnl_eltwise_forward_primitive_desc_create", "ppiippffp", out, dnnl.engine(),
-                            DnnlConstants.FORWARD_INFERENCE, eltwise.algorithm(), data, data, eltwise.alpha(), eltwise.beta(),
+                    .keep(Dnnl.handle(out -> dnnl.call("dnnl_eltwise_forward_primitive_desc_create", "ppiippffp", out,
+                            dnnl.engine(),
+                            DnnlConstants.FORWARD_INFERENCE, eltwise.algorithm(), data, data, eltwise.alpha(),
+                            eltwise.beta(),
                             builder.attributes())));
             if (!isFast(dnnl, description)) {
                 return false;
@@ -73,7 +75,8 @@ final class ElementwiseRecipes {
                 return true;
             }
             long description = builder.keep(
-                    Dnnl.handle(out -> dnnl.call("dnnl_reduction_primitive_desc_create", "ppippffp", out, dnnl.engine(), algorithm, data,
+                    Dnnl.handle(out -> dnnl.call("dnnl_reduction_primitive_desc_create", "ppippffp", out, dnnl.engine(),
+                            algorithm, data,
                             single, 0f, 0f, builder.attributes())));
             if (description == 0) {
                 return false;
@@ -102,22 +105,26 @@ final class ElementwiseRecipes {
                 : fast;
     }
 
-    private static @Nullable DnnlKernel unaryGrad(Dnnl dnnl, Algorithms.Eltwise eltwise, TensorSpec spec, boolean ofResult) {
+    private static @Nullable DnnlKernel unaryGrad(Dnnl dnnl, Algorithms.Eltwise eltwise, TensorSpec spec,
+            boolean ofResult) {
         return DnnlKernel.of(dnnl, builder -> {
             long data = row(builder, spec);
-            long forward = builder.keep(Dnnl.handle(out -> dnnl.call("dnnl_eltwise_forward_primitive_desc_create", "ppiippffp", out,
-                    dnnl.engine(), DnnlConstants.FORWARD_TRAINING,
-                    eltwise.algorithm(), data, data, eltwise.alpha(), eltwise.beta(), builder.attributes())));
+            long forward = builder
+                    .keep(Dnnl.handle(out -> dnnl.call("dnnl_eltwise_forward_primitive_desc_create", "ppiippffp", out,
+                            dnnl.engine(), DnnlConstants.FORWARD_TRAINING,
+                            eltwise.algorithm(), data, data, eltwise.alpha(), eltwise.beta(), builder.attributes())));
             if (forward == 0) {
                 return false;
             }
-            long description = builder.keep(Dnnl.handle(out -> dnnl.call("dnnl_eltwise_backward_primitive_desc_create", "ppipppffpp", out,
-                    dnnl.engine(), eltwise.algorithm(), data,
-                    data, data, eltwise.alpha(), eltwise.beta(), forward, builder.attributes())));
+            long description = builder
+                    .keep(Dnnl.handle(out -> dnnl.call("dnnl_eltwise_backward_primitive_desc_create", "ppipppffpp", out,
+                            dnnl.engine(), eltwise.algorithm(), data,
+                            data, data, eltwise.alpha(), eltwise.beta(), forward, builder.attributes())));
             if (!isFast(dnnl, description)) {
                 return false;
             }
-            builder.step(description, ofResult ? new Operand(DnnlConstants.DST, 1, data) : new Operand(DnnlConstants.SRC, 0, data),
+            builder.step(description,
+                    ofResult ? new Operand(DnnlConstants.DST, 1, data) : new Operand(DnnlConstants.SRC, 0, data),
                     new Operand(DnnlConstants.DIFF_DST, 2, data), new Operand(DnnlConstants.DIFF_SRC, 3, data));
             return true;
         });
@@ -146,9 +153,10 @@ final class ElementwiseRecipes {
             if (attributes == 0) {
                 return false;
             }
-            long description = builder.keep(Dnnl.handle(handle -> dnnl.call("dnnl_binary_primitive_desc_create", "ppipppp", handle,
-                    dnnl.engine(), algorithm, descriptions.get(0),
-                    descriptions.get(1), descriptions.getLast(), attributes)));
+            long description = builder
+                    .keep(Dnnl.handle(handle -> dnnl.call("dnnl_binary_primitive_desc_create", "ppipppp", handle,
+                            dnnl.engine(), algorithm, descriptions.get(0),
+                            descriptions.get(1), descriptions.getLast(), attributes)));
             if (!isFast(dnnl, description)) {
                 return false;
             }
@@ -164,7 +172,8 @@ final class ElementwiseRecipes {
         int slot = 2;
         for (int i = 0; i < postOps.size(); i++) {
             if (postOps.get(i) instanceof PostOp.Combine) {
-                operands.add(new Operand(DnnlConstants.POST_OP * (i + 1) | DnnlConstants.SRC_1, slot, descriptions.get(slot)));
+                operands.add(new Operand(DnnlConstants.POST_OP * (i + 1) | DnnlConstants.SRC_1, slot,
+                        descriptions.get(slot)));
                 slot++;
             }
         }
@@ -176,7 +185,8 @@ final class ElementwiseRecipes {
         TensorSpec x = Objects.requireNonNull(arguments[0]);
         TensorSpec y = Objects.requireNonNull(arguments[1]);
         int algorithm = Algorithms.reduction(reduction.function());
-        if (algorithm == 0 || x.shape().size() == 0 || !x.isRowMajor() || !y.isRowMajor() || x.shape().size() == y.shape().size()
+        if (algorithm == 0 || x.shape().size() == 0 || !x.isRowMajor() || !y.isRowMajor()
+                || x.shape().size() == y.shape().size()
                 || Crossover.isSmallExtreme(reduction.function(), x)) {
             return null;
         }
@@ -194,16 +204,21 @@ final class ElementwiseRecipes {
             long source = rowMajor(builder, from, x.dtype());
             long target = rowMajor(builder, to, y.dtype());
             long description = builder.keep(Dnnl.handle(
-                    out -> dnnl.call("dnnl_reduction_primitive_desc_create", "ppippffp", out, dnnl.engine(), algorithm, source, target, 0f,
+                    out -> dnnl.call("dnnl_reduction_primitive_desc_create", "ppippffp", out, dnnl.engine(), algorithm,
+                            source, target, 0f,
                             0f, builder.attributes())));
             if (!isFast(dnnl, description)) {
                 return false;
             }
-            builder.step(description, new Operand(DnnlConstants.SRC, 0, source), new Operand(DnnlConstants.DST, 1, target));
+            builder.step(description, new Operand(DnnlConstants.SRC, 0, source),
+                    new Operand(DnnlConstants.DST, 1, target));
             return true;
         });
-        boolean extreme = reduction.function() == Reduction.Function.MAX || reduction.function() == Reduction.Function.MIN;
-        return extreme && fast != null ? NanGuardedKernel.of(sum(dnnl, x), fast, PORTABLE.prepare(reduction, Place.CPU, arguments)) : fast;
+        boolean extreme = reduction.function() == Reduction.Function.MAX
+                || reduction.function() == Reduction.Function.MIN;
+        return extreme && fast != null
+                ? NanGuardedKernel.of(sum(dnnl, x), fast, PORTABLE.prepare(reduction, Place.CPU, arguments))
+                : fast;
     }
 
     /** Neighbours that go, or stay, together are one dimension. */

@@ -8,9 +8,11 @@ import java.util.Deque;
 import java.util.List;
 
 /**
- * What a kernel has made in the library, released in the opposite order after the kernel is closed or no one can reach it, and no longer in use. Each frame of a run is a use from when it is made until it is
- * retired, and so is the making of primitives. Closing refuses new uses, then has the idle frames retired. A run that ends after that retires its frame itself: it gives the frame back first and then looks at
- * {@code closed}, while closing sets {@code closed} first and then looks for idle frames, so that one of the two finds the frame. The last use to end releases everything.
+ * What a kernel has made in the library, released in the opposite order after the kernel is closed or no one can reach
+ * it, and no longer in use. Each frame of a run is a use from when it is made until it is retired, and so is the making
+ * of primitives. Closing refuses new uses, then has the idle frames retired. A run that ends after that retires its
+ * frame itself: it gives the frame back first and then looks at {@code closed}, while closing sets {@code closed} first
+ * and then looks for idle frames, so that one of the two finds the frame. The last use to end releases everything.
  */
 final class Handles implements Runnable {
     @GuardedBy("this")

@@ -17,7 +17,10 @@ import java.util.Objects;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/** MatrixView products. All operands get the same number of dimensions; where y has no batch, x's batch dimensions become rows of one large product. */
+/**
+ * MatrixView products. All operands get the same number of dimensions; where y has no batch, x's batch dimensions
+ * become rows of one large product.
+ */
 final class MatMulRecipe {
     private static final int MOST_DIMENSIONS = 12;
     private static final long FEW_ROWS = 4;
@@ -44,7 +47,8 @@ final class MatMulRecipe {
     private final @Nullable MatrixView right;
     private final MatrixView result;
 
-    private MatMulRecipe(MatMul computation, boolean exchanged, TensorSpec x, TensorSpec y, List<TensorSpec> extra, TensorSpec out) {
+    private MatMulRecipe(MatMul computation, boolean exchanged, TensorSpec x, TensorSpec y, List<TensorSpec> extra,
+            TensorSpec out) {
         this.computation = computation;
         this.exchanged = exchanged;
         this.vectorX = x.shape().rank() == 1;
@@ -69,7 +73,8 @@ final class MatMulRecipe {
         Kernel kernel = fused(dnnl, likely, false, arguments);
         // As many as the library can do with the product, the others behind it.
         for (int with = postOps.size() - 1; with >= 0 && kernel == null; with--) {
-            MatMul first = new MatMul(likely.transposeX(), likely.transposeY(), likely.bias(), postOps.subList(0, with));
+            MatMul first = new MatMul(likely.transposeX(), likely.transposeY(), likely.bias(),
+                    postOps.subList(0, with));
             kernel = PostOpsApart.of(postOps.subList(with, postOps.size()), first, arguments,
                     (product, operands) -> fused(dnnl, product, false, operands));
         }
@@ -119,9 +124,11 @@ final class MatMulRecipe {
             extra.add(without(single, Specs.collapsed(Objects.requireNonNull(arguments[i]))));
         }
         boolean weightsOpaque = y.layout() instanceof Layout.Opaque;
-        if (out.shape().size() == 0 || x.shape().size() == 0 || !Specs.areForward(x, out) || (!weightsOpaque && !Specs.areForward(y))
+        if (out.shape().size() == 0 || x.shape().size() == 0 || !Specs.areForward(x, out)
+                || (!weightsOpaque && !Specs.areForward(y))
                 || !Specs.areForward(extra.toArray(TensorSpec[]::new))
-                || Math.max(x.shape().rank(), y.shape().rank()) > MOST_DIMENSIONS || (weightsOpaque && y.shape().rank() != 2)) {
+                || Math.max(x.shape().rank(), y.shape().rank()) > MOST_DIMENSIONS
+                || (weightsOpaque && y.shape().rank() != 2)) {
             return null;
         }
         MatMulRecipe recipe = new MatMulRecipe(computation, exchanged, x, y, extra, out);
@@ -130,7 +137,10 @@ final class MatMulRecipe {
                 : DnnlKernel.of(dnnl, recipe::build, recipe::preferred);
     }
 
-    /** The batch dimensions of the result that have a single element, and so have those of the operands. The library would be told steps of them that are never taken, and is misled by some. */
+    /**
+     * The batch dimensions of the result that have a single element, and so have those of the operands. The library
+     * would be told steps of them that are never taken, and is misled by some.
+     */
     private static boolean[] singleBatches(TensorSpec x, TensorSpec y, TensorSpec out) {
         int rank = out.shape().rank();
         boolean[] single = new boolean[rank];
@@ -157,8 +167,9 @@ final class MatMulRecipe {
     }
 
     /**
-     * Whether the library would read and write beyond memory. It takes an operand's batches to lie one after the other if the widest step between them is as many times the narrowest as there are batches, which may
-     * be by chance; and it takes those of y for that if each has a single row (oneDNN 3.11).
+     * Whether the library would read and write beyond memory. It takes an operand's batches to lie one after the other
+     * if the widest step between them is as many times the narrowest as there are batches, which may be by chance; and
+     * it takes those of y for that if each has a single row (oneDNN 3.11).
      */
     private boolean isMisread() {
         int count = result.dims().length - 2;
@@ -167,7 +178,8 @@ final class MatMulRecipe {
         }
         long batches = Arrays.stream(result.dims(), 0, count).reduce(1, Math::multiplyExact);
         boolean rowsApart = right != null && right.dims()[count] == 1 && !right.isDense();
-        return rowsApart || left.isMisread(batches) || result.isMisread(batches) || (right != null && right.isMisread(batches));
+        return rowsApart || left.isMisread(batches) || result.isMisread(batches)
+                || (right != null && right.isMisread(batches));
     }
 
     /** The result, or an operand of its shape: a vector's dimension, which it leaves out, is put back. */
@@ -216,8 +228,9 @@ final class MatMulRecipe {
     }
 
     /**
-     * With several batch dimensions, an operand that is repeated along some dimensions and not along others is read element by element, but for a matrix that is the same for all. That one is read wrongly in products of
-     * 16 bits (oneDNN 3.11).
+     * With several batch dimensions, an operand that is repeated along some dimensions and not along others is read
+     * element by element, but for a matrix that is the same for all. That one is read wrongly in products of 16 bits
+     * (oneDNN 3.11).
      */
     private boolean hasSlowOperand() {
         int rank = result.dims().length;
@@ -229,7 +242,8 @@ final class MatMulRecipe {
             boolean byColumn = operand.shape().rank() > 0 && size == operand.shape().dim(-1);
             boolean byMatrix = left.dtype() == DType.FLOAT32 && operand.shape().rank() > 1
                     && operand.shape().dim(-1) == result.dims()[rank - 1]
-                    && operand.shape().dim(-2) == result.dims()[rank - 2] && size == operand.shape().dim(-1) * operand.shape().dim(-2);
+                    && operand.shape().dim(-2) == result.dims()[rank - 2]
+                    && size == operand.shape().dim(-1) * operand.shape().dim(-2);
             if (size != 1 && !byColumn && !byMatrix && size != out.shape().size()) {
                 return true;
             }
@@ -238,14 +252,16 @@ final class MatMulRecipe {
     }
 
     /**
-     * Where a result is not dense, as a part of another tensor may be, the library finds the elements of an operand that is repeated along some dimensions as if it were: it reads other ones, or what lies behind them
-     * (oneDNN 3.11).
+     * Where a result is not dense, as a part of another tensor may be, the library finds the elements of an operand
+     * that is repeated along some dimensions as if it were: it reads other ones, or what lies behind them (oneDNN
+     * 3.11).
      */
     private boolean hasMisreadOperand() {
         if (result.dims().length < 3 || result.isDense()) {
             return false;
         }
-        return extra.subList(computation.bias() ? 1 : 0, extra.size()).stream().mapToLong(operand -> operand.shape().size())
+        return extra.subList(computation.bias() ? 1 : 0, extra.size()).stream()
+                .mapToLong(operand -> operand.shape().size())
                 .anyMatch(size -> size != 1 && size != out.shape().size());
     }
 
@@ -259,21 +275,27 @@ final class MatMulRecipe {
 
     /** Few rows do little with each weight, so what counts is where the weights come from. */
     private boolean isOfFewRows() {
-        return right == null && y.dtype() == result.dtype() && left.dims().length == 2 && !readsBesideRows() && left.dims()[0] <= FEW_ROWS
+        return right == null && y.dtype() == result.dtype() && left.dims().length == 2 && !readsBesideRows()
+                && left.dims()[0] <= FEW_ROWS
                 && computation.postOps().isEmpty()
                 && result.dims()[1] > PANEL && left.dims()[1] * result.dims()[1] >= MANY_WEIGHTS
                 && extra.stream().allMatch(TensorSpec::isRowMajor);
     }
 
     /**
-     * Whether the library would multiply what follows the rows of x by 0, which gives NaN where it is no number, and is beyond memory after the last row: of 16 bits it reads whole tiles of elements where rows lie apart (oneDNN 3.11).
+     * Whether the library would multiply what follows the rows of x by 0, which gives NaN where it is no number, and is
+     * beyond memory after the last row: of 16 bits it reads whole tiles of elements where rows lie apart (oneDNN 3.11).
      */
     private boolean readsBesideRows() {
         int last = left.dims().length - 1;
-        return left.dtype().bytes() == 2 && left.dims()[last] % TILE != 0 && left.strides()[last] == 1 && !left.isDense();
+        return left.dtype().bytes() == 2 && left.dims()[last] % TILE != 0 && left.strides()[last] == 1
+                && !left.isDense();
     }
 
-    /** Panels of columns, one after the other: what the cache still holds of packed weights of the last run is used first. */
+    /**
+     * Panels of columns, one after the other: what the cache still holds of packed weights of the last run is used
+     * first.
+     */
     private boolean buildPanels(SequenceBuilder builder) {
         Dnnl dnnl = builder.dnnl();
         long whole = builder.describe(y);
@@ -284,7 +306,9 @@ final class MatMulRecipe {
         for (long from = 0; from < columns; from += PANEL) {
             long width = Math.min(PANEL, columns - from);
             long any = builder.describeAny(new long[]{left.dims()[1], width}, result.dtype());
-            long bias = computation.bias() ? builder.describe(new long[]{1, width}, result.dtype(), new long[]{width, 1}) : 0;
+            long bias = computation.bias()
+                    ? builder.describe(new long[]{1, width}, result.dtype(), new long[]{width, 1})
+                    : 0;
             long dst = builder.describe(new long[]{left.dims()[0], width}, result.dtype(), result.strides());
             long description = describe(builder, src, any, bias, dst, builder.attributes());
             if (!ElementwiseRecipes.isFast(dnnl, description)) {
@@ -315,7 +339,9 @@ final class MatMulRecipe {
 
     private boolean buildWhole(SequenceBuilder builder) {
         long given = describe(builder, left);
-        long src = readsBesideRows() ? builder.describe(left.dims(), left.dtype(), Shape.of(left.dims()).strides()) : given;
+        long src = readsBesideRows()
+                ? builder.describe(left.dims(), left.dtype(), Shape.of(left.dims()).strides())
+                : given;
         long weights = right == null ? builder.describe(y) : describe(builder, right);
         long dst = describe(builder, result);
         List<MatrixView> operandsGiven = new ArrayList<>();
@@ -337,7 +363,8 @@ final class MatMulRecipe {
             return false;
         }
         if (isBetterCopied()) {
-            long other = GemmImplementation.of(builder, describe(builder, src, weights, bias, dst, attributes), description);
+            long other = GemmImplementation.of(builder, describe(builder, src, weights, bias, dst, attributes),
+                    description);
             description = other == 0 ? description : other;
         }
         List<Operand> operands = new ArrayList<>();
@@ -353,8 +380,10 @@ final class MatMulRecipe {
     }
 
     /**
-     * Whether to copy both operands into panels, as {@link GemmImplementation} does, is faster than to work on them as they lie: where x is transposed, and where the rows of y lie so far apart that few of them
-     * find place in the first-level cache. Post-ops are a second pass over the result, which few products for each element do not make up for. Parts that a product is cut into are decided as the whole is.
+     * Whether to copy both operands into panels, as {@link GemmImplementation} does, is faster than to work on them as
+     * they lie: where x is transposed, and where the rows of y lie so far apart that few of them find place in the
+     * first-level cache. Post-ops are a second pass over the result, which few products for each element do not make up
+     * for. Parts that a product is cut into are decided as the whole is.
      */
     private boolean isBetterCopied() {
         if (right == null || left.dims().length != 2 || left.dtype() != DType.FLOAT32 || right.dtype() != DType.FLOAT32
@@ -379,7 +408,8 @@ final class MatMulRecipe {
                 Layout.strided(java.util.Arrays.copyOfRange(strides, more, strides.length)));
     }
 
-    private void addCombined(SequenceBuilder builder, List<Operand> operands, List<MatrixView> given, List<Long> wanted) {
+    private void addCombined(SequenceBuilder builder, List<Operand> operands, List<MatrixView> given,
+            List<Long> wanted) {
         int next = computation.bias() ? 1 : 0;
         for (int i = 0; i < computation.postOps().size(); i++) {
             if (computation.postOps().get(i) instanceof PostOp.Combine) {
@@ -393,7 +423,8 @@ final class MatMulRecipe {
     static long describe(SequenceBuilder builder, long src, long weights, long bias, long dst, long attributes) {
         Dnnl dnnl = builder.dnnl();
         return builder.keep(Dnnl.handle(
-                out -> dnnl.call("dnnl_matmul_primitive_desc_create", "ppppppp", out, dnnl.engine(), src, weights, bias, dst, attributes)));
+                out -> dnnl.call("dnnl_matmul_primitive_desc_create", "ppppppp", out, dnnl.engine(), src, weights, bias,
+                        dst, attributes)));
     }
 
     private TensorSpec preferred(SequenceBuilder builder, int argument, TensorSpec given) {
@@ -402,7 +433,8 @@ final class MatMulRecipe {
             return given;
         }
         long any = builder.describeAny(right.dims(), right.dtype());
-        long description = describe(builder, describe(builder, left), any, 0, describe(builder, result), builder.attributes());
+        long description = describe(builder, describe(builder, left), any, 0, describe(builder, result),
+                builder.attributes());
         long wanted = description == 0 ? 0 : builder.dnnl().query(description, DnnlConstants.QUERY_WEIGHTS);
         if (wanted == 0 || builder.dnnl().equal(wanted, describe(builder, right))) {
             return given;

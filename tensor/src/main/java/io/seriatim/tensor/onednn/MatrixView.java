@@ -15,7 +15,10 @@ import java.util.stream.IntStream;
  */
 @SuppressWarnings("ArrayRecordComponent") // Never compared.
 record MatrixView(long[] dims, long[] strides, DType dtype) {
-    /** A single row or column has any step in a view. The library orders dimensions by their steps: such a one gets that of elements one after the other. */
+    /**
+     * A single row or column has any step in a view. The library orders dimensions by their steps: such a one gets that
+     * of elements one after the other.
+     */
     MatrixView stepped() {
         int last = dims.length - 1;
         long[] steps = strides.clone();
@@ -36,7 +39,10 @@ record MatrixView(long[] dims, long[] strides, DType dtype) {
         return new MatrixView(new long[]{rows, dims[last]}, new long[]{strides[inner], strides[last]}, dtype);
     }
 
-    /** Whether all dimensions but the last lie one after the other. The stride of a dimension of length 1 says nothing: views have any. */
+    /**
+     * Whether all dimensions but the last lie one after the other. The stride of a dimension of length 1 says nothing:
+     * views have any.
+     */
     boolean hasRows() {
         int inner = innermostRow();
         long next = strides[inner] * dims[inner];
@@ -51,7 +57,10 @@ record MatrixView(long[] dims, long[] strides, DType dtype) {
         return true;
     }
 
-    /** Two batch dimensions with one of the matrix between them, and no gaps, as attention has them: such a layout the library knows by name. */
+    /**
+     * Two batch dimensions with one of the matrix between them, and no gaps, as attention has them: such a layout the
+     * library knows by name.
+     */
     boolean hasRowsBetweenBatches() {
         if (dims.length != 4) {
             return false;
@@ -115,8 +124,9 @@ record MatrixView(long[] dims, long[] strides, DType dtype) {
     }
 
     /**
-     * Whether the library (oneDNN 3.11) would take the batches to lie one after the other where they do not, and read or write beyond memory: it does if the widest step between them is as many times the narrowest as there are batches,
-     * which may be by chance.
+     * Whether the library (oneDNN 3.11) would take the batches to lie one after the other where they do not, and read
+     * or write beyond memory: it does if the widest step between them is as many times the narrowest as there are
+     * batches, which may be by chance.
      */
     boolean isMisread(long batches) {
         int count = dims.length - 2;

@@ -6,7 +6,10 @@ import io.seriatim.tensor.kernel.KernelContext;
 import java.lang.foreign.ValueLayout;
 import org.jspecify.annotations.Nullable;
 
-/** A kernel of the library where the sum of its first input is finite, else a portable one: the library would lose a NaN. */
+/**
+ * A kernel of the library where the sum of its first input is finite, else a portable one: the library would lose a
+ * NaN.
+ */
 final class NanGuardedKernel implements Kernel {
     private final DnnlKernel sum;
     private final DnnlKernel fast;

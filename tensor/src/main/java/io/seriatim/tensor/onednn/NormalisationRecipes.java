@@ -37,7 +37,8 @@ final class NormalisationRecipes {
             if (!ElementwiseRecipes.isFast(dnnl, description)) {
                 return false;
             }
-            builder.step(description, new Operand(DnnlConstants.SRC, 0, source), new Operand(DnnlConstants.DST, 1, target));
+            builder.step(description, new Operand(DnnlConstants.SRC, 0, source),
+                    new Operand(DnnlConstants.DST, 1, target));
             return true;
         });
     }
@@ -57,13 +58,15 @@ final class NormalisationRecipes {
             long hint = softmax(builder, DnnlConstants.FORWARD_TRAINING, grad.log(), sourceGrad, result, axis);
             long description = hint == 0
                     ? 0
-                    : builder.keep(Dnnl.handle(out -> dnnl.call("dnnl_softmax_backward_primitive_desc_create", "ppipppipp", out,
-                            dnnl.engine(), algorithm(grad.log()), sourceGrad,
-                            resultGrad, result, axis, hint, builder.attributes())));
+                    : builder.keep(Dnnl
+                            .handle(out -> dnnl.call("dnnl_softmax_backward_primitive_desc_create", "ppipppipp", out,
+                                    dnnl.engine(), algorithm(grad.log()), sourceGrad,
+                                    resultGrad, result, axis, hint, builder.attributes())));
             if (!ElementwiseRecipes.isFast(dnnl, description)) {
                 return false;
             }
-            builder.step(description, new Operand(DnnlConstants.DST, 0, result), new Operand(DnnlConstants.DIFF_DST, 1, resultGrad),
+            builder.step(description, new Operand(DnnlConstants.DST, 0, result),
+                    new Operand(DnnlConstants.DIFF_DST, 1, resultGrad),
                     new Operand(DnnlConstants.DIFF_SRC, 2, sourceGrad));
             return true;
         });
@@ -71,9 +74,10 @@ final class NormalisationRecipes {
 
     static long softmax(SequenceBuilder builder, int kind, boolean log, long source, long target, int axis) {
         Dnnl dnnl = builder.dnnl();
-        return builder.keep(Dnnl.handle(out -> dnnl.call("dnnl_softmax_forward_primitive_desc_create", "ppiippip", out, dnnl.engine(), kind,
-                algorithm(log), source, target, axis,
-                builder.attributes())));
+        return builder.keep(Dnnl.handle(
+                out -> dnnl.call("dnnl_softmax_forward_primitive_desc_create", "ppiippip", out, dnnl.engine(), kind,
+                        algorithm(log), source, target, axis,
+                        builder.attributes())));
     }
 
     private static int algorithm(boolean log) {
@@ -116,11 +120,13 @@ final class NormalisationRecipes {
         });
     }
 
-    private static long layerNorm(SequenceBuilder builder, long source, long target, long statistics, float epsilon, int flags) {
+    private static long layerNorm(SequenceBuilder builder, long source, long target, long statistics, float epsilon,
+            int flags) {
         Dnnl dnnl = builder.dnnl();
-        return builder.keep(Dnnl.handle(out -> dnnl.call("dnnl_layer_normalization_forward_primitive_desc_create", "ppipppfip", out,
-                dnnl.engine(), DnnlConstants.FORWARD_TRAINING, source,
-                target, statistics, epsilon, flags, builder.attributes())));
+        return builder.keep(
+                Dnnl.handle(out -> dnnl.call("dnnl_layer_normalization_forward_primitive_desc_create", "ppipppfip", out,
+                        dnnl.engine(), DnnlConstants.FORWARD_TRAINING, source,
+                        target, statistics, epsilon, flags, builder.attributes())));
     }
 
     static @Nullable Kernel layerNormGrad(Dnnl dnnl, LayerNormGrad grad, @Nullable TensorSpec[] arguments) {
@@ -144,9 +150,10 @@ final class NormalisationRecipes {
             int kind = flags == 0 ? DnnlConstants.BACKWARD_DATA : DnnlConstants.BACKWARD;
             long description = hint == 0
                     ? 0
-                    : builder.keep(Dnnl.handle(out -> dnnl.call("dnnl_layer_normalization_backward_primitive_desc_create", "ppippppfipp",
-                            out, dnnl.engine(), kind, sourceGrad, resultGrad, source,
-                            statistics, norm.epsilon(), flags, hint, builder.attributes())));
+                    : builder.keep(Dnnl.handle(
+                            out -> dnnl.call("dnnl_layer_normalization_backward_primitive_desc_create", "ppippppfipp",
+                                    out, dnnl.engine(), kind, sourceGrad, resultGrad, source,
+                                    statistics, norm.epsilon(), flags, hint, builder.attributes())));
             if (!ElementwiseRecipes.isFast(dnnl, description)) {
                 return false;
             }
@@ -192,13 +199,15 @@ final class NormalisationRecipes {
             Operand variance = norm.training()
                     ? builder.temporary(DnnlConstants.VARIANCE, channel)
                     : new Operand(DnnlConstants.VARIANCE, 4, channel);
-            builder.step(description, new Operand(DnnlConstants.SRC, 0, source), new Operand(DnnlConstants.SCALE, 1, channel),
+            builder.step(description, new Operand(DnnlConstants.SRC, 0, source),
+                    new Operand(DnnlConstants.SCALE, 1, channel),
                     new Operand(DnnlConstants.SHIFT, 2, channel),
                     new Operand(DnnlConstants.MEAN, norm.training() ? out + 1 : 3, channel), variance,
                     new Operand(DnnlConstants.DST, out, target));
             if (norm.training()) {
                 // 1 / sqrt(variance + epsilon)
-                chain(builder, variance.slot(), out + 2, channel, Algorithms.linear(1, norm.epsilon()), Algorithms.power(-0.5f));
+                chain(builder, variance.slot(), out + 2, channel, Algorithms.linear(1, norm.epsilon()),
+                        Algorithms.power(-0.5f));
             }
             return true;
         });
@@ -206,24 +215,28 @@ final class NormalisationRecipes {
 
     private static long batchNorm(SequenceBuilder builder, BatchNorm norm, long source, long target) {
         Dnnl dnnl = builder.dnnl();
-        int flags = DnnlConstants.USE_SCALE | DnnlConstants.USE_SHIFT | (norm.training() ? 0 : DnnlConstants.USE_GLOBAL_STATS);
+        int flags = DnnlConstants.USE_SCALE | DnnlConstants.USE_SHIFT
+                | (norm.training() ? 0 : DnnlConstants.USE_GLOBAL_STATS);
         int kind = norm.training() ? DnnlConstants.FORWARD_TRAINING : DnnlConstants.FORWARD_INFERENCE;
-        return builder.keep(Dnnl.handle(out -> dnnl.call("dnnl_batch_normalization_forward_primitive_desc_create", "ppippfip", out,
-                dnnl.engine(), kind, source, target, norm.epsilon(),
-                flags, builder.attributes())));
+        return builder.keep(
+                Dnnl.handle(out -> dnnl.call("dnnl_batch_normalization_forward_primitive_desc_create", "ppippfip", out,
+                        dnnl.engine(), kind, source, target, norm.epsilon(),
+                        flags, builder.attributes())));
     }
 
     /** Two functions, one after the other, of a few values. */
-    private static void chain(SequenceBuilder builder, long from, long to, long data, Algorithms.Eltwise first, Algorithms.Eltwise second) {
+    private static void chain(SequenceBuilder builder, long from, long to, long data, Algorithms.Eltwise first,
+            Algorithms.Eltwise second) {
         apply(builder, from, to, data, first);
         apply(builder, to, to, data, second);
     }
 
     private static void apply(SequenceBuilder builder, long from, long to, long data, Algorithms.Eltwise function) {
         Dnnl dnnl = builder.dnnl();
-        long description = builder.keep(Dnnl.handle(out -> dnnl.call("dnnl_eltwise_forward_primitive_desc_create", "ppiippffp", out,
-                dnnl.engine(), DnnlConstants.FORWARD_INFERENCE,
-                function.algorithm(), data, data, function.alpha(), function.beta(), builder.attributes())));
+        long description = builder
+                .keep(Dnnl.handle(out -> dnnl.call("dnnl_eltwise_forward_primitive_desc_create", "ppiippffp", out,
+                        dnnl.engine(), DnnlConstants.FORWARD_INFERENCE,
+                        function.algorithm(), data, data, function.alpha(), function.beta(), builder.attributes())));
         builder.step(description, new Operand(DnnlConstants.SRC, from, data), new Operand(DnnlConstants.DST, to, data));
     }
 
@@ -235,7 +248,8 @@ final class NormalisationRecipes {
         if (!isWhole(arguments) || !areChannelsDense(arguments)) {
             return null;
         }
-        int flags = DnnlConstants.USE_SCALE | DnnlConstants.USE_SHIFT | (norm.training() ? 0 : DnnlConstants.USE_GLOBAL_STATS);
+        int flags = DnnlConstants.USE_SCALE | DnnlConstants.USE_SHIFT
+                | (norm.training() ? 0 : DnnlConstants.USE_GLOBAL_STATS);
         return DnnlKernel.of(dnnl, builder -> {
             long source = builder.describe(x);
             long gradient = builder.describe(dy);
@@ -244,7 +258,8 @@ final class NormalisationRecipes {
             long hint = batchNorm(builder, new BatchNorm(norm.epsilon(), true), source, gradient);
             long description = hint == 0
                     ? 0
-                    : builder.keep(Dnnl.handle(out -> dnnl.call("dnnl_batch_normalization_backward_primitive_desc_create", "ppipppfipp",
+                    : builder.keep(Dnnl.handle(out -> dnnl.call(
+                            "dnnl_batch_normalization_backward_primitive_desc_create", "ppipppfipp",
                             out, dnnl.engine(), DnnlConstants.BACKWARD,
                             sourceGradient, gradient, source, norm.epsilon(), flags, hint, builder.attributes())));
             if (!ElementwiseRecipes.isFast(dnnl, description)) {
@@ -254,12 +269,16 @@ final class NormalisationRecipes {
                     ? builder.temporary(DnnlConstants.VARIANCE, channel)
                     : new Operand(DnnlConstants.VARIANCE, 4, channel);
             if (norm.training()) {
-                // The library wants the variance, of which it uses only variance + epsilon: nothing is lost on the way back from its root.
-                chain(builder, 4, variance.slot(), channel, Algorithms.power(-2), Algorithms.linear(1, -norm.epsilon()));
+                // The library wants the variance, of which it uses only variance + epsilon: nothing is lost on the way
+                // back from its root.
+                chain(builder, 4, variance.slot(), channel, Algorithms.power(-2),
+                        Algorithms.linear(1, -norm.epsilon()));
             }
-            builder.step(description, new Operand(DnnlConstants.SRC, 0, source), new Operand(DnnlConstants.DIFF_DST, 1, gradient),
+            builder.step(description, new Operand(DnnlConstants.SRC, 0, source),
+                    new Operand(DnnlConstants.DIFF_DST, 1, gradient),
                     new Operand(DnnlConstants.SCALE, 2, channel),
-                    new Operand(DnnlConstants.MEAN, 3, channel), variance, new Operand(DnnlConstants.DIFF_SRC, 5, sourceGradient),
+                    new Operand(DnnlConstants.MEAN, 3, channel), variance,
+                    new Operand(DnnlConstants.DIFF_SRC, 5, sourceGradient),
                     new Operand(DnnlConstants.DIFF_SCALE, 6, channel),
                     new Operand(DnnlConstants.DIFF_SHIFT, 7, channel));
             return true;
@@ -288,7 +307,8 @@ final class NormalisationRecipes {
 
     static boolean isWhole(@Nullable TensorSpec[] arguments) {
         return Arrays.stream(arguments)
-                .allMatch(spec -> spec == null || (spec.shape().size() > 0 && spec.shape().rank() <= 12 && Specs.areForward(spec)));
+                .allMatch(spec -> spec == null
+                        || (spec.shape().size() > 0 && spec.shape().rank() <= 12 && Specs.areForward(spec)));
     }
 
     /** The library reads and writes what has one value a channel one after the other. */

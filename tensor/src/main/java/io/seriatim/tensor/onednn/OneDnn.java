@@ -16,7 +16,8 @@ public final class OneDnn {
     // The constants of dnnl_cpu_isa_t, most capable first.
     private static final List<Isa> SETS = List.of(new Isa(0x201ff, "AVX10.2"),
             new Isa(0x1fef, "AVX-512 with AMX (int8, bfloat16, float16)"),
-            new Isa(0xfef, "AVX-512 with AMX (int8, bfloat16)"), new Isa(0x1ef, "AVX-512 with VNNI, bfloat16 and float16"),
+            new Isa(0xfef, "AVX-512 with AMX (int8, bfloat16)"),
+            new Isa(0x1ef, "AVX-512 with VNNI, bfloat16 and float16"),
             new Isa(0xe7, "AVX-512 with VNNI and bfloat16"),
             new Isa(0x67, "AVX-512 with VNNI"), new Isa(0x27, "AVX-512"), new Isa(0x1f, "AVX2 with VNNI and bfloat16"),
             new Isa(0xf, "AVX2 with VNNI"), new Isa(0x7, "AVX2"),

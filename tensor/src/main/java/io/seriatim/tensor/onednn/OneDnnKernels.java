@@ -56,10 +56,12 @@ public final class OneDnnKernels {
                 (c, arguments) -> ConvolutionRecipes.gradInput(dnnl, c, arguments));
         kernels.register(PROVIDER, CPU, "convolution_grad_weights", ConvolutionGradWeights.class, FLOATS,
                 (c, arguments) -> ConvolutionRecipes.gradWeights(dnnl, c, arguments));
-        kernels.register(PROVIDER, CPU, "unary", Unary.class, FLOATS, (c, arguments) -> ElementwiseRecipes.unary(dnnl, c, arguments));
+        kernels.register(PROVIDER, CPU, "unary", Unary.class, FLOATS,
+                (c, arguments) -> ElementwiseRecipes.unary(dnnl, c, arguments));
         kernels.register(PROVIDER, CPU, "unary_grad", UnaryGrad.class, FLOATS,
                 (c, arguments) -> ElementwiseRecipes.unaryGrad(dnnl, c, arguments));
-        kernels.register(PROVIDER, CPU, "binary", Binary.class, FLOATS, (c, arguments) -> ElementwiseRecipes.binary(dnnl, c, arguments));
+        kernels.register(PROVIDER, CPU, "binary", Binary.class, FLOATS,
+                (c, arguments) -> ElementwiseRecipes.binary(dnnl, c, arguments));
         kernels.register(PROVIDER, CPU, "reduction", Reduction.class, FLOATS,
                 (c, arguments) -> ElementwiseRecipes.reduction(dnnl, c, arguments));
         kernels.register(PROVIDER, CPU, "softmax", Softmax.class, FLOATS,
@@ -76,9 +78,11 @@ public final class OneDnnKernels {
                 (c, arguments) -> NormalisationRecipes.batchNorm(dnnl, c, arguments));
         kernels.register(PROVIDER, CPU, "batch_norm_grad", BatchNormGrad.class, FLOATS,
                 (c, arguments) -> NormalisationRecipes.batchNormGrad(dnnl, c, arguments));
-        kernels.register(PROVIDER, CPU, "pooling", Pooling.class, FLOATS, (c, arguments) -> PoolingRecipes.forward(dnnl, c, arguments));
+        kernels.register(PROVIDER, CPU, "pooling", Pooling.class, FLOATS,
+                (c, arguments) -> PoolingRecipes.forward(dnnl, c, arguments));
         kernels.register(PROVIDER, CPU, "pooling_grad", PoolingGrad.class, FLOATS,
                 (c, arguments) -> PoolingRecipes.grad(dnnl, c, arguments));
-        kernels.register(PROVIDER, CPU, "copy", Copy.class, FLOATS, (c, arguments) -> CopyRecipe.kernel(dnnl, c, arguments));
+        kernels.register(PROVIDER, CPU, "copy", Copy.class, FLOATS,
+                (c, arguments) -> CopyRecipe.kernel(dnnl, c, arguments));
     }
 }

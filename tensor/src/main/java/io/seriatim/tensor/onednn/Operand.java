@@ -6,7 +6,8 @@ package io.seriatim.tensor.onednn;
  * @param argument
  *            the library's number for it
  * @param slot
- *            from 0 the index of a tensor among the kernel's arguments; below that the bitwise complement of an offset in scratch memory
+ *            from 0 the index of a tensor among the kernel's arguments; below that the bitwise complement of an offset
+ *            in scratch memory
  * @param description
  *            how the primitive sees it
  * @param offset

@@ -16,8 +16,10 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Convolutions to a few pixels as a product of what the window covers at each of them, [pixels, window · channels], with packed weights, [window · channels, outputs]. So few rows are multiplied while the weights come from memory, which
- * is all that takes time then; the library's own convolutions read them more slowly. Only for weights that are packed once and used often.
+ * Convolutions to a few pixels as a product of what the window covers at each of them, [pixels, window · channels],
+ * with packed weights, [window · channels, outputs]. So few rows are multiplied while the weights come from memory,
+ * which is all that takes time then; the library's own convolutions read them more slowly. Only for weights that are
+ * packed once and used often.
  */
 final class PixelProducts {
     /** Of the only image: with more, the library's convolutions are as fast. */
@@ -37,7 +39,8 @@ final class PixelProducts {
     private final long length;
     private final long outputs;
 
-    private PixelProducts(Convolution convolution, TensorSpec x, TensorSpec w, @Nullable TensorSpec bias, List<TensorSpec> combined,
+    private PixelProducts(Convolution convolution, TensorSpec x, TensorSpec w, @Nullable TensorSpec bias,
+            List<TensorSpec> combined,
             TensorSpec y) {
         this.convolution = convolution;
         this.x = x;
@@ -76,13 +79,15 @@ final class PixelProducts {
     TensorSpec preferred(SequenceBuilder builder) {
         Dnnl dnnl = builder.dnnl();
         long any = builder.describeAny(new long[]{length, outputs}, DType.FLOAT32);
-        long description = MatMulRecipe.describe(builder, builder.rowMajor(rows, length), any, 0, builder.rowMajor(rows, outputs),
+        long description = MatMulRecipe.describe(builder, builder.rowMajor(rows, length), any, 0,
+                builder.rowMajor(rows, outputs),
                 builder.attributes());
         if (!w.isRowMajor() || !ElementwiseRecipes.isFast(dnnl, description)) {
             return w;
         }
         long wanted = dnnl.query(description, DnnlConstants.QUERY_WEIGHTS);
-        return new TensorSpec(w.dtype(), w.shape(), new Layout.Opaque(OneDnnKernels.MATRIX, dnnl.blob(wanted), dnnl.size(wanted)));
+        return new TensorSpec(w.dtype(), w.shape(),
+                new Layout.Opaque(OneDnnKernels.MATRIX, dnnl.blob(wanted), dnnl.size(wanted)));
     }
 
     /** Null if the library has no such product. */

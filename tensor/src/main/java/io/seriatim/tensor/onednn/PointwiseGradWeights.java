@@ -11,11 +11,15 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The weight gradient of a convolution with a kernel of one element: the sum over images of products of the result's gradient, [outputs, pixels], and the image, [pixels, channels]. The library's own brings images, of which there is
+ * The weight gradient of a convolution with a kernel of one element: the sum over images of products of the result's
+ * gradient, [outputs, pixels], and the image, [pixels, channels]. The library's own brings images, of which there is
  * much for little arithmetic, to a layout of its own first.
  */
 final class PointwiseGradWeights {
-    /** Of an image. With fewer, adding to the sum takes as long as the product; with fewer weights, a call takes longer than its arithmetic. */
+    /**
+     * Of an image. With fewer, adding to the sum takes as long as the product; with fewer weights, a call takes longer
+     * than its arithmetic.
+     */
     private static final long FEWEST_PIXELS = 64;
     private static final long FEWEST_WEIGHTS = 512;
 
@@ -24,7 +28,8 @@ final class PointwiseGradWeights {
 
     /** Null where the library's own is as fast. */
     static @Nullable Kernel of(Dnnl dnnl, Geometry geometry, TensorSpec x, TensorSpec dy, TensorSpec dw) {
-        boolean plain = x.dtype() == dy.dtype() && x.dtype() == dw.dtype() && x.isRowMajor() && dy.isRowMajor() && dw.isRowMajor();
+        boolean plain = x.dtype() == dy.dtype() && x.dtype() == dw.dtype() && x.isRowMajor() && dy.isRowMajor()
+                && dw.isRowMajor();
         DType dtype = x.dtype();
         if (!plain || (dtype != DType.FLOAT32 && dtype != DType.BFLOAT16) || !geometry.isPointwise(dw.shape())) {
             return null;
@@ -47,7 +52,8 @@ final class PointwiseGradWeights {
             if (!ElementwiseRecipes.isFast(dnnl, first) || !ElementwiseRecipes.isFast(dnnl, more)) {
                 return false;
             }
-            builder.step(first, new Operand(DnnlConstants.SRC, 1, left), new Operand(DnnlConstants.WEIGHTS, 0, right), sum);
+            builder.step(first, new Operand(DnnlConstants.SRC, 1, left), new Operand(DnnlConstants.WEIGHTS, 0, right),
+                    sum);
             builder.repeat(Math.toIntExact(images - 1));
             long gradient = outputs * pixels * dtype.bytes();
             long image = channels * pixels * dtype.bytes();
@@ -56,7 +62,8 @@ final class PointwiseGradWeights {
             if (dtype != DType.FLOAT32) {
                 builder.endRepeat();
                 builder.copy(new Operand(DnnlConstants.SRC, sum.slot(), result),
-                        new Operand(DnnlConstants.DST, 2, builder.describe(new long[]{outputs, channels}, dtype, new long[]{channels, 1})));
+                        new Operand(DnnlConstants.DST, 2,
+                                builder.describe(new long[]{outputs, channels}, dtype, new long[]{channels, 1})));
             }
             return true;
         });

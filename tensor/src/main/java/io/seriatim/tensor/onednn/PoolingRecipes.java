@@ -14,7 +14,10 @@ import java.util.Objects;
 import java.util.function.IntToLongFunction;
 import org.jspecify.annotations.Nullable;
 
-/** Poolings. The library's gradient of a maximum wants to know which element it was: its forward is run again for that, into scratch memory. */
+/**
+ * Poolings. The library's gradient of a maximum wants to know which element it was: its forward is run again for that,
+ * into scratch memory.
+ */
 final class PoolingRecipes {
     private static final Kernels PORTABLE = Kernels.portable();
 
@@ -34,7 +37,8 @@ final class PoolingRecipes {
             if (!ElementwiseRecipes.isFast(dnnl, description)) {
                 return false;
             }
-            builder.step(description, new Operand(DnnlConstants.SRC, 0, source), new Operand(DnnlConstants.DST, 1, target));
+            builder.step(description, new Operand(DnnlConstants.SRC, 0, source),
+                    new Operand(DnnlConstants.DST, 1, target));
             return true;
         });
         if (pooling.kind() != Pooling.Kind.MAX || fast == null) {
@@ -68,8 +72,10 @@ final class PoolingRecipes {
                 builder.step(description, toGradient, fromGradient);
                 return true;
             }
-            Operand workspace = builder.temporary(DnnlConstants.WORKSPACE, dnnl.query(hint, DnnlConstants.QUERY_WORKSPACE));
-            builder.step(hint, new Operand(DnnlConstants.SRC, 0, source), builder.temporary(DnnlConstants.DST, gradient), workspace);
+            Operand workspace = builder.temporary(DnnlConstants.WORKSPACE,
+                    dnnl.query(hint, DnnlConstants.QUERY_WORKSPACE));
+            builder.step(hint, new Operand(DnnlConstants.SRC, 0, source),
+                    builder.temporary(DnnlConstants.DST, gradient), workspace);
             builder.step(description, toGradient, fromGradient, workspace);
             return true;
         });
@@ -91,24 +97,30 @@ final class PoolingRecipes {
     static long forward(SequenceBuilder builder, Pooling pooling, int kind, long source, long target, long attributes) {
         Dnnl dnnl = builder.dnnl();
         try (Arena arena = Arena.ofConfined()) {
-            return builder.keep(Dnnl.handle(out -> dnnl.call("dnnl_pooling_forward_primitive_desc_create", "ppiipppppppp", out,
+            return builder.keep(Dnnl.handle(out -> dnnl.call("dnnl_pooling_forward_primitive_desc_create",
+                    "ppiipppppppp", out,
                     dnnl.engine(), kind, algorithm(pooling.kind()), source, target,
                     values(arena, pooling, pooling.window()::stride), values(arena, pooling, pooling.kernel()::get),
                     values(arena, pooling, i -> pooling.window().dilation(i) - 1L),
-                    values(arena, pooling, pooling.window()::padBegin), values(arena, pooling, pooling.window()::padEnd),
+                    values(arena, pooling, pooling.window()::padBegin),
+                    values(arena, pooling, pooling.window()::padEnd),
                     attributes)));
         }
     }
 
-    private static long backward(SequenceBuilder builder, Pooling pooling, long sourceGradient, long gradient, long hint) {
+    private static long backward(SequenceBuilder builder, Pooling pooling, long sourceGradient, long gradient,
+            long hint) {
         Dnnl dnnl = builder.dnnl();
         try (Arena arena = Arena.ofConfined()) {
-            return builder.keep(Dnnl.handle(out -> dnnl.call("dnnl_pooling_backward_primitive_desc_create", "ppippppppppp", out,
-                    dnnl.engine(), algorithm(pooling.kind()), sourceGradient,
-                    gradient, values(arena, pooling, pooling.window()::stride), values(arena, pooling, pooling.kernel()::get),
-                    values(arena, pooling, i -> pooling.window().dilation(i) - 1L), values(arena, pooling, pooling.window()::padBegin),
-                    values(arena, pooling, pooling.window()::padEnd),
-                    hint, builder.attributes())));
+            return builder.keep(
+                    Dnnl.handle(out -> dnnl.call("dnnl_pooling_backward_primitive_desc_create", "ppippppppppp", out,
+                            dnnl.engine(), algorithm(pooling.kind()), sourceGradient,
+                            gradient, values(arena, pooling, pooling.window()::stride),
+                            values(arena, pooling, pooling.kernel()::get),
+                            values(arena, pooling, i -> pooling.window().dilation(i) - 1L),
+                            values(arena, pooling, pooling.window()::padBegin),
+                            values(arena, pooling, pooling.window()::padEnd),
+                            hint, builder.attributes())));
         }
     }
 

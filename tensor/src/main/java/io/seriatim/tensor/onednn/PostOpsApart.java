@@ -19,8 +19,8 @@ import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A computation whose post-ops the library has not, or only slowly: they follow as kernels of their own, in place. Better than plain Java for the whole. Between them a 16-bit
- * result is rounded.
+ * A computation whose post-ops the library has not, or only slowly: they follow as kernels of their own, in place.
+ * Better than plain Java for the whole. Between them a 16-bit result is rounded.
  */
 final class PostOpsApart implements Kernel {
     private final Kernel main;
@@ -38,7 +38,10 @@ final class PostOpsApart implements Kernel {
         this.followers = followers;
     }
 
-    /** Null where the library has not even the computation without post-ops, or an accumulation needs what the output held. */
+    /**
+     * Null where the library has not even the computation without post-ops, or an accumulation needs what the output
+     * held.
+     */
     static <C extends Computation> @Nullable Kernel of(List<PostOp> postOps, C plain, @Nullable TensorSpec[] arguments,
             BiFunction<C, @Nullable TensorSpec[], @Nullable Kernel> library) {
         int output = arguments.length - 1;
@@ -68,7 +71,9 @@ final class PostOpsApart implements Kernel {
         int output = arguments.length - 1;
         int next = firstOperand;
         for (PostOp postOp : postOps) {
-            int[] places = postOp instanceof PostOp.Combine ? new int[]{output, next++, output} : new int[]{output, output};
+            int[] places = postOp instanceof PostOp.Combine
+                    ? new int[]{output, next++, output}
+                    : new int[]{output, output};
             @Nullable
             TensorSpec[] specs = at(arguments, places);
             Computation computation = postOp instanceof PostOp.Apply(var function, var alpha, var beta)

@@ -12,7 +12,10 @@ import java.nio.ByteOrder;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** A gradient of the library where no input is so large that the library's intermediate results overflow, else a portable one. */
+/**
+ * A gradient of the library where no input is so large that the library's intermediate results overflow, else a
+ * portable one.
+ */
 final class ScreenedGrad implements Kernel {
     private static final ValueLayout.OfInt BITS = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final int MAGNITUDE = 0x7fffffff;

@@ -20,8 +20,9 @@ import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A function for which the library is only right for ordinary numbers: the input is looked through block by block, while it comes into the cache anyway, and a block with a value that is not is computed
- * in Java. NaN and infinities show in the sum of a block, which the library computes without having to be warmed up.
+ * A function for which the library is only right for ordinary numbers: the input is looked through block by block,
+ * while it comes into the cache anyway, and a block with a value that is not is computed in Java. NaN and infinities
+ * show in the sum of a block, which the library computes without having to be warmed up.
  */
 final class ScreenedUnary implements Kernel {
     private static final int BLOCK = 1 << 15;
@@ -38,8 +39,12 @@ final class ScreenedUnary implements Kernel {
     private final boolean isFloatExp;
     private final List<Stretch> stretches;
 
-    /** The kernels of one length: the function, the sum of its input, and if that is faster than to look through the input, the input's maximum and the sum of the results. */
-    private record Stretch(int length, DnnlKernel function, DnnlKernel sum, @Nullable DnnlKernel most, @Nullable DnnlKernel sumOfResults) {
+    /**
+     * The kernels of one length: the function, the sum of its input, and if that is faster than to look through the
+     * input, the input's maximum and the sum of the results.
+     */
+    private record Stretch(int length, DnnlKernel function, DnnlKernel sum, @Nullable DnnlKernel most,
+            @Nullable DnnlKernel sumOfResults) {
         List<DnnlKernel> all() {
             List<DnnlKernel> all = new ArrayList<>(List.of(function, sum));
             if (most != null) {
@@ -79,7 +84,8 @@ final class ScreenedUnary implements Kernel {
                 if (applied == null || added == null) {
                     return null;
                 }
-                boolean byReductions = unary.function() == Unary.Function.EXP && x.dtype() == DType.FLOAT32 && length > MOST_SCANNED;
+                boolean byReductions = unary.function() == Unary.Function.EXP && x.dtype() == DType.FLOAT32
+                        && length > MOST_SCANNED;
                 DnnlKernel most = byReductions ? reductions.of(length, 0, Reduction.Function.MAX) : null;
                 DnnlKernel sumOfResults = byReductions ? reductions.of(length, 1, Reduction.Function.SUM) : null;
                 stretches.add(new Stretch((int) length, applied, added, most, sumOfResults));
@@ -128,7 +134,10 @@ final class ScreenedUnary implements Kernel {
                 && (most == null || NanGuardedKernel.first(most, arguments, shift, context) <= MOST_TRUSTED);
     }
 
-    /** Whether there are arguments for which the library's exponential is off by more than 4 units in the last place, which are those above 64, or NaN. */
+    /**
+     * Whether there are arguments for which the library's exponential is off by more than 4 units in the last place,
+     * which are those above 64, or NaN.
+     */
     private static boolean hasLarge(MemorySegment memory, long at, int count, int[] tile) {
         for (int i = 0; i < count; i += tile.length) {
             int length = Math.min(tile.length, count - i);

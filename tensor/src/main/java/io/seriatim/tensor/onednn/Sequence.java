@@ -15,15 +15,20 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Primitives run one after the other, made for a number of threads before they first run: their code takes time and, for a matrix product, a megabyte, and many kernels are only asked for to be compared with others. The library's memory objects, which hold addresses, are kept in frames: a run takes one, so that several threads may
- * run the same primitives, and it sets only the addresses that are not those of the last run.
+ * Primitives run one after the other, made for a number of threads before they first run: their code takes time and,
+ * for a matrix product, a megabyte, and many kernels are only asked for to be compared with others. The library's
+ * memory objects, which hold addresses, are kept in frames: a run takes one, so that several threads may run the same
+ * primitives, and it sets only the addresses that are not those of the last run.
  */
 final class Sequence {
     private static final int FRAMES = 16;
     /** Places of different threads are in different lines of the cache. */
     private static final int APART = 16;
     private static final int ARGUMENT_BYTES = 16;
-    /** Of a primitive's description, of a primitive with its code, and of an operand's descriptions and memory objects: rounded from what products and elementwise functions of many shapes were seen to take. */
+    /**
+     * Of a primitive's description, of a primitive with its code, and of an operand's descriptions and memory objects:
+     * rounded from what products and elementwise functions of many shapes were seen to take.
+     */
     private static final long PLAN_BYTES = 100 << 10;
     private static final long PRIMITIVE_BYTES = 200 << 10;
     private static final long OPERAND_BYTES = 2 << 10;
@@ -48,7 +53,8 @@ final class Sequence {
     private final ConcurrentLinkedQueue<Frame> more = new ConcurrentLinkedQueue<>();
 
     /** The plans are released once the primitives are made, the handles at the kernel's end. */
-    Sequence(Dnnl dnnl, Handles handles, Handles plans, int threads, List<Step> steps, Repetition repetition, long scratchBytes) {
+    Sequence(Dnnl dnnl, Handles handles, Handles plans, int threads, List<Step> steps, Repetition repetition,
+            long scratchBytes) {
         this.dnnl = dnnl;
         this.handles = handles;
         this.plans = plans;
@@ -173,7 +179,10 @@ final class Sequence {
         return (place & FRAMES - 1) * APART;
     }
 
-    /** The frame that a thread has given last, if no other one has taken it; else any, for threads may have the same place; else a new one. */
+    /**
+     * The frame that a thread has given last, if no other one has taken it; else any, for threads may have the same
+     * place; else a new one.
+     */
     private Frame take(int place) {
         for (int i = 0; i < FRAMES; i++) {
             if (idle.get(slot(place + i)) != null) {
@@ -259,7 +268,8 @@ final class Sequence {
         for (int i = 0; i < all.length; i++) {
             long slot = all[i].slot();
             point(frame, i,
-                    (slot >= 0 ? Objects.requireNonNull(arguments[(int) slot]).address() + shift : scratch + ~slot) + all[i].offset());
+                    (slot >= 0 ? Objects.requireNonNull(arguments[(int) slot]).address() + shift : scratch + ~slot)
+                            + all[i].offset());
         }
     }
 

@@ -10,7 +10,10 @@ import io.seriatim.tensor.kernel.PostOp;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Collects the primitives of a kernel, and the reorders that lie between the layouts that it is given and those that the primitives want. */
+/**
+ * Collects the primitives of a kernel, and the reorders that lie between the layouts that it is given and those that
+ * the primitives want.
+ */
 final class SequenceBuilder {
     private final Dnnl dnnl;
     private final Handles handles;
@@ -51,7 +54,8 @@ final class SequenceBuilder {
             }
             placed.add(new Sequence.Step(step.primitiveDescription(), operands, step.action()));
         }
-        return new Sequence(dnnl, handles, plans, threads, placed, new Sequence.Repetition(once, end, times, toAndFro), scratch + pad);
+        return new Sequence(dnnl, handles, plans, threads, placed, new Sequence.Repetition(once, end, times, toAndFro),
+                scratch + pad);
     }
 
     /** The library's number for a type, or 0 if it has none for these kernels. */
@@ -74,7 +78,8 @@ final class SequenceBuilder {
         }
         return spec.shape().rank() == 0
                 ? describe(new long[]{1}, spec.dtype(), new long[]{1})
-                : describe(spec.shape().dims(), spec.dtype(), outermost(spec.shape().dims(), spec.strides(), spec.shape().rank()));
+                : describe(spec.shape().dims(), spec.dtype(),
+                        outermost(spec.shape().dims(), spec.strides(), spec.shape().rank()));
     }
 
     long describe(long[] dims, DType dtype, long[] strides) {
@@ -86,7 +91,10 @@ final class SequenceBuilder {
         return describe(dims, DType.FLOAT32, Shape.of(dims).strides());
     }
 
-    /** The step of a dimension of one element is never taken, but the library orders dimensions by steps, and gives wrong results if such a one seems to lie within others. Here that of batches of matrices. */
+    /**
+     * The step of a dimension of one element is never taken, but the library orders dimensions by steps, and gives
+     * wrong results if such a one seems to lie within others. Here that of batches of matrices.
+     */
     static long[] outermost(long[] dims, long[] strides) {
         return outermost(dims, strides, dims.length - 2);
     }
@@ -109,7 +117,8 @@ final class SequenceBuilder {
     }
 
     /**
-     * Attributes: scratch memory comes from the caller, and these post-ops follow. The descriptions are those of the inputs that they combine with. 0 if the library cannot do that.
+     * Attributes: scratch memory comes from the caller, and these post-ops follow. The descriptions are those of the
+     * inputs that they combine with. 0 if the library cannot do that.
      */
     long attributes(List<PostOp> postOps, List<Long> combined) {
         if (combined.contains(0L)) {
@@ -128,14 +137,19 @@ final class SequenceBuilder {
                         Algorithms.Eltwise eltwise = Algorithms.postOp(apply.function(), apply.alpha(), apply.beta());
                         yield eltwise == null
                                 ? -1
-                                : dnnl.call("dnnl_post_ops_append_eltwise", "piff", list, eltwise.algorithm(), eltwise.alpha(),
+                                : dnnl.call("dnnl_post_ops_append_eltwise", "piff", list, eltwise.algorithm(),
+                                        eltwise.alpha(),
                                         eltwise.beta());
                     }
                     case PostOp.Combine combine -> {
                         int algorithm = Algorithms.binary(combine.function());
-                        yield algorithm == 0 ? -1 : dnnl.call("dnnl_post_ops_append_binary", "pip", list, algorithm, combined.get(next++));
+                        yield algorithm == 0
+                                ? -1
+                                : dnnl.call("dnnl_post_ops_append_binary", "pip", list, algorithm,
+                                        combined.get(next++));
                     }
-                    case PostOp.Accumulate accumulate -> dnnl.call("dnnl_post_ops_append_sum", "pfii", list, accumulate.scale(), 0, 0);
+                    case PostOp.Accumulate accumulate ->
+                        dnnl.call("dnnl_post_ops_append_sum", "pfii", list, accumulate.scale(), 0, 0);
                 };
                 if (status != 0) {
                     return 0;
@@ -200,7 +214,8 @@ final class SequenceBuilder {
 
     private Sequence.Step reorder(Operand from, Operand to, long attributes) {
         long description = keep(Dnnl.handle(
-                out -> dnnl.call("dnnl_reorder_primitive_desc_create", "pppppp", out, from.description(), dnnl.engine(), to.description(),
+                out -> dnnl.call("dnnl_reorder_primitive_desc_create", "pppppp", out, from.description(), dnnl.engine(),
+                        to.description(),
                         dnnl.engine(), attributes)));
         if (description == 0) {
             throw new IllegalStateException("oneDNN has no reorder between two layouts of its own");
@@ -235,7 +250,10 @@ final class SequenceBuilder {
         until = steps.size();
     }
 
-    /** The steps that follow do not depend on one another: every second run goes through them backwards, and so begins with what is still in the cache. */
+    /**
+     * The steps that follow do not depend on one another: every second run goes through them backwards, and so begins
+     * with what is still in the cache.
+     */
     void toAndFro() {
         once = steps.size();
         toAndFro = true;

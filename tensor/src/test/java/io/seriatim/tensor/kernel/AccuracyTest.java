@@ -19,36 +19,43 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * How far the functions of elements and their gradients are from what they should be, over the whole range of float32 and by each way in which they are computed: alone, as a step of a chain, after a sum and after
- * a product. The largest errors are listed in docs/operations.md, whose table this test writes with {@code -Dseriatim.write-accuracy-table=true}.
+ * How far the functions of elements and their gradients are from what they should be, over the whole range of float32
+ * and by each way in which they are computed: alone, as a step of a chain, after a sum and after a product. The largest
+ * errors are listed in docs/operations.md, whose table this test writes with
+ * {@code -Dseriatim.write-accuracy-table=true}.
  */
 class AccuracyTest {
     private static final long SEED = 20261122;
     private static final int IN_BINADE = 40;
     private static final int AROUND = 128;
-    private static final float[] POINTS = {0, 1, -1, 2, -2, 3, -3, 6, -6, 0.5f, -0.5f, (float) Math.PI, (float) (Math.PI / 2), 20, -2.5f,
+    private static final float[] POINTS = {0, 1, -1, 2, -2, 3, -3, 6, -6, 0.5f, -0.5f, (float) Math.PI,
+            (float) (Math.PI / 2), 20, -2.5f,
             2.5f,
             -0.233333f, 88.7f, -87.3f, -103.9f, -5.5f};
     /** Half of the least float16, and more than what the library takes for 0 in bfloat16. */
     private static final double LEAST_HALF = 0x1p-25;
     private static final String BEGIN = "## Accuracy\n";
-    private static final String HINT = "docs/operations.md is out of date; write its table anew with: mvn test -pl tensor -am -Dtest=AccuracyTest "
-            + "-Dsurefire.failIfNoSpecifiedTests=false -DargLine=\"-Dseriatim.write-accuracy-table=true --enable-native-access=ALL-UNNAMED\"";
-    private static final String INTRODUCTION = """
+    private static final String HINT = "docs/operations.md is out of date; write its table anew with: mvn test -pl "
+            + "tensor -am -Dtest=AccuracyTest "
+            + "-Dsurefire.failIfNoSpecifiedTests=false -DargLine=\"-Dseriatim.write-accuracy-table=true "
+            + "--enable-native-access=ALL-UNNAMED\"";
+    private static final String INTRODUCTION =
+            """
 
-            The functions of elements in float32, with the parameters 0.1 (`leaky_relu`), 1 (`elu`, `swish`), −1 to 1 (`clip`), 0.2 and 0.5 (`hard_sigmoid`), 1 and 20 (`softplus`), 2.5 (`pow`), 3 and 0.7
-            (`linear`), and their derivatives. `AccuracyTest` compares them with float64 on the same inputs: all binades, special values, and densely around roots, poles and limits. Allowed is an error of so many
-            units in the last place of the exact result (ulp), or the absolute one. The largest errors were measured on a processor with AVX-512, for the kernels that are used (fast) and the portable ones: first in
-            ulp, as far as that bound goes, then the largest absolute one beyond it. Chains and functions that follow a sum or a product hold the same bounds. In float16 and bfloat16 the result is off by at most one unit, and
-            by the absolute bound; in float64 by 4 ulp (gradients 8), or 2e-12 where terms cancel. The other elementary functions (`asin`, `log1p`, `expm1`, …) stand in the table above.
-            `softmax` is within 4 ulp or 3e-7 (seen: 3.1e-8), `log_softmax` within 1 ulp or 5e-6, the library's logarithm of a sum (3.8e-6), cross entropy of class numbers within 4 ulp or 3e-7 (1.0e-7).
+                    The functions of elements in float32, with the parameters 0.1 (`leaky_relu`), 1 (`elu`, `swish`), −1 to 1 (`clip`), 0.2 and 0.5 (`hard_sigmoid`), 1 and 20 (`softplus`), 2.5 (`pow`), 3 and 0.7
+                    (`linear`), and their derivatives. `AccuracyTest` compares them with float64 on the same inputs: all binades, special values, and densely around roots, poles and limits. Allowed is an error of so many
+                    units in the last place of the exact result (ulp), or the absolute one. The largest errors were measured on a processor with AVX-512, for the kernels that are used (fast) and the portable ones: first in
+                    ulp, as far as that bound goes, then the largest absolute one beyond it. Chains and functions that follow a sum or a product hold the same bounds. In float16 and bfloat16 the result is off by at most one unit, and
+                    by the absolute bound; in float64 by 4 ulp (gradients 8), or 2e-12 where terms cancel. The other elementary functions (`asin`, `log1p`, `expm1`, …) stand in the table above.
+                    `softmax` is within 4 ulp or 3e-7 (seen: 3.1e-8), `log_softmax` within 1 ulp or 5e-6, the library's logarithm of a sum (3.8e-6), cross entropy of class numbers within 4 ulp or 3e-7 (1.0e-7).
 
-            | function | allowed | fast | portable | gradient: allowed | fast | portable |
-            |---|---|---|---|---|---|---|
-            """;
+                    | function | allowed | fast | portable | gradient: allowed | fast | portable |
+                    |---|---|---|---|---|---|---|
+                    """;
 
     /**
-     * An error is allowed if it is within so many units in the last place of the exact result or within an absolute bound.
+     * An error is allowed if it is within so many units in the last place of the exact result or within an absolute
+     * bound.
      *
      * @param reason
      *            why there is an absolute bound
@@ -75,14 +82,16 @@ class AccuracyTest {
     private static Bound bound(Function function) {
         String tail = "results below the least normal number are 0";
         return switch (function) {
-            case RELU, LEAKY_RELU, CLIP, SQRT, RSQRT, SQUARE, ABS, RECIPROCAL, NEGATE, FLOOR, CEIL, ROUND, SIGN, LOGICAL_NOT, IS_NAN,
+            case RELU, LEAKY_RELU, CLIP, SQRT, RSQRT, SQUARE, ABS, RECIPROCAL, NEGATE, FLOOR, CEIL, ROUND, SIGN,
+                    LOGICAL_NOT, IS_NAN,
                     IS_INF,
                     IS_FINITE ->
                 Bound.ROUNDED;
             case EXP -> new Bound(4, 1e-27, "below −64, and from −87 down the library gives 0");
             case LOG, SIN, COS, TANH, ERF, POW, SOFTPLUS -> Bound.ELEMENTARY;
             case SIGMOID -> new Bound(4, 2e-38, tail);
-            case SWISH -> new Bound(4, 1e-22, "below −40: the library's exponential and its quotient are off by more together");
+            case SWISH ->
+                new Bound(4, 1e-22, "below −40: the library's exponential and its quotient are off by more together");
             case ELU -> new Bound(4, 1.5e-7, "near the root at 0: the library subtracts 1 from eˣ");
             case GELU_ERF, GELU_TANH -> new Bound(4, 5e-7, "negative tail: 1 and a value near −1 are added");
             case MISH -> new Bound(4, 1e-6, "negative tail: the library squares 1 + eˣ and subtracts 1");
@@ -95,14 +104,16 @@ class AccuracyTest {
     /** Of the derivative at x, float32. */
     private static Bound gradientBound(Function function) {
         return switch (function) {
-            case RELU, LEAKY_RELU, CLIP, ABS, NEGATE, FLOOR, CEIL, ROUND, SIGN, LOGICAL_NOT, IS_NAN, IS_INF, IS_FINITE, LINEAR,
+            case RELU, LEAKY_RELU, CLIP, ABS, NEGATE, FLOOR, CEIL, ROUND, SIGN, LOGICAL_NOT, IS_NAN, IS_INF, IS_FINITE,
+                    LINEAR,
                     HARD_SIGMOID,
                     SQUARE ->
                 Bound.ROUNDED;
             case LOG, SQRT, RSQRT, RECIPROCAL, POW, SIN, COS, ERF, SOFTPLUS -> Bound.ELEMENTARY;
             case EXP, ELU -> new Bound(6, 2e-38, "results below the least normal number are 0");
             case SIGMOID, TANH -> new Bound(4, 2e-7, "tails: the result is subtracted from 1");
-            case SWISH, MISH, GELU_ERF, GELU_TANH, HARD_SWISH -> new Bound(4, 3e-6, "near the roots: terms of about 1 are added");
+            case SWISH, MISH, GELU_ERF, GELU_TANH, HARD_SWISH ->
+                new Bound(4, 3e-6, "near the roots: terms of about 1 are added");
         };
     }
 
@@ -114,7 +125,8 @@ class AccuracyTest {
             PostOp.Apply applied = new PostOp.Apply(unary.function(), unary.alpha(), unary.beta());
             return switch (this) {
                 case ALONE -> KernelRun.run(kernels, unary, x)[0];
-                case CHAIN -> KernelRun.run(kernels, new Chain(1, List.of(new Chain.Apply(unary, 0)), List.of(1)), x)[0];
+                case CHAIN ->
+                    KernelRun.run(kernels, new Chain(1, List.of(new Chain.Apply(unary, 0)), List.of(1)), x)[0];
                 case AFTER_A_SUM -> KernelRun.run(kernels, new Binary(Binary.Function.ADD, List.of(applied)), x,
                         filled(x, -0.0))[0];
                 case AFTER_A_PRODUCT -> KernelRun.run(kernels, new MatMul(false, false, false, List.of(applied)),
@@ -151,7 +163,8 @@ class AccuracyTest {
                     : exact == got || (Math.abs(exact) > largest && got == Math.copySign(1, exact) / 0.0)) {
                 return;
             }
-            double error = Math.abs(Math.clamp(got, -2 * largest, 2 * largest) - Math.clamp(exact, -2 * largest, 2 * largest));
+            double error = Math
+                    .abs(Math.clamp(got, -2 * largest, 2 * largest) - Math.clamp(exact, -2 * largest, 2 * largest));
             if (error / ulp <= bound.ulps()) {
                 if (error / ulp > ulps) {
                     ulps = error / ulp;
@@ -164,7 +177,8 @@ class AccuracyTest {
                 absoluteAt = x;
             }
             if (!(error <= bound.absolute()) && beyond.isEmpty()) {
-                beyond = String.format(Locale.ROOT, "at %s: %s instead of %s, %.3g ulp, absolute %.3g; allowed are %s ulp or %s", x, got,
+                beyond = String.format(Locale.ROOT,
+                        "at %s: %s instead of %s, %.3g ulp, absolute %.3g; allowed are %s ulp or %s", x, got,
                         exact,
                         error / ulp, error, bound.ulps(), bound.absolute());
             }
@@ -172,11 +186,16 @@ class AccuracyTest {
 
         String text() {
             String relative = ulps == 0 ? "0" : String.format(Locale.ROOT, "%.2f ulp at %.6g", ulps, ulpsAt);
-            return absolute == 0 ? relative : relative + String.format(Locale.ROOT, "; %.2g at %.6g", absolute, absoluteAt);
+            return absolute == 0
+                    ? relative
+                    : relative + String.format(Locale.ROOT, "; %.2g at %.6g", absolute, absoluteAt);
         }
     }
 
-    /** Ordinary numbers, all binades up to 1e30, and those above. None with NaN or infinity, for which whole blocks are computed otherwise. */
+    /**
+     * Ordinary numbers, all binades up to 1e30, and those above. None with NaN or infinity, for which whole blocks are
+     * computed otherwise.
+     */
     private static List<float[]> samples() {
         Random random = new Random(SEED);
         List<Float> wide = new ArrayList<>();
@@ -198,7 +217,8 @@ class AccuracyTest {
                 down = Math.nextDown(down);
             }
             for (int bits = 2; bits < 24; bits++) {
-                ordinary.addAll(List.of(point + (float) Math.scalb(1.0, -bits), point - (float) Math.scalb(1.0, -bits)));
+                ordinary.addAll(
+                        List.of(point + (float) Math.scalb(1.0, -bits), point - (float) Math.scalb(1.0, -bits)));
             }
         }
         for (int i = 0; i < 12_000; i++) {
@@ -219,8 +239,10 @@ class AccuracyTest {
     }
 
     private static final List<float[]> SAMPLES = samples();
-    private static final float[] SPECIAL = {0f, -0f, Float.NaN, Float.POSITIVE_INFINITY, Float.NEGATIVE_INFINITY, Float.MIN_VALUE,
-            -Float.MIN_VALUE, Float.MAX_VALUE, -Float.MAX_VALUE, Float.MIN_NORMAL, -Float.MIN_NORMAL, 1, -1, 0.5f, 2, -2};
+    private static final float[] SPECIAL = {0f, -0f, Float.NaN, Float.POSITIVE_INFINITY, Float.NEGATIVE_INFINITY,
+            Float.MIN_VALUE,
+            -Float.MIN_VALUE, Float.MAX_VALUE, -Float.MAX_VALUE, Float.MIN_NORMAL, -Float.MIN_NORMAL, 1, -1, 0.5f, 2,
+            -2};
 
     private static double ulp(DType dtype, double exact) {
         return switch (dtype) {
@@ -271,7 +293,8 @@ class AccuracyTest {
             Tensor dy = filled(x, 1);
             UnaryGrad grad = UnaryGrad.of(unary);
             double[] got = (chain
-                    ? KernelRun.run(kernels, new Chain(2, List.of(new Chain.Grad(grad, 0, Chain.ABSENT, 1)), List.of(2)), x, dy)
+                    ? KernelRun.run(kernels,
+                            new Chain(2, List.of(new Chain.Grad(grad, 0, Chain.ABSENT, 1)), List.of(2)), x, dy)
                     : KernelRun.run(kernels, grad, x, null, dy))[0].toDoubleArray();
             for (int i = 0; i < given.length; i++) {
                 if (isAtStep(function, given[i])) {
@@ -316,7 +339,8 @@ class AccuracyTest {
         for (Way way : Way.values()) {
             if (way == Way.ALONE || !function.isTest()) {
                 note(beyond, way + " fast", forward(Kernels.system(), way, function, DType.FLOAT32, bound(function)));
-                note(beyond, way + " portable", forward(Kernels.portable(), way, function, DType.FLOAT32, bound(function)));
+                note(beyond, way + " portable",
+                        forward(Kernels.portable(), way, function, DType.FLOAT32, bound(function)));
             }
         }
         if (!function.isTest()) {
@@ -328,7 +352,10 @@ class AccuracyTest {
         assertTrue(beyond.isEmpty(), () -> function + ", seed " + SEED + ": " + beyond);
     }
 
-    /** Of 16 bits one rounding of the result, and what the library loses in float32; of float64 what Java's functions and their sums lose. */
+    /**
+     * Of 16 bits one rounding of the result, and what the library loses in float32; of float64 what Java's functions
+     * and their sums lose.
+     */
     @ParameterizedTest
     @EnumSource(Function.class)
     void otherTypesAreWithinTheirBounds(Function function) {
@@ -347,7 +374,8 @@ class AccuracyTest {
                     ? new Bound(8, 1e-12, "")
                     : new Bound(1, Math.max(gradientBound(function).absolute(), LEAST_HALF), "");
             note(beyond, dtype + " gradient fast", gradient(Kernels.system(), false, function, dtype, ofGradient));
-            note(beyond, dtype + " gradient portable", gradient(Kernels.portable(), false, function, dtype, ofGradient));
+            note(beyond, dtype + " gradient portable",
+                    gradient(Kernels.portable(), false, function, dtype, ofGradient));
         }
         assertTrue(beyond.isEmpty(), () -> function + ", seed " + SEED + ": " + beyond);
     }
@@ -360,7 +388,9 @@ class AccuracyTest {
         };
     }
 
-    /** Rows of logits: even ones of one class each, which are the nearer to certain the further down, odd ones of many. */
+    /**
+     * Rows of logits: even ones of one class each, which are the nearer to certain the further down, odd ones of many.
+     */
     private static Tensor logits() {
         Random random = new Random(SEED);
         double[] values = new double[64 * 40];
@@ -372,7 +402,10 @@ class AccuracyTest {
         return Tensor.of(DType.FLOAT32, values, 64, 40);
     }
 
-    /** Absolutely: a small probability is off by more units, the further its logit is below the largest, and the logarithm by as much as the library's logarithm of the sum. */
+    /**
+     * Absolutely: a small probability is off by more units, the further its logit is below the largest, and the
+     * logarithm by as much as the library's logarithm of the sum.
+     */
     @Test
     void softmaxItsLogarithmAndCrossEntropy() {
         Tensor x = logits();
@@ -384,7 +417,8 @@ class AccuracyTest {
         for (Kernels kernels : List.of(Kernels.system(), Kernels.portable())) {
             double[] plain = KernelRun.run(kernels, new Softmax(-1, false), x)[0].toDoubleArray();
             double[] logarithm = KernelRun.run(kernels, new Softmax(-1, true), x)[0].toDoubleArray();
-            double[] losses = KernelRun.run(kernels, new CrossEntropy(-1, false, -100), x, Tensor.of(labels, 64, 1))[1].toDoubleArray();
+            double[] losses = KernelRun.run(kernels, new CrossEntropy(-1, false, -100), x, Tensor.of(labels, 64, 1))[1]
+                    .toDoubleArray();
             Errors ofPlain = new Errors(new Bound(4, 3e-7, ""));
             Errors ofLogarithm = new Errors(new Bound(1, 5e-6, ""));
             Errors ofLosses = new Errors(new Bound(4, 3e-7, ""));
@@ -417,20 +451,24 @@ class AccuracyTest {
 
     private static String bounds(Bound bound) {
         String ulps = String.format(Locale.ROOT, "%.0f ulp", bound.ulps());
-        return bound.absolute() == 0 ? ulps : ulps + String.format(Locale.ROOT, " or %.2g (%s)", bound.absolute(), bound.reason());
+        return bound.absolute() == 0
+                ? ulps
+                : ulps + String.format(Locale.ROOT, " or %.2g (%s)", bound.absolute(), bound.reason());
     }
 
     /** The columns that do not depend on the processor. */
     private static String row(Function function, String forward, String gradient) {
         boolean test = function.isTest();
-        return "| `" + function.name().toLowerCase(Locale.ROOT) + "` | " + bounds(bound(function)) + " |" + forward + "| "
+        return "| `" + function.name().toLowerCase(Locale.ROOT) + "` | " + bounds(bound(function)) + " |" + forward
+                + "| "
                 + (test ? "–" : bounds(gradientBound(function))) + " |" + gradient + "|";
     }
 
     @Test
     void thePageListsTheBounds() throws IOException {
         Path root = Path.of("").toAbsolutePath();
-        Path page = (Files.exists(root.resolve("docs")) ? root.resolve("docs") : root.resolve("../docs")).resolve("operations.md");
+        Path page = (Files.exists(root.resolve("docs")) ? root.resolve("docs") : root.resolve("../docs"))
+                .resolve("operations.md");
         String text = Files.readString(page);
         int begin = text.indexOf(BEGIN);
         if (Boolean.getBoolean("seriatim.write-accuracy-table")) {
@@ -438,7 +476,8 @@ class AccuracyTest {
             for (Function function : Function.values()) {
                 boolean test = function.isTest();
                 Bound gradient = gradientBound(function);
-                String forward = " " + forward(Kernels.system(), Way.ALONE, function, DType.FLOAT32, bound(function)).text() + " | "
+                String forward = " "
+                        + forward(Kernels.system(), Way.ALONE, function, DType.FLOAT32, bound(function)).text() + " | "
                         + forward(Kernels.portable(), Way.ALONE, function, DType.FLOAT32, bound(function)).text() + " ";
                 String back = test
                         ? " – | – "
@@ -451,7 +490,8 @@ class AccuracyTest {
             begin = text.indexOf(BEGIN);
         }
         assertTrue(begin >= 0, "docs/operations.md has no section on accuracy");
-        List<String> listed = text.substring(begin).lines().filter(line -> line.startsWith("| `")).map(AccuracyTest::withoutErrors)
+        List<String> listed = text.substring(begin).lines().filter(line -> line.startsWith("| `"))
+                .map(AccuracyTest::withoutErrors)
                 .toList();
         List<String> expected = Arrays.stream(Function.values()).map(function -> row(function, "", "")).toList();
         assertTrue(text.substring(begin + BEGIN.length()).startsWith(INTRODUCTION), HINT);

@@ -30,7 +30,8 @@ class AllFiniteTest {
                 for (int at : new int[]{0, size / 2, size - 1, random.nextInt(size)}) {
                     double[] changed = values.clone();
                     changed[at] = special;
-                    assertEquals(false, allFinite(Tensor.of(dtype, changed, size)), () -> special + " at " + at + " of " + size);
+                    assertEquals(false, allFinite(Tensor.of(dtype, changed, size)),
+                            () -> special + " at " + at + " of " + size);
                 }
             }
         }

@@ -38,10 +38,12 @@ class AwkwardOperandsTest {
             Tensor x = Tensor.of(DType.FLOAT64, new double[]{offset, offset + 1}, 1, 2);
             double[] got = KernelRun.run(Kernels.portable(), new Softmax(1, true), x)[0].toDoubleArray();
             assertArrayEquals(new double[]{-1 - sum, -sum}, got, 1e-15, "logits from " + offset);
-            Tensor[] entropy = KernelRun.run(Kernels.portable(), new CrossEntropy(1, false, -100), x, Tensor.of(new long[]{0}, 1, 1));
+            Tensor[] entropy = KernelRun.run(Kernels.portable(), new CrossEntropy(1, false, -100), x,
+                    Tensor.of(new long[]{0}, 1, 1));
             assertEquals(1 + sum, entropy[1].getDouble(0, 0), 1e-15, "logits from " + offset);
             double[] softmax = KernelRun.run(Kernels.portable(), new Softmax(1, false), x)[0].toDoubleArray();
-            assertArrayEquals(new double[]{Math.exp(-1 - sum), Math.exp(-sum)}, softmax, 1e-15, "logits from " + offset);
+            assertArrayEquals(new double[]{Math.exp(-1 - sum), Math.exp(-sum)}, softmax, 1e-15,
+                    "logits from " + offset);
         }
     }
 
@@ -52,23 +54,30 @@ class AwkwardOperandsTest {
             Tensor x = Tensor.allocate(DType.FLOAT32, dims);
             Tensor four = numbers(4);
             Tensor groups = numbers(dims[0], 2);
-            zeros(4, KernelRun.run(kernels, new GroupNormGrad(new GroupNorm(2, 1e-5f, true, true)), x, x, four, groups, groups), 2);
-            zeros(4, KernelRun.run(kernels, new GroupNormGrad(new GroupNorm(2, 1e-5f, false, true)), x, x, groups, groups), 1);
-            zeros(4, KernelRun.run(kernels, new GroupNormGrad(new GroupNorm(2, 1e-5f, true, false)), x, x, four, groups, groups), 1);
+            zeros(4, KernelRun.run(kernels, new GroupNormGrad(new GroupNorm(2, 1e-5f, true, true)), x, x, four, groups,
+                    groups), 2);
+            zeros(4, KernelRun.run(kernels, new GroupNormGrad(new GroupNorm(2, 1e-5f, false, true)), x, x, groups,
+                    groups), 1);
+            zeros(4, KernelRun.run(kernels, new GroupNormGrad(new GroupNorm(2, 1e-5f, true, false)), x, x, four, groups,
+                    groups), 1);
             for (boolean training : new boolean[]{true, false}) {
-                zeros(4, KernelRun.run(kernels, new BatchNormGrad(new BatchNorm(1e-5f, training)), x, x, four, four, four), 2);
+                zeros(4, KernelRun.run(kernels, new BatchNormGrad(new BatchNorm(1e-5f, training)), x, x, four, four,
+                        four), 2);
             }
         }
         Tensor rows = Tensor.allocate(DType.FLOAT32, 0, 3);
         Tensor none = Tensor.allocate(DType.FLOAT32, 0);
-        zeros(3, KernelRun.run(kernels, new LayerNormGrad(new LayerNorm(1, 1e-5f, true, true)), rows, rows, numbers(3), none, none), 2);
-        zeros(3, KernelRun.run(kernels, new LayerNormGrad(new LayerNorm(1, 1e-5f, false, true)), rows, rows, none, none), 1);
+        zeros(3, KernelRun.run(kernels, new LayerNormGrad(new LayerNorm(1, 1e-5f, true, true)), rows, rows, numbers(3),
+                none, none), 2);
+        zeros(3, KernelRun.run(kernels, new LayerNormGrad(new LayerNorm(1, 1e-5f, false, true)), rows, rows, none,
+                none), 1);
     }
 
     private static void zeros(int length, Tensor[] gradients, int parameters) {
         assertEquals(1 + parameters, gradients.length);
         for (int i = 1; i < gradients.length; i++) {
-            assertArrayEquals(new float[length], gradients[i].toFloatArray(), "gradient " + i + " of " + gradients[0].spec());
+            assertArrayEquals(new float[length], gradients[i].toFloatArray(),
+                    "gradient " + i + " of " + gradients[0].spec());
         }
     }
 
@@ -91,7 +100,8 @@ class AwkwardOperandsTest {
         sameAsDense(kernels, new MatMul(false, false, false, List.of(ADD)), numbers(4, 5), numbers(5, 3), apart(3));
         sameAsDense(kernels, new BatchNorm(1e-5f, true), images, apart(3), apart(3));
         sameAsDense(kernels, new BatchNorm(1e-5f, false), images, numbers(3), apart(3), apart(3), apart(3));
-        sameAsDense(kernels, new BatchNormGrad(new BatchNorm(1e-5f, true)), images, images, apart(3), apart(3), apart(3));
+        sameAsDense(kernels, new BatchNormGrad(new BatchNorm(1e-5f, true)), images, images, apart(3), apart(3),
+                apart(3));
     }
 
     private static void sameAsDense(Kernels kernels, Computation computation, Tensor... inputs) {
@@ -106,7 +116,8 @@ class AwkwardOperandsTest {
         Tensor[] right = KernelRun.run(Kernels.portable(), computation, expected);
         Tensor[] got = KernelRun.run(kernels, computation, inputs);
         for (int i = 0; i < got.length; i++) {
-            assertArrayEquals(right[i].toFloatArray(), got[i].toFloatArray(), 1e-4f, "output " + i + " of " + computation);
+            assertArrayEquals(right[i].toFloatArray(), got[i].toFloatArray(), 1e-4f,
+                    "output " + i + " of " + computation);
         }
     }
 
@@ -126,7 +137,8 @@ class AwkwardOperandsTest {
             }
             for (Computation computation : List.of(new MatMul(false, false, true, List.of()),
                     new MatMul(false, false, false, List.of(ADD)))) {
-                same(kernels, computation, new Tensor[]{numbers(4, 5), numbers(5, 3), dense}, numbers(4, 5), numbers(5, 3), vector);
+                same(kernels, computation, new Tensor[]{numbers(4, 5), numbers(5, 3), dense}, numbers(4, 5),
+                        numbers(5, 3), vector);
             }
         }
     }

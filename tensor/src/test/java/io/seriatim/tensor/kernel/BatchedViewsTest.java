@@ -15,7 +15,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Products of batches that are views: with gaps, in other orders, with any step of what is single. What lies in the gaps of a result stays. */
+/**
+ * Products of batches that are views: with gaps, in other orders, with any step of what is single. What lies in the
+ * gaps of a result stays.
+ */
 class BatchedViewsTest {
     private static final double GAP = 777;
     private static final double TOLERANCE = 1e-5;
@@ -43,7 +46,8 @@ class BatchedViewsTest {
 
         Tensor of(double[] memory) {
             Tensor all = Tensor.of(DType.FLOAT32, memory, memory.length);
-            return new Tensor(all.buffer(), all.offset(), new TensorSpec(DType.FLOAT32, Shape.of(dims), Layout.strided(steps)));
+            return new Tensor(all.buffer(), all.offset(),
+                    new TensorSpec(DType.FLOAT32, Shape.of(dims), Layout.strided(steps)));
         }
 
         @Override
@@ -61,15 +65,20 @@ class BatchedViewsTest {
                         View.dense(3, 3, 9, 4).steps(324, 36, 4, 1)),
                 new Product("parts of columns", View.dense(3, 3, 9, 3).steps(243, 9, 1, 81), View.dense(3, 4),
                         View.dense(3, 3, 9, 4).steps(324, 36, 4, 1)),
-                new Product("a single batch between batches", View.dense(2, 1, 4, 3).steps(15, 15, 3, 1), View.dense(3, 2),
+                new Product("a single batch between batches", View.dense(2, 1, 4, 3).steps(15, 15, 3, 1),
+                        View.dense(3, 2),
                         View.dense(2, 1, 4, 2)),
-                new Product("single rows", View.dense(3, 1, 1, 5).steps(15, 5, 5, 1), View.dense(5, 3), View.dense(3, 1, 1, 3)),
-                new Product("a single batch within batches", View.dense(2, 1, 4, 4).steps(32, 16, 4, 1), View.dense(2, 1, 4, 3),
+                new Product("single rows", View.dense(3, 1, 1, 5).steps(15, 5, 5, 1), View.dense(5, 3),
+                        View.dense(3, 1, 1, 3)),
+                new Product("a single batch within batches", View.dense(2, 1, 4, 4).steps(32, 16, 4, 1),
+                        View.dense(2, 1, 4, 3),
                         View.dense(2, 1, 4, 3).steps(24, 12, 3, 1)),
                 new Product("batches within rows", View.dense(2, 3, 3, 2).steps(2, 12, 4, 1), View.dense(2, 3, 2, 6),
                         View.dense(2, 3, 3, 6)),
-                new Product("sums of one product", View.dense(2, 3, 1), View.dense(2, 1, 4).steps(6, 6, 1), View.dense(2, 3, 4)),
-                new Product("heads", View.dense(4, 2, 4, 8).steps(64, 8, 16, 1), View.dense(4, 2, 8, 4).steps(64, 8, 1, 16),
+                new Product("sums of one product", View.dense(2, 3, 1), View.dense(2, 1, 4).steps(6, 6, 1),
+                        View.dense(2, 3, 4)),
+                new Product("heads", View.dense(4, 2, 4, 8).steps(64, 8, 16, 1),
+                        View.dense(4, 2, 8, 4).steps(64, 8, 1, 16),
                         View.dense(4, 2, 4, 4)));
     }
 

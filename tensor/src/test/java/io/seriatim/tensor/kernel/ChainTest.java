@@ -34,9 +34,11 @@ import org.junit.jupiter.params.provider.MethodSource;
 class ChainTest {
     private static final long SEED = 20261204;
     private static final int CHAINS_PER_SEED = 40;
-    private static final float[] SPECIAL = {0f, -0f, Float.NaN, Float.POSITIVE_INFINITY, Float.NEGATIVE_INFINITY, Float.MIN_VALUE,
+    private static final float[] SPECIAL = {0f, -0f, Float.NaN, Float.POSITIVE_INFINITY, Float.NEGATIVE_INFINITY,
+            Float.MIN_VALUE,
             -Float.MIN_NORMAL, Float.MAX_VALUE};
-    private static final long[][] SHAPES = {{}, {1}, {0, 4}, {7}, {16}, {65}, {1100}, {13, 21}, {3, 5, 70}, {40, 3}, {4, 700}};
+    private static final long[][] SHAPES = {{}, {1}, {0, 4}, {7}, {16}, {65}, {1100}, {13, 21}, {3, 5, 70}, {40, 3},
+            {4, 700}};
     private static final DType[] TYPES = {DType.FLOAT32, DType.FLOAT32, DType.FLOAT64, DType.BFLOAT16, DType.FLOAT16};
     private static final List<Unary.Function> FUNCTIONS = List.of(Unary.Function.values());
     private static final List<Binary.Function> BINARY = List.of(Binary.Function.values());
@@ -94,7 +96,8 @@ class ChainTest {
             DType main = TYPES[random.nextInt(TYPES.length)];
             List<Tensor> inputs = new ArrayList<>(List.of(view(numbers(main, random, dims), random)));
             while (random.nextInt(3) != 0 && inputs.size() < 5) {
-                DType[] others = {main, main, main, TYPES[random.nextInt(TYPES.length)], DType.BOOL, DType.UINT8, DType.INT16};
+                DType[] others = {main, main, main, TYPES[random.nextInt(TYPES.length)], DType.BOOL, DType.UINT8,
+                        DType.INT16};
                 DType dtype = others[random.nextInt(others.length)];
                 inputs.add(view(numbers(dtype, random, random.nextBoolean() ? dims : part(dims, random)), random));
             }
@@ -144,7 +147,8 @@ class ChainTest {
         return switch (random.nextInt(5)) {
             case 0 -> new Apply(unary, x);
             case 1 -> new Combine(BINARY.get(random.nextInt(BINARY.size())), x, y);
-            case 2 -> new Grad(UnaryGrad.of(unary.function().isTest() ? RELU : unary), x, random.nextBoolean() ? y : Chain.ABSENT,
+            case 2 -> new Grad(UnaryGrad.of(unary.function().isTest() ? RELU : unary), x,
+                    random.nextBoolean() ? y : Chain.ABSENT,
                     random.nextInt(values));
             case 3 -> new Cast(TYPES[random.nextInt(TYPES.length)], x);
             default -> new Select(random.nextInt(values), x, y);
@@ -177,7 +181,8 @@ class ChainTest {
             double[] chained = got[i].toDoubleArray();
             int other = Arrays.mismatch(right, chained);
             if (other >= 0) {
-                fail(what + ", output " + i + ": element " + other + " is " + chained[other] + ", the step's " + right[other]);
+                fail(what + ", output " + i + ": element " + other + " is " + chained[other] + ", the step's "
+                        + right[other]);
             }
         }
     }
@@ -203,7 +208,8 @@ class ChainTest {
             if (one.chain().inPlace(input, all)) {
                 Tensor[] inputs = one.inputs().clone();
                 Tensor copy = Tensor.allocate(Devices.system().host(), inputs[input].spec());
-                MemorySegment.copy(inputs[input].memory(), inputs[input].offset(), copy.memory(), 0, copy.spec().bytes());
+                MemorySegment.copy(inputs[input].memory(), inputs[input].offset(), copy.memory(), 0,
+                        copy.spec().bytes());
                 inputs[input] = copy;
                 Tensor[] outputs = specsToTensors(expected);
                 outputs[0] = copy;
@@ -214,7 +220,8 @@ class ChainTest {
     }
 
     private static Tensor[] specsToTensors(Tensor[] like) {
-        return Arrays.stream(like).map(tensor -> Tensor.allocate(Devices.system().host(), tensor.spec())).toArray(Tensor[]::new);
+        return Arrays.stream(like).map(tensor -> Tensor.allocate(Devices.system().host(), tensor.spec()))
+                .toArray(Tensor[]::new);
     }
 
     /** More than plain Java is used for in single steps. */
@@ -225,13 +232,18 @@ class ChainTest {
         Tensor row = numbers(DType.FLOAT32, random, 421);
         Tensor column = numbers(DType.FLOAT32, random, 130, 1);
         Tensor y = numbers(DType.FLOAT32, random, 130, 421);
-        Chain chain = new Chain(4, List.of(new Combine(Binary.Function.ADD, 0, 1), new Combine(Binary.Function.MULTIPLY, 4, 2),
-                new Apply(RELU, 5), new Combine(Binary.Function.DIVIDE, 6, 3), new Apply(new Unary(Unary.Function.LINEAR, 1.5f, 0), 7),
-                new Combine(Binary.Function.SUBTRACT, 0, 8), new Apply(Unary.of(Unary.Function.SQRT), 9), new Cast(DType.FLOAT16, 10),
-                new Cast(DType.FLOAT32, 11)), List.of(12, 6, 10));
+        Chain chain = new Chain(4,
+                List.of(new Combine(Binary.Function.ADD, 0, 1), new Combine(Binary.Function.MULTIPLY, 4, 2),
+                        new Apply(RELU, 5), new Combine(Binary.Function.DIVIDE, 6, 3),
+                        new Apply(new Unary(Unary.Function.LINEAR, 1.5f, 0), 7),
+                        new Combine(Binary.Function.SUBTRACT, 0, 8), new Apply(Unary.of(Unary.Function.SQRT), 9),
+                        new Cast(DType.FLOAT16, 10),
+                        new Cast(DType.FLOAT32, 11)),
+                List.of(12, 6, 10));
         assertTrue(chain.isExact(x.spec(), row.spec(), column.spec(), y.spec()));
         Case one = new Case(chain, new Tensor[]{x, row, column, y});
-        same("large, seed " + SEED, oneByOne(Kernels.system(), one), KernelRun.run(Kernels.system(), chain, one.inputs()));
+        same("large, seed " + SEED, oneByOne(Kernels.system(), one),
+                KernelRun.run(Kernels.system(), chain, one.inputs()));
     }
 
     @Test
@@ -267,9 +279,11 @@ class ChainTest {
         refused(() -> new Chain(1, List.of(relu), List.of()), "output");
         refused(() -> Chain.of(31, relu, relu), "32", "31");
         refused(() -> Chain.of(1, relu).infer(), "chain", "1");
-        refused(() -> Chain.of(2, new Combine(Binary.Function.ADD, 0, 1)).infer(x, TensorSpec.of(DType.FLOAT32, 5)), "chain", "step 0",
+        refused(() -> Chain.of(2, new Combine(Binary.Function.ADD, 0, 1)).infer(x, TensorSpec.of(DType.FLOAT32, 5)),
+                "chain", "step 0",
                 "[5]");
-        refused(() -> Chain.of(2, new Combine(Binary.Function.ADD, 0, 1)).infer(x, x.with(DType.FLOAT64)), "step 0", "float64");
+        refused(() -> Chain.of(2, new Combine(Binary.Function.ADD, 0, 1)).infer(x, x.with(DType.FLOAT64)), "step 0",
+                "float64");
         refused(() -> Chain.of(1, relu).infer(x.with(DType.INT64)), "step 0", "int64", "cast");
         refused(() -> Chain.of(1, new Cast(DType.FLOAT32, 0)).infer(x.with(DType.INT64)), "step 0", "int64");
         refused(() -> Chain.of(1, new Cast(DType.INT32, 0)).infer(x), "step 0", "int32");
@@ -279,11 +293,15 @@ class ChainTest {
     private static void refused(Executable call, String... parts) {
         IllegalArgumentException e = assertThrows(IllegalArgumentException.class, call);
         for (String part : parts) {
-            assertTrue(String.valueOf(e.getMessage()).contains(part), () -> "'" + part + "' is not in: " + e.getMessage());
+            assertTrue(String.valueOf(e.getMessage()).contains(part),
+                    () -> "'" + part + "' is not in: " + e.getMessage());
         }
     }
 
-    /** Rows of a larger tensor come in, parts of the rows of another go out, of which one is a copy of a result that goes out too. */
+    /**
+     * Rows of a larger tensor come in, parts of the rows of another go out, of which one is a copy of a result that
+     * goes out too.
+     */
     @Test
     void readsAndWritesParts() {
         SplittableRandom random = new SplittableRandom(SEED);
@@ -292,7 +310,8 @@ class ChainTest {
             Tensor x = from.slice(1, width, 2L * width);
             Tensor y = numbers(DType.FLOAT32, random, 5, width);
             Chain chain = new Chain(2, List.of(new Combine(Binary.Function.MULTIPLY, 0, 1),
-                    new Grad(UnaryGrad.of(Unary.of(Unary.Function.TANH)), Chain.ABSENT, 0, 2), new Cast(DType.FLOAT32, 3),
+                    new Grad(UnaryGrad.of(Unary.of(Unary.Function.TANH)), Chain.ABSENT, 0, 2),
+                    new Cast(DType.FLOAT32, 3),
                     new Grad(UnaryGrad.of(Unary.of(Unary.Function.SIGMOID)), Chain.ABSENT, 1, 4)), List.of(2, 3, 4, 5));
             Tensor[] expected = oneByOne(Kernels.portable(), new Case(chain, new Tensor[]{x, y}));
             Tensor into = numbers(DType.FLOAT32, random, 5, 4L * width);
@@ -319,9 +338,12 @@ class ChainTest {
         double[] exact = y.toDoubleArray();
         float slope = 3.7f;
         for (Unary.Function function : List.of(Unary.Function.TANH, Unary.Function.SIGMOID)) {
-            double[] found = KernelRun.run(Kernels.system(), UnaryGrad.of(Unary.of(function)), null, y, dy)[0].toDoubleArray();
+            double[] found = KernelRun.run(Kernels.system(), UnaryGrad.of(Unary.of(function)), null, y, dy)[0]
+                    .toDoubleArray();
             for (int i = 0; i < found.length; i++) {
-                double right = slope * (function == Unary.Function.TANH ? (1 - exact[i]) * (1 + exact[i]) : exact[i] * (1 - exact[i]));
+                double right = slope * (function == Unary.Function.TANH
+                        ? (1 - exact[i]) * (1 + exact[i])
+                        : exact[i] * (1 - exact[i]));
                 assertEquals(right, found[i], 3 * Math.ulp((float) right), function + " of result " + exact[i]);
             }
         }
@@ -331,10 +353,13 @@ class ChainTest {
     void manyValuesFit() {
         List<Step> steps = new ArrayList<>();
         for (int i = 1; i < Chain.MOST_VALUES; i++) {
-            steps.add(i < 16 ? new Apply(new Unary(Unary.Function.LINEAR, i, 0), 0) : new Combine(Binary.Function.ADD, i - 1, i - 15));
+            steps.add(i < 16
+                    ? new Apply(new Unary(Unary.Function.LINEAR, i, 0), 0)
+                    : new Combine(Binary.Function.ADD, i - 1, i - 15));
         }
         Case one = new Case(chain(1, steps), new Tensor[]{numbers(DType.FLOAT64, new SplittableRandom(SEED), 3000)});
-        same("many values, seed " + SEED, oneByOne(Kernels.portable(), one), KernelRun.run(Kernels.portable(), one.chain(), one.inputs()));
+        same("many values, seed " + SEED, oneByOne(Kernels.portable(), one),
+                KernelRun.run(Kernels.portable(), one.chain(), one.inputs()));
         TensorSpec spec = one.inputs()[0].spec();
         try (Kernel kernel = Kernels.system().prepare(one.chain(), Place.CPU, spec, spec)) {
             assertEquals("portable", kernel.provider());

@@ -23,7 +23,10 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** Kernels on images whose channels are innermost, with weights as they are and packed, give what plain Java gives for dense ones. */
+/**
+ * Kernels on images whose channels are innermost, with weights as they are and packed, give what plain Java gives for
+ * dense ones.
+ */
 class ChannelsLastKernelsTest {
     private static final float BOUND = 2e-5f;
 
@@ -115,15 +118,19 @@ class ChannelsLastKernelsTest {
         assertArrayEquals(a, dense(found), BOUND * largest, where);
     }
 
-    private static final List<PostOp> ALL = List.of(new PostOp.Combine(Binary.Function.MULTIPLY), new PostOp.Combine(Binary.Function.ADD),
+    private static final List<PostOp> ALL = List.of(new PostOp.Combine(Binary.Function.MULTIPLY),
+            new PostOp.Combine(Binary.Function.ADD),
             new PostOp.Combine(Binary.Function.ADD), new PostOp.Apply(Unary.Function.TANH, 0, 0));
 
     @Test
     void convolutions() {
         for (long n : new long[]{1, 3}) {
-            check(new Convolution(Window.of(2, 1, 1), 1, false, List.of()), numbers(1, n, 16, 9, 7), numbers(2, 24, 16, 3, 3));
-            check(new Convolution(Window.of(2, 2, 0), 1, true, List.of()), numbers(1, n, 5, 8, 8), numbers(2, 7, 5, 1, 1), numbers(3, 7));
-            check(new Convolution(Window.of(2, 1, 1), 16, false, List.of()), numbers(1, n, 16, 8, 8), numbers(2, 16, 1, 3, 3));
+            check(new Convolution(Window.of(2, 1, 1), 1, false, List.of()), numbers(1, n, 16, 9, 7),
+                    numbers(2, 24, 16, 3, 3));
+            check(new Convolution(Window.of(2, 2, 0), 1, true, List.of()), numbers(1, n, 5, 8, 8),
+                    numbers(2, 7, 5, 1, 1), numbers(3, 7));
+            check(new Convolution(Window.of(2, 1, 1), 16, false, List.of()), numbers(1, n, 16, 8, 8),
+                    numbers(2, 16, 1, 3, 3));
             check(new Convolution(Window.of(2, 1, 1), 1, false, ALL), numbers(1, n, 16, 8, 8), numbers(2, 16, 16, 3, 3),
                     numbers(3, 16, 1, 1), numbers(4, 16, 1, 1), numbers(5, n, 16, 8, 8));
         }
@@ -134,15 +141,21 @@ class ChannelsLastKernelsTest {
         String matrix = "onednn, as a matrix";
         Window odd = Window.of(new int[]{2, 1}, new int[]{1, 0}, new int[]{0, 2}, new int[]{1, 2});
         for (long n : new long[]{1, 2, 5}) {
-            assertEquals(matrix, check(new Convolution(Window.of(2, 1, 1), 1, false, List.of()), numbers(1, n, 128, 2, 2),
-                    numbers(2, 128, 128, 3, 3)));
             assertEquals(matrix,
-                    check(new Convolution(Window.of(2, 1, 1), 1, true, ALL), numbers(1, n, 128, 2, 2), numbers(2, 160, 128, 3, 3),
-                            numbers(3, 160), numbers(4, 160, 1, 1), numbers(5, 1, 160, 1, 1), numbers(6, n, 160, 2, 2)));
-            assertEquals(matrix, check(new Convolution(odd, 1, true, List.of()), numbers(1, n, 200, 3, 5), numbers(2, 140, 200, 3, 2),
-                    numbers(3, 140)));
-            assertEquals(matrix, check(new Convolution(Window.of(3, 1, 1), 1, false, List.of()), numbers(1, n, 64, 1, 2, 2),
-                    numbers(2, 96, 64, 3, 3, 3)));
+                    check(new Convolution(Window.of(2, 1, 1), 1, false, List.of()), numbers(1, n, 128, 2, 2),
+                            numbers(2, 128, 128, 3, 3)));
+            assertEquals(matrix,
+                    check(new Convolution(Window.of(2, 1, 1), 1, true, ALL), numbers(1, n, 128, 2, 2),
+                            numbers(2, 160, 128, 3, 3),
+                            numbers(3, 160), numbers(4, 160, 1, 1), numbers(5, 1, 160, 1, 1),
+                            numbers(6, n, 160, 2, 2)));
+            assertEquals(matrix,
+                    check(new Convolution(odd, 1, true, List.of()), numbers(1, n, 200, 3, 5),
+                            numbers(2, 140, 200, 3, 2),
+                            numbers(3, 140)));
+            assertEquals(matrix,
+                    check(new Convolution(Window.of(3, 1, 1), 1, false, List.of()), numbers(1, n, 64, 1, 2, 2),
+                            numbers(2, 96, 64, 3, 3, 3)));
         }
     }
 
@@ -186,9 +199,11 @@ class ChannelsLastKernelsTest {
                 parameters.add(Tensor.of(values, channels));
             }
             Tensor x = numbers(7, 2, channels, 2, 2);
-            float[] y = KernelRun.run(Kernels.portable(), new BatchNorm(1e-3f, false), x, parameters.get(0), parameters.get(1),
+            float[] y = KernelRun.run(Kernels.portable(), new BatchNorm(1e-3f, false), x, parameters.get(0),
+                    parameters.get(1),
                     parameters.get(2), parameters.get(3))[0].toFloatArray();
-            Tensor[] factors = KernelRun.run(Kernels.system(), new BatchNormFactors(1e-3f), parameters.toArray(Tensor[]::new));
+            Tensor[] factors = KernelRun.run(Kernels.system(), new BatchNormFactors(1e-3f),
+                    parameters.toArray(Tensor[]::new));
             float[] values = x.toFloatArray();
             for (int i = 0; i < values.length; i++) {
                 int c = i / 4 % channels;
@@ -204,7 +219,8 @@ class ChannelsLastKernelsTest {
         IllegalArgumentException wrong = assertThrows(IllegalArgumentException.class,
                 () -> new BatchNormFactors(0).infer(doubles.spec(), doubles.spec(), doubles.spec(), doubles.spec()));
         assertTrue(String.valueOf(wrong.getMessage()).contains("float32"), wrong.toString());
-        assertInstanceOf(Layout.RowMajor.class, new BatchNormFactors(0).infer(specs(numbers(1, 2), numbers(1, 2), numbers(1, 2),
-                numbers(1, 2)))[1].layout());
+        assertInstanceOf(Layout.RowMajor.class,
+                new BatchNormFactors(0).infer(specs(numbers(1, 2), numbers(1, 2), numbers(1, 2),
+                        numbers(1, 2)))[1].layout());
     }
 }

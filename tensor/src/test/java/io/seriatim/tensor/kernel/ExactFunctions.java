@@ -1,8 +1,9 @@
 package io.seriatim.tensor.kernel;
 
 /**
- * What the functions of elements and their derivatives are, in double, from Java's functions (within 2 units in the last place of a double) and in forms that do not cancel: good to about 1e-13 of the result.
- * Written apart from the kernels, which are compared with it.
+ * What the functions of elements and their derivatives are, in double, from Java's functions (within 2 units in the
+ * last place of a double) and in forms that do not cancel: good to about 1e-13 of the result. Written apart from the
+ * kernels, which are compared with it.
  */
 final class ExactFunctions {
     private static final double GELU = 2 * Math.sqrt(2 / Math.PI);
@@ -89,7 +90,8 @@ final class ExactFunctions {
             case SIN -> Math.cos(x);
             case COS -> -Math.sin(x);
             case ERF -> 2 / Math.sqrt(Math.PI) * Math.exp(-x * x);
-            case LOGICAL_NOT, IS_NAN, IS_INF, IS_FINITE -> throw new IllegalArgumentException(unary + " has no derivative");
+            case LOGICAL_NOT, IS_NAN, IS_INF, IS_FINITE ->
+                throw new IllegalArgumentException(unary + " has no derivative");
         };
     }
 
@@ -131,7 +133,10 @@ final class ExactFunctions {
         return 2 / Math.sqrt(Math.PI) * sum;
     }
 
-    /** For x from 0: from 0.5 the continued fraction (Abramowitz and Stegun, 7.1.14), whose 400 terms give 12 digits there and more beyond. */
+    /**
+     * For x from 0: from 0.5 the continued fraction (Abramowitz and Stegun, 7.1.14), whose 400 terms give 12 digits
+     * there and more beyond.
+     */
     private static double erfc(double x) {
         if (x < 0.5) {
             return 1 - series(x);

@@ -26,7 +26,8 @@ class ExactTest {
     private static final long SEED = 20261203;
     /** More than plain Java is used for. */
     private static final int LARGE = 40_001;
-    private static final float[] SPECIAL = {0f, -0f, 1f, -1f, Float.POSITIVE_INFINITY, Float.NEGATIVE_INFINITY, Float.MIN_VALUE,
+    private static final float[] SPECIAL = {0f, -0f, 1f, -1f, Float.POSITIVE_INFINITY, Float.NEGATIVE_INFINITY,
+            Float.MIN_VALUE,
             -Float.MIN_VALUE, Float.MIN_NORMAL, Float.MAX_VALUE, -Float.MAX_VALUE, 1e-20f, 0.5f, 1.5f, 2.5f, -2.5f};
     private static final List<DType> TYPES = List.of(DType.FLOAT32, DType.BFLOAT16, DType.FLOAT16);
 
@@ -37,7 +38,8 @@ class ExactTest {
 
     @BeforeAll
     static void needsTheLibrary() {
-        assumeTrue(OneDnn.status().loaded(), () -> "oneDNN is not there, so there is nothing to compare: " + OneDnn.status().problem());
+        assumeTrue(OneDnn.status().loaded(),
+                () -> "oneDNN is not there, so there is nothing to compare: " + OneDnn.status().problem());
     }
 
     private static Tensor numbers(DType dtype, Values values, int salt) {
@@ -57,7 +59,8 @@ class ExactTest {
     /** Functions that the library has not are the same anyway. */
     private static boolean isFast(Computation computation, @Nullable Tensor... inputs) {
         @Nullable
-        TensorSpec[] specs = Arrays.stream(inputs).map(input -> input == null ? null : input.spec()).toArray(TensorSpec[]::new);
+        TensorSpec[] specs = Arrays.stream(inputs).map(input -> input == null ? null : input.spec())
+                .toArray(TensorSpec[]::new);
         TensorSpec result = computation.infer(specs)[0];
         @Nullable
         TensorSpec[] all = Arrays.copyOf(specs, specs.length + 1);
@@ -154,25 +157,30 @@ class ExactTest {
 
     @Test
     void roundingIsNotPassedOffAsExact() {
-        for (Unary.Function function : List.of(Unary.Function.EXP, Unary.Function.TANH, Unary.Function.GELU_ERF, Unary.Function.SIGMOID)) {
+        for (Unary.Function function : List.of(Unary.Function.EXP, Unary.Function.TANH, Unary.Function.GELU_ERF,
+                Unary.Function.SIGMOID)) {
             assertFalse(Unary.of(function).isExact(DType.FLOAT32), function.toString());
             assertTrue(Unary.of(function).isExact(DType.FLOAT64), function + ", which only plain Java has for float64");
             assertFalse(new UnaryGrad(function, 0, 0).isExact(DType.FLOAT32), function.toString());
         }
         assertFalse(new Unary(Unary.Function.LINEAR, 0.3f, 1).isExact(DType.FLOAT32), "rounded once by the library");
         assertTrue(new Unary(Unary.Function.LINEAR, 0.3f, 0).isExact(DType.FLOAT32));
-        assertFalse(new Binary(Binary.Function.ADD, List.of(new PostOp.Apply(Unary.Function.EXP, 0, 0))).isExact(DType.FLOAT32));
+        assertFalse(new Binary(Binary.Function.ADD, List.of(new PostOp.Apply(Unary.Function.EXP, 0, 0)))
+                .isExact(DType.FLOAT32));
     }
 
     @Test
     void fewElementsAreForPlainJava() {
-        List<Computation> exact = new ArrayList<>(List.of(Binary.of(Binary.Function.ADD), Unary.of(Unary.Function.RELU)));
+        List<Computation> exact = new ArrayList<>(
+                List.of(Binary.of(Binary.Function.ADD), Unary.of(Unary.Function.RELU)));
         for (Computation computation : exact) {
             assertEquals("portable", provider(computation, TensorSpec.of(DType.FLOAT32, 16)), computation.toString());
-            assertEquals("onednn", provider(computation, TensorSpec.of(DType.FLOAT32, 1 << 20)), computation.toString());
+            assertEquals("onednn", provider(computation, TensorSpec.of(DType.FLOAT32, 1 << 20)),
+                    computation.toString());
         }
         TensorSpec few = TensorSpec.of(DType.FLOAT32, 16);
-        assertEquals("onednn", provider(Unary.of(Unary.Function.TANH), few), "of another last digit: one for all sizes");
+        assertEquals("onednn", provider(Unary.of(Unary.Function.TANH), few),
+                "of another last digit: one for all sizes");
         TensorSpec rows = TensorSpec.of(DType.FLOAT32, 64, 3);
         TensorSpec row = TensorSpec.of(DType.FLOAT32, 3);
         try (Kernel kernel = Kernels.system().prepare(Binary.of(Binary.Function.ADD), Place.CPU, rows, row, rows)) {
@@ -181,7 +189,9 @@ class ExactTest {
     }
 
     private static String provider(Computation computation, TensorSpec spec) {
-        TensorSpec[] specs = computation instanceof Unary ? new TensorSpec[]{spec, spec} : new TensorSpec[]{spec, spec, spec};
+        TensorSpec[] specs = computation instanceof Unary
+                ? new TensorSpec[]{spec, spec}
+                : new TensorSpec[]{spec, spec, spec};
         try (Kernel kernel = Kernels.system().prepare(computation, Place.CPU, specs)) {
             return kernel.provider();
         }

@@ -41,8 +41,10 @@ class FastFunctionsTest {
                 // Large enough for the library.
                 cases.add(new Case(function + " alike, large", Binary.of(function), dtype, dims(5003), dims(5003)));
                 cases.add(new Case(function + " row, large", Binary.of(function), dtype, dims(13, 421), dims(421)));
-                cases.add(new Case(function + " column, large", Binary.of(function), dtype, dims(13, 1), dims(13, 421)));
-                cases.add(new Case(function + " outer, large", Binary.of(function), dtype, dims(20, 1, 3), dims(19, 1)));
+                cases.add(
+                        new Case(function + " column, large", Binary.of(function), dtype, dims(13, 1), dims(13, 421)));
+                cases.add(
+                        new Case(function + " outer, large", Binary.of(function), dtype, dims(20, 1, 3), dims(19, 1)));
                 cases.add(new Case(function + " single", Binary.of(function), dtype, dims(), dims(3)));
                 cases.add(new Case(function + " empty", Binary.of(function), dtype, dims(0, 3), dims(3)));
             }
@@ -62,10 +64,14 @@ class FastFunctionsTest {
         compare(one, special(one));
     }
 
-    /** Each pair of gradients and values, of an odd number of elements and of several tiles, to the bit but for the bits of NaN. */
+    /**
+     * Each pair of gradients and values, of an odd number of elements and of several tiles, to the bit but for the bits
+     * of NaN.
+     */
     @Test
     void gradientOfReluOfHalvesIsExact() {
-        Case one = new Case("gradient of relu", UnaryGrad.of(Unary.of(Unary.Function.RELU)), DType.BFLOAT16, dims(4999));
+        Case one = new Case("gradient of relu", UnaryGrad.of(Unary.of(Unary.Function.RELU)), DType.BFLOAT16,
+                dims(4999));
         double[] values = special(one)[0].toDoubleArray();
         double[] gradients = new double[values.length];
         for (int i = 0; i < gradients.length; i++) {
@@ -90,7 +96,8 @@ class FastFunctionsTest {
     }
 
     @ParameterizedTest
-    @EnumSource(value = Unary.Function.class, names = {"RELU", "LEAKY_RELU", "ELU", "CLIP", "SIGMOID", "TANH", "GELU_ERF", "GELU_TANH",
+    @EnumSource(value = Unary.Function.class, names = {"RELU", "LEAKY_RELU", "ELU", "CLIP", "SIGMOID", "TANH",
+            "GELU_ERF", "GELU_TANH",
             "SWISH", "HARD_SIGMOID", "HARD_SWISH", "MISH", "EXP",
             "LOG", "SQRT", "SQUARE", "ABS", "LINEAR"})
     void gradientsOfFunctionsGiveTheSame(Unary.Function function) {
@@ -107,7 +114,8 @@ class FastFunctionsTest {
 
     /** From the result alone, as far as that tells enough. */
     @ParameterizedTest
-    @EnumSource(value = Unary.Function.class, names = {"RELU", "LEAKY_RELU", "ELU", "SIGMOID", "TANH", "EXP", "SQRT", "RSQRT",
+    @EnumSource(value = Unary.Function.class, names = {"RELU", "LEAKY_RELU", "ELU", "SIGMOID", "TANH", "EXP", "SQRT",
+            "RSQRT",
             "RECIPROCAL"})
     void gradientsFromResultsGiveTheSame(Unary.Function function) {
         for (DType dtype : FLOATS) {
@@ -118,14 +126,18 @@ class FastFunctionsTest {
                 Tensor dy = random(dtype, 2, dims(n));
                 Case one = new Case("gradient of " + function, grad, dtype);
                 compare(one, null, y, dy);
-                if (function == Unary.Function.RELU || function == Unary.Function.ELU || function == Unary.Function.TANH) {
-                    compare(one, null, KernelRun.run(Kernels.portable(), new Unary(function, 0.25f, 0), random(dtype, 5, dims(n)))[0], dy);
+                if (function == Unary.Function.RELU || function == Unary.Function.ELU
+                        || function == Unary.Function.TANH) {
+                    compare(one, null, KernelRun.run(Kernels.portable(), new Unary(function, 0.25f, 0),
+                            random(dtype, 5, dims(n)))[0], dy);
                 }
             }
         }
     }
 
-    /** An infinite gradient does not vanish, or training in 16 bits would not see that the loss's scale is too large. */
+    /**
+     * An infinite gradient does not vanish, or training in 16 bits would not see that the loss's scale is too large.
+     */
     @Test
     void infiniteGradientsAreSeen() {
         double infinite = Double.POSITIVE_INFINITY;
@@ -135,9 +147,12 @@ class FastFunctionsTest {
                 java.util.Arrays.fill(values, infinite);
                 Tensor dy = Tensor.of(dtype, values, n);
                 Tensor zeros = Tensor.of(dtype, new double[n], n);
-                for (Unary.Function function : List.of(Unary.Function.RELU, Unary.Function.SIGMOID, Unary.Function.TANH)) {
-                    double[] dx = KernelRun.run(Kernels.system(), new UnaryGrad(function, 0, 0), null, zeros, dy)[0].toDoubleArray();
-                    assertEquals(0, java.util.Arrays.stream(dx).filter(Double::isFinite).count(), function + " " + dtype + " " + n);
+                for (Unary.Function function : List.of(Unary.Function.RELU, Unary.Function.SIGMOID,
+                        Unary.Function.TANH)) {
+                    double[] dx = KernelRun.run(Kernels.system(), new UnaryGrad(function, 0, 0), null, zeros, dy)[0]
+                            .toDoubleArray();
+                    assertEquals(0, java.util.Arrays.stream(dx).filter(Double::isFinite).count(),
+                            function + " " + dtype + " " + n);
                 }
             }
         }

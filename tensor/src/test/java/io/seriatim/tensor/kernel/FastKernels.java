@@ -16,7 +16,8 @@ import org.jspecify.annotations.Nullable;
 final class FastKernels {
     static final long SEED = 20261121;
 
-    static final float[] SPECIAL = {0f, -0f, 1f, -1f, Float.NaN, Float.POSITIVE_INFINITY, Float.NEGATIVE_INFINITY, Float.MIN_VALUE,
+    static final float[] SPECIAL = {0f, -0f, 1f, -1f, Float.NaN, Float.POSITIVE_INFINITY, Float.NEGATIVE_INFINITY,
+            Float.MIN_VALUE,
             -Float.MIN_VALUE, Float.MIN_NORMAL,
             Float.MAX_VALUE, -Float.MAX_VALUE, 1e-20f, 88f, -88f, 104f, -104f, 0.5f, 1.5f, 2.5f, -2.5f};
 
@@ -32,7 +33,8 @@ final class FastKernels {
     }
 
     static void needsTheLibrary() {
-        assumeTrue(OneDnn.status().loaded(), () -> "oneDNN is not there, so there is nothing to compare: " + OneDnn.status().problem());
+        assumeTrue(OneDnn.status().loaded(),
+                () -> "oneDNN is not there, so there is nothing to compare: " + OneDnn.status().problem());
     }
 
     private FastKernels() {
@@ -48,7 +50,9 @@ final class FastKernels {
             long[] dims = one.shapes()[i];
             // A leading -5 asks for positive values, as variances are.
             boolean positive = dims.length > 0 && dims[0] == -5;
-            inputs[i] = positive ? positive(one.dtype(), java.util.Arrays.copyOfRange(dims, 1, dims.length)) : random(one.dtype(), i, dims);
+            inputs[i] = positive
+                    ? positive(one.dtype(), java.util.Arrays.copyOfRange(dims, 1, dims.length))
+                    : random(one.dtype(), i, dims);
         }
         return inputs;
     }
@@ -87,7 +91,8 @@ final class FastKernels {
             portable = KernelRun.run(Kernels.portable(), one.computation(), inputs);
         } catch (IllegalArgumentException e) {
             // What one refuses the other must refuse too.
-            IllegalArgumentException other = org.junit.jupiter.api.Assertions.assertThrows(IllegalArgumentException.class,
+            IllegalArgumentException other = org.junit.jupiter.api.Assertions.assertThrows(
+                    IllegalArgumentException.class,
                     () -> KernelRun.run(Kernels.system(), one.computation(), inputs));
             assertEquals(e.getClass(), other.getClass());
             return;
@@ -95,7 +100,8 @@ final class FastKernels {
         fast = KernelRun.run(Kernels.system(), one.computation(), inputs);
         assertEquals(portable.length, fast.length);
         for (int i = 0; i < fast.length; i++) {
-            compare(one + ", output " + i + ", seed " + SEED, one.dtype(), inputs, portable[i].toDoubleArray(), fast[i].toDoubleArray());
+            compare(one + ", output " + i + ", seed " + SEED, one.dtype(), inputs, portable[i].toDoubleArray(),
+                    fast[i].toDoubleArray());
         }
     }
 
@@ -118,7 +124,9 @@ final class FastKernels {
                             ? e == a
                             : Math.abs(e - a) <= tolerance * Math.max(magnitude, Math.abs(e));
             Tensor first = inputs[0];
-            String of = first != null && first.shape().size() == expected.length ? " of " + first.toDoubleArray()[i] : "";
+            String of = first != null && first.shape().size() == expected.length
+                    ? " of " + first.toDoubleArray()[i]
+                    : "";
             if (!same) {
                 fail(what + ": element " + i + of + " is " + a + ", the portable kernel's " + e);
             }

@@ -37,7 +37,8 @@ class FastNormalisationsTest {
                 for (int axis : new int[]{0, 1, -1}) {
                     cases.add(new Case("softmax " + axis + log, new Softmax(axis, log), dtype, dims(3, 13, 7)));
                     cases.add(
-                            new Case("softmax gradient " + axis + log, new SoftmaxGrad(axis, log), dtype, dims(3, 13, 7), dims(3, 13, 7)));
+                            new Case("softmax gradient " + axis + log, new SoftmaxGrad(axis, log), dtype,
+                                    dims(3, 13, 7), dims(3, 13, 7)));
                 }
             }
             Pooling.Kind[] kinds = Pooling.Kind.values();
@@ -45,42 +46,55 @@ class FastNormalisationsTest {
                 Pooling pooling = new Pooling(kind, List.of(3L, 2L),
                         Window.of(new int[]{2, 1}, new int[]{1, 0}, new int[]{1, 1}, new int[]{1, 1}));
                 cases.add(new Case("pooling " + kind, pooling, dtype, dims(2, 3, 9, 8)));
-                cases.add(new Case("pooling gradient " + kind, new PoolingGrad(pooling), dtype, dims(2, 3, 9, 8), dims(2, 3, 5, 8),
+                cases.add(new Case("pooling gradient " + kind, new PoolingGrad(pooling), dtype, dims(2, 3, 9, 8),
+                        dims(2, 3, 5, 8),
                         dims(2, 3, 5, 8)));
-                cases.add(new Case("global pooling " + kind, new Pooling(kind, List.of(7L, 7L), Window.of(2, 1, 0)), dtype,
+                cases.add(new Case("global pooling " + kind, new Pooling(kind, List.of(7L, 7L), Window.of(2, 1, 0)),
+                        dtype,
                         dims(2, 16, 7, 7)));
-                cases.add(new Case("adaptive pooling " + kind, new AdaptivePooling(kind, List.of(3L, 4L)), dtype, dims(2, 3, 7, 7)));
+                cases.add(new Case("adaptive pooling " + kind, new AdaptivePooling(kind, List.of(3L, 4L)), dtype,
+                        dims(2, 3, 7, 7)));
             }
         }
-        cases.add(new Case("layer norm", new LayerNorm(1, 1e-5f, true, true), DType.FLOAT32, dims(5, 13, 7), dims(13, 7), dims(91)));
+        cases.add(new Case("layer norm", new LayerNorm(1, 1e-5f, true, true), DType.FLOAT32, dims(5, 13, 7),
+                dims(13, 7), dims(91)));
         cases.add(new Case("layer norm alone", new LayerNorm(-1, 1e-5f, false, false), DType.FLOAT32, dims(5, 13)));
-        cases.add(new Case("layer norm gradient", new LayerNormGrad(new LayerNorm(1, 1e-5f, true, true)), DType.FLOAT32, dims(5, 91),
+        cases.add(new Case("layer norm gradient", new LayerNormGrad(new LayerNorm(1, 1e-5f, true, true)), DType.FLOAT32,
+                dims(5, 91),
                 dims(5, 91), dims(91), dims(5), dims(-5, 5)));
-        cases.add(new Case("batch norm", new BatchNorm(1e-5f, true), DType.FLOAT32, dims(4, 3, 5, 6), dims(3), dims(3)));
+        cases.add(
+                new Case("batch norm", new BatchNorm(1e-5f, true), DType.FLOAT32, dims(4, 3, 5, 6), dims(3), dims(3)));
         // A tile has 1024 elements: images of less, of more, of parts of one and of several.
-        for (long[] image : new long[][]{dims(11, 5, 3, 2), dims(3, 300, 2, 2), dims(17, 3, 9, 9), dims(2, 3, 40, 40), dims(9, 2),
+        for (long[] image : new long[][]{dims(11, 5, 3, 2), dims(3, 300, 2, 2), dims(17, 3, 9, 9), dims(2, 3, 40, 40),
+                dims(9, 2),
                 dims(2, 1500, 1)}) {
             String of = " of " + Shape.of(image);
             long[] channel = dims(image[1]);
             cases.add(new Case("batch norm" + of, new BatchNorm(1e-5f, true), DType.FLOAT32, image, channel, channel));
-            cases.add(new Case("batch norm gradient" + of, new BatchNormGrad(new BatchNorm(1e-5f, true)), DType.FLOAT32, image, image,
+            cases.add(new Case("batch norm gradient" + of, new BatchNormGrad(new BatchNorm(1e-5f, true)), DType.FLOAT32,
+                    image, image,
                     channel, channel, dims(-5, image[1])));
         }
         // Windows side by side.
         Pooling pairs = new Pooling(Pooling.Kind.MAX, List.of(2L, 2L), Window.of(2, 2, 0));
-        for (long[] half : new long[][]{dims(1, 1, 1, 1), dims(2, 3, 5, 4), dims(3, 2, 7, 13), dims(1, 2, 3, 341), dims(1, 1, 2, 342),
+        for (long[] half : new long[][]{dims(1, 1, 1, 1), dims(2, 3, 5, 4), dims(3, 2, 7, 13), dims(1, 2, 3, 341),
+                dims(1, 1, 2, 342),
                 dims(5, 7, 12, 12)}) {
             long[] image = dims(half[0], half[1], 2 * half[2], 2 * half[3]);
             for (DType dtype : FLOATS) {
                 cases.add(new Case("pooling to " + Shape.of(half), pairs, dtype, image));
-                cases.add(new Case("pooling gradient from " + Shape.of(half), new PoolingGrad(pairs), dtype, image, half, half));
+                cases.add(new Case("pooling gradient from " + Shape.of(half), new PoolingGrad(pairs), dtype, image,
+                        half, half));
             }
         }
-        cases.add(new Case("batch norm at inference", new BatchNorm(1e-5f, false), DType.FLOAT32, dims(4, 16, 5, 6), dims(16), dims(16),
+        cases.add(new Case("batch norm at inference", new BatchNorm(1e-5f, false), DType.FLOAT32, dims(4, 16, 5, 6),
+                dims(16), dims(16),
                 dims(16), dims(-5, 16)));
-        cases.add(new Case("batch norm gradient", new BatchNormGrad(new BatchNorm(1e-5f, true)), DType.FLOAT32, dims(4, 3, 5, 6),
+        cases.add(new Case("batch norm gradient", new BatchNormGrad(new BatchNorm(1e-5f, true)), DType.FLOAT32,
+                dims(4, 3, 5, 6),
                 dims(4, 3, 5, 6), dims(3), dims(3), dims(-5, 3)));
-        cases.add(new Case("group norm", new GroupNorm(2, 1e-5f, true, true), DType.FLOAT32, dims(2, 6, 4, 5), dims(6), dims(6)));
+        cases.add(new Case("group norm", new GroupNorm(2, 1e-5f, true, true), DType.FLOAT32, dims(2, 6, 4, 5), dims(6),
+                dims(6)));
         return cases.stream();
     }
 
@@ -88,20 +102,27 @@ class FastNormalisationsTest {
         List<Case> cases = new ArrayList<>();
         for (DType dtype : FLOATS) {
             for (Reduction.Function function : Reduction.Function.values()) {
-                for (List<Integer> axes : List.of(List.<Integer>of(), List.of(0), List.of(1), List.of(-1), List.of(0, 2))) {
-                    cases.add(new Case(function + " " + axes, new Reduction(function, axes, false), dtype, dims(3, 13, 7)));
-                    cases.add(new Case(function + " large " + axes, new Reduction(function, axes, false), dtype, dims(30, 13, 7)));
+                for (List<Integer> axes : List.of(List.<Integer>of(), List.of(0), List.of(1), List.of(-1),
+                        List.of(0, 2))) {
+                    cases.add(new Case(function + " " + axes, new Reduction(function, axes, false), dtype,
+                            dims(3, 13, 7)));
+                    cases.add(new Case(function + " large " + axes, new Reduction(function, axes, false), dtype,
+                            dims(30, 13, 7)));
                 }
                 for (long[] shape : new long[][]{dims(9, 3, 11), dims(64, 500), dims(21, 1100), dims(16, 2, 1300)}) {
                     List<Integer> axes = shape.length == 2 ? List.of(0) : List.of(0, 2);
-                    cases.add(new Case(function + " of columns of " + Shape.of(shape), new Reduction(function, axes, true), dtype, shape));
+                    cases.add(new Case(function + " of columns of " + Shape.of(shape),
+                            new Reduction(function, axes, true), dtype, shape));
                 }
-                for (long[] shape : new long[][]{dims(3, 65, 40), dims(1, 64, 33), dims(2, 5, 300), dims(2, 130, 1, 17)}) {
+                for (long[] shape : new long[][]{dims(3, 65, 40), dims(1, 64, 33), dims(2, 5, 300),
+                        dims(2, 130, 1, 17)}) {
                     cases.add(
-                            new Case(function + " of rows of " + Shape.of(shape), new Reduction(function, List.of(1), true), dtype, shape));
+                            new Case(function + " of rows of " + Shape.of(shape),
+                                    new Reduction(function, List.of(1), true), dtype, shape));
                 }
                 cases.add(new Case(function + " long", new Reduction(function, List.of(), true), dtype, dims(4098)));
-                cases.add(new Case(function + " of ones", new Reduction(function, List.of(1, -1), false), dtype, dims(7, 1, 13, 1, 21)));
+                cases.add(new Case(function + " of ones", new Reduction(function, List.of(1, -1), false), dtype,
+                        dims(7, 1, 13, 1, 21)));
             }
         }
         return cases.stream();
@@ -145,21 +166,27 @@ class FastNormalisationsTest {
         float[] values = new float[rows * 3];
         java.util.Arrays.fill(values, 0.1f);
         Tensor x = Tensor.of(values, rows, 3);
-        double[] sums = KernelRun.run(Kernels.system(), new Reduction(Reduction.Function.SUM, List.of(0), false), x)[0].toDoubleArray();
+        double[] sums = KernelRun.run(Kernels.system(), new Reduction(Reduction.Function.SUM, List.of(0), false), x)[0]
+                .toDoubleArray();
         double exact = (double) 0.1f * rows;
         assertArrayEquals(new double[]{exact, exact, exact}, sums, 1e-6 * exact);
     }
 
-    /** Images of bfloat16 with scales and statistics of float32: an even number of elements side by side, and an odd one. */
+    /**
+     * Images of bfloat16 with scales and statistics of float32: an even number of elements side by side, and an odd
+     * one.
+     */
     @Test
     void normalisesImagesOfHalves() {
         BatchNorm norm = new BatchNorm(1e-5f, true);
-        for (long[] image : new long[][]{dims(11, 5, 3, 2), dims(3, 300, 2, 2), dims(17, 3, 9, 9), dims(2, 3, 40, 40), dims(9, 2),
+        for (long[] image : new long[][]{dims(11, 5, 3, 2), dims(3, 300, 2, 2), dims(17, 3, 9, 9), dims(2, 3, 40, 40),
+                dims(9, 2),
                 dims(2, 1500, 2), dims(1, 1, 2), dims(3, 2, 30, 36)}) {
             long[] channel = dims(image[1]);
             Case forward = new Case("batch norm of " + Shape.of(image), norm, DType.BFLOAT16, image, channel, channel);
             compare(forward, withFloatChannels(ordinary(forward)));
-            Case grad = new Case("batch norm gradient of " + Shape.of(image), new BatchNormGrad(norm), DType.BFLOAT16, image, image,
+            Case grad = new Case("batch norm gradient of " + Shape.of(image), new BatchNormGrad(norm), DType.BFLOAT16,
+                    image, image,
                     channel,
                     channel, dims(-5, image[1]));
             compare(grad, withFloatChannels(ordinary(grad)));
@@ -179,7 +206,8 @@ class FastNormalisationsTest {
     /** What is not a number stays within its channel, and comes out as it is. */
     @Test
     void normalisationOfHalvesKeepsSpecialValues() {
-        Case one = new Case("batch norm", new BatchNorm(1e-5f, true), DType.BFLOAT16, dims(5, 6, 3, 4), dims(6), dims(6));
+        Case one = new Case("batch norm", new BatchNorm(1e-5f, true), DType.BFLOAT16, dims(5, 6, 3, 4), dims(6),
+                dims(6));
         for (double special : new double[]{Double.NaN, Double.POSITIVE_INFINITY, Double.NEGATIVE_INFINITY}) {
             Tensor[] inputs = withFloatChannels(ordinary(one));
             double[] values = inputs[0].toDoubleArray();
@@ -194,7 +222,8 @@ class FastNormalisationsTest {
     @EnumSource(Pooling.Kind.class)
     void poolingKeepsSpecialValues(Pooling.Kind kind) {
         for (DType dtype : List.of(DType.FLOAT32, DType.BFLOAT16)) {
-            Case one = new Case("pooling " + kind, new Pooling(kind, List.of(2L, 2L), Window.of(2, 2, 0)), dtype, dims(2, 16, 8, 8));
+            Case one = new Case("pooling " + kind, new Pooling(kind, List.of(2L, 2L), Window.of(2, 2, 0)), dtype,
+                    dims(2, 16, 8, 8));
             compare(one, special(one));
         }
     }
@@ -206,12 +235,14 @@ class FastNormalisationsTest {
         Pooling pairs = new Pooling(Pooling.Kind.MAX, List.of(2L, 2L), Window.of(2, 2, 0));
         Case one = new Case("pooling gradient", new PoolingGrad(pairs), dtype, dims(3, 7, 8, 6));
         SplittableRandom random = new SplittableRandom(SEED);
-        double[] few = {0, -0.0, 1, -1, Double.NaN, Double.POSITIVE_INFINITY, Double.NEGATIVE_INFINITY, Float.MIN_VALUE, -Float.MIN_VALUE};
+        double[] few = {0, -0.0, 1, -1, Double.NaN, Double.POSITIVE_INFINITY, Double.NEGATIVE_INFINITY, Float.MIN_VALUE,
+                -Float.MIN_VALUE};
         double[] values = random.ints(3 * 7 * 8 * 6, 0, few.length).mapToDouble(i -> few[i]).toArray();
         Tensor x = Tensor.of(dtype, values, 3, 7, 8, 6);
         Tensor dy = random(dtype, 1, dims(3, 7, 4, 3));
         compare(one, x, dy, dy);
-        Tensor minusNaN = Tensor.of(dtype, new double[]{Double.POSITIVE_INFINITY, 1, 2, Float.intBitsToFloat(0xffc00000)}, 1, 1, 2, 2);
+        Tensor minusNaN = Tensor.of(dtype,
+                new double[]{Double.POSITIVE_INFINITY, 1, 2, Float.intBitsToFloat(0xffc00000)}, 1, 1, 2, 2);
         Tensor single = Tensor.of(dtype, new double[]{5}, 1, 1, 1, 1);
         compare(one, minusNaN, single, single);
         compare(new Case("pooling", pairs, dtype), minusNaN);

@@ -29,7 +29,8 @@ class FastProductsTest {
                     boolean tx = (t & 1) != 0;
                     boolean ty = (t & 2) != 0;
                     long k = n / 2 + 1;
-                    cases.add(new Case("matmul " + n + (tx ? " x'" : "") + (ty ? " y'" : ""), new MatMul(tx, ty, false, List.of()), dtype,
+                    cases.add(new Case("matmul " + n + (tx ? " x'" : "") + (ty ? " y'" : ""),
+                            new MatMul(tx, ty, false, List.of()), dtype,
                             tx ? dims(k, n) : dims(n, k),
                             ty ? dims(n + 3, k) : dims(k, n + 3)));
                 }
@@ -41,15 +42,20 @@ class FastProductsTest {
             cases.add(new Case("matrix by column", MatMul.PLAIN, dtype, dims(2, 7, 13), dims(13)));
             cases.add(new Case("batches", MatMul.PLAIN, dtype, dims(3, 1, 7, 5), dims(2, 5, 4)));
             cases.add(new Case("batch by matrix", MatMul.PLAIN, dtype, dims(3, 2, 7, 5), dims(5, 4)));
-            cases.add(new Case("with bias", new MatMul(false, false, true, List.of()), dtype, dims(3, 7, 5), dims(5, 4), dims(4)));
-            cases.add(new Case("with bias and relu", new MatMul(false, false, true, List.of(new PostOp.Apply(Unary.Function.RELU, 0, 0))),
+            cases.add(new Case("with bias", new MatMul(false, false, true, List.of()), dtype, dims(3, 7, 5), dims(5, 4),
+                    dims(4)));
+            cases.add(new Case("with bias and relu",
+                    new MatMul(false, false, true, List.of(new PostOp.Apply(Unary.Function.RELU, 0, 0))),
                     dtype, dims(7, 5), dims(5, 4), dims(4)));
             cases.add(new Case("with a mask", new MatMul(false, true, false,
-                    List.of(new PostOp.Apply(Unary.Function.LINEAR, 0.25f, 0), new PostOp.Combine(Binary.Function.ADD))), dtype,
+                    List.of(new PostOp.Apply(Unary.Function.LINEAR, 0.25f, 0),
+                            new PostOp.Combine(Binary.Function.ADD))),
+                    dtype,
                     dims(2, 3, 16, 32), dims(2, 3, 16, 32), dims(16, 16)));
             cases.add(new Case("with a residual",
                     new MatMul(false, false, true,
-                            List.of(new PostOp.Apply(Unary.Function.GELU_ERF, 0, 0), new PostOp.Combine(Binary.Function.ADD))),
+                            List.of(new PostOp.Apply(Unary.Function.GELU_ERF, 0, 0),
+                                    new PostOp.Combine(Binary.Function.ADD))),
                     dtype, dims(2, 7, 5), dims(5, 4), dims(4), dims(2, 7, 4)));
         }
         // Copied into panels by the library.
@@ -57,7 +63,8 @@ class FastProductsTest {
             cases.add(new Case("wide " + rows, MatMul.PLAIN, DType.FLOAT32, dims(rows, 13), dims(13, 600)));
             cases.add(new Case("wide and deep " + rows,
                     new MatMul(false, false, true,
-                            List.of(new PostOp.Combine(Binary.Function.MULTIPLY), new PostOp.Apply(Unary.Function.RELU, 0, 0))),
+                            List.of(new PostOp.Combine(Binary.Function.MULTIPLY),
+                                    new PostOp.Apply(Unary.Function.RELU, 0, 0))),
                     DType.FLOAT32, dims(rows, 300), dims(300, 513), dims(513), dims(rows, 513)));
         }
         return cases.stream();

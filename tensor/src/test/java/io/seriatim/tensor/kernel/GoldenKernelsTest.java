@@ -42,7 +42,8 @@ class GoldenKernelsTest {
 
     @BeforeAll
     static void read() throws IOException, URISyntaxException {
-        golden = Npz.read(Path.of(Objects.requireNonNull(GoldenKernelsTest.class.getResource("/golden/kernels.npz")).toURI()));
+        golden = Npz.read(
+                Path.of(Objects.requireNonNull(GoldenKernelsTest.class.getResource("/golden/kernels.npz")).toURI()));
     }
 
     private static Tensor raw(String name) {
@@ -52,12 +53,15 @@ class GoldenKernelsTest {
     /** A golden input in the type of a run; whole numbers stay. */
     private static Tensor in(Run run, String name) {
         Tensor tensor = raw(name);
-        return tensor.dtype().isFloating() ? Tensor.of(run.dtype(), tensor.toDoubleArray(), tensor.shape().dims()) : tensor;
+        return tensor.dtype().isFloating()
+                ? Tensor.of(run.dtype(), tensor.toDoubleArray(), tensor.shape().dims())
+                : tensor;
     }
 
     private static void check(Run run, Computation computation, String[] outputs, @Nullable String... inputs) {
         @Nullable
-        Tensor[] tensors = Arrays.stream(inputs).map(name -> name == null ? null : in(run, name)).toArray(Tensor[]::new);
+        Tensor[] tensors = Arrays.stream(inputs).map(name -> name == null ? null : in(run, name))
+                .toArray(Tensor[]::new);
         Tensor[] got = KernelRun.run(run.kernels(), computation, tensors);
         for (int i = 0; i < outputs.length; i++) {
             compare(run, outputs[i], got[i]);
@@ -84,13 +88,17 @@ class GoldenKernelsTest {
     @MethodSource("runs")
     void productsAndConvolutions(Run run) {
         check(run, MatMul.PLAIN, of("matmul/out"), "matmul/x", "matmul/y");
-        Map<String, Window> windows = Map.of("conv", Window.of(new int[]{2, 1}, new int[]{1, 2}, new int[]{1, 2}, new int[]{1, 2}),
+        Map<String, Window> windows = Map.of("conv",
+                Window.of(new int[]{2, 1}, new int[]{1, 2}, new int[]{1, 2}, new int[]{1, 2}),
                 "conv_groups", Window.of(2, 1, 1));
         windows.forEach((name, window) -> {
             int groups = name.equals("conv") ? 1 : 2;
-            check(run, new Convolution(window, groups, true, List.of()), of(name + "/y"), name + "/x", name + "/w", name + "/b");
-            check(run, new ConvolutionGradInput(window, groups, List.of(9L, 8L)), of(name + "/dx"), name + "/dy", name + "/w");
-            check(run, new ConvolutionGradWeights(window, groups, true, List.of(3L, 2L)), of(name + "/dw", name + "/db"), name + "/x",
+            check(run, new Convolution(window, groups, true, List.of()), of(name + "/y"), name + "/x", name + "/w",
+                    name + "/b");
+            check(run, new ConvolutionGradInput(window, groups, List.of(9L, 8L)), of(name + "/dx"), name + "/dy",
+                    name + "/w");
+            check(run, new ConvolutionGradWeights(window, groups, true, List.of(3L, 2L)),
+                    of(name + "/dw", name + "/db"), name + "/x",
                     name + "/dy");
         });
     }
@@ -100,7 +108,8 @@ class GoldenKernelsTest {
     void poolings(Run run) {
         Window window = Window.of(new int[]{2, 1}, new int[]{1, 1}, new int[]{1, 1}, new int[]{1, 1});
         List<Long> kernel = List.of(3L, 2L);
-        Map<String, Computation> cases = Map.of("pool_max", new Pooling(Pooling.Kind.MAX, kernel, window), "pool_average",
+        Map<String, Computation> cases = Map.of("pool_max", new Pooling(Pooling.Kind.MAX, kernel, window),
+                "pool_average",
                 new Pooling(Pooling.Kind.AVERAGE, kernel, window), "pool_padding",
                 new Pooling(Pooling.Kind.AVERAGE_WITH_PADDING, kernel, window), "pool_adaptive",
                 new AdaptivePooling(Pooling.Kind.AVERAGE, List.of(4L, 3L)));
@@ -114,18 +123,24 @@ class GoldenKernelsTest {
     @MethodSource("runs")
     void normalisations(Run run) {
         BatchNorm batch = new BatchNorm(1e-3f, true);
-        check(run, batch, of("batch_norm/y", "batch_norm/mean", "batch_norm/inverse"), "batch_norm/x", "batch_norm/s", "batch_norm/b");
-        check(run, new BatchNormGrad(batch), of("batch_norm/dx", "batch_norm/ds", "batch_norm/db"), "batch_norm/x", "batch_norm/dy",
+        check(run, batch, of("batch_norm/y", "batch_norm/mean", "batch_norm/inverse"), "batch_norm/x", "batch_norm/s",
+                "batch_norm/b");
+        check(run, new BatchNormGrad(batch), of("batch_norm/dx", "batch_norm/ds", "batch_norm/db"), "batch_norm/x",
+                "batch_norm/dy",
                 "batch_norm/s", "batch_norm/mean",
                 "batch_norm/inverse");
         LayerNorm layer = new LayerNorm(1, 1e-3f, true, true);
-        check(run, layer, of("layer_norm/y", "layer_norm/mean", "layer_norm/variance"), "layer_norm/x", "layer_norm/s", "layer_norm/b");
-        check(run, new LayerNormGrad(layer), of("layer_norm/dx", "layer_norm/ds", "layer_norm/db"), "layer_norm/x", "layer_norm/dy",
+        check(run, layer, of("layer_norm/y", "layer_norm/mean", "layer_norm/variance"), "layer_norm/x", "layer_norm/s",
+                "layer_norm/b");
+        check(run, new LayerNormGrad(layer), of("layer_norm/dx", "layer_norm/ds", "layer_norm/db"), "layer_norm/x",
+                "layer_norm/dy",
                 "layer_norm/s", "layer_norm/mean",
                 "layer_norm/variance");
         GroupNorm group = new GroupNorm(3, 1e-3f, true, true);
-        check(run, group, of("group_norm/y", "group_norm/mean", "group_norm/variance"), "group_norm/x", "group_norm/s", "group_norm/b");
-        check(run, new GroupNormGrad(group), of("group_norm/dx", "group_norm/ds", "group_norm/db"), "group_norm/x", "group_norm/dy",
+        check(run, group, of("group_norm/y", "group_norm/mean", "group_norm/variance"), "group_norm/x", "group_norm/s",
+                "group_norm/b");
+        check(run, new GroupNormGrad(group), of("group_norm/dx", "group_norm/ds", "group_norm/db"), "group_norm/x",
+                "group_norm/dy",
                 "group_norm/s", "group_norm/mean",
                 "group_norm/variance");
     }
@@ -142,8 +157,10 @@ class GoldenKernelsTest {
         check(run, new CrossEntropyGrad(hard), of("cross_entropy/dx"), "cross_entropy/softmax", "cross_entropy/labels",
                 "cross_entropy/dloss");
         CrossEntropy soft = new CrossEntropy(-1, true, -100);
-        check(run, soft, of("cross_entropy/softmax", "cross_entropy_soft/loss"), "cross_entropy_soft/x", "cross_entropy_soft/labels");
-        check(run, new CrossEntropyGrad(soft), of("cross_entropy_soft/dx"), "cross_entropy/softmax", "cross_entropy_soft/labels",
+        check(run, soft, of("cross_entropy/softmax", "cross_entropy_soft/loss"), "cross_entropy_soft/x",
+                "cross_entropy_soft/labels");
+        check(run, new CrossEntropyGrad(soft), of("cross_entropy_soft/dx"), "cross_entropy/softmax",
+                "cross_entropy_soft/labels",
                 "cross_entropy_soft/dloss");
     }
 
@@ -166,7 +183,8 @@ class GoldenKernelsTest {
                 Binary.Function.MINIMUM, Binary.Function.POWER)) {
             String name = "binary_" + function;
             check(run, Binary.of(function), of(name + "/out"), name + "/x", name + "/y");
-            check(run, new BinaryGrad(function), of(name + "/dx", name + "/dy"), name + "/x", name + "/y", name + "/dout");
+            check(run, new BinaryGrad(function), of(name + "/dx", name + "/dy"), name + "/x", name + "/y",
+                    name + "/dout");
         }
         check(run, Binary.of(Binary.Function.MODULO), of("binary_MODULO/out"), "binary_MODULO/x", "binary_MODULO/y");
         check(run, Binary.of(Binary.Function.FLOOR_DIVIDE), of("binary_FLOOR_DIVIDE/out"), "binary_FLOOR_DIVIDE/x",
@@ -199,7 +217,8 @@ class GoldenKernelsTest {
         check(run, new TakeAlongAxis(1), of("take_along/y"), "take_along/x", "take_along/indices");
         Tensor zeros = Tensor.of(run.dtype(), new double[42], 3, 7, 2);
         compare(run, "take_along/dx",
-                KernelRun.run(run.kernels(), new PutAlongAxis(1, true), zeros, raw("take_along/indices"), in(run, "take_along/dy"))[0]);
+                KernelRun.run(run.kernels(), new PutAlongAxis(1, true), zeros, raw("take_along/indices"),
+                        in(run, "take_along/dy"))[0]);
         for (Pad.Mode mode : List.of(Pad.Mode.REFLECT, Pad.Mode.REPLICATE, Pad.Mode.CIRCULAR)) {
             Pad pad = new Pad(List.of(0L, 0L, 1L, 2L), List.of(0L, 0L, 3L, 1L), mode, 0);
             check(run, pad, of("pad_" + mode + "/y"), "pad_" + mode + "/x");

@@ -15,7 +15,8 @@ import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 
 /**
- * A tensor that lies somewhere in larger memory, in any layout that views have: a part, dimensions in another order, any step of what is single, what is repeated, what runs backwards. What lies around its elements is NaN, or no index
+ * A tensor that lies somewhere in larger memory, in any layout that views have: a part, dimensions in another order,
+ * any step of what is single, what is repeated, what runs backwards. What lies around its elements is NaN, or no index
  * of anything, so that what is read beyond them shows; and it must stay as it is.
  */
 final class GuardedView {
@@ -39,7 +40,8 @@ final class GuardedView {
     }
 
     static GuardedView any(SplittableRandom random, DType dtype, long[] dims, Freedom freedom) {
-        return at(random, dtype, dims, freedom == Freedom.DENSE ? Shape.of(dims).strides() : steps(random, dims, freedom));
+        return at(random, dtype, dims,
+                freedom == Freedom.DENSE ? Shape.of(dims).strides() : steps(random, dims, freedom));
     }
 
     static GuardedView at(SplittableRandom random, DType dtype, long[] dims, long[] steps) {
@@ -52,7 +54,8 @@ final class GuardedView {
         }
         long first = AROUND + random.nextInt(16) - least;
         Buffer buffer = Devices.system().host().allocate((first + most + 1 + AROUND) * dtype.bytes());
-        return new GuardedView(new Tensor(buffer, first * dtype.bytes(), new TensorSpec(dtype, Shape.of(dims), Layout.strided(steps))));
+        return new GuardedView(new Tensor(buffer, first * dtype.bytes(),
+                new TensorSpec(dtype, Shape.of(dims), Layout.strided(steps))));
     }
 
     /** With the same layout and what it holds, elsewhere. */
@@ -171,7 +174,8 @@ final class GuardedView {
     }
 
     double[] values() {
-        return IntStream.range(0, places.length).mapToDouble(i -> Doubles.get(tensor.memory(), tensor.dtype(), at(i))).toArray();
+        return IntStream.range(0, places.length).mapToDouble(i -> Doubles.get(tensor.memory(), tensor.dtype(), at(i)))
+                .toArray();
     }
 
     /** The same elements, one after the other. */

@@ -27,10 +27,12 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** What may be computed in place gives to the bit what it gives elsewhere. */
 class InPlaceTest {
     private static final long SEED = 20261203;
-    private static final float[] SPECIAL = {0f, -0f, Float.NaN, Float.POSITIVE_INFINITY, Float.NEGATIVE_INFINITY, Float.MIN_VALUE,
+    private static final float[] SPECIAL = {0f, -0f, Float.NaN, Float.POSITIVE_INFINITY, Float.NEGATIVE_INFINITY,
+            Float.MIN_VALUE,
             -Float.MIN_NORMAL, Float.MAX_VALUE};
     /** Tails of vectors, a block of the screened functions and more, nothing. */
-    private static final long[][] SHAPES = {{0}, {1}, {}, {7}, {16}, {17}, {207}, {4098}, {13, 21}, {3, 5, 7}, {2, 16, 4, 4}, {33000}};
+    private static final long[][] SHAPES = {{0}, {1}, {}, {7}, {16}, {17}, {207}, {4098}, {13, 21}, {3, 5, 7},
+            {2, 16, 4, 4}, {33000}};
     private static final List<DType> FLOATS = List.of(DType.FLOAT32, DType.BFLOAT16, DType.FLOAT16, DType.FLOAT64);
     private static final List<Kernels> REGISTRIES = List.of(Kernels.portable(), Kernels.system());
 
@@ -48,7 +50,8 @@ class InPlaceTest {
     }
 
     private static Tensor positive(DType dtype, int salt, long... dims) {
-        return Tensor.of(dtype, new SplittableRandom(SEED + salt).doubles(Shape.of(dims).size(), 0.5, 2).toArray(), dims);
+        return Tensor.of(dtype, new SplittableRandom(SEED + salt).doubles(Shape.of(dims).size(), 0.5, 2).toArray(),
+                dims);
     }
 
     private static byte[] bytes(Tensor tensor) {
@@ -56,7 +59,8 @@ class InPlaceTest {
     }
 
     private static Tensor twin(Tensor tensor, boolean poisoned) {
-        Tensor copy = new Tensor(Devices.system().host().allocate(tensor.buffer().bytes()), tensor.offset(), tensor.spec());
+        Tensor copy = new Tensor(Devices.system().host().allocate(tensor.buffer().bytes()), tensor.offset(),
+                tensor.spec());
         if (poisoned) {
             copy.memory().fill((byte) 0x7f);
         } else {
@@ -72,7 +76,8 @@ class InPlaceTest {
         same(kernels, computation, input, results, inputs);
     }
 
-    private static void same(Kernels kernels, Computation computation, int input, @Nullable TensorSpec[] results, Tensor... inputs) {
+    private static void same(Kernels kernels, Computation computation, int input, @Nullable TensorSpec[] results,
+            Tensor... inputs) {
         int given = inputs.length;
         @Nullable
         Tensor[] apart = Arrays.copyOf(inputs, given + results.length);
@@ -100,7 +105,8 @@ class InPlaceTest {
                 Tensor expected = apart[i];
                 Tensor got = within[i];
                 if (expected != null && got != null) {
-                    assertArrayEquals(bytes(expected), bytes(got), what + " output " + (i - given) + " by " + kernel.provider());
+                    assertArrayEquals(bytes(expected), bytes(got),
+                            what + " output " + (i - given) + " by " + kernel.provider());
                 }
             }
         }
@@ -184,14 +190,16 @@ class InPlaceTest {
         for (Kernels kernels : REGISTRIES) {
             for (DType dtype : FLOATS) {
                 for (int input = 0; input < 2; input++) {
-                    same(kernels, binary, input, numbers(dtype, 1, 13, 21), numbers(dtype, 2, 13, 21), numbers(dtype, 3, 21));
+                    same(kernels, binary, input, numbers(dtype, 1, 13, 21), numbers(dtype, 2, 13, 21),
+                            numbers(dtype, 3, 21));
                 }
             }
         }
     }
 
     @ParameterizedTest
-    @EnumSource(value = Binary.Function.class, names = {"ADD", "SUBTRACT", "MULTIPLY", "DIVIDE", "MAXIMUM", "MINIMUM", "POWER", "MODULO"})
+    @EnumSource(value = Binary.Function.class, names = {"ADD", "SUBTRACT", "MULTIPLY", "DIVIDE", "MAXIMUM", "MINIMUM",
+            "POWER", "MODULO"})
     void gradientsOfFunctionsOfTwoElements(Binary.Function function) {
         BinaryGrad grad = new BinaryGrad(function);
         for (Kernels kernels : REGISTRIES) {
@@ -208,9 +216,11 @@ class InPlaceTest {
                 for (long[] other : new long[][]{{}, {21}, {13, 1}, {5, 1, 1}}) {
                     TensorSpec whole = TensorSpec.of(dtype, 5, 13, 21);
                     TensorSpec part = TensorSpec.of(dtype, other);
-                    same(kernels, grad, 2, new TensorSpec[]{whole, part}, positive(dtype, 1, 5, 13, 21), positive(dtype, 2, other),
+                    same(kernels, grad, 2, new TensorSpec[]{whole, part}, positive(dtype, 1, 5, 13, 21),
+                            positive(dtype, 2, other),
                             numbers(dtype, 3, 5, 13, 21));
-                    same(kernels, grad, 2, new TensorSpec[]{null, whole}, positive(dtype, 2, other), positive(dtype, 1, 5, 13, 21),
+                    same(kernels, grad, 2, new TensorSpec[]{null, whole}, positive(dtype, 2, other),
+                            positive(dtype, 1, 5, 13, 21),
                             numbers(dtype, 3, 5, 13, 21));
                     assertFalse(grad.inPlace(0, part, whole, whole, part, whole), "a sum reads its operand again");
                 }
@@ -225,9 +235,11 @@ class InPlaceTest {
                 for (long[] dims : SHAPES) {
                     Tensor condition = Tensor.of(DType.BOOL, bits(Shape.of(dims).size()), dims);
                     for (int input = 1; input < 3; input++) {
-                        same(kernels, new Where(), input, condition, numbers(dtype, 1, true, dims), numbers(dtype, 2, dims));
+                        same(kernels, new Where(), input, condition, numbers(dtype, 1, true, dims),
+                                numbers(dtype, 2, dims));
                     }
-                    same(kernels, new Where(), 1, Tensor.of(DType.BOOL, bits(1)), numbers(dtype, 1, dims), numbers(dtype, 2));
+                    same(kernels, new Where(), 1, Tensor.of(DType.BOOL, bits(1)), numbers(dtype, 1, dims),
+                            numbers(dtype, 2));
                     Dropout dropout = new Dropout(0.4f, true);
                     same(kernels, dropout, 0, numbers(dtype, 1, true, dims), Tensor.of(new long[]{7, 9}));
                     same(kernels, new DropoutGrad(dropout), 0, numbers(dtype, 1, true, dims),
@@ -235,13 +247,15 @@ class InPlaceTest {
                     same(kernels, Copy.PLAIN, 0, numbers(dtype, 1, true, dims));
                 }
                 views(dtype, 3).forEach(view -> same(kernels, Copy.PLAIN, 0, view));
-                views(dtype, 3).forEach(view -> same(kernels, new Dropout(0.4f, false), 0, view, Tensor.of(new long[]{7, 9})));
+                views(dtype, 3)
+                        .forEach(view -> same(kernels, new Dropout(0.4f, false), 0, view, Tensor.of(new long[]{7, 9})));
                 for (boolean upper : new boolean[]{true, false}) {
                     same(kernels, new Triangle(upper, 1), 0, numbers(dtype, 1, 3, 13, 21));
                 }
             }
             Tensor condition = Tensor.of(DType.BOOL, bits(207), 207);
-            same(kernels, new Where(), 0, condition, Tensor.of(DType.BOOL, bits(207), 207), Tensor.of(DType.BOOL, bits(1)));
+            same(kernels, new Where(), 0, condition, Tensor.of(DType.BOOL, bits(207), 207),
+                    Tensor.of(DType.BOOL, bits(1)));
         }
     }
 
@@ -255,9 +269,11 @@ class InPlaceTest {
             for (DType dtype : FLOATS) {
                 for (int axis : new int[]{0, 1, -1}) {
                     for (boolean log : new boolean[]{false, true}) {
-                        for (long[] dims : new long[][]{{3, 13, 7}, {1, 1}, {4, 207}, {2, 16, 5, 5}, {0, 4}, {5, 1000}}) {
+                        for (long[] dims : new long[][]{{3, 13, 7}, {1, 1}, {4, 207}, {2, 16, 5, 5}, {0, 4},
+                                {5, 1000}}) {
                             same(kernels, new Softmax(axis, log), 0, numbers(dtype, 1, dims));
-                            same(kernels, new SoftmaxGrad(axis, log), 1, positive(dtype, 1, dims), numbers(dtype, 2, dims));
+                            same(kernels, new SoftmaxGrad(axis, log), 1, positive(dtype, 1, dims),
+                                    numbers(dtype, 2, dims));
                         }
                         views(dtype, 3).forEach(view -> same(kernels, new Softmax(axis, log), 0, view));
                     }
@@ -267,7 +283,8 @@ class InPlaceTest {
                 Tensor labels = Tensor.of(new long[]{2, 0, 3, 1, 2}, 5, 1);
                 same(kernels, new CrossEntropyGrad(new CrossEntropy(1, false, 3)), 0, positive(dtype, 1, 5, 4), labels,
                         numbers(dtype, 2, 5, 1));
-                same(kernels, new CrossEntropyGrad(new CrossEntropy(1, true, -1)), 0, positive(dtype, 1, 5, 4), positive(dtype, 2, 5, 4),
+                same(kernels, new CrossEntropyGrad(new CrossEntropy(1, true, -1)), 0, positive(dtype, 1, 5, 4),
+                        positive(dtype, 2, 5, 4),
                         numbers(dtype, 2, 5, 1));
             }
         }
@@ -297,8 +314,10 @@ class InPlaceTest {
             for (boolean training : new boolean[]{true, false}) {
                 BatchNorm norm = new BatchNorm(1e-5f, training);
                 Tensor x = numbers(dtype, 1, dims);
-                same(kernels, norm, 0, training ? new Tensor[]{x, scale, scale} : new Tensor[]{x, scale, scale, mean, variance});
-                same(kernels, new BatchNormGrad(norm), 1, numbers(dtype, 1, dims), numbers(dtype, 2, dims), scale, mean, variance);
+                same(kernels, norm, 0,
+                        training ? new Tensor[]{x, scale, scale} : new Tensor[]{x, scale, scale, mean, variance});
+                same(kernels, new BatchNormGrad(norm), 1, numbers(dtype, 1, dims), numbers(dtype, 2, dims), scale, mean,
+                        variance);
             }
             GroupNorm group = new GroupNorm(2, 1e-5f, true, true);
             same(kernels, group, 0, numbers(dtype, 1, dims), scale, scale);
@@ -314,7 +333,8 @@ class InPlaceTest {
                 Tensor rows = Tensor.of(new long[]{3, 0, 3});
                 for (boolean flag : new boolean[]{true, false}) {
                     same(kernels, new Scatter(flag), 0, numbers(dtype, 1, 5, 7), rows, numbers(dtype, 2, 3, 7));
-                    same(kernels, new PutAlongAxis(0, flag), 0, numbers(dtype, 1, 5, 3), Tensor.of(new long[]{3, 0, 3}, 1, 3),
+                    same(kernels, new PutAlongAxis(0, flag), 0, numbers(dtype, 1, 5, 3),
+                            Tensor.of(new long[]{3, 0, 3}, 1, 3),
                             numbers(dtype, 2, 1, 3));
                 }
                 same(kernels, new ScatterNdAdd(), 0, numbers(dtype, 1, 5, 7), Tensor.of(new long[]{3, 0, 3}, 3, 1),
@@ -330,19 +350,23 @@ class InPlaceTest {
         Computation add = Binary.of(Binary.Function.ADD);
         assertTrue(add.inPlace(0, x, row, x));
         assertFalse(add.inPlace(1, x, row, x), "a row is not the whole");
-        assertFalse(Unary.of(Unary.Function.RELU).inPlace(0, x, new TensorSpec(DType.FLOAT32, x.shape(), Layout.strided(1, 4))), "strides");
+        assertFalse(Unary.of(Unary.Function.RELU).inPlace(0, x,
+                new TensorSpec(DType.FLOAT32, x.shape(), Layout.strided(1, 4))), "strides");
         assertFalse(new Copy(DType.FLOAT64).inPlace(0, x, x.with(DType.FLOAT64)), "type");
         assertFalse(Binary.of(Binary.Function.LESS).inPlace(0, x, x, x.with(DType.BOOL)), "type");
         TensorSpec repeated = new TensorSpec(DType.FLOAT32, x.shape(), Layout.strided(0, 1));
         assertFalse(Copy.PLAIN.inPlace(0, repeated, repeated), "a repeated row is several elements of the result");
         TensorSpec blocked = new TensorSpec(DType.FLOAT32, x.shape(), new Layout.Opaque("onednn", new byte[]{1}, 96));
-        assertFalse(Copy.PLAIN.inPlace(0, blocked, blocked), "no one knows what an opaque layout holds between its elements");
-        assertFalse(new Binary(Binary.Function.ADD, List.of(new PostOp.Accumulate(1))).inPlace(0, x, x, x), "accumulated");
+        assertFalse(Copy.PLAIN.inPlace(0, blocked, blocked),
+                "no one knows what an opaque layout holds between its elements");
+        assertFalse(new Binary(Binary.Function.ADD, List.of(new PostOp.Accumulate(1))).inPlace(0, x, x, x),
+                "accumulated");
         assertFalse(MatMul.PLAIN.inPlace(0, x, x, x), "every element is read many times");
         List<Computation> others = new ArrayList<>(
                 List.of(new Reduction(Reduction.Function.SUM, List.of(), true), new Scan(0, false, false)));
         others.forEach(other -> assertFalse(other.inPlace(0, x, x), other.operation()));
         assertFalse(new UnaryGrad(Unary.Function.RELU, 0, 0).inPlace(0, x, null, x, x), "only dy");
-        assertFalse(new Dropout(0.5f, true).inPlace(1, x, TensorSpec.of(DType.INT64, 2), x, x.with(DType.UINT8)), "only x");
+        assertFalse(new Dropout(0.5f, true).inPlace(1, x, TensorSpec.of(DType.INT64, 2), x, x.with(DType.UINT8)),
+                "only x");
     }
 }

@@ -16,7 +16,8 @@ import org.junit.jupiter.api.Test;
 class InterpolationTest {
     private static double[] line(Interpolation.Kind kind, float step, int places, double... x) {
         Interpolation interpolation = new Interpolation(kind, List.of((long) places), List.of(step));
-        return KernelRun.run(Kernels.portable(), interpolation, Tensor.of(DType.FLOAT64, x, 1, 1, x.length))[0].toDoubleArray();
+        return KernelRun.run(Kernels.portable(), interpolation, Tensor.of(DType.FLOAT64, x, 1, 1, x.length))[0]
+                .toDoubleArray();
     }
 
     @Test
@@ -37,7 +38,8 @@ class InterpolationTest {
         Tensor x = Tensor.of(DType.FLOAT32, new double[]{0, 1, 2, 3, 4, 5, 6, 7}, 1, 2, 2, 2, 1);
         Tensor channelsLast = new Tensor(x.buffer(), 0,
                 new TensorSpec(DType.FLOAT32, Shape.of(1, 1, 2, 2, 2), Layout.strided(8, 1, 4, 2, 1)));
-        Interpolation middle = new Interpolation(Interpolation.Kind.LINEAR_OF_AREAS, List.of(1L, 1L, 1L), List.of(2f, 2f, 2f));
+        Interpolation middle = new Interpolation(Interpolation.Kind.LINEAR_OF_AREAS, List.of(1L, 1L, 1L),
+                List.of(2f, 2f, 2f));
         assertArrayEquals(new double[]{3.5}, KernelRun.run(Kernels.system(), middle, channelsLast)[0].toDoubleArray());
     }
 
@@ -47,7 +49,8 @@ class InterpolationTest {
         IllegalArgumentException rank = assertThrows(IllegalArgumentException.class,
                 () -> two.infer(TensorSpec.of(DType.FLOAT32, 1, 1, 4)));
         assertEquals(
-                "interpolation: x needs two dimensions and one to three spatial ones, which output and steps have an entry for, but they have "
+                "interpolation: x needs two dimensions and one to three spatial ones, which output and steps have "
+                        + "an entry for, but they have "
                         + "2 and 2; the inputs are [float32 [1, 1, 4]]",
                 rank.getMessage());
         Interpolation back = new Interpolation(Interpolation.Kind.LINEAR, List.of(2L), List.of(-1f));

@@ -62,11 +62,13 @@ class KernelsTest {
     void viewsGiveWhatDenseOperandsGive(Kernels kernels) {
         Tensor x = numbers(6, 8);
         Tensor across = numbers(8, 6).transpose();
-        Tensor backwards = new Tensor(x.buffer(), 4L * 47, new TensorSpec(DType.FLOAT32, Shape.of(6, 8), Layout.strided(-8, -1)));
+        Tensor backwards = new Tensor(x.buffer(), 4L * 47,
+                new TensorSpec(DType.FLOAT32, Shape.of(6, 8), Layout.strided(-8, -1)));
         Tensor repeated = x.select(0, 2).expand(Shape.of(6, 8));
         for (Tensor view : List.of(x.slice(1, 0, 8), across, backwards, repeated)) {
             Tensor dense = Tensor.of(view.toFloatArray(), 6, 8);
-            for (Computation computation : List.of(Unary.of(Unary.Function.TANH), Unary.of(Unary.Function.RELU), new Softmax(0, false),
+            for (Computation computation : List.of(Unary.of(Unary.Function.TANH), Unary.of(Unary.Function.RELU),
+                    new Softmax(0, false),
                     new Reduction(Reduction.Function.SUM, List.of(0), false),
                     Copy.PLAIN, new Copy(DType.BFLOAT16), new Scan(1, false, false), new TopK(2, 0, true))) {
                 Tensor expected = KernelRun.run(kernels, computation, dense)[0];
@@ -74,7 +76,8 @@ class KernelsTest {
                 assertArrayEquals(expected.toFloatArray(), got.toFloatArray(), 1e-6f, computation + " of " + view);
             }
             Tensor product = KernelRun.run(kernels, new MatMul(false, true, false, List.of()), view, dense)[0];
-            assertArrayEquals(KernelRun.run(kernels, new MatMul(false, true, false, List.of()), dense, dense)[0].toFloatArray(),
+            assertArrayEquals(
+                    KernelRun.run(kernels, new MatMul(false, true, false, List.of()), dense, dense)[0].toFloatArray(),
                     product.toFloatArray(), 1e-5f);
             Tensor out = Tensor.of(new float[96], 6, 16);
             KernelRun.into(kernels, Binary.of(Binary.Function.ADD), new Tensor[]{out.slice(1, 3, 11)}, view, dense);
@@ -91,13 +94,15 @@ class KernelsTest {
         Tensor w = numbers(40, 30);
         Tensor bias = numbers(30);
         List<Throwable> failures = Collections.synchronizedList(new ArrayList<>());
-        try (Kernel kernel = kernels.prepare(computation, Place.CPU, TensorSpec.of(DType.FLOAT32, 20, 40), w.spec(), bias.spec(),
+        try (Kernel kernel = kernels.prepare(computation, Place.CPU, TensorSpec.of(DType.FLOAT32, 20, 40), w.spec(),
+                bias.spec(),
                 TensorSpec.of(DType.FLOAT32, 20, 30))) {
             List<Thread> threads = new ArrayList<>();
             for (int t = 0; t < 4; t++) {
                 double scale = t + 1;
                 Thread thread = new Thread(() -> {
-                    Tensor x = Tensor.of(DType.FLOAT32, new SplittableRandom(4).doubles(800, -scale, scale).toArray(), 20, 40);
+                    Tensor x = Tensor.of(DType.FLOAT32, new SplittableRandom(4).doubles(800, -scale, scale).toArray(),
+                            20, 40);
                     float[] expected = KernelRun.run(kernels, computation, x, w, bias)[0].toFloatArray();
                     Tensor out = Tensor.allocate(DType.FLOAT32, 20, 30);
                     for (int i = 0; i < 500; i++) {
@@ -148,7 +153,8 @@ class KernelsTest {
             Tensor packed = Tensor.allocate(Devices.system().host(), plain.preferred(1, w.spec()));
             assertNotEquals(w.spec(), packed.spec());
             KernelRun.into(Kernels.system(), Copy.PLAIN, new Tensor[]{packed}, w);
-            try (Kernel kernel = Kernels.system().prepare(withBias, Place.CPU, given, packed.spec(), bias.spec(), out.spec())) {
+            try (Kernel kernel = Kernels.system().prepare(withBias, Place.CPU, given, packed.spec(), bias.spec(),
+                    out.spec())) {
                 for (int run = 0; run < 5; run++) {
                     double[] values = new SplittableRandom(run).doubles(rows * depth, -1, 1).toArray();
                     Tensor x = Tensor.of(DType.FLOAT32, values, rows, depth);
@@ -182,12 +188,15 @@ class KernelsTest {
         Tensor bad = Tensor.of(new long[]{1, 3}, 2);
         IllegalArgumentException e = assertThrows(IllegalArgumentException.class,
                 () -> KernelRun.into(kernels, Gather.of(0), new Tensor[]{out}, x, bad));
-        assertTrue(String.valueOf(e.getMessage()).contains("index number 1 must be from 0 to 2, but is 3"), e.getMessage());
+        assertTrue(String.valueOf(e.getMessage()).contains("index number 1 must be from 0 to 2, but is 3"),
+                e.getMessage());
         assertArrayEquals(new float[8], out.toFloatArray(), 0);
         Tensor labels = Tensor.of(new long[]{0, 9, 1}, 3, 1);
         IllegalArgumentException label = assertThrows(IllegalArgumentException.class,
                 () -> KernelRun.run(kernels, new CrossEntropy(1, false, -100), x, labels));
-        assertTrue(String.valueOf(label.getMessage()).contains("row 1") && String.valueOf(label.getMessage()).contains("9"),
+        assertTrue(
+                String.valueOf(label.getMessage()).contains("row 1")
+                        && String.valueOf(label.getMessage()).contains("9"),
                 label.getMessage());
     }
 
@@ -197,16 +206,21 @@ class KernelsTest {
         Tensor x = Tensor.of(new float[]{1, 1, 1, 1, 1, 1}, 3, 2);
         Tensor indices = Tensor.of(new long[]{2, 0, 2}, 3);
         Tensor updates = Tensor.of(new float[]{1, 2, 3, 4, 5, 6}, 3, 2);
-        assertArrayEquals(new float[]{3, 4, 1, 1, 5, 6}, KernelRun.run(kernels, new Scatter(true), x, indices, updates)[0].toFloatArray());
-        assertArrayEquals(new float[]{3, 4, 1, 1, 6, 8}, KernelRun.run(kernels, new Scatter(false), x, indices, updates)[0].toFloatArray());
+        assertArrayEquals(new float[]{3, 4, 1, 1, 5, 6},
+                KernelRun.run(kernels, new Scatter(true), x, indices, updates)[0].toFloatArray());
+        assertArrayEquals(new float[]{3, 4, 1, 1, 6, 8},
+                KernelRun.run(kernels, new Scatter(false), x, indices, updates)[0].toFloatArray());
         Tensor tuples = Tensor.of(new long[]{0, 1, 2, 0, 0, 1}, 3, 2);
         Tensor values = Tensor.of(new float[]{10, 20, 30}, 3);
-        assertArrayEquals(new float[]{1, 41, 1, 1, 21, 1}, KernelRun.run(kernels, new ScatterNdAdd(), x, tuples, values)[0].toFloatArray());
-        assertArrayEquals(new float[]{2, 5, 2}, KernelRun.run(kernels, new GatherNd(), updates, tuples)[0].toFloatArray());
+        assertArrayEquals(new float[]{1, 41, 1, 1, 21, 1},
+                KernelRun.run(kernels, new ScatterNdAdd(), x, tuples, values)[0].toFloatArray());
+        assertArrayEquals(new float[]{2, 5, 2},
+                KernelRun.run(kernels, new GatherNd(), updates, tuples)[0].toFloatArray());
         assertArrayEquals(new long[]{0, 0, 1, 1, 0, 0, 0, 0, 1},
                 KernelRun.run(kernels, new OneHot(3, DType.INT32), indices)[0].toLongArray());
         Tensor square = Tensor.of(new float[]{1, 2, 3, 4, 5, 6, 7, 8, 9}, 3, 3);
-        assertArrayEquals(new float[]{1, 2, 3, 0, 5, 6, 0, 0, 9}, KernelRun.run(kernels, new Triangle(true, 0), square)[0].toFloatArray());
+        assertArrayEquals(new float[]{1, 2, 3, 0, 5, 6, 0, 0, 9},
+                KernelRun.run(kernels, new Triangle(true, 0), square)[0].toFloatArray());
         assertArrayEquals(new float[]{0, 0, 0, 4, 0, 0, 7, 8, 0},
                 KernelRun.run(kernels, new Triangle(false, -1), square)[0].toFloatArray());
     }
@@ -221,12 +235,14 @@ class KernelsTest {
                     double[] expected = new double[(int) whole.shape().size()];
                     java.util.Arrays.fill(expected, value);
                     String what = value + " in " + whole.spec();
-                    assertArrayEquals(Tensor.of(dtype, expected, whole.shape().dims()).toDoubleArray(), whole.toDoubleArray(), what);
+                    assertArrayEquals(Tensor.of(dtype, expected, whole.shape().dims()).toDoubleArray(),
+                            whole.toDoubleArray(), what);
                 }
                 Tensor grid = Tensor.of(dtype, new double[]{1, 1, 1, 1, 1, 1}, 2, 3);
                 KernelRun.into(Kernels.system(), new Fill(value), new Tensor[]{grid.slice(1, 1, 2)});
                 double stored = Tensor.of(dtype, new double[]{value}).toDoubleArray()[0];
-                assertArrayEquals(new double[]{1, stored, 1, 1, stored, 1}, grid.toDoubleArray(), value + " in a column of " + dtype);
+                assertArrayEquals(new double[]{1, stored, 1, 1, stored, 1}, grid.toDoubleArray(),
+                        value + " in a column of " + dtype);
             }
         }
     }

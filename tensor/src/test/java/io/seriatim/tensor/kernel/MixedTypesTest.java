@@ -48,7 +48,8 @@ class MixedTypesTest {
             LayerNorm norm = new LayerNorm(1, 1e-5f, true, true);
             cases.add(new Case(norm, dims(7, length), dims(length), dims(length)));
             cases.add(new Case(new LayerNorm(1, 1e-5f, false, false), dims(7, length)));
-            cases.add(new Case(new LayerNormGrad(norm), dims(7, length), dims(7, length), dims(length), dims(7), dims(7)));
+            cases.add(new Case(new LayerNormGrad(norm), dims(7, length), dims(7, length), dims(length), dims(7),
+                    dims(7)));
         }
         return cases.stream();
     }
@@ -65,7 +66,8 @@ class MixedTypesTest {
 
     private static Tensor[] run(Kernels kernels, Computation computation, List<Tensor> inputs, DType... types) {
         TensorSpec[] inferred = computation
-                .infer(inputs.stream().map(input -> TensorSpec.of(DType.FLOAT32, input.shape())).toArray(TensorSpec[]::new));
+                .infer(inputs.stream().map(input -> TensorSpec.of(DType.FLOAT32, input.shape()))
+                        .toArray(TensorSpec[]::new));
         List<Tensor> arguments = new ArrayList<>(inputs);
         for (int i = 0; i < inferred.length; i++) {
             arguments.add(Tensor.allocate(types[i], inferred[i].shape().dims()));
@@ -101,7 +103,8 @@ class MixedTypesTest {
     }
 
     private static void compare(Kernels kernels, Case each, List<Tensor> given, DType... types) {
-        List<Tensor> mixed = IntStream.range(0, given.size()).mapToObj(i -> cast(kernels, given.get(i), types[i])).toList();
+        List<Tensor> mixed = IntStream.range(0, given.size()).mapToObj(i -> cast(kernels, given.get(i), types[i]))
+                .toList();
         List<Tensor> wide = mixed.stream().map(tensor -> cast(kernels, tensor, DType.FLOAT32)).toList();
         DType[] results = Arrays.copyOfRange(types, given.size(), types.length);
         DType[] floats = new DType[results.length];
@@ -113,9 +116,12 @@ class MixedTypesTest {
             double[] got = found[i].toDoubleArray();
             String message = each + " with " + Arrays.toString(types) + ", result " + i;
             if (each.computation() instanceof SoftmaxGrad || (kernels == Kernels.system() && !HAS_AVX512)) {
-                // The library adds in another order for another type, and without AVX-512 computes 16 bits by other code than 32, with another logarithm.
+                // The library adds in another order for another type, and without AVX-512 computes 16 bits by other
+                // code than 32, with another logarithm.
                 boolean logarithm = each.computation() instanceof Softmax softmax && softmax.log();
-                double unit = results[i] == DType.FLOAT32 ? logarithm ? 5e-6 : 1e-6 : results[i] == DType.BFLOAT16 ? 1.0 / 128 : 1.0 / 1024;
+                double unit = results[i] == DType.FLOAT32
+                        ? logarithm ? 5e-6 : 1e-6
+                        : results[i] == DType.BFLOAT16 ? 1.0 / 128 : 1.0 / 1024;
                 for (int j = 0; j < got.length; j++) {
                     assertEquals(rounded[j], got[j], unit * Math.max(1, Math.abs(rounded[j])), message);
                 }
@@ -127,13 +133,16 @@ class MixedTypesTest {
 
     static Stream<Case> products() {
         PostOp add = new PostOp.Combine(Binary.Function.ADD);
-        return Stream.of(new Case(MatMul.PLAIN, dims(7, 13), dims(13, 5)), new Case(MatMul.PLAIN, dims(64, 128), dims(128, 96)),
+        return Stream.of(new Case(MatMul.PLAIN, dims(7, 13), dims(13, 5)),
+                new Case(MatMul.PLAIN, dims(64, 128), dims(128, 96)),
                 new Case(new MatMul(true, false, false, List.of()), dims(130, 40), dims(130, 33)),
                 new Case(new MatMul(false, true, false, List.of(add)), dims(3, 8, 32), dims(3, 16, 32), dims(8, 16)),
-                new Case(new MatMul(false, true, false, List.of(new PostOp.Apply(Unary.Function.LINEAR, 0.25f, 0), add)),
+                new Case(
+                        new MatMul(false, true, false, List.of(new PostOp.Apply(Unary.Function.LINEAR, 0.25f, 0), add)),
                         dims(2, 3, 16, 32),
                         dims(2, 3, 16, 32), dims(16, 16)),
-                new Case(new MatMul(false, false, true, List.of(add)), dims(2, 300), dims(300, 600), dims(600), dims(2, 600)));
+                new Case(new MatMul(false, false, true, List.of(add)), dims(2, 300), dims(300, 600), dims(600),
+                        dims(2, 600)));
     }
 
     /** Sums differ in their order only: the bound is that of float32, not of 16 bits. */
@@ -154,7 +163,8 @@ class MixedTypesTest {
                 double[] bounds = Arrays.stream(expected).map(value -> value * 1e-6).toArray();
                 for (int i = 0; i < found.length; i++) {
                     assertTrue(Math.abs(found[i] - expected[i]) <= bounds[i],
-                            each + " of " + narrow + ", element " + i + ": expected " + expected[i] + ", but found " + found[i]);
+                            each + " of " + narrow + ", element " + i + ": expected " + expected[i] + ", but found "
+                                    + found[i]);
                 }
             }
         }

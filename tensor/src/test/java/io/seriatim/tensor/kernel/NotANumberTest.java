@@ -13,7 +13,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What docs/paddle.md says of NaN, and of the order of equal values, holds for the kernels that are used and for the portable ones. */
+/**
+ * What docs/paddle.md says of NaN, and of the order of equal values, holds for the kernels that are used and for the
+ * portable ones.
+ */
 class NotANumberTest {
     private static final float NAN = Float.NaN;
 
@@ -54,8 +57,10 @@ class NotANumberTest {
         assertArrayEquals(new float[]{1, 0, 1}, one(kernels, Binary.of(Binary.Function.EQUAL), x, x));
         assertArrayEquals(new float[]{0, 1, 0}, one(kernels, Binary.of(Binary.Function.NOT_EQUAL), x, x));
         assertArrayEquals(new float[]{1, 0, 1}, one(kernels, Binary.of(Binary.Function.LESS_EQUAL), x, x));
-        for (Reduction.Function function : List.of(Reduction.Function.MAX, Reduction.Function.MIN, Reduction.Function.SUM)) {
-            assertArrayEquals(new float[]{NAN}, one(kernels, new Reduction(function, List.of(0), false), x), function::toString);
+        for (Reduction.Function function : List.of(Reduction.Function.MAX, Reduction.Function.MIN,
+                Reduction.Function.SUM)) {
+            assertArrayEquals(new float[]{NAN}, one(kernels, new Reduction(function, List.of(0), false), x),
+                    function::toString);
         }
         assertEquals(1, KernelRun.run(kernels, new ArgReduction(true, 0, false), x)[0].getLong());
         assertEquals(1, KernelRun.run(kernels, new ArgReduction(false, 0, false), x)[0].getLong());
@@ -91,7 +96,8 @@ class NotANumberTest {
         }
         for (Function function : List.of(Function.ABS, Function.TANH, Function.EXP, Function.HARD_SWISH)) {
             assertArrayEquals(new float[]{NAN},
-                    KernelRun.run(Kernels.portable(), UnaryGrad.of(Unary.of(function)), x, null, dy)[0].toFloatArray(), function::toString);
+                    KernelRun.run(Kernels.portable(), UnaryGrad.of(Unary.of(function)), x, null, dy)[0].toFloatArray(),
+                    function::toString);
         }
     }
 }

@@ -35,7 +35,8 @@ class NumericGradientTest {
      * @param backward
      *            gives the gradients of those, from the outputs and the first output's gradient
      */
-    record Case(String name, Computation forward, List<Tensor> inputs, List<Integer> wanted, Function<Given, List<Tensor>> backward) {
+    record Case(String name, Computation forward, List<Tensor> inputs, List<Integer> wanted,
+            Function<Given, List<Tensor>> backward) {
         @Override
         public String toString() {
             return name;
@@ -66,8 +67,9 @@ class NumericGradientTest {
         int size = 5;
         int gates = recurrence.cell().gates() * size;
         boolean lstm = recurrence.cell() == Recurrence.Cell.LSTM;
-        List<Tensor> inputs = new ArrayList<>(List.of(random(r, -1, 1, 4, 3, gates), random(r, -1, 1, gates, size), random(r, -1, 1, gates),
-                random(r, -1, 1, 3, size)));
+        List<Tensor> inputs = new ArrayList<>(
+                List.of(random(r, -1, 1, 4, 3, gates), random(r, -1, 1, gates, size), random(r, -1, 1, gates),
+                        random(r, -1, 1, 3, size)));
         if (lstm) {
             inputs.add(random(r, -1, 1, 3, size));
         }
@@ -75,21 +77,24 @@ class NumericGradientTest {
         if (recurrence.lengths()) {
             inputs.add(Tensor.of(new long[]{4, 1, 3}, 3));
         }
-        return new Case(recurrence.toString(), recurrence, inputs, IntStream.range(0, 3 + states).boxed().toList(), g -> {
-            List<Tensor> given = new ArrayList<>(List.of(g.y()));
-            given.addAll(g.out().subList(1 + states, g.out().size()));
-            given.add(g.in().get(1));
-            given.addAll(g.in().subList(3, g.in().size()));
-            given.add(g.dy());
-            Tensor[] all = given.toArray(new Tensor[given.size() + states]);
-            List<Tensor> results = run(new RecurrenceGrad(recurrence), all);
-            Tensor du = (recurrence.cell() == Recurrence.Cell.GRU ? results.getLast() : results.getFirst()).reshape(12, gates);
-            Tensor weights = run(new MatMul(true, false, false, List.of()), du, results.get(1).reshape(12, size)).getFirst();
-            Tensor bias = run(new Reduction(Reduction.Function.SUM, List.of(0), false), du).getFirst();
-            List<Tensor> gradients = new ArrayList<>(List.of(results.getFirst(), weights, bias));
-            gradients.addAll(results.subList(2, 2 + states));
-            return gradients;
-        });
+        return new Case(recurrence.toString(), recurrence, inputs, IntStream.range(0, 3 + states).boxed().toList(),
+                g -> {
+                    List<Tensor> given = new ArrayList<>(List.of(g.y()));
+                    given.addAll(g.out().subList(1 + states, g.out().size()));
+                    given.add(g.in().get(1));
+                    given.addAll(g.in().subList(3, g.in().size()));
+                    given.add(g.dy());
+                    Tensor[] all = given.toArray(new Tensor[given.size() + states]);
+                    List<Tensor> results = run(new RecurrenceGrad(recurrence), all);
+                    Tensor du = (recurrence.cell() == Recurrence.Cell.GRU ? results.getLast() : results.getFirst())
+                            .reshape(12, gates);
+                    Tensor weights = run(new MatMul(true, false, false, List.of()), du,
+                            results.get(1).reshape(12, size)).getFirst();
+                    Tensor bias = run(new Reduction(Reduction.Function.SUM, List.of(0), false), du).getFirst();
+                    List<Tensor> gradients = new ArrayList<>(List.of(results.getFirst(), weights, bias));
+                    gradients.addAll(results.subList(2, 2 + states));
+                    return gradients;
+                });
     }
 
     static Stream<Case> cases() {
@@ -104,7 +109,8 @@ class NumericGradientTest {
         }
         for (Binary.Function function : Binary.Function.values()) {
             if (!function.isTest()) {
-                cases.add(new Case("binary " + function, Binary.of(function), List.of(random(r, 2, 3, 2, 1, 3), random(r, 0.6, 0.9, 4, 1)),
+                cases.add(new Case("binary " + function, Binary.of(function),
+                        List.of(random(r, 2, 3, 2, 1, 3), random(r, 0.6, 0.9, 4, 1)),
                         List.of(0, 1),
                         g -> run(new BinaryGrad(function), g.x(), g.in().get(1), g.dy())));
             }
@@ -129,8 +135,10 @@ class NumericGradientTest {
         Window window = Window.of(new int[]{2, 1}, new int[]{1, 0}, new int[]{0, 1}, new int[]{1, 2});
         Convolution convolution = new Convolution(window, 2, true, List.of());
         cases.add(new Case("convolution", convolution,
-                List.of(random(r, -1, 1, 2, 4, 5, 5), random(r, -1, 1, 2, 2, 2, 2), random(r, -1, 1, 2)), List.of(0, 1, 2), g -> {
-                    List<Tensor> all = new ArrayList<>(run(new ConvolutionGradInput(window, 2, List.of(5L, 5L)), g.dy(), g.in().get(1)));
+                List.of(random(r, -1, 1, 2, 4, 5, 5), random(r, -1, 1, 2, 2, 2, 2), random(r, -1, 1, 2)),
+                List.of(0, 1, 2), g -> {
+                    List<Tensor> all = new ArrayList<>(
+                            run(new ConvolutionGradInput(window, 2, List.of(5L, 5L)), g.dy(), g.in().get(1)));
                     all.addAll(run(new ConvolutionGradWeights(window, 2, true, List.of(2L, 2L)), g.x(), g.dy()));
                     return all;
                 }));
@@ -145,8 +153,9 @@ class NumericGradientTest {
         }
         for (Interpolation.Kind kind : Interpolation.Kind.values()) {
             Interpolation interpolation = new Interpolation(kind, List.of(5L, 2L), List.of(0.6f, 2.5f));
-            cases.add(new Case("interpolation " + kind, interpolation, List.of(random(r, -1, 1, 2, 2, 3, 5)), List.of(0),
-                    g -> run(new InterpolationGrad(interpolation, List.of(3L, 5L)), g.dy())));
+            cases.add(
+                    new Case("interpolation " + kind, interpolation, List.of(random(r, -1, 1, 2, 2, 3, 5)), List.of(0),
+                            g -> run(new InterpolationGrad(interpolation, List.of(3L, 5L)), g.dy())));
         }
         for (Recurrence.Cell cell : Recurrence.Cell.values()) {
             cases.add(recurrence(r, new Recurrence(cell, false, false)));
@@ -154,20 +163,25 @@ class NumericGradientTest {
         }
         for (boolean training : new boolean[]{true, false}) {
             BatchNorm norm = new BatchNorm(0.01f, training);
-            List<Tensor> inputs = new ArrayList<>(List.of(random(r, -1, 1, 3, 2, 4), random(r, 0.5, 1, 2), random(r, -1, 1, 2)));
+            List<Tensor> inputs = new ArrayList<>(
+                    List.of(random(r, -1, 1, 3, 2, 4), random(r, 0.5, 1, 2), random(r, -1, 1, 2)));
             if (!training) {
                 inputs.addAll(List.of(random(r, -1, 1, 2), random(r, 0.5, 1, 2)));
             }
             cases.add(new Case("batch norm " + training, norm, inputs, List.of(0, 1, 2),
-                    g -> run(new BatchNormGrad(norm), g.x(), g.dy(), g.in().get(1), training ? g.out().get(1) : g.in().get(3),
+                    g -> run(new BatchNormGrad(norm), g.x(), g.dy(), g.in().get(1),
+                            training ? g.out().get(1) : g.in().get(3),
                             training ? g.out().get(2) : g.in().get(4))));
         }
         LayerNorm layer = new LayerNorm(1, 0.01f, true, true);
         cases.add(
-                new Case("layer norm", layer, List.of(random(r, -1, 1, 3, 5), random(r, 0.5, 1, 5), random(r, -1, 1, 5)), List.of(0, 1, 2),
-                        g -> run(new LayerNormGrad(layer), g.x(), g.dy(), g.in().get(1), g.out().get(1), g.out().get(2))));
+                new Case("layer norm", layer,
+                        List.of(random(r, -1, 1, 3, 5), random(r, 0.5, 1, 5), random(r, -1, 1, 5)), List.of(0, 1, 2),
+                        g -> run(new LayerNormGrad(layer), g.x(), g.dy(), g.in().get(1), g.out().get(1),
+                                g.out().get(2))));
         GroupNorm group = new GroupNorm(2, 0.01f, true, true);
-        cases.add(new Case("group norm", group, List.of(random(r, -1, 1, 2, 4, 3), random(r, 0.5, 1, 4), random(r, -1, 1, 4)),
+        cases.add(new Case("group norm", group,
+                List.of(random(r, -1, 1, 2, 4, 3), random(r, 0.5, 1, 4), random(r, -1, 1, 4)),
                 List.of(0, 1, 2),
                 g -> run(new GroupNormGrad(group), g.x(), g.dy(), g.in().get(1), g.out().get(1), g.out().get(2))));
     }
@@ -185,7 +199,8 @@ class NumericGradientTest {
                 g -> run(new ScatterNdAdd(), Tensor.of(DType.FLOAT64, new double[12], 2, 3, 2), tuples, g.dy())));
         for (Pad.Mode mode : Pad.Mode.values()) {
             Pad pad = new Pad(List.of(1L, 0L), List.of(2L, 1L), mode, 0.5);
-            cases.add(new Case("pad " + mode, pad, List.of(random(r, -1, 1, 3, 2)), List.of(0), g -> run(new PadGrad(pad), g.dy())));
+            cases.add(new Case("pad " + mode, pad, List.of(random(r, -1, 1, 3, 2)), List.of(0),
+                    g -> run(new PadGrad(pad), g.dy())));
         }
         cases.add(new Case("scan", new Scan(0, true, false), List.of(random(r, -1, 1, 4, 2)), List.of(0),
                 g -> run(new Scan(0, true, true), g.dy())));

@@ -78,9 +78,11 @@ class OperandChecksTest {
         String rule = "the kernel must have one element or more in each";
         TensorSpec x = floats(1, 1, 4, 4);
         refuses(new Convolution(window, 1, false, List.of()), List.of(x, floats(1, 1, 0, 3)), rule, "[1, 1, 0, 3]");
-        refuses(new ConvolutionGradInput(window, 1, List.of(4L, 4L)), List.of(floats(1, 1, 7, 4), floats(1, 1, 0, 3)), rule,
+        refuses(new ConvolutionGradInput(window, 1, List.of(4L, 4L)), List.of(floats(1, 1, 7, 4), floats(1, 1, 0, 3)),
+                rule,
                 "[1, 1, 0, 3]");
-        refuses(new ConvolutionGradWeights(window, 1, false, List.of(3L, 0L)), List.of(x, floats(1, 1, 4, 7)), rule, "[3, 0]");
+        refuses(new ConvolutionGradWeights(window, 1, false, List.of(3L, 0L)), List.of(x, floats(1, 1, 4, 7)), rule,
+                "[3, 0]");
         for (Pooling.Kind kind : Pooling.Kind.values()) {
             refuses(new Pooling(kind, List.of(0L, 2L), Window.of(2, 1, 0)), List.of(x), rule, "[0, 2]");
         }
@@ -95,19 +97,25 @@ class OperandChecksTest {
         refuses(biased, List.of(x, w, of(DType.INT32, 4)), "bias", "floating", "int32");
         refuses(biased, List.of(x, w, floats(3)), "bias", "[4]", "[3]");
         accepts(biased, x, w, of(DType.BFLOAT16, 4));
-        Convolution combined = new Convolution(window, 1, true, List.of(new PostOp.Apply(Unary.Function.RELU, 0, 0), ADD, ADD));
+        Convolution combined = new Convolution(window, 1, true,
+                List.of(new PostOp.Apply(Unary.Function.RELU, 0, 0), ADD, ADD));
         TensorSpec bias = floats(4);
         refuses(combined, List.of(x, w, bias, floats(4, 1), floats(4, 4)), "post-op number 1", "[2, 4, 5]", "[4, 4]");
-        refuses(combined, List.of(x, w, bias, floats(3, 4, 5), floats(1)), "post-op number 0", "[2, 4, 5]", "[3, 4, 5]");
-        refuses(combined, List.of(x, w, bias, floats(1, 2, 4, 5), floats(1)), "post-op number 0", "[2, 4, 5]", "[1, 2, 4, 5]");
-        refuses(combined, List.of(x, w, bias, of(DType.INT64, 4, 1), floats(1)), "post-op number 0", "float32", "int64");
+        refuses(combined, List.of(x, w, bias, floats(3, 4, 5), floats(1)), "post-op number 0", "[2, 4, 5]",
+                "[3, 4, 5]");
+        refuses(combined, List.of(x, w, bias, floats(1, 2, 4, 5), floats(1)), "post-op number 0", "[2, 4, 5]",
+                "[1, 2, 4, 5]");
+        refuses(combined, List.of(x, w, bias, of(DType.INT64, 4, 1), floats(1)), "post-op number 0", "float32",
+                "int64");
         accepts(combined, x, w, bias, floats(4, 1), floats());
-        refuses(new Convolution(window, 1, false, List.of()), List.of(of(DType.INT32, 2, 3, 6), of(DType.INT32, 4, 3, 2)), "floating");
+        refuses(new Convolution(window, 1, false, List.of()),
+                List.of(of(DType.INT32, 2, 3, 6), of(DType.INT32, 4, 3, 2)), "floating");
     }
 
     @Test
     void gradientsOfConvolutionCheckTheirImages() {
-        refuses(new ConvolutionGradWeights(Window.of(1, 1, 0), 1, true, List.of(2L)), List.of(floats(2, 3, 6), floats(1, 4, 5)),
+        refuses(new ConvolutionGradWeights(Window.of(1, 1, 0), 1, true, List.of(2L)),
+                List.of(floats(2, 3, 6), floats(1, 4, 5)),
                 "as many images", "2 and 1");
     }
 

@@ -21,7 +21,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Products and convolutions with post-ops against the same steps one by one, in the forms that a fusing executor makes. */
+/**
+ * Products and convolutions with post-ops against the same steps one by one, in the forms that a fusing executor makes.
+ */
 class PostOpsTest {
     private static final long SEED = 20261205;
     private static final PostOp ADD = new PostOp.Combine(Binary.Function.ADD);
@@ -72,7 +74,8 @@ class PostOpsTest {
     }
 
     private static Tensor numbers(int salt, long... dims) {
-        return Tensor.of(DType.FLOAT32, new SplittableRandom(SEED + salt).doubles(Shape.of(dims).size(), -1, 1).toArray(), dims);
+        return Tensor.of(DType.FLOAT32,
+                new SplittableRandom(SEED + salt).doubles(Shape.of(dims).size(), -1, 1).toArray(), dims);
     }
 
     private static Tensor[] inputs(Main main) {
@@ -85,7 +88,9 @@ class PostOpsTest {
         return Stream.concat(Arrays.stream(inputs), Arrays.stream(more)).toArray(Tensor[]::new);
     }
 
-    /** Each channel's value, or each column's: as a vector, with dimensions of length 1, repeated by strides, with gaps. */
+    /**
+     * Each channel's value, or each column's: as a vector, with dimensions of length 1, repeated by strides, with gaps.
+     */
     private static List<Tensor> biases(Main main, Shape out) {
         boolean images = main.plain() instanceof Convolution;
         long length = images ? out.dim(1) : out.dim(-1);
@@ -112,7 +117,8 @@ class PostOpsTest {
             value = switch (postOp) {
                 case PostOp.Apply(var function, var alpha, var beta) ->
                     KernelRun.run(Kernels.system(), new Unary(function, alpha, beta), value)[0];
-                case PostOp.Combine(var function) -> KernelRun.run(Kernels.system(), Binary.of(function), value, operands[next++])[0];
+                case PostOp.Combine(var function) ->
+                    KernelRun.run(Kernels.system(), Binary.of(function), value, operands[next++])[0];
                 case PostOp.Accumulate _ -> throw new IllegalStateException("has a test of its own");
             };
         }
@@ -144,7 +150,8 @@ class PostOpsTest {
         Tensor residual = numbers(9, shape.dims());
         for (Tensor bias : biases(main, shape)) {
             String what = main + " bias " + bias.spec();
-            for (List<PostOp> more : List.of(List.<PostOp>of(), List.of(RELU), List.of(ADD), List.of(ADD, RELU), List.of(RELU, ADD))) {
+            for (List<PostOp> more : List.of(List.<PostOp>of(), List.of(RELU), List.of(ADD), List.of(ADD, RELU),
+                    List.of(RELU, ADD))) {
                 List<PostOp> all = new ArrayList<>(more);
                 all.addFirst(ADD);
                 Tensor[] operands = more.contains(ADD) ? new Tensor[]{bias, residual} : new Tensor[]{bias};
@@ -170,7 +177,8 @@ class PostOpsTest {
         for (Tensor bias : List.of(numbers(7, channels), numbers(8, channels, 2).select(1, 1))) {
             Tensor spread = Tensor.of(bias.toFloatArray(), channels, 1, 1);
             Tensor expected = separately(main, List.of(ADD, ADD, RELU), inputs, spread, residual);
-            same(main + " bias " + bias.spec(), expected, fused(main.with(true, List.of(ADD, RELU)), plain, and(inputs, bias, residual)));
+            same(main + " bias " + bias.spec(), expected,
+                    fused(main.with(true, List.of(ADD, RELU)), plain, and(inputs, bias, residual)));
         }
     }
 
@@ -240,7 +248,8 @@ class PostOpsTest {
         Tensor y = numbers(2, 8, 2, 8);
         TensorSpec heads = new TensorSpec(DType.FLOAT32, Shape.of(1, 2, 8, 8), Layout.strided(step, 8, 16, 1));
         Tensor[] views = {new Tensor(x.buffer(), x.offset(), heads), new Tensor(y.buffer(), y.offset(), heads)};
-        Tensor[] dense = {Tensor.of(views[0].toFloatArray(), 1, 2, 8, 8), Tensor.of(views[1].toFloatArray(), 1, 2, 8, 8)};
+        Tensor[] dense = {Tensor.of(views[0].toFloatArray(), 1, 2, 8, 8),
+                Tensor.of(views[1].toFloatArray(), 1, 2, 8, 8)};
         for (boolean transposed : new boolean[]{false, true}) {
             MatMul product = new MatMul(false, transposed, false, List.of());
             Tensor expected = KernelRun.run(Kernels.system(), product, dense)[0];
@@ -263,9 +272,11 @@ class PostOpsTest {
         Tensor positive = separately(main, List.of(ADD, RELU), inputs, before);
         same(main + " accumulated, relu", positive, fused(main.with(false, List.of(ACCUMULATE, RELU)), before, inputs));
         Tensor[] portable = {Tensor.of(before.toFloatArray(), before.shape().dims())};
-        KernelRun.into(Kernels.portable(), main.with(false, List.of(new PostOp.Accumulate(0.5f), RELU)), portable, inputs);
+        KernelRun.into(Kernels.portable(), main.with(false, List.of(new PostOp.Accumulate(0.5f), RELU)), portable,
+                inputs);
         Tensor half = fused(main.with(false, List.of(new PostOp.Accumulate(0.5f), RELU)), before, inputs);
-        assertArrayEquals(portable[0].toFloatArray(), half.toFloatArray(), 1e-4f, main + " half accumulated, seed " + SEED);
+        assertArrayEquals(portable[0].toFloatArray(), half.toFloatArray(), 1e-4f,
+                main + " half accumulated, seed " + SEED);
     }
 
     /** With a tolerance, since sums are taken in another order. */
@@ -281,7 +292,8 @@ class PostOpsTest {
                 Computation computation = main.with(false, List.of(ADD, ADD, RELU));
                 float[] expected = KernelRun.run(Kernels.portable(), computation, all)[0].toFloatArray();
                 float[] got = KernelRun.run(Kernels.system(), computation, all)[0].toFloatArray();
-                assertArrayEquals(expected, got, dtype == DType.BFLOAT16 ? 0.07f : 0.01f, main + " " + dtype + " bias " + bias.spec());
+                assertArrayEquals(expected, got, dtype == DType.BFLOAT16 ? 0.07f : 0.01f,
+                        main + " " + dtype + " bias " + bias.spec());
             }
         }
     }

@@ -28,13 +28,14 @@ class PreparedKernelsTest {
 
     private Kernels counting() {
         Kernels portable = Kernels.portable();
-        return new Kernels().register("counting", "cpu", "unary", Unary.class, List.of(DType.FLOAT32), (computation, arguments) -> {
-            made.merge(computation, 1, Integer::sum);
-            if (computation.alpha() < 0) {
-                throw new IllegalStateException("no kernel for " + computation.alpha());
-            }
-            return portable.prepare(computation, Place.CPU, arguments);
-        });
+        return new Kernels().register("counting", "cpu", "unary", Unary.class, List.of(DType.FLOAT32),
+                (computation, arguments) -> {
+                    made.merge(computation, 1, Integer::sum);
+                    if (computation.alpha() < 0) {
+                        throw new IllegalStateException("no kernel for " + computation.alpha());
+                    }
+                    return portable.prepare(computation, Place.CPU, arguments);
+                });
     }
 
     private static PreparedKernels.Request request(Computation computation) {
@@ -67,7 +68,8 @@ class PreparedKernelsTest {
 
     @Test
     void whatCannotBeMadeIsToldOfWhenItIsNeeded() {
-        List<PreparedKernels.Request> requests = List.of(request(linear(1)), request(linear(-1)), request(new Fill(1)), request(linear(2)));
+        List<PreparedKernels.Request> requests = List.of(request(linear(1)), request(linear(-1)), request(new Fill(1)),
+                request(linear(2)));
         kernels.makeAhead(requests);
         assertEquals(1, made.get(linear(2)));
         assertEquals(1, made.get(linear(-1)));

@@ -23,7 +23,8 @@ class RandomNumbersTest {
 
     private static double[] draw(Distribution distribution, double a, double b, DType dtype, int count, long seed) {
         Tensor out = Tensor.allocate(dtype, count);
-        KernelRun.into(Kernels.portable(), new RandomNumbers(distribution, a, b, dtype), new Tensor[]{out}, key(seed, 3));
+        KernelRun.into(Kernels.portable(), new RandomNumbers(distribution, a, b, dtype), new Tensor[]{out},
+                key(seed, 3));
         return out.toDoubleArray();
     }
 
@@ -42,7 +43,8 @@ class RandomNumbersTest {
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 13, 1023, 1024, 1025, 2047, 4098})
     void anElementDependsOnItsNumberAlone(int count) {
-        for (Distribution distribution : new Distribution[]{Distribution.UNIFORM, Distribution.NORMAL, Distribution.TRUNCATED_NORMAL}) {
+        for (Distribution distribution : new Distribution[]{Distribution.UNIFORM, Distribution.NORMAL,
+                Distribution.TRUNCATED_NORMAL}) {
             double[] some = draw(distribution, 0, 1, DType.FLOAT64, count, 5);
             double[] more = draw(distribution, 0, 1, DType.FLOAT64, 5000, 5);
             assertArrayEquals(Arrays.copyOf(more, count), some);
@@ -68,7 +70,8 @@ class RandomNumbersTest {
 
     @Test
     void permutationsHoldEveryNumberOnce() {
-        long[] order = KernelRun.run(Kernels.portable(), new Permutation(1001, DType.INT64), key(9, 0))[0].toLongArray();
+        long[] order = KernelRun.run(Kernels.portable(), new Permutation(1001, DType.INT64), key(9, 0))[0]
+                .toLongArray();
         long[] sorted = order.clone();
         Arrays.sort(sorted);
         assertArrayEquals(LongStream.range(0, 1001).toArray(), sorted);
@@ -89,14 +92,19 @@ class RandomNumbersTest {
         assertEquals(0.75, Arrays.stream(mask).average().orElseThrow(), 0.005);
         Tensor dx = KernelRun.run(Kernels.portable(), new DropoutGrad(new Dropout(0.25f, true)), x, out[1])[0];
         assertArrayEquals(y, dx.toDoubleArray(), 1e-6);
-        assertEquals(0, Arrays.stream(KernelRun.run(Kernels.portable(), new Dropout(1, true), x, key(1, 1))[0].toDoubleArray()).sum());
+        assertEquals(0,
+                Arrays.stream(KernelRun.run(Kernels.portable(), new Dropout(1, true), x, key(1, 1))[0].toDoubleArray())
+                        .sum());
     }
 
     @Test
     void badParametersAreRefused() {
-        assertThrows(IllegalArgumentException.class, () -> new RandomNumbers(Distribution.UNIFORM, 1, 0, DType.FLOAT32));
-        assertThrows(IllegalArgumentException.class, () -> new RandomNumbers(Distribution.NORMAL, 0, -1, DType.FLOAT32));
-        assertThrows(IllegalArgumentException.class, () -> new RandomNumbers(Distribution.BERNOULLI, 1.5, 0, DType.FLOAT32));
+        assertThrows(IllegalArgumentException.class,
+                () -> new RandomNumbers(Distribution.UNIFORM, 1, 0, DType.FLOAT32));
+        assertThrows(IllegalArgumentException.class,
+                () -> new RandomNumbers(Distribution.NORMAL, 0, -1, DType.FLOAT32));
+        assertThrows(IllegalArgumentException.class,
+                () -> new RandomNumbers(Distribution.BERNOULLI, 1.5, 0, DType.FLOAT32));
         assertThrows(IllegalArgumentException.class, () -> new Dropout(Float.NaN, true));
     }
 }

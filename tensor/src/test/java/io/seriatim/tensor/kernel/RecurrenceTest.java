@@ -23,7 +23,8 @@ class RecurrenceTest {
     /** h = x + h, as long as that is positive. */
     private static double[] sums(boolean backwards, double... x) {
         Recurrence recurrence = new Recurrence(Recurrence.Cell.RELU, backwards, false);
-        return KernelRun.run(Kernels.system(), recurrence, Tensor.of(x, x.length, 1, 1), ONE, ZERO, number(10))[0].toDoubleArray();
+        return KernelRun.run(Kernels.system(), recurrence, Tensor.of(x, x.length, 1, 1), ONE, ZERO, number(10))[0]
+                .toDoubleArray();
     }
 
     @Test
@@ -46,7 +47,8 @@ class RecurrenceTest {
         assertArrayEquals(new double[]{h}, gru[1].toDoubleArray(), 1e-15);
         Tensor four = Tensor.of(new double[]{0.7, 0.7, 0.7, 0.7}, 4, 1);
         Tensor[] lstm = KernelRun.run(Kernels.system(), new Recurrence(Recurrence.Cell.LSTM, false, false),
-                Tensor.of(new double[]{x, x, x, x}, 1, 1, 4), four, Tensor.of(new double[]{0.1, 0.1, 0.1, 0.1}, 4), state, number(-0.5));
+                Tensor.of(new double[]{x, x, x, x}, 1, 1, 4), four, Tensor.of(new double[]{0.1, 0.1, 0.1, 0.1}, 4),
+                state, number(-0.5));
         double cell = gate * -0.5 + gate * Math.tanh(x + u);
         assertArrayEquals(new double[]{gate * Math.tanh(cell)}, lstm[1].toDoubleArray(), 1e-15);
         assertArrayEquals(new double[]{cell}, lstm[2].toDoubleArray(), 1e-15);
@@ -56,7 +58,8 @@ class RecurrenceTest {
     @Test
     void viewsOfSequences() {
         Tensor x = Tensor.of(DType.FLOAT32, new double[]{1, 2, 3, 10, 20, 30}, 2, 3, 1);
-        Tensor stepsFirst = new Tensor(x.buffer(), 0, new TensorSpec(DType.FLOAT32, Shape.of(3, 2, 1), Layout.strided(1, 3, 1)));
+        Tensor stepsFirst = new Tensor(x.buffer(), 0,
+                new TensorSpec(DType.FLOAT32, Shape.of(3, 2, 1), Layout.strided(1, 3, 1)));
         Tensor one = Tensor.of(new float[]{1}, 1, 1);
         Recurrence recurrence = new Recurrence(Recurrence.Cell.RELU, true, true);
         Tensor[] results = KernelRun.run(Kernels.system(), recurrence, stepsFirst, one, Tensor.of(new float[]{0}, 1),
@@ -78,6 +81,7 @@ class RecurrenceTest {
         assertThrows(IllegalArgumentException.class,
                 () -> recurrence.infer(x, TensorSpec.of(DType.FLOAT32, 12, 4), bias, h, TensorSpec.of(DType.INT64, 3)));
         assertThrows(IllegalArgumentException.class,
-                () -> recurrence.infer(x, TensorSpec.of(DType.FLOAT32, 12, 4), bias, h, TensorSpec.of(DType.FLOAT32, 2)));
+                () -> recurrence.infer(x, TensorSpec.of(DType.FLOAT32, 12, 4), bias, h,
+                        TensorSpec.of(DType.FLOAT32, 2)));
     }
 }

@@ -72,7 +72,8 @@ class RowUpdateTest {
                     ? grad
                     : single
                             ? Tensor.of(dtype, new double[]{0.5}, 1)
-                            : Tensor.of(dtype, random.doubles((long) HEIGHT * width, 0.1, 0.5).toArray(), HEIGHT, width);
+                            : Tensor.of(dtype, random.doubles((long) HEIGHT * width, 0.1, 0.5).toArray(), HEIGHT,
+                                    width);
         }
         return operands;
     }
@@ -88,24 +89,30 @@ class RowUpdateTest {
     @Test
     void noRowsChangeNothing() {
         Tensor p = Tensor.of(new float[]{1, 2}, 2, 1);
-        run(new RowUpdate(new Update.Sgd()), p, Tensor.of(new float[0], 0, 1), Tensor.of(new float[]{1}, 1), Tensor.of(new long[0], 0));
+        run(new RowUpdate(new Update.Sgd()), p, Tensor.of(new float[0], 0, 1), Tensor.of(new float[]{1}, 1),
+                Tensor.of(new long[0], 0));
         assertArrayEquals(new float[]{1, 2}, p.toFloatArray());
     }
 
     @Test
     void rowsOutsideAreRefused() {
         IllegalArgumentException refusal = assertThrows(IllegalArgumentException.class,
-                () -> run(new RowUpdate(new Update.Sgd()), Tensor.of(new float[]{1, 2}, 2, 1), Tensor.of(new float[]{1}, 1, 1),
+                () -> run(new RowUpdate(new Update.Sgd()), Tensor.of(new float[]{1, 2}, 2, 1),
+                        Tensor.of(new float[]{1}, 1, 1),
                         Tensor.of(new float[]{1}, 1), Tensor.of(new long[]{2}, 1)));
-        assertTrue(String.valueOf(refusal.getMessage()).contains("from 0 to 1, but place 0 holds 2"), String.valueOf(refusal.getMessage()));
+        assertTrue(String.valueOf(refusal.getMessage()).contains("from 0 to 1, but place 0 holds 2"),
+                String.valueOf(refusal.getMessage()));
     }
 
     @Test
     void shapesMustFit() {
         IllegalArgumentException refusal = assertThrows(IllegalArgumentException.class,
-                () -> new RowUpdate(new Update.Sgd()).infer(TensorSpec.of(DType.FLOAT32, 5, 2), TensorSpec.of(DType.FLOAT32, 3, 2),
+                () -> new RowUpdate(new Update.Sgd()).infer(TensorSpec.of(DType.FLOAT32, 5, 2),
+                        TensorSpec.of(DType.FLOAT32, 3, 2),
                         TensorSpec.of(DType.FLOAT32, 1), TensorSpec.of(DType.INT64, 4)));
-        assertTrue(String.valueOf(refusal.getMessage()).contains("sgd_rows") && String.valueOf(refusal.getMessage()).contains("4 rows"),
+        assertTrue(
+                String.valueOf(refusal.getMessage()).contains("sgd_rows")
+                        && String.valueOf(refusal.getMessage()).contains("4 rows"),
                 String.valueOf(refusal.getMessage()));
         assertThrows(IllegalArgumentException.class, () -> new RowUpdate(new Update.Lamb(0.9f, 0.9f, 1e-6f, 0)));
     }

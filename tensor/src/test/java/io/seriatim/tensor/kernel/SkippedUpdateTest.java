@@ -22,7 +22,8 @@ class SkippedUpdateTest {
     private static final int SIZE = 2 * KernelContext.TILE + 3;
 
     static List<Update> steps() {
-        return List.of(new Update.Sgd(), new Update.Momentum(0.9f, true, 0.1f), new Update.Adam(0.9f, 0.99f, 1e-6f, 0.1f),
+        return List.of(new Update.Sgd(), new Update.Momentum(0.9f, true, 0.1f),
+                new Update.Adam(0.9f, 0.99f, 1e-6f, 0.1f),
                 new Update.Adagrad(1e-6f), new Update.Adadelta(0.9f, 1e-6f), new Update.Adamax(0.9f, 0.99f, 1e-6f),
                 new Update.RmsProp(0.9f, 0.5f, 0.9f, true), new Update.Lamb(0.9f, 0.99f, 1e-6f, 0.1f));
     }
@@ -61,8 +62,10 @@ class SkippedUpdateTest {
             Tensor[] skipped = run(step, dtype, Tensor.of(DType.BOOL, new long[]{1}));
             assertFalse(Arrays.equals(before[0].toDoubleArray(), plain[0].toDoubleArray()), step + " does nothing");
             for (int i = 0; i < before.length; i++) {
-                assertArrayEquals(plain[i].toDoubleArray(), done[i].toDoubleArray(), step + " " + dtype + ", operand " + i);
-                assertArrayEquals(before[i].toDoubleArray(), skipped[i].toDoubleArray(), step + " " + dtype + ", operand " + i);
+                assertArrayEquals(plain[i].toDoubleArray(), done[i].toDoubleArray(),
+                        step + " " + dtype + ", operand " + i);
+                assertArrayEquals(before[i].toDoubleArray(), skipped[i].toDoubleArray(),
+                        step + " " + dtype + ", operand " + i);
             }
         }
     }
@@ -77,9 +80,11 @@ class SkippedUpdateTest {
 
     @Test
     void theFlagIsOneBool() {
-        assertThrows(IllegalArgumentException.class, () -> run(new Update.Sgd(), DType.FLOAT32, Tensor.of(new float[]{1}, 1)));
+        assertThrows(IllegalArgumentException.class,
+                () -> run(new Update.Sgd(), DType.FLOAT32, Tensor.of(new float[]{1}, 1)));
         IllegalArgumentException refusal = assertThrows(IllegalArgumentException.class,
                 () -> run(new Update.Sgd(), DType.FLOAT32, Tensor.of(DType.BOOL, new long[]{0, 0}, 2)));
-        assertTrue(String.valueOf(refusal.getMessage()).contains("must be one bool"), String.valueOf(refusal.getMessage()));
+        assertTrue(String.valueOf(refusal.getMessage()).contains("must be one bool"),
+                String.valueOf(refusal.getMessage()));
     }
 }

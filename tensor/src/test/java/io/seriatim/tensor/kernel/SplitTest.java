@@ -34,12 +34,14 @@ class SplitTest {
     record Case(Computation computation, @Nullable Tensor[] inputs) {
         @Override
         public String toString() {
-            return computation + " of " + Arrays.stream(inputs).map(input -> input == null ? "none" : input.shape().toString()).toList();
+            return computation + " of "
+                    + Arrays.stream(inputs).map(input -> input == null ? "none" : input.shape().toString()).toList();
         }
     }
 
     private static Tensor numbers(int salt, long... dims) {
-        return Tensor.of(DType.FLOAT32, new SplittableRandom(SEED + salt).doubles(Shape.of(dims).size(), 0.1, 2).toArray(), dims);
+        return Tensor.of(DType.FLOAT32,
+                new SplittableRandom(SEED + salt).doubles(Shape.of(dims).size(), 0.1, 2).toArray(), dims);
     }
 
     private static Tensor labels(long rows) {
@@ -52,7 +54,8 @@ class SplitTest {
 
     static Stream<Case> cases() {
         List<Case> cases = new ArrayList<>();
-        for (Unary.Function function : List.of(Unary.Function.RELU, Unary.Function.TANH, Unary.Function.GELU_ERF, Unary.Function.EXP,
+        for (Unary.Function function : List.of(Unary.Function.RELU, Unary.Function.TANH, Unary.Function.GELU_ERF,
+                Unary.Function.EXP,
                 Unary.Function.SIGMOID, Unary.Function.SQRT)) {
             for (long[] dims : new long[][]{{6, 7}, {33, 130}, {5, 3, 17}, {4, 6}}) {
                 cases.add(of(Unary.of(function), numbers(1, dims)));
@@ -65,11 +68,15 @@ class SplitTest {
             cases.add(of(new Softmax(-1, false), numbers(1, dims)));
             cases.add(of(new Softmax(0, true), numbers(1, dims)));
             cases.add(of(new SoftmaxGrad(-1, false), numbers(1, dims), numbers(2, dims)));
-            cases.add(of(new LayerNorm(dims.length - 1, 1e-5f, true, true), numbers(1, dims), numbers(2, dims[dims.length - 1]),
+            cases.add(of(new LayerNorm(dims.length - 1, 1e-5f, true, true), numbers(1, dims),
+                    numbers(2, dims[dims.length - 1]),
                     numbers(3, dims[dims.length - 1])));
-            cases.add(of(new LayerNormGrad(new LayerNorm(dims.length - 1, 1e-5f, false, false)), numbers(1, dims), numbers(2, dims),
-                    numbers(3, Shape.of(dims).size() / dims[dims.length - 1]), numbers(4, Shape.of(dims).size() / dims[dims.length - 1])));
-            for (Reduction.Function function : List.of(Reduction.Function.SUM, Reduction.Function.MEAN, Reduction.Function.MAX)) {
+            cases.add(of(new LayerNormGrad(new LayerNorm(dims.length - 1, 1e-5f, false, false)), numbers(1, dims),
+                    numbers(2, dims),
+                    numbers(3, Shape.of(dims).size() / dims[dims.length - 1]),
+                    numbers(4, Shape.of(dims).size() / dims[dims.length - 1])));
+            for (Reduction.Function function : List.of(Reduction.Function.SUM, Reduction.Function.MEAN,
+                    Reduction.Function.MAX)) {
                 if (dims.length == 3) {
                     cases.add(of(new Reduction(function, List.of(1), true), numbers(1, dims)));
                 }
@@ -77,36 +84,45 @@ class SplitTest {
             }
             cases.add(of(Copy.PLAIN, numbers(1, dims)));
             cases.add(of(
-                    new Chain(3, List.of(new Chain.Combine(Binary.Function.ADD, 0, 1), new Chain.Combine(Binary.Function.MULTIPLY, 3, 2)),
+                    new Chain(3,
+                            List.of(new Chain.Combine(Binary.Function.ADD, 0, 1),
+                                    new Chain.Combine(Binary.Function.MULTIPLY, 3, 2)),
                             List.of(4)),
                     numbers(1, dims), numbers(2, dims), numbers(3, dims[dims.length - 1])));
-            cases.add(of(new Update.Momentum(0.9f, false, 0), numbers(1, dims), numbers(2, dims), numbers(3, 1), numbers(4, dims)));
+            cases.add(of(new Update.Momentum(0.9f, false, 0), numbers(1, dims), numbers(2, dims), numbers(3, 1),
+                    numbers(4, dims)));
             cases.add(of(new Update.Sgd(), numbers(1, dims), numbers(2, dims), numbers(3, 1)));
             cases.add(of(new Update.Adagrad(1e-6f), numbers(1, dims), numbers(2, dims), numbers(3, 1), numbers(4, dims),
                     Tensor.of(DType.BOOL, new long[]{0}, 1)));
         }
         cases.add(of(new CrossEntropy(-1, false, -100), numbers(1, 37, 10), labels(37)));
-        cases.add(of(new CrossEntropyGrad(new CrossEntropy(-1, false, -100)), numbers(1, 37, 10), labels(37), numbers(2, 37, 1)));
-        for (long[] s : new long[][]{{5, 7, 9}, {64, 100, 47}, {33, 513, 100}, {1, 784, 512}, {128, 64, 130}, {4, 6, 6}, {16, 2000, 17}}) {
+        cases.add(of(new CrossEntropyGrad(new CrossEntropy(-1, false, -100)), numbers(1, 37, 10), labels(37),
+                numbers(2, 37, 1)));
+        for (long[] s : new long[][]{{5, 7, 9}, {64, 100, 47}, {33, 513, 100}, {1, 784, 512}, {128, 64, 130}, {4, 6, 6},
+                {16, 2000, 17}}) {
             for (int transposed = 0; transposed < 4; transposed++) {
                 boolean tx = (transposed & 1) != 0;
                 boolean ty = (transposed & 2) != 0;
                 Tensor x = tx ? numbers(1, s[1], s[0]) : numbers(1, s[0], s[1]);
                 Tensor y = ty ? numbers(2, s[2], s[1]) : numbers(2, s[1], s[2]);
                 cases.add(of(new MatMul(tx, ty, false, List.of()), x, y));
-                cases.add(of(new MatMul(tx, ty, true, List.of(new PostOp.Apply(Unary.Function.TANH, 0, 0))), x, y, numbers(3, s[2])));
+                cases.add(of(new MatMul(tx, ty, true, List.of(new PostOp.Apply(Unary.Function.TANH, 0, 0))), x, y,
+                        numbers(3, s[2])));
             }
-            cases.add(of(new MatMul(false, false, false, List.of(new PostOp.Combine(Binary.Function.ADD))), numbers(1, s[0], s[1]),
+            cases.add(of(new MatMul(false, false, false, List.of(new PostOp.Combine(Binary.Function.ADD))),
+                    numbers(1, s[0], s[1]),
                     numbers(2, s[1], s[2]), numbers(3, s[0], s[2])));
         }
         cases.add(of(MatMul.PLAIN, numbers(1, 6, 20, 30), numbers(2, 30, 40)));
         cases.add(of(MatMul.PLAIN, numbers(1, 40, 30), numbers(2, 30, 600)));
-        cases.add(of(new MatMul(false, false, true, List.of(new PostOp.Apply(Unary.Function.RELU, 0, 0))), numbers(1, 40, 800),
+        cases.add(of(new MatMul(false, false, true, List.of(new PostOp.Apply(Unary.Function.RELU, 0, 0))),
+                numbers(1, 40, 800),
                 numbers(2, 800, 520), numbers(3, 520)));
         cases.add(of(new MatMul(true, false, false, List.of()), numbers(1, 900, 64), numbers(2, 900, 200)));
         cases.add(of(new MatMul(false, true, false, List.of()), numbers(1, 4, 3, 20, 30), numbers(2, 4, 3, 20, 30)));
         MatMul masked = new MatMul(false, false, false, List.of(new PostOp.Combine(Binary.Function.ADD)));
-        for (long[] mask : new long[][]{{31, 33}, {1, 1, 31, 33}, {3, 1, 31, 33}, {1, 4, 31, 33}, {3, 4, 31, 33}, {3, 1, 1, 33}, {31, 1},
+        for (long[] mask : new long[][]{{31, 33}, {1, 1, 31, 33}, {3, 1, 31, 33}, {1, 4, 31, 33}, {3, 4, 31, 33},
+                {3, 1, 1, 33}, {31, 1},
                 {33}}) {
             cases.add(of(masked, numbers(1, 3, 4, 31, 24), numbers(2, 3, 4, 24, 33), numbers(3, mask)));
         }
@@ -121,10 +137,13 @@ class SplitTest {
             cases.add(of(later, numbers(1, 5, 31, 24), numbers(2, 5, 24, 33), numbers(3, other)));
             cases.add(of(later, numbers(1, 5, 31, 24), numbers(2, 24, 33), numbers(3, other)));
         }
-        for (long[] other : new long[][]{{6, 20, 4, 5}, {1, 20, 4, 5}, {6, 1, 4, 5}, {6, 20, 1, 1}, {20, 1, 1}, {4, 5}, {5}, {1}}) {
-            cases.add(of(new Convolution(PLAIN, 1, false, List.of(new PostOp.Combine(Binary.Function.ADD))), numbers(1, 6, 8, 6, 7),
+        for (long[] other : new long[][]{{6, 20, 4, 5}, {1, 20, 4, 5}, {6, 1, 4, 5}, {6, 20, 1, 1}, {20, 1, 1}, {4, 5},
+                {5}, {1}}) {
+            cases.add(of(new Convolution(PLAIN, 1, false, List.of(new PostOp.Combine(Binary.Function.ADD))),
+                    numbers(1, 6, 8, 6, 7),
                     numbers(2, 20, 8, 3, 3), numbers(3, other)));
-            cases.add(of(new Binary(Binary.Function.MULTIPLY, List.of(new PostOp.Combine(Binary.Function.ADD))), numbers(1, 6, 20, 4, 5),
+            cases.add(of(new Binary(Binary.Function.MULTIPLY, List.of(new PostOp.Combine(Binary.Function.ADD))),
+                    numbers(1, 6, 20, 4, 5),
                     numbers(2, 6, 20, 4, 5), numbers(3, other)));
         }
         for (Window window : List.of(PLAIN, PADDED)) {
@@ -142,7 +161,8 @@ class SplitTest {
                 cases.add(of(new PoolingGrad(pooling), x, pooled, pooled));
             }
         }
-        cases.add(of(new BatchNorm(1e-5f, false), numbers(1, 6, 20, 5, 5), numbers(2, 20), numbers(3, 20), numbers(4, 20), numbers(5, 20)));
+        cases.add(of(new BatchNorm(1e-5f, false), numbers(1, 6, 20, 5, 5), numbers(2, 20), numbers(3, 20),
+                numbers(4, 20), numbers(5, 20)));
         return cases.stream();
     }
 
@@ -180,8 +200,10 @@ class SplitTest {
         assertEquals(3, Split.of(0, 0).length(rows, TensorSpec.of(DType.FLOAT32, 3)));
         assertEquals(1, Split.of(0, 0).length(rows, TensorSpec.of(DType.FLOAT32, 4)));
         assertEquals(1, Split.of(Split.WHOLE, Split.WHOLE).length(rows, rows));
-        assertEquals(List.of(), new Reduction(Reduction.Function.SUM, List.of(), false).splits(rows, TensorSpec.of(DType.FLOAT32)));
-        assertEquals(List.of(), new Update.Adam(0.9f, 0.999f, 1e-8f, 0).splits(rows, rows, rows, rows, rows, rows, rows));
+        assertEquals(List.of(),
+                new Reduction(Reduction.Function.SUM, List.of(), false).splits(rows, TensorSpec.of(DType.FLOAT32)));
+        assertEquals(List.of(),
+                new Update.Adam(0.9f, 0.999f, 1e-8f, 0).splits(rows, rows, rows, rows, rows, rows, rows));
     }
 
     private static byte[] bytes(Tensor tensor) {
@@ -229,7 +251,8 @@ class SplitTest {
                 long places = dims[axis] / length;
                 long from = part * length / count * places;
                 dims[axis] = (part + 1) * length / count * places - from;
-                views[i] = new Tensor(tensor.buffer(), tensor.offset() + from * tensor.spec().strides()[axis] * tensor.dtype().bytes(),
+                views[i] = new Tensor(tensor.buffer(),
+                        tensor.offset() + from * tensor.spec().strides()[axis] * tensor.dtype().bytes(),
                         new TensorSpec(tensor.dtype(), Shape.of(dims), Layout.strided(tensor.spec().strides())));
             }
         }

@@ -18,7 +18,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Kernels of views of any layout give what they give of dense tensors, read nothing around them, and leave it as it is. */
+/**
+ * Kernels of views of any layout give what they give of dense tensors, read nothing around them, and leave it as it is.
+ */
 class ViewsOfKernelsTest {
     private static final int LAYOUTS = 25;
     private static final Window NEXT = Window.of(2, 1, 1);
@@ -68,10 +70,12 @@ class ViewsOfKernelsTest {
     private static List<Case> ofElements(DType dtype) {
         long[] x = {3, 4, 1, 18};
         Reduction.Function sum = Reduction.Function.SUM;
-        return List.of(of(Unary.of(Unary.Function.TANH), dtype, x), of(Copy.PLAIN, dtype, x), of(new Copy(DType.FLOAT32), dtype, x),
+        return List.of(of(Unary.of(Unary.Function.TANH), dtype, x), of(Copy.PLAIN, dtype, x),
+                of(new Copy(DType.FLOAT32), dtype, x),
                 of(UnaryGrad.of(Unary.of(Unary.Function.SIGMOID)), dtype, x, x, x),
                 of(new Binary(Binary.Function.ADD, List.of(RELU, MULTIPLY)), dtype, x, dims(4, 1, 1), dims(18)),
-                of(new Softmax(-1, false), dtype, x), of(new Softmax(2, true), dtype, x), of(new Softmax(1, false), dtype, x),
+                of(new Softmax(-1, false), dtype, x), of(new Softmax(2, true), dtype, x),
+                of(new Softmax(1, false), dtype, x),
                 of(new SoftmaxGrad(-1, true), dtype, x, x), of(new Reduction(sum, List.of(0), false), dtype, x),
                 of(new Reduction(sum, List.of(0, 3), true), dtype, x),
                 of(new Reduction(Reduction.Function.MAX, List.of(3), true), dtype, x),
@@ -90,11 +94,15 @@ class ViewsOfKernelsTest {
         Pooling pooling = new Pooling(Pooling.Kind.AVERAGE, List.of(3L, 1L), Window.of(2, 1, 0));
         Pooling pairs = new Pooling(Pooling.Kind.MAX, List.of(2L, 2L), Window.of(2, 2, 0));
         return List.of(new Case(new BatchNorm(1e-2f, true), dtype, true, List.of(x, dims(6), dims(6))),
-                new Case(new BatchNormGrad(new BatchNorm(1e-2f, true)), dtype, true, List.of(x, x, dims(6), dims(6), dims(6))),
-                of(pooling, dtype, x), of(pairs, dtype, wide), of(new PoolingGrad(pooling), dtype, x, dims(2, 6, 3, 1), dims(2, 6, 3, 1)),
+                new Case(new BatchNormGrad(new BatchNorm(1e-2f, true)), dtype, true,
+                        List.of(x, x, dims(6), dims(6), dims(6))),
+                of(pooling, dtype, x), of(pairs, dtype, wide),
+                of(new PoolingGrad(pooling), dtype, x, dims(2, 6, 3, 1), dims(2, 6, 3, 1)),
                 of(new PoolingGrad(pairs), dtype, wide, dims(2, 6, 2, 5), dims(2, 6, 2, 5)),
-                of(new Convolution(NEXT, 1, true, List.of(ADD, RELU)), dtype, wide, dims(20, 6, 3, 3), dims(20), dims(2, 20, 4, 10)),
-                of(new Convolution(NEXT, 2, false, List.of(RELU, MULTIPLY)), dtype, wide, dims(8, 3, 3, 3), dims(8, 1, 1)),
+                of(new Convolution(NEXT, 1, true, List.of(ADD, RELU)), dtype, wide, dims(20, 6, 3, 3), dims(20),
+                        dims(2, 20, 4, 10)),
+                of(new Convolution(NEXT, 2, false, List.of(RELU, MULTIPLY)), dtype, wide, dims(8, 3, 3, 3),
+                        dims(8, 1, 1)),
                 of(new Convolution(Window.of(2, 1, 0), 1, true, List.of()), dtype, wide, dims(20, 6, 1, 1), dims(20)),
                 of(new ConvolutionGradInput(NEXT, 1, List.of(4L, 10L)), dtype, dims(2, 20, 4, 10), dims(20, 6, 3, 3)),
                 of(new ConvolutionGradWeights(NEXT, 1, true, List.of(3L, 3L)), dtype, wide, dims(2, 20, 4, 10)));
@@ -109,7 +117,8 @@ class ViewsOfKernelsTest {
             for (int i = 0; i < inputs.length; i++) {
                 inputs[i] = one.input(i, random, layout % 3 == 0 ? Freedom.DENSE : Freedom.READ);
             }
-            check(one + ", layout " + layout, one.computation(), random, layout % 2 == 0 ? Freedom.DENSE : Freedom.WRITTEN, inputs);
+            check(one + ", layout " + layout, one.computation(), random,
+                    layout % 2 == 0 ? Freedom.DENSE : Freedom.WRITTEN, inputs);
         }
     }
 
@@ -117,17 +126,23 @@ class ViewsOfKernelsTest {
     static Stream<Case> windows() {
         PostOp divide = new PostOp.Combine(Binary.Function.DIVIDE);
         return Stream.of(
-                of(new Convolution(Window.of(new int[]{1, 2}, new int[]{0, 0}, new int[]{0, 0}, new int[]{1, 1}), 1, false, List.of()),
+                of(new Convolution(Window.of(new int[]{1, 2}, new int[]{0, 0}, new int[]{0, 0}, new int[]{1, 1}), 1,
+                        false, List.of()),
                         DType.FLOAT32, dims(1, 1, 12, 4), dims(16, 1, 4, 3)),
-                of(new Convolution(Window.of(new int[]{1, 2}, new int[]{0, 0}, new int[]{0, 1}, new int[]{1, 1}), 1, false, List.of(ADD)),
+                of(new Convolution(Window.of(new int[]{1, 2}, new int[]{0, 0}, new int[]{0, 1}, new int[]{1, 1}), 1,
+                        false, List.of(ADD)),
                         DType.FLOAT32, dims(1, 16, 1, 2), dims(15, 16, 1, 1), dims(15, 1, 1)),
-                of(new Convolution(Window.of(new int[]{2, 1}, new int[]{0, 0}, new int[]{2, 0}, new int[]{2, 1}), 33, false,
+                of(new Convolution(Window.of(new int[]{2, 1}, new int[]{0, 0}, new int[]{2, 0}, new int[]{2, 1}), 33,
+                        false,
                         List.of(divide)), DType.FLOAT16, dims(2, 33, 1, 6), dims(33, 1, 2, 3), dims(1)),
-                of(new Convolution(Window.of(2, 1, 0), 1, false, List.of(divide)), DType.FLOAT16, dims(1, 1, 1, 3), dims(31, 1, 1, 1),
+                of(new Convolution(Window.of(2, 1, 0), 1, false, List.of(divide)), DType.FLOAT16, dims(1, 1, 1, 3),
+                        dims(31, 1, 1, 1),
                         dims(1, 31, 1, 1)),
-                of(new ConvolutionGradWeights(Window.of(new int[]{1, 3}, new int[]{0, 2}, new int[]{0, 2}, new int[]{2, 1}), 1, true,
+                of(new ConvolutionGradWeights(
+                        Window.of(new int[]{1, 3}, new int[]{0, 2}, new int[]{0, 2}, new int[]{2, 1}), 1, true,
                         List.of(1L, 4L)), DType.BFLOAT16, dims(4, 10, 10, 1), dims(4, 10, 10, 1)),
-                of(new ConvolutionGradWeights(Window.of(1, 3, 2), 1, false, List.of(4L)), DType.BFLOAT16, dims(1, 19, 1), dims(1, 5, 1)));
+                of(new ConvolutionGradWeights(Window.of(1, 3, 2), 1, false, List.of(4L)), DType.BFLOAT16,
+                        dims(1, 19, 1), dims(1, 5, 1)));
     }
 
     @ParameterizedTest
@@ -157,7 +172,8 @@ class ViewsOfKernelsTest {
     void nothingIsReadBesideTheRowsOfAProduct() {
         for (long length : new long[]{1, 15, 34, 68, 100}) {
             SplittableRandom random = new SplittableRandom(length);
-            GuardedView x = filled(GuardedView.at(random, DType.BFLOAT16, dims(63, length), dims(length + 1, 1)), random);
+            GuardedView x = filled(GuardedView.at(random, DType.BFLOAT16, dims(63, length), dims(length + 1, 1)),
+                    random);
             GuardedView y = filled(GuardedView.any(random, DType.BFLOAT16, dims(length, 43), Freedom.DENSE), random);
             check("product of length " + length, MatMul.PLAIN, random, Freedom.DENSE, x, y);
         }
@@ -172,11 +188,13 @@ class ViewsOfKernelsTest {
         check("row", new MatMul(false, false, false, List.of(ADD)), random, Freedom.DENSE, x, y, added);
     }
 
-    private static void check(String what, Computation computation, SplittableRandom random, Freedom freedom, GuardedView... inputs) {
+    private static void check(String what, Computation computation, SplittableRandom random, Freedom freedom,
+            GuardedView... inputs) {
         check(what, computation, random, freedom, KernelContext.current(), inputs);
     }
 
-    private static void check(String what, Computation computation, SplittableRandom random, Freedom freedom, KernelContext context,
+    private static void check(String what, Computation computation, SplittableRandom random, Freedom freedom,
+            KernelContext context,
             GuardedView... inputs) {
         TensorSpec[] specs = computation.infer(specs(tensors(inputs)));
         GuardedView[] outputs = new GuardedView[specs.length];
@@ -186,10 +204,12 @@ class ViewsOfKernelsTest {
         check(what, computation, context, inputs, outputs);
     }
 
-    private static void check(String what, Computation computation, KernelContext context, GuardedView[] inputs, GuardedView[] outputs) {
+    private static void check(String what, Computation computation, KernelContext context, GuardedView[] inputs,
+            GuardedView[] outputs) {
         Tensor[] dense = Arrays.stream(inputs).map(GuardedView::dense).toArray(Tensor[]::new);
         Tensor[] expected = KernelRun.run(Kernels.portable(), computation, dense);
-        Tensor[] all = Stream.concat(Arrays.stream(tensors(inputs)), Arrays.stream(tensors(outputs))).toArray(Tensor[]::new);
+        Tensor[] all = Stream.concat(Arrays.stream(tensors(inputs)), Arrays.stream(tensors(outputs)))
+                .toArray(Tensor[]::new);
         String views = what + ": " + Arrays.toString(specs(all));
         try (Kernel kernel = Kernels.system().prepare(computation, Place.CPU, specs(all))) {
             kernel.run(all, context);

@@ -32,14 +32,18 @@ class ConvolutionRecipesTest {
         assumeTrue(OneDnn.status().loaded(), () -> "oneDNN is not there: " + OneDnn.status().problem());
     }
 
-    /** What gathers columns takes plain images and weights: it must not be chosen for that where the library has something better. */
+    /**
+     * What gathers columns takes plain images and weights: it must not be chosen for that where the library has
+     * something better.
+     */
     @ParameterizedTest
     @EnumSource(value = DType.class, names = {"FLOAT32", "BFLOAT16"})
     void plainImagesAreBroughtToTheLayoutOfTheBestKernel(DType dtype) {
         TensorSpec images = TensorSpec.of(dtype, 16, 64, 16, 16);
         TensorSpec weights = TensorSpec.of(dtype, 64, 64, 3, 3);
         assumeFalse(isBestByColumns(images, weights), "the library has nothing better on this processor");
-        try (Kernel kernel = Kernels.system().prepare(new Convolution(WINDOW, 1, false, List.of()), Place.CPU, images, weights, images)) {
+        try (Kernel kernel = Kernels.system().prepare(new Convolution(WINDOW, 1, false, List.of()), Place.CPU, images,
+                weights, images)) {
             assertInstanceOf(Layout.Opaque.class, kernel.preferred(1, weights).layout());
         }
     }
@@ -52,7 +56,8 @@ class ConvolutionRecipesTest {
             Geometry geometry = new Geometry(WINDOW, 1);
             long any = ConvolutionRecipes.image(builder, images, Images.ANY);
             long description = ConvolutionRecipes.forward(builder, geometry,
-                    new Descriptions(any, ConvolutionRecipes.weights(builder, geometry, weights), 0, any), builder.attributes(),
+                    new Descriptions(any, ConvolutionRecipes.weights(builder, geometry, weights), 0, any),
+                    builder.attributes(),
                     DnnlConstants.FORWARD_INFERENCE);
             return description == 0 || ConvolutionRecipes.isByColumns(dnnl, description);
         } finally {

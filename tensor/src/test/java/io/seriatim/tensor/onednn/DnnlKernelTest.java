@@ -32,7 +32,9 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** A kernel of the library is not released under its runs, and its primitives use as many threads as they were made for. */
+/**
+ * A kernel of the library is not released under its runs, and its primitives use as many threads as they were made for.
+ */
 class DnnlKernelTest {
     private static final int SIZE = 64;
 
@@ -99,14 +101,18 @@ class DnnlKernelTest {
         Tensor[] more = {numbers(), numbers()};
         for (int threads = 1; threads <= 2; threads++) {
             try (KernelContext context = new KernelContext(threads)) {
-                IllegalStateException e = assertThrows(IllegalStateException.class, () -> kernel.get().run(more, context));
+                IllegalStateException e = assertThrows(IllegalStateException.class,
+                        () -> kernel.get().run(more, context));
                 assertEquals("The kernel is closed: prepare it again", e.getMessage());
             }
         }
         kernel.get().close();
     }
 
-    /** Compiled code no longer holds what it does not use again, so that the collector may take a kernel whose native code runs. */
+    /**
+     * Compiled code no longer holds what it does not use again, so that the collector may take a kernel whose native
+     * code runs.
+     */
     @Test
     void aKernelIsNotCollectedDuringItsRun() {
         ReferenceQueue<DnnlKernel> collected = new ReferenceQueue<>();
@@ -130,7 +136,8 @@ class DnnlKernelTest {
                 warm.run(tensors, context);
             }
             AtomicReference<@Nullable DnnlKernel> last = new AtomicReference<>(copying(between));
-            PhantomReference<DnnlKernel> reference = new PhantomReference<>(Objects.requireNonNull(last.get()), collected);
+            PhantomReference<DnnlKernel> reference = new PhantomReference<>(Objects.requireNonNull(last.get()),
+                    collected);
             Objects.requireNonNull(last.get()).load();
             collections.set(20);
             try {
@@ -149,7 +156,8 @@ class DnnlKernelTest {
 
     /** OpenMP keeps its number of threads with the carrier, which a virtual thread shares with others and changes. */
     @Test
-    @SuppressWarnings("ThreadPriorityCheck") // A yield lets another virtual thread have the carrier; nothing relies on it.
+    // A yield lets another virtual thread have the carrier; nothing relies on it.
+    @SuppressWarnings("ThreadPriorityCheck")
     void onVirtualThreadsPrimitivesUseTheThreadsOfTheirContext() throws Throwable {
         MethodHandle most = openMpThreads();
         List<Integer> counts = List.of(1, 2, 3);
@@ -188,7 +196,10 @@ class DnnlKernelTest {
         assertEquals(0, wrong.get(), () -> "of " + runs + " runs");
     }
 
-    /** What is made on a virtual thread is made for its own number of threads too, whatever others do on its carrier meanwhile. */
+    /**
+     * What is made on a virtual thread is made for its own number of threads too, whatever others do on its carrier
+     * meanwhile.
+     */
     @Test
     @SuppressWarnings("ThreadPriorityCheck") // As above.
     void onVirtualThreadsPrimitivesAreMadeForTheThreadsOfTheirContext() throws Throwable {
@@ -227,8 +238,10 @@ class DnnlKernelTest {
         NativePlatform platform = Objects.requireNonNull(NativePlatform.current());
         String name = platform.openMp();
         assumeTrue(name != null, "the system's OpenMP is not looked up here");
-        SymbolLookup openMp = SymbolLookup.libraryLookup(Objects.requireNonNull(Dnnl.folder()).resolve(Objects.requireNonNull(name)),
+        SymbolLookup openMp = SymbolLookup.libraryLookup(
+                Objects.requireNonNull(Dnnl.folder()).resolve(Objects.requireNonNull(name)),
                 Arena.global());
-        return Linker.nativeLinker().downcallHandle(openMp.findOrThrow("omp_get_max_threads"), FunctionDescriptor.of(ValueLayout.JAVA_INT));
+        return Linker.nativeLinker().downcallHandle(openMp.findOrThrow("omp_get_max_threads"),
+                FunctionDescriptor.of(ValueLayout.JAVA_INT));
     }
 }

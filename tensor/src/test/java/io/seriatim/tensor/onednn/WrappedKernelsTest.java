@@ -12,10 +12,14 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** A kernel that consists of others passes on not only that they are closed: one that forgot to release them would keep their memory, and one that did not count it would be kept for nothing. */
+/**
+ * A kernel that consists of others passes on not only that they are closed: one that forgot to release them would keep
+ * their memory, and one that did not count it would be kept for nothing.
+ */
 class WrappedKernelsTest {
     private static boolean declares(Class<?> type, String method) {
-        return Arrays.stream(type.getDeclaredMethods()).anyMatch(each -> each.getName().equals(method) && each.getParameterCount() == 0);
+        return Arrays.stream(type.getDeclaredMethods())
+                .anyMatch(each -> each.getName().equals(method) && each.getParameterCount() == 0);
     }
 
     @Test

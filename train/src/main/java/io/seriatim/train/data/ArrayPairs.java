@@ -17,16 +17,20 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * Examples as arrays of numbers, x, with labels, y. Fields: {@code x}, the shape of one example, and {@code y}. Whole numbers as labels are classes: INT64 [1]. Labels of a floating type are values: FLOAT32 [values].
+ * Examples as arrays of numbers, x, with labels, y. Fields: {@code x}, the shape of one example, and {@code y}. Whole
+ * numbers as labels are classes: INT64 [1]. Labels of a floating type are values: FLOAT32 [values].
  *
  * <ul>
- * <li>A folder with {@code x.npy} and {@code y.npy}, or with {@code train_x.npy}, {@code train_y.npy}, {@code test_x.npy} and {@code test_y.npy}; {@code x_train.npy} and so on do as well.
+ * <li>A folder with {@code x.npy} and {@code y.npy}, or with {@code train_x.npy}, {@code train_y.npy},
+ * {@code test_x.npy} and {@code test_y.npy}; {@code x_train.npy} and so on do as well.
  * <li>An {@code .npz} file with arrays of such names.
- * <li>A {@code .csv} file: numbers with commas between them, the last column is the label, a class if all labels are written without point and exponent; the first line is a header if it has no numbers.
+ * <li>A {@code .csv} file: numbers with commas between them, the last column is the label, a class if all labels are
+ * written without point and exponent; the first line is a header if it has no numbers.
  * <li>A folder with {@code train.csv} and {@code test.csv}, or with a single {@code .npz} or {@code .csv} file.
  * </ul>
  *
- * The test examples are for validation. Without them, every tenth example is. x of a floating type, of uint8 or bool is given as FLOAT32, without scaling; of other whole numbers as INT64. x of the shape [examples] is given as [1].
+ * The test examples are for validation. Without them, every tenth example is. x of a floating type, of uint8 or bool is
+ * given as FLOAT32, without scaling; of other whole numbers as INT64. x of the shape [examples] is given as [1].
  */
 public final class ArrayPairs {
     static final String WANTED = "x.npy with y.npy, train_x.npy with train_y.npy, *.npz, *.csv";
@@ -81,7 +85,8 @@ public final class ArrayPairs {
             return CsvTable.read(path).split();
         }
         throw new FileFormatException(path.toString(),
-                "examples are read from a folder, an " + NPZ + " file or a " + CSV + " file, but this is none of these");
+                "examples are read from a folder, an " + NPZ + " file or a " + CSV
+                        + " file, but this is none of these");
     }
 
     /** Whether a folder has files of such names. */
@@ -114,8 +119,11 @@ public final class ArrayPairs {
         }
         List<Path> tables = tablesOf(folder);
         if (tables.size() != 1) {
-            throw new FileFormatException(folder.toString(), "the folder must have " + WANTED + ", of the last two a single one, but has "
-                    + (tables.isEmpty() ? "none of them" : tables.stream().map(Path::getFileName).toList() + ": name one of these"));
+            throw new FileFormatException(folder.toString(),
+                    "the folder must have " + WANTED + ", of the last two a single one, but has "
+                            + (tables.isEmpty()
+                                    ? "none of them"
+                                    : tables.stream().map(Path::getFileName).toList() + ": name one of these"));
         }
         return read(tables.getFirst());
     }
@@ -143,10 +151,12 @@ public final class ArrayPairs {
     private static LabelledRows pair(String x, String y, Set<String> there, Arrays arrays) throws IOException {
         for (String name : List.of(x, y)) {
             if (!there.contains(name)) {
-                throw new FileFormatException(arrays.source(name), x + " and " + y + " belong together, but there is no " + name);
+                throw new FileFormatException(arrays.source(name),
+                        x + " and " + y + " belong together, but there is no " + name);
             }
         }
-        return LabelledRows.of(Rows.inputs(arrays.source(x), arrays.read(x)), Rows.labels(arrays.source(y), arrays.read(y)));
+        return LabelledRows.of(Rows.inputs(arrays.source(x), arrays.read(x)),
+                Rows.labels(arrays.source(y), arrays.read(y)));
     }
 
     private static Arrays npyIn(Path folder) {

@@ -10,15 +10,19 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The batches of a data set, epoch after epoch. In each epoch every example is read once, in the order of a permutation that is a pure function of seed and epoch: whoever goes on {@link #from} a position reads
- * the very batches that would have come.
+ * The batches of a data set, epoch after epoch. In each epoch every example is read once, in the order of a permutation
+ * that is a pure function of seed and epoch: whoever goes on {@link #from} a position reads the very batches that would
+ * have come.
  *
  * <p>
- * {@link #next} returns null at the end of an epoch, and {@link #reset} begins the next one, also if the present one is not over. What is {@link #endless} never returns null: the batch after an epoch's last is the next one's
- * first. A training wants that, since reading ahead does not stop at the ends of epochs; it counts: batch number n is number n mod {@link #perEpoch} of epoch n / {@code perEpoch}, both from 0.
+ * {@link #next} returns null at the end of an epoch, and {@link #reset} begins the next one, also if the present one is
+ * not over. What is {@link #endless} never returns null: the batch after an epoch's last is the next one's first. A
+ * training wants that, since reading ahead does not stop at the ends of epochs; it counts: batch number n is number n
+ * mod {@link #perEpoch} of epoch n / {@code perEpoch}, both from 0.
  *
  * <p>
- * The permutation is the shuffle of Fisher and Yates with numbers of SplitMix64, which starts from a mixture of seed and epoch.
+ * The permutation is the shuffle of Fisher and Yates with numbers of SplitMix64, which starts from a mixture of seed
+ * and epoch.
  */
 public final class Batches implements BatchSource {
     private final Dataset dataset;
@@ -30,7 +34,8 @@ public final class Batches implements BatchSource {
     private int batch;
     private int @Nullable [] order;
 
-    private Batches(Dataset dataset, int size, @Nullable Long seed, boolean shortLast, boolean endless, int epoch, int batch) {
+    private Batches(Dataset dataset, int size, @Nullable Long seed, boolean shortLast, boolean endless, int epoch,
+            int batch) {
         this.dataset = dataset;
         this.size = size;
         this.seed = seed;
@@ -44,8 +49,9 @@ public final class Batches implements BatchSource {
                             + " examples a batch is to have " + size + ": take smaller batches");
         }
         if (epoch < 0 || batch < 0 || batch > perEpoch()) {
-            throw new IllegalArgumentException("A position must be of epoch 0 or more, and of batch 0 to " + perEpoch() + ", but is epoch "
-                    + epoch + ", batch " + batch);
+            throw new IllegalArgumentException(
+                    "A position must be of epoch 0 or more, and of batch 0 to " + perEpoch() + ", but is epoch "
+                            + epoch + ", batch " + batch);
         }
     }
 
@@ -120,7 +126,8 @@ public final class Batches implements BatchSource {
     /**
      * The next batch.
      *
-     * @return for each field a tensor, [examples, shape of the field]; null at the end of an epoch, unless this is endless
+     * @return for each field a tensor, [examples, shape of the field]; null at the end of an epoch, unless this is
+     * endless
      * @throws IOException
      *             if a file cannot be read; the next call reads the batch after
      */
@@ -148,7 +155,9 @@ public final class Batches implements BatchSource {
     private int[] order() {
         int[] known = order;
         if (known == null) {
-            known = seed == null ? IntStream.range(0, dataset.size()).toArray() : Permutation.of(seed, epoch, dataset.size());
+            known = seed == null
+                    ? IntStream.range(0, dataset.size()).toArray()
+                    : Permutation.of(seed, epoch, dataset.size());
             order = known;
         }
         return Objects.requireNonNull(known);

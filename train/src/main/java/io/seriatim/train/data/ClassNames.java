@@ -12,7 +12,8 @@ import java.util.TreeSet;
 import java.util.stream.Stream;
 
 /**
- * Names of classes, to learn how such names are made. As a text, each name is followed by a line feed, and one stands before the first: what follows a line feed begins a name. Immutable.
+ * Names of classes, to learn how such names are made. As a text, each name is followed by a line feed, and one stands
+ * before the first: what follows a line feed begins a name. Immutable.
  */
 public final class ClassNames {
     private static final String SUFFIX = ".class";
@@ -22,17 +23,20 @@ public final class ClassNames {
     private ClassNames(Collection<String> names) {
         this.names = List.copyOf(new TreeSet<>(names));
         if (this.names.size() < 2) {
-            throw new IllegalArgumentException("There must be at least 2 names, one of them to validate, but there are " + this.names);
+            throw new IllegalArgumentException(
+                    "There must be at least 2 names, one of them to validate, but there are " + this.names);
         }
         for (String name : this.names) {
             if (name.isEmpty() || name.indexOf('\n') >= 0) {
-                throw new IllegalArgumentException("A name has at least one character, and no line feed, but one is '" + name + "'");
+                throw new IllegalArgumentException(
+                        "A name has at least one character, and no line feed, but one is '" + name + "'");
             }
         }
     }
 
     /**
-     * The names of all classes of the running JDK, from its {@code jrt:} image: with dots and, for nested classes, dollar signs; without anonymous and local classes, and without module-info and package-info.
+     * The names of all classes of the running JDK, from its {@code jrt:} image: with dots and, for nested classes,
+     * dollar signs; without anonymous and local classes, and without module-info and package-info.
      *
      * @return distinct
      * @throws IOException
@@ -43,7 +47,8 @@ public final class ClassNames {
         for (ModuleReference module : ModuleFinder.ofSystem().findAll()) {
             try (ModuleReader reader = module.open(); Stream<String> entries = reader.list()) {
                 entries.filter(ClassNames::isNamedClass)
-                        .forEach(entry -> found.add(entry.substring(0, entry.length() - SUFFIX.length()).replace('/', '.')));
+                        .forEach(entry -> found
+                                .add(entry.substring(0, entry.length() - SUFFIX.length()).replace('/', '.')));
             }
         }
         return new ClassNames(found);
@@ -94,7 +99,8 @@ public final class ClassNames {
     }
 
     /**
-     * The names as text, in an order that is a pure function of the seed and of how many there are: nine tenths of them to learn from, the others, at least one, for validation.
+     * The names as text, in an order that is a pure function of the seed and of how many there are: nine tenths of them
+     * to learn from, the others, at least one, for validation.
      *
      * @param seed
      *            of the order

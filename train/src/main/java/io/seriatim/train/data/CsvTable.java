@@ -11,7 +11,8 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads a table of numbers with commas between them. Lines without any character but blanks are skipped. The last column is the label: a class if all labels are written without point and exponent, otherwise a value.
+ * Reads a table of numbers with commas between them. Lines without any character but blanks are skipped. The last
+ * column is the label: a class if all labels are written without point and exponent, otherwise a value.
  */
 final class CsvTable {
     private static final int MOST = Integer.MAX_VALUE - 8;
@@ -69,8 +70,10 @@ final class CsvTable {
         seen = true;
         if (first) {
             if (cells.length < 2) {
-                throw wrong(1, "a table must have at least 2 columns, the last one with the label, but this line has " + cells.length
-                        + ": put commas between numbers");
+                throw wrong(1,
+                        "a table must have at least 2 columns, the last one with the label, but this line has "
+                                + cells.length
+                                + ": put commas between numbers");
             }
             columns = cells.length;
             if (Arrays.stream(cells).allMatch(cell -> parsed(cell.text) == null)) {
@@ -100,16 +103,18 @@ final class CsvTable {
         y[rows] = label;
         whole &= cell.text.chars().noneMatch(c -> c == '.' || c == 'e' || c == 'E');
         if (noClass == null && (label < 0 || label >= Rows.MOST_CLASSES)) {
-            noClass = wrong(cell.column, "a label that is a whole number is a class from 0 to " + (Rows.MOST_CLASSES - 1) + ", but this is "
-                    + cell.text + ": write values that are to be found with a point, as 7.0");
+            noClass = wrong(cell.column,
+                    "a label that is a whole number is a class from 0 to " + (Rows.MOST_CLASSES - 1) + ", but this is "
+                            + cell.text + ": write values that are to be found with a point, as 7.0");
         }
     }
 
     private float number(Cell cell, boolean first) throws FileFormatException {
         Float value = parsed(cell.text);
         if (value == null) {
-            throw wrong(cell.column, "there must be a number, but there is " + (cell.text.isEmpty() ? "nothing" : "'" + cell.text + "'")
-                    + (first ? "; a header has no numbers at all" : ""));
+            throw wrong(cell.column,
+                    "there must be a number, but there is " + (cell.text.isEmpty() ? "nothing" : "'" + cell.text + "'")
+                            + (first ? "; a header has no numbers at all" : ""));
         }
         if (value.isInfinite()) {
             throw wrong(cell.column, "a number must be within the range of float32, but this is " + cell.text);
@@ -137,7 +142,8 @@ final class CsvTable {
 
     private LabelledRows examples() throws FileFormatException {
         if (rows == 0) {
-            throw new FileFormatException(file.toString(), seen ? "the table has a header, but no numbers" : "the file is empty");
+            throw new FileFormatException(file.toString(),
+                    seen ? "the table has a header, but no numbers" : "the file is empty");
         }
         if (whole && noClass != null) {
             throw noClass;

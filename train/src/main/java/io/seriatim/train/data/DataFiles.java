@@ -12,8 +12,9 @@ public final class DataFiles {
     }
 
     /**
-     * Reads a file or folder of any of the kinds that are known. If a folder holds several kinds, it is the first of {@link IdxFiles}, {@link ArrayPairs} and {@link TextFile}. A file is a pair of arrays if it begins as an {@code .npz}
-     * file does or its name ends in {@code .csv}, and otherwise text.
+     * Reads a file or folder of any of the kinds that are known. If a folder holds several kinds, it is the first of
+     * {@link IdxFiles}, {@link ArrayPairs} and {@link TextFile}. A file is a pair of arrays if it begins as an
+     * {@code .npz} file does or its name ends in {@code .csv}, and otherwise text.
      *
      * @param path
      *            a file or a folder
@@ -40,7 +41,8 @@ public final class DataFiles {
             return TextFile.read(path);
         }
         throw new FileFormatException(path.toString(),
-                "the folder has no data: looked for MNIST's files (" + IdxFiles.WANTED + "), arrays (" + ArrayPairs.WANTED
+                "the folder has no data: looked for MNIST's files (" + IdxFiles.WANTED + "), arrays ("
+                        + ArrayPairs.WANTED
                         + ") and text (*.txt)");
     }
 
@@ -50,7 +52,8 @@ public final class DataFiles {
                     "a file of images or labels is not enough: name the folder that holds both, as " + IdxFiles.WANTED);
         }
         if (ArrayPairs.isNpy(file)) {
-            throw new FileFormatException(file.toString(), "a single array is not enough: name the folder that holds " + ArrayPairs.WANTED);
+            throw new FileFormatException(file.toString(),
+                    "a single array is not enough: name the folder that holds " + ArrayPairs.WANTED);
         }
         return ArrayPairs.isPair(file) ? ArrayPairs.read(file) : TextFile.read(file);
     }

@@ -19,7 +19,8 @@ public final class FeedFiles {
     }
 
     /**
-     * Reads them. The last tenth of the rows is for validation; if that is less than a batch, all rows are for training, and for validation too.
+     * Reads them. The last tenth of the rows is for validation; if that is less than a batch, all rows are for
+     * training, and for validation too.
      *
      * @param files
      *            for each feed its file, in the order of the fields
@@ -38,9 +39,11 @@ public final class FeedFiles {
         for (Map.Entry<String, Path> file : files.entrySet()) {
             Tensor tensor = Npy.read(file.getValue());
             Shape shape = tensor.shape();
-            if (shape.rank() == 0 || shape.dim(0) == 0 || shape.dim(0) > Integer.MAX_VALUE || (rows >= 0 && shape.dim(0) != rows)) {
-                throw new FileFormatException(file.getValue().toString(), "feed '" + file.getKey() + "' must have a row for each of "
-                        + (rows < 0 ? "1 or more" : "the " + rows) + " examples, but has the shape " + shape);
+            if (shape.rank() == 0 || shape.dim(0) == 0 || shape.dim(0) > Integer.MAX_VALUE
+                    || (rows >= 0 && shape.dim(0) != rows)) {
+                throw new FileFormatException(file.getValue().toString(),
+                        "feed '" + file.getKey() + "' must have a row for each of "
+                                + (rows < 0 ? "1 or more" : "the " + rows) + " examples, but has the shape " + shape);
             }
             rows = shape.dim(0);
             fields.add(new Field(file.getKey(), tensor.dtype(), shape.slice(1, shape.rank())));
@@ -51,7 +54,8 @@ public final class FeedFiles {
             Part all = new Part(fields, tensors, 0, (int) rows);
             return new Split(all, all);
         }
-        return new Split(new Part(fields, tensors, 0, (int) rows - held), new Part(fields, tensors, (int) rows - held, held));
+        return new Split(new Part(fields, tensors, 0, (int) rows - held),
+                new Part(fields, tensors, (int) rows - held, held));
     }
 
     /** Some of the rows. */

@@ -9,8 +9,10 @@ import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
 /**
- * Tells data of the same size and kind apart, so that a training is not resumed with others than it was begun with. It is the first half of a SHA-256 of the fields and the examples of both parts; of a part with more than
- * {@value #BYTES} bytes, of examples that are spread evenly over it, the first and the last among them. So a change of a single example in a large set may pass.
+ * Tells data of the same size and kind apart, so that a training is not resumed with others than it was begun with. It
+ * is the first half of a SHA-256 of the fields and the examples of both parts; of a part with more than {@value #BYTES}
+ * bytes, of examples that are spread evenly over it, the first and the last among them. So a change of a single example
+ * in a large set may pass.
  */
 public final class Fingerprint {
     /** Hashed in a few milliseconds. */
@@ -44,7 +46,8 @@ public final class Fingerprint {
 
     private static void add(MessageDigest digest, Dataset part) throws IOException {
         digest.update((part.fields() + " " + part.size()).getBytes(StandardCharsets.UTF_8));
-        long each = Math.max(1, part.fields().stream().mapToLong(field -> field.dtype().bytes() * field.shape().size()).sum());
+        long each = Math.max(1,
+                part.fields().stream().mapToLong(field -> field.dtype().bytes() * field.shape().size()).sum());
         int count = (int) Math.min(part.size(), Math.max(2, BYTES / each));
         int together = Math.clamp(BYTES / each, 1, MOST_EXAMPLES);
         for (int first = 0; first < count; first += together) {

@@ -13,7 +13,8 @@ import java.util.zip.GZIPInputStream;
 import java.util.zip.ZipException;
 
 /**
- * An array of unsigned bytes in the format IDX, described with the data set MNIST: two zero bytes, the type (8), the number of dimensions, each dimension as four bytes with the highest first, and the bytes. A file from anywhere may be
+ * An array of unsigned bytes in the format IDX, described with the data set MNIST: two zero bytes, the type (8), the
+ * number of dimensions, each dimension as four bytes with the highest first, and the bytes. A file from anywhere may be
  * hostile: sizes are checked, and compressed data take memory only as they come.
  */
 final class IdxArray {
@@ -36,7 +37,8 @@ final class IdxArray {
     static IdxArray read(Path file, int rank) throws IOException {
         try (InputStream raw = new BufferedInputStream(Files.newInputStream(file), CHUNK)) {
             boolean compressed = isCompressed(raw);
-            return read(file, rank, compressed ? new GZIPInputStream(raw, CHUNK) : raw, compressed ? -1 : Files.size(file));
+            return read(file, rank, compressed ? new GZIPInputStream(raw, CHUNK) : raw,
+                    compressed ? -1 : Files.size(file));
         } catch (EOFException | ZipException e) {
             throw new FileFormatException(file.toString(), "the compressed data are not whole: " + e.getMessage(), e);
         }
@@ -46,7 +48,8 @@ final class IdxArray {
     static boolean is(Path file) throws IOException {
         try (InputStream raw = new BufferedInputStream(Files.newInputStream(file))) {
             byte[] magic = (isCompressed(raw) ? new GZIPInputStream(raw) : raw).readNBytes(4);
-            return magic.length == 4 && magic[0] == 0 && magic[1] == 0 && magic[2] == UNSIGNED_BYTE && (magic[3] == 1 || magic[3] == 3);
+            return magic.length == 4 && magic[0] == 0 && magic[1] == 0 && magic[2] == UNSIGNED_BYTE
+                    && (magic[3] == 1 || magic[3] == 3);
         } catch (EOFException | ZipException e) {
             return false;
         }
@@ -74,7 +77,8 @@ final class IdxArray {
         }
         if (length >= 0 && length != begin + size) {
             throw new FileFormatException(file.toString(), Math.min(length, begin + size),
-                    times(dims) + " values take " + size + " bytes after the header, but there are " + (length - begin));
+                    times(dims) + " values take " + size + " bytes after the header, but there are "
+                            + (length - begin));
         }
         byte[] bytes = in.readNBytes((int) size);
         if (bytes.length < size) {
@@ -94,21 +98,27 @@ final class IdxArray {
             int wanted = i < 2 ? 0 : i == 2 ? UNSIGNED_BYTE : rank;
             if (header[i] != wanted) {
                 throw new FileFormatException(file.toString(), i,
-                        String.format("an IDX file of unsigned bytes with %d dimensions begins with 00 00 08 %02x, but this one does not",
+                        String.format(
+                                "an IDX file of unsigned bytes with %d dimensions begins with 00 00 08 %02x, but "
+                                        + "this one does not",
                                 rank, rank));
             }
         }
         if (header.length < 4 + 4 * rank) {
             throw new FileFormatException(file.toString(), header.length,
-                    header.length == 0 ? "the file is empty" : "the file ends within its header of " + (4 + 4 * rank) + " bytes");
+                    header.length == 0
+                            ? "the file is empty"
+                            : "the file ends within its header of " + (4 + 4 * rank) + " bytes");
         }
         int[] dims = new int[rank];
         for (int i = 0; i < rank; i++) {
             int at = 4 + 4 * i;
-            dims[i] = (header[at] & 0xff) << 24 | (header[at + 1] & 0xff) << 16 | (header[at + 2] & 0xff) << 8 | (header[at + 3] & 0xff);
+            dims[i] = (header[at] & 0xff) << 24 | (header[at + 1] & 0xff) << 16 | (header[at + 2] & 0xff) << 8
+                    | (header[at + 3] & 0xff);
             if (dims[i] <= 0) {
                 throw new FileFormatException(file.toString(), at,
-                        "a dimension must be from 1 to 2147483647, but dimension " + i + " is " + Integer.toUnsignedString(dims[i]));
+                        "a dimension must be from 1 to 2147483647, but dimension " + i + " is "
+                                + Integer.toUnsignedString(dims[i]));
             }
         }
         return dims;

@@ -7,11 +7,13 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Images in the format IDX of MNIST and Fashion-MNIST, plain or compressed by gzip, whatever the names say. Fields: {@code image}, FLOAT32 [1, height, width], with pixels from −1 (0) to 1 (255), that is pixel / 127.5 − 1, and
+ * Images in the format IDX of MNIST and Fashion-MNIST, plain or compressed by gzip, whatever the names say. Fields:
+ * {@code image}, FLOAT32 [1, height, width], with pixels from −1 (0) to 1 (255), that is pixel / 127.5 − 1, and
  * {@code label}, INT64 [1].
  */
 public final class IdxFiles {
-    static final String WANTED = "train-images-idx3-ubyte with train-labels-idx1-ubyte, t10k-images-idx3-ubyte with t10k-labels-idx1-ubyte, each also as .gz";
+    static final String WANTED = "train-images-idx3-ubyte with train-labels-idx1-ubyte, t10k-images-idx3-ubyte "
+            + "with t10k-labels-idx1-ubyte, each also as .gz";
     private static final String TRAINING = "train";
     private static final String VALIDATION = "t10k";
     private static final String IMAGES = "images";
@@ -40,8 +42,10 @@ public final class IdxFiles {
      * Reads a folder.
      *
      * @param folder
-     *            {@code train-images-idx3-ubyte} and {@code train-labels-idx1-ubyte} to learn from, {@code t10k-images-idx3-ubyte} and {@code t10k-labels-idx1-ubyte} for validation; {@code .gz} may follow, and a dot may
-     *            stand before {@code idx}. If there is only one of the two pairs, its last tenth is for validation
+     *            {@code train-images-idx3-ubyte} and {@code train-labels-idx1-ubyte} to learn from,
+     *            {@code t10k-images-idx3-ubyte} and {@code t10k-labels-idx1-ubyte} for validation; {@code .gz} may
+     *            follow, and a dot may stand before {@code idx}. If there is only one of the two pairs, its last tenth
+     *            is for validation
      * @param classes
      *            labels must be from 0 to one less; up to 256
      * @return the images
@@ -54,7 +58,8 @@ public final class IdxFiles {
      */
     public static LabelledData read(Path folder, int classes) throws IOException {
         if (classes < 1 || classes > 256) {
-            throw new IllegalArgumentException("Labels of a byte have from 1 to 256 classes, but " + classes + " are asked for");
+            throw new IllegalArgumentException(
+                    "Labels of a byte have from 1 to 256 classes, but " + classes + " are asked for");
         }
         DataFiles.requireExists(folder);
         LabelledImages training = pair(folder, TRAINING, classes);
@@ -65,7 +70,8 @@ public final class IdxFiles {
         }
         LabelledImages all = training == null ? validation : training;
         if (all == null) {
-            throw new FileFormatException(folder.toString(), "the folder must have " + WANTED + ", but has none of them");
+            throw new FileFormatException(folder.toString(),
+                    "the folder must have " + WANTED + ", but has none of them");
         }
         int learnt = all.size() - Math.max(1, all.size() / 10);
         if (learnt < 1) {
@@ -77,7 +83,8 @@ public final class IdxFiles {
 
     /** Whether a folder has one of the files. */
     static boolean isIn(Path folder) {
-        return find(folder, TRAINING, IMAGES) != null || find(folder, TRAINING, LABELS) != null || find(folder, VALIDATION, IMAGES) != null
+        return find(folder, TRAINING, IMAGES) != null || find(folder, TRAINING, LABELS) != null
+                || find(folder, VALIDATION, IMAGES) != null
                 || find(folder, VALIDATION, LABELS) != null;
     }
 
@@ -89,7 +96,8 @@ public final class IdxFiles {
         }
         if (images == null || labels == null) {
             throw new FileFormatException(folder.toString(),
-                    "images and labels belong together, but of " + name(part, IMAGES, '-') + " and " + name(part, LABELS, '-') + " only "
+                    "images and labels belong together, but of " + name(part, IMAGES, '-') + " and "
+                            + name(part, LABELS, '-') + " only "
                             + (images == null ? name(part, LABELS, '-') : name(part, IMAGES, '-')) + " is there");
         }
         return LabelledImages.of(IdxArray.read(images, 3), IdxArray.read(labels, 1), classes);
@@ -114,7 +122,8 @@ public final class IdxFiles {
     private static void requireSameSize(IdxArray training, IdxArray validation) throws FileFormatException {
         if (training.dim(1) != validation.dim(1) || training.dim(2) != validation.dim(2)) {
             throw new FileFormatException(validation.file().toString(), 8,
-                    "images must be as large as those of " + training.file().getFileName() + ", " + training.dim(1) + " × "
+                    "images must be as large as those of " + training.file().getFileName() + ", " + training.dim(1)
+                            + " × "
                             + training.dim(2)
                             + ", but are " + validation.dim(1) + " × " + validation.dim(2));
         }

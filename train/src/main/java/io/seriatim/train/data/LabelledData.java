@@ -4,7 +4,8 @@ package io.seriatim.train.data;
  * Examples of two fields: what is given, and what is to be said of it.
  *
  * @param split
- *            the first field is what is given; the second is the label: INT64 [1] with numbers from 0 to {@code classes} − 1, or FLOAT32 [values] if a model is to find those
+ *            the first field is what is given; the second is the label: INT64 [1] with numbers from 0 to
+ *            {@code classes} − 1, or FLOAT32 [values] if a model is to find those
  * @param classes
  *            how many labels there are, from 1; 0 if the label is no class but a value, or several
  */

@@ -32,14 +32,16 @@ final class LabelledImages implements Dataset {
     /** Checks that they belong together. */
     static LabelledImages of(IdxArray images, IdxArray labels, int classes) throws FileFormatException {
         if (images.dim(0) != labels.dim(0)) {
-            throw new FileFormatException(labels.file().toString(), 4, "there must be a label for each of the " + images.dim(0)
-                    + " images of " + images.file().getFileName() + ", but there are " + labels.dim(0));
+            throw new FileFormatException(labels.file().toString(), 4,
+                    "there must be a label for each of the " + images.dim(0)
+                            + " images of " + images.file().getFileName() + ", but there are " + labels.dim(0));
         }
         byte[] bytes = labels.bytes();
         for (int i = 0; i < bytes.length; i++) {
             if ((bytes[i] & 0xff) >= classes) {
                 throw new FileFormatException(labels.file().toString(), 8L + i,
-                        "a label must be from 0 to " + (classes - 1) + ", but that of image " + i + " is " + (bytes[i] & 0xff));
+                        "a label must be from 0 to " + (classes - 1) + ", but that of image " + i + " is "
+                                + (bytes[i] & 0xff));
             }
         }
         return new LabelledImages(images, labels, 0, images.dim(0));
@@ -76,6 +78,7 @@ final class LabelledImages implements Dataset {
                 image[i * pixels + j] = PIXELS[images.bytes()[example * pixels + j] & 0xff];
             }
         }
-        return List.of(Tensor.of(image, examples.length, 1, images.dim(1), images.dim(2)), Tensor.of(label, examples.length, 1));
+        return List.of(Tensor.of(image, examples.length, 1, images.dim(1), images.dim(2)),
+                Tensor.of(label, examples.length, 1));
     }
 }

@@ -23,17 +23,22 @@ final class LabelledRows implements Dataset {
     static LabelledRows of(Rows x, Rows y) throws FileFormatException {
         if (x.count() != y.count()) {
             throw new FileFormatException(y.source(),
-                    "there must be a label for each of the " + x.count() + " examples of " + x.source() + ", but there are " + y.count());
+                    "there must be a label for each of the " + x.count() + " examples of " + x.source()
+                            + ", but there are " + y.count());
         }
         x.requireFinite();
         y.requireFinite();
         return new LabelledRows(x, y, IntStream.range(0, x.count()).toArray());
     }
 
-    /** For validation every tenth example, so that files which are sorted by label can be split: as many as a tenth, at least one, at equal distances. */
+    /**
+     * For validation every tenth example, so that files which are sorted by label can be split: as many as a tenth, at
+     * least one, at equal distances.
+     */
     LabelledData split() throws FileFormatException {
         if (chosen.length < 2) {
-            throw new FileFormatException(x.source(), "there must be at least 2 examples, one of them for validation, but there is 1");
+            throw new FileFormatException(x.source(),
+                    "there must be at least 2 examples, one of them for validation, but there is 1");
         }
         int validation = Math.max(1, chosen.length / 10);
         int[] held = new int[validation];

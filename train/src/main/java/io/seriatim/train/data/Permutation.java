@@ -1,12 +1,15 @@
 package io.seriatim.train.data;
 
 /**
- * The order in which an epoch goes through examples: a pure function of seed, epoch and number of examples, the same on every machine.
+ * The order in which an epoch goes through examples: a pure function of seed, epoch and number of examples, the same on
+ * every machine.
  *
  * <p>
- * It is the shuffle of Fisher and Yates: for i from the last place to 1, the entries at i and at a random place from 0 to i are exchanged. The random numbers are those of SplitMix64 (Steele, Lea and Flood, Fast
- * splittable pseudorandom number generators, OOPSLA 2014) that starts from mix(mix(seed) + epoch · γ), γ being the golden ratio's odd 64-bit fraction; a number below a bound comes of its upper 32 bits by multiplication, with those
- * rejected that would make some places likelier (Lemire, Fast random integer generation in an interval, 2019).
+ * It is the shuffle of Fisher and Yates: for i from the last place to 1, the entries at i and at a random place from 0
+ * to i are exchanged. The random numbers are those of SplitMix64 (Steele, Lea and Flood, Fast splittable pseudorandom
+ * number generators, OOPSLA 2014) that starts from mix(mix(seed) + epoch · γ), γ being the golden ratio's odd 64-bit
+ * fraction; a number below a bound comes of its upper 32 bits by multiplication, with those rejected that would make
+ * some places likelier (Lemire, Fast random integer generation in an interval, 2019).
  */
 final class Permutation {
     private static final long GAMMA = 0x9E3779B97F4A7C15L;

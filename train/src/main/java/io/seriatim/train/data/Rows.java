@@ -10,7 +10,8 @@ import java.util.Arrays;
 import java.util.Objects;
 
 /**
- * An array whose first dimension counts examples. It is kept in the type of its file, and converted when a batch is read.
+ * An array whose first dimension counts examples. It is kept in the type of its file, and converted when a batch is
+ * read.
  *
  * @param source
  *            the array's file and name, for messages
@@ -74,7 +75,8 @@ record Rows(String source, Tensor tensor, DType dtype, Shape shape) {
         long bytes = shape.size() * dtype.bytes();
         for (int i = 0; i < rows.length; i++) {
             Tensor row = row(Objects.checkIndex(rows[i], count()));
-            MemorySegment.copy(row.dtype() == dtype ? row.memory() : converted(row), row.dtype() == dtype ? row.offset() : 0,
+            MemorySegment.copy(row.dtype() == dtype ? row.memory() : converted(row),
+                    row.dtype() == dtype ? row.offset() : 0,
                     batch.memory(), i * bytes, bytes);
         }
         return batch;
@@ -86,7 +88,9 @@ record Rows(String source, Tensor tensor, DType dtype, Shape shape) {
     }
 
     private MemorySegment converted(Tensor row) {
-        return dtype == DType.FLOAT32 ? MemorySegment.ofArray(row.toFloatArray()) : MemorySegment.ofArray(row.toLongArray());
+        return dtype == DType.FLOAT32
+                ? MemorySegment.ofArray(row.toFloatArray())
+                : MemorySegment.ofArray(row.toLongArray());
     }
 
     /** Fails at the first value that is no finite float32. */
@@ -99,7 +103,8 @@ record Rows(String source, Tensor tensor, DType dtype, Shape shape) {
             for (int j = 0; j < values.length; j++) {
                 if (!Float.isFinite(values[j])) {
                     throw new FileFormatException(source,
-                            "all values must be finite as float32, but value " + j + " of example " + i + " is " + values[j]);
+                            "all values must be finite as float32, but value " + j + " of example " + i + " is "
+                                    + values[j]);
                 }
             }
         }
@@ -115,7 +120,8 @@ record Rows(String source, Tensor tensor, DType dtype, Shape shape) {
         for (int i = 0; i < labels.length; i++) {
             if (labels[i] < 0 || labels[i] >= MOST_CLASSES) {
                 throw new FileFormatException(source,
-                        "a label that is a whole number is a class from 0 to " + (MOST_CLASSES - 1) + ", but that of example "
+                        "a label that is a whole number is a class from 0 to " + (MOST_CLASSES - 1)
+                                + ", but that of example "
                                 + i + " is " + labels[i] + ": values to be found must be of a floating type");
             }
             most = Math.max(most, labels[i]);
@@ -129,7 +135,8 @@ record Rows(String source, Tensor tensor, DType dtype, Shape shape) {
         for (int i = 0; i < labels.length; i++) {
             if (labels[i] < 0 || labels[i] >= classes) {
                 throw new FileFormatException(source,
-                        "a label must be from 0 to " + (classes - 1) + ", as in training, but that of example " + i + " is " + labels[i]);
+                        "a label must be from 0 to " + (classes - 1) + ", as in training, but that of example " + i
+                                + " is " + labels[i]);
             }
         }
     }

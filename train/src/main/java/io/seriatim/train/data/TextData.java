@@ -14,8 +14,9 @@ public record TextData(Vocabulary vocabulary, Tokens training, Tokens validation
     /** Checks that both parts have something that can follow something. */
     public TextData {
         if (training.length() < 2 || validation.length() < 2) {
-            throw new IllegalArgumentException("Training and validation text must have at least 2 characters each, but have "
-                    + training.length() + " and " + validation.length());
+            throw new IllegalArgumentException(
+                    "Training and validation text must have at least 2 characters each, but have "
+                            + training.length() + " and " + validation.length());
         }
     }
 

@@ -24,14 +24,16 @@ public final class TextFile {
     }
 
     /**
-     * Reads a file, or all {@code *.txt} of a folder, one after the other in the order of their names, each but the last ending with a line feed, which is added where it is missing. The last tenth of the text, by position,
-     * is for validation. A byte order mark at the begin of a file is no part of the text.
+     * Reads a file, or all {@code *.txt} of a folder, one after the other in the order of their names, each but the
+     * last ending with a line feed, which is added where it is missing. The last tenth of the text, by position, is for
+     * validation. A byte order mark at the begin of a file is no part of the text.
      *
      * @param path
      *            a file of any name, or a folder; up to 512 MiB
      * @return of at least 20 characters in all
      * @throws FileFormatException
-     *             if it is not in UTF-8, too short or too long, has more than 65,536 distinct characters, or if the folder has no such file
+     *             if it is not in UTF-8, too short or too long, has more than 65,536 distinct characters, or if the
+     *             folder has no such file
      * @throws java.nio.file.NoSuchFileException
      *             if there is none
      * @throws IOException
@@ -41,7 +43,8 @@ public final class TextFile {
         DataFiles.requireExists(path);
         List<Path> files = Files.isDirectory(path) ? filesOf(path) : List.of(path);
         if (files.isEmpty()) {
-            throw new FileFormatException(path.toString(), "a folder of text must have *" + SUFFIX + " files, but has none");
+            throw new FileFormatException(path.toString(),
+                    "a folder of text must have *" + SUFFIX + " files, but has none");
         }
         StringBuilder text = new StringBuilder();
         for (Path file : files) {
@@ -75,7 +78,8 @@ public final class TextFile {
         CharsetDecoder decoder = StandardCharsets.UTF_8.newDecoder();
         CoderResult result = decoder.decode(bytes, chars, true);
         if (result.isError()) {
-            throw new FileFormatException(file.toString(), bytes.position(), "a text must be in UTF-8, but this byte is not");
+            throw new FileFormatException(file.toString(), bytes.position(),
+                    "a text must be in UTF-8, but this byte is not");
         }
         chars.flip();
         text.append(chars, !chars.isEmpty() && chars.charAt(0) == BYTE_ORDER_MARK ? 1 : 0, chars.length());
@@ -84,7 +88,8 @@ public final class TextFile {
     private static TextData split(Path path, StringBuilder text) throws FileFormatException {
         int count = Character.codePointCount(text, 0, text.length());
         if (count < LEAST) {
-            throw new FileFormatException(path.toString(), "a text must have at least " + LEAST + " characters, but has " + count);
+            throw new FileFormatException(path.toString(),
+                    "a text must have at least " + LEAST + " characters, but has " + count);
         }
         Vocabulary vocabulary;
         try {

@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * A text cut into windows of equal length, one after the other; the last characters that fill no window are left out. Fields: {@code tokens}, INT64 [length], and {@code next}, INT64 [length, 1]: for each of
- * them the token that follows.
+ * A text cut into windows of equal length, one after the other; the last characters that fill no window are left out.
+ * Fields: {@code tokens}, INT64 [length], and {@code next}, INT64 [length, 1]: for each of them the token that follows.
  */
 public final class TextWindows implements Dataset {
     private final Tokens tokens;
@@ -33,7 +33,8 @@ public final class TextWindows implements Dataset {
         }
         this.tokens = tokens;
         this.length = length;
-        fields = List.of(new Field("tokens", DType.INT64, Shape.of(length)), new Field("next", DType.INT64, Shape.of(length, 1)));
+        fields = List.of(new Field("tokens", DType.INT64, Shape.of(length)),
+                new Field("next", DType.INT64, Shape.of(length, 1)));
     }
 
     /**

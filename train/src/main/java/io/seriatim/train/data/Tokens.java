@@ -2,7 +2,10 @@ package io.seriatim.train.data;
 
 import java.util.Objects;
 
-/** A long sequence of numbers from 0 to 65,535, each of which stands for a character of a {@link Vocabulary}. Immutable; two bytes a number. */
+/**
+ * A long sequence of numbers from 0 to 65,535, each of which stands for a character of a {@link Vocabulary}. Immutable;
+ * two bytes a number.
+ */
 public final class Tokens {
     private final char[] all;
     private final int from;
@@ -30,7 +33,8 @@ public final class Tokens {
         char[] all = new char[tokens.length];
         for (int i = 0; i < all.length; i++) {
             if (tokens[i] < 0 || tokens[i] > Character.MAX_VALUE) {
-                throw new IllegalArgumentException("A token must be from 0 to 65535, but that at " + i + " is " + tokens[i]);
+                throw new IllegalArgumentException(
+                        "A token must be from 0 to 65535, but that at " + i + " is " + tokens[i]);
             }
             all[i] = (char) tokens[i];
         }

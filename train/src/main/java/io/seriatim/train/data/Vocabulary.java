@@ -8,13 +8,15 @@ public final class Vocabulary {
     private static final int MOST = 1 << 16;
 
     private final int[] codePoints;
-    // The first characters of Unicode, which most texts consist of, are looked up without a search: 0 for those that are missing.
+    // The first characters of Unicode, which most texts consist of, are looked up without a search: 0 for those that
+    // are missing.
     private final int[] early = new int[256];
 
     private Vocabulary(int... codePoints) {
         if (codePoints.length == 0 || codePoints.length > MOST) {
             throw new IllegalArgumentException(
-                    "A vocabulary must have from 1 to " + MOST + " distinct characters, but the text has " + codePoints.length);
+                    "A vocabulary must have from 1 to " + MOST + " distinct characters, but the text has "
+                            + codePoints.length);
         }
         this.codePoints = codePoints;
         for (int i = 0; i < codePoints.length && codePoints[i] < early.length; i++) {
@@ -125,7 +127,8 @@ public final class Vocabulary {
         for (int i = 0; i < tokens.length; i++) {
             if (tokens[i] < 0 || tokens[i] >= codePoints.length) {
                 throw new IllegalArgumentException(
-                        "A token must be from 0 to " + (codePoints.length - 1) + ", but that at place " + i + " is " + tokens[i]);
+                        "A token must be from 0 to " + (codePoints.length - 1) + ", but that at place " + i + " is "
+                                + tokens[i]);
             }
             text.appendCodePoint(codePoints[tokens[i]]);
         }
@@ -134,13 +137,16 @@ public final class Vocabulary {
 
     /** The token, or a negative number. */
     private int find(int codePoint) {
-        return codePoint >= 0 && codePoint < early.length ? early[codePoint] - 1 : Arrays.binarySearch(codePoints, codePoint);
+        return codePoint >= 0 && codePoint < early.length
+                ? early[codePoint] - 1
+                : Arrays.binarySearch(codePoints, codePoint);
     }
 
     private String unknown(int codePoint) {
         boolean shown = Character.isValidCodePoint(codePoint) && !Character.isISOControl(codePoint)
                 && Character.getType(codePoint) != Character.SURROGATE;
-        return "The vocabulary of " + size() + " characters has no " + (shown ? "'" + Character.toString(codePoint) + "' " : "")
+        return "The vocabulary of " + size() + " characters has no "
+                + (shown ? "'" + Character.toString(codePoint) + "' " : "")
                 + String.format("(U+%04X)", codePoint);
     }
 

@@ -1,6 +1,9 @@
 package io.seriatim.train.metrics;
 
-/** A mean over about the last twenty values, in which each weighs a twentieth less than the next; what is not finite shows only once. */
+/**
+ * A mean over about the last twenty values, in which each weighs a twentieth less than the next; what is not finite
+ * shows only once.
+ */
 final class Average {
     private static final double KEPT = 0.95;
 

@@ -23,10 +23,14 @@ enum Bar {
     }
 
     static Bar of(Charset charset) {
-        return charset.canEncode() && charset.newEncoder().canEncode(LINES.done + LINES.tip + LINES.open) ? LINES : ASCII;
+        return charset.canEncode() && charset.newEncoder().canEncode(LINES.done + LINES.tip + LINES.open)
+                ? LINES
+                : ASCII;
     }
 
-    /** A bar of at most so many characters, and never a very long one; empty if it would be too short to say anything. */
+    /**
+     * A bar of at most so many characters, and never a very long one; empty if it would be too short to say anything.
+     */
     String draw(int room, long part, long whole) {
         int length = Math.min(room, LONGEST);
         if (length < SHORTEST) {

@@ -5,11 +5,12 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Values over steps (or over seconds), as many as come, kept in at most {@value #MAX_POINTS} points. At first each value is a point.
- * When a value would need one more point than there may be, points are made to cover twice as many steps, and those that now fall
- * together become one, which keeps the least, the greatest and the mean of its values: no spike is lost, and the points are spread
- * evenly over the steps. A point covers the steps from a multiple of the span to the next, so that the same values make the same points
- * however often a training was interrupted. Adding takes constant time on average. For one thread.
+ * Values over steps (or over seconds), as many as come, kept in at most {@value #MAX_POINTS} points. At first each
+ * value is a point. When a value would need one more point than there may be, points are made to cover twice as many
+ * steps, and those that now fall together become one, which keeps the least, the greatest and the mean of its values:
+ * no spike is lost, and the points are spread evenly over the steps. A point covers the steps from a multiple of the
+ * span to the next, so that the same values make the same points however often a training was interrupted. Adding takes
+ * constant time on average. For one thread.
  */
 public final class Curve {
     /** The most points that a curve has. */

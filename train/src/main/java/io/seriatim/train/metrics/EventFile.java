@@ -20,15 +20,15 @@ import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes a file that TensorBoard shows: {@code train/loss}, {@code train/rate} and {@code train/} with the name of each metric of a
- * step, {@code throughput/} with the unit (units per second of the step), {@code validation/loss} and {@code validation/} with the
- * name of each metric. What a step writes is in the file a second later at the latest if steps go on, and when an evaluation, a
- * checkpoint or the end is told.
+ * Writes a file that TensorBoard shows: {@code train/loss}, {@code train/rate} and {@code train/} with the name of each
+ * metric of a step, {@code throughput/} with the unit (units per second of the step), {@code validation/loss} and
+ * {@code validation/} with the name of each metric. What a step writes is in the file a second later at the latest if
+ * steps go on, and when an evaluation, a checkpoint or the end is told.
  * <p>
- * The form is that of TensorFlow: records as in its record_writer.h (length, CRC of the length, data, CRC of the data, all little
- * endian, each CRC-32C rotated by 15 and increased by 0xa282ead8), their data the message {@code Event} of event.proto, scalars as
- * {@code simple_value} of summary.proto. A continued training begins a file of its own, which says first that what other files of the
- * folder have for the steps to come is void.
+ * The form is that of TensorFlow: records as in its record_writer.h (length, CRC of the length, data, CRC of the data,
+ * all little endian, each CRC-32C rotated by 15 and increased by 0xa282ead8), their data the message {@code Event} of
+ * event.proto, scalars as {@code simple_value} of summary.proto. A continued training begins a file of its own, which
+ * says first that what other files of the folder have for the steps to come is void.
  */
 public final class EventFile implements TrainingListener, AutoCloseable {
     private static final int EVENT_WALL_TIME = 1;
@@ -157,7 +157,8 @@ public final class EventFile implements TrainingListener, AutoCloseable {
     private OutputStream stream() {
         OutputStream open = out;
         if (open == null) {
-            throw new IllegalStateException("A training must have begun before its events are written to " + folder + ": call begun first");
+            throw new IllegalStateException(
+                    "A training must have begun before its events are written to " + folder + ": call begun first");
         }
         return open;
     }

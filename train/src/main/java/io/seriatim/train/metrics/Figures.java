@@ -31,7 +31,9 @@ final class Figures {
 
     /** So many a second. */
     static String speed(double value) {
-        return !Double.isFinite(value) ? "?" : String.format(Locale.ROOT, value >= 100 ? "%,.0f" : value >= 1 ? "%.1f" : "%.3f", value);
+        return !Double.isFinite(value)
+                ? "?"
+                : String.format(Locale.ROOT, value >= 100 ? "%,.0f" : value >= 1 ? "%.1f" : "%.3f", value);
     }
 
     /** Minutes and seconds, such as 0:47, 1:02:03, ? if unknown. */

@@ -15,8 +15,8 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps what a report draws: curves over steps, evaluations, memory over time. It takes the same memory however long a training is (but
- * for its evaluations), since {@linkplain Curve curves} are thinned. For one thread.
+ * Keeps what a report draws: curves over steps, evaluations, memory over time. It takes the same memory however long a
+ * training is (but for its evaluations), since {@linkplain Curve curves} are thinned. For one thread.
  */
 public final class History implements TrainingListener {
     private static final long NANOS = 1_000_000_000;
@@ -52,7 +52,8 @@ public final class History implements TrainingListener {
     }
 
     /**
-     * The history of a training that is continued: its curves and evaluations so far. It then listens to the rest of it.
+     * The history of a training that is continued: its curves and evaluations so far. It then listens to the rest of
+     * it.
      *
      * @param metrics
      *            what {@link JsonLines} has written
@@ -85,8 +86,9 @@ public final class History implements TrainingListener {
         switch (line.text("event")) {
             case "step" -> draw(new Step(line.whole("step"), Math.toIntExact(line.whole("epoch")), line.number("loss"),
                     JsonLines.metrics(line), line.number("rate"), line.number("seconds"), line.whole("units")));
-            case "evaluation" -> keep(new Evaluation(line.whole("step"), Math.toIntExact(line.whole("epoch")), line.number("loss"),
-                    JsonLines.metrics(line), line.truth("best"), line.number("seconds")));
+            case "evaluation" ->
+                keep(new Evaluation(line.whole("step"), Math.toIntExact(line.whole("epoch")), line.number("loss"),
+                        JsonLines.metrics(line), line.truth("best"), line.number("seconds")));
             case "begun", "saved", "ended" -> lastStep = Math.max(lastStep, line.whole("step"));
             default -> throw new IllegalArgumentException("'event' is " + line.text("event"));
         }
@@ -245,8 +247,8 @@ public final class History implements TrainingListener {
     }
 
     /**
-     * The memory of this process in bytes, over seconds since it began to train: what is resident, or the heap in use where the system
-     * does not say. The curve's name says which.
+     * The memory of this process in bytes, over seconds since it began to train: what is resident, or the heap in use
+     * where the system does not say. The curve's name says which.
      *
      * @return a curve that goes on with the training, a sample a second at most
      */
@@ -264,7 +266,8 @@ public final class History implements TrainingListener {
     }
 
     /**
-     * The most memory that this process took, as the system says once training has ended, else as far as it was sampled.
+     * The most memory that this process took, as the system says once training has ended, else as far as it was
+     * sampled.
      *
      * @return bytes; 0 before training has begun
      */

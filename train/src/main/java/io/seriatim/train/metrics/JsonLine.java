@@ -8,8 +8,9 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One object of metrics.jsonl: a flat one, in the form of RFC 8259, without blanks. NaN is {@code null} and the infinities are the
- * strings {@code "Infinity"} and {@code "-Infinity"}, since JSON has no numbers for them; all others read back to the bit.
+ * One object of metrics.jsonl: a flat one, in the form of RFC 8259, without blanks. NaN is {@code null} and the
+ * infinities are the strings {@code "Infinity"} and {@code "-Infinity"}, since JSON has no numbers for them; all others
+ * read back to the bit.
  */
 final class JsonLine {
     private final Map<String, Object> values;

@@ -16,27 +16,30 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes metrics.jsonl: one JSON object a line, in UTF-8, each line handed to the system before training goes on. The keys, always in
- * this order:
+ * Writes metrics.jsonl: one JSON object a line, in UTF-8, each line handed to the system before training goes on. The
+ * keys, always in this order:
  * <ul>
  * <li>{@code {"event":"begun","model":…,"place":…,"threads":…,"batch":…,"step":…,"steps":…,"epochs":…,"parameters":…,"examples":…,
  * "unit":…,"wall":…}}, where {@code step} says how many were done before;</li>
  * <li>{@code {"event":"step","step":…,"epoch":…,"loss":…,"accuracy":…,"rate":…,"seconds":…,"units":…,"wall":…}};</li>
  * <li>{@code {"event":"evaluation","step":…,"epoch":…,"loss":…,"accuracy":…,"best":…,"seconds":…,"wall":…}};</li>
  * <li>{@code {"event":"saved","step":…,"folder":…,"wall":…}};</li>
- * <li>{@code {"event":"ended","step":…,"end":…,"wall":…}}, where {@code end} is {@code done}, {@code early} or {@code stopped}.</li>
+ * <li>{@code {"event":"ended","step":…,"end":…,"wall":…}}, where {@code end} is {@code done}, {@code early} or
+ * {@code stopped}.</li>
  * </ul>
- * The metrics of the model stand where {@code accuracy} does here, by their names; one that is named like another key gets
- * {@code metric.} before its name. {@code wall} is in seconds since 1970. NaN, and a rate that there is not, is {@code null}; the
- * infinities are {@code "Infinity"} and {@code "-Infinity"}; every other number reads back to the bit.
+ * The metrics of the model stand where {@code accuracy} does here, by their names; one that is named like another key
+ * gets {@code metric.} before its name. {@code wall} is in seconds since 1970. NaN, and a rate that there is not, is
+ * {@code null}; the infinities are {@code "Infinity"} and {@code "-Infinity"}; every other number reads back to the
+ * bit.
  * <p>
- * A continued training continues the file: what belongs to steps that will be done again is cut off, as are the line that said that
- * it had ended and a last line of which only a part was written. So the file reads as if nothing had happened; {@code begun} is
- * written again only if it differs from the one before.
+ * A continued training continues the file: what belongs to steps that will be done again is cut off, as are the line
+ * that said that it had ended and a last line of which only a part was written. So the file reads as if nothing had
+ * happened; {@code begun} is written again only if it differs from the one before.
  */
 public final class JsonLines implements TrainingListener, AutoCloseable {
     private static final String PREFIX = "metric.";
-    private static final Set<String> KEYS = Set.of("event", "step", "epoch", "loss", "rate", "best", "seconds", "units", "wall");
+    private static final Set<String> KEYS = Set.of("event", "step", "epoch", "loss", "rate", "best", "seconds", "units",
+            "wall");
 
     private final Path file;
     private final LongSupplier millis;
@@ -60,7 +63,8 @@ public final class JsonLines implements TrainingListener, AutoCloseable {
     @Override
     public void begun(Begun begun) throws IOException {
         close();
-        FileChannel opened = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
+        FileChannel opened = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.READ,
+                StandardOpenOption.WRITE);
         channel = opened;
         String line = line(begun);
         if (begun.firstStep() == 0) {
@@ -106,7 +110,8 @@ public final class JsonLines implements TrainingListener, AutoCloseable {
 
     @Override
     public void evaluated(Evaluation evaluation) throws IOException {
-        JsonLine.Writer line = new JsonLine.Writer("evaluation").whole("step", evaluation.step()).whole("epoch", evaluation.epoch());
+        JsonLine.Writer line = new JsonLine.Writer("evaluation").whole("step", evaluation.step()).whole("epoch",
+                evaluation.epoch());
         metrics(line.number("loss", evaluation.loss()), evaluation.metrics());
         line.truth("best", evaluation.best()).number("seconds", evaluation.seconds());
         write(line.wall(millis.getAsLong()).line());
@@ -114,7 +119,8 @@ public final class JsonLines implements TrainingListener, AutoCloseable {
 
     @Override
     public void saved(long step, Path folder) throws IOException {
-        write(new JsonLine.Writer("saved").whole("step", step).text("folder", folder.toString()).wall(millis.getAsLong()).line());
+        write(new JsonLine.Writer("saved").whole("step", step).text("folder", folder.toString())
+                .wall(millis.getAsLong()).line());
     }
 
     @Override
@@ -145,20 +151,24 @@ public final class JsonLines implements TrainingListener, AutoCloseable {
     }
 
     private static void metrics(JsonLine.Writer line, Map<String, Double> metrics) {
-        metrics.forEach((name, value) -> line.number(KEYS.contains(name) || name.startsWith(PREFIX) ? PREFIX + name : name, value));
+        metrics.forEach((name, value) -> line
+                .number(KEYS.contains(name) || name.startsWith(PREFIX) ? PREFIX + name : name, value));
     }
 
     private String line(Begun begun) {
-        return new JsonLine.Writer("begun").text("model", begun.model()).text("place", begun.place()).whole("threads", begun.threads())
+        return new JsonLine.Writer("begun").text("model", begun.model()).text("place", begun.place())
+                .whole("threads", begun.threads())
                 .whole("batch", begun.batch()).whole("step", begun.firstStep()).whole("steps", begun.steps())
-                .whole("epochs", begun.epochs()).whole("parameters", begun.parameters()).whole("examples", begun.examples())
+                .whole("epochs", begun.epochs()).whole("parameters", begun.parameters())
+                .whole("examples", begun.examples())
                 .text("unit", begun.unit()).wall(millis.getAsLong()).line();
     }
 
     private void write(String line) throws IOException {
         FileChannel open = channel;
         if (open == null) {
-            throw new IllegalStateException("A training must have begun before " + file + " is written: call begun first");
+            throw new IllegalStateException(
+                    "A training must have begun before " + file + " is written: call begun first");
         }
         ByteBuffer bytes = ByteBuffer.wrap(line.getBytes(StandardCharsets.UTF_8));
         try {

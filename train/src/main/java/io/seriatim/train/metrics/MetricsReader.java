@@ -10,7 +10,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
-/** Reads what {@link JsonLines} has written, line by line; a last line without its end was never written whole, and is not there. */
+/**
+ * Reads what {@link JsonLines} has written, line by line; a last line without its end was never written whole, and is
+ * not there.
+ */
 final class MetricsReader implements AutoCloseable {
     private final Path file;
     private final InputStream in;
@@ -47,8 +50,10 @@ final class MetricsReader implements AutoCloseable {
 
     /** An error that says which line is meant. */
     IOException wrong(IllegalArgumentException e) {
-        return new IOException("Line " + number + " of " + file + " must be one that a training has written, but " + e.getMessage()
-                + ": delete it, or move the file away", e);
+        return new IOException(
+                "Line " + number + " of " + file + " must be one that a training has written, but " + e.getMessage()
+                        + ": delete it, or move the file away",
+                e);
     }
 
     private JsonLine parse(String line) throws IOException {

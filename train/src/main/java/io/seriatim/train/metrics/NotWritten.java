@@ -13,7 +13,8 @@ final class NotWritten {
         if (cause instanceof FileSystemException) {
             return cause;
         }
-        FileSystemException named = new FileSystemException(file.toString(), null, "it could not be written: " + cause.getMessage());
+        FileSystemException named = new FileSystemException(file.toString(), null,
+                "it could not be written: " + cause.getMessage());
         named.initCause(cause);
         return named;
     }

@@ -1,11 +1,11 @@
 package io.seriatim.train.metrics;
 
 /**
- * How fast steps are, over about the last five seconds: what is that old weighs 1/e of the present. So it follows a change soon, and a
- * training of short steps does not make it flicker.
+ * How fast steps are, over about the last five seconds: what is that old weighs 1/e of the present. So it follows a
+ * change soon, and a training of short steps does not make it flicker.
  * <p>
- * The first steps are many times slower than the later ones, while code is compiled and caches fill. The pace is steady once the last second is
- * as fast as the last five, within a quarter; from then on it counts as steady.
+ * The first steps are many times slower than the later ones, while code is compiled and caches fill. The pace is steady
+ * once the last second is as fast as the last five, within a quarter; from then on it counts as steady.
  */
 final class Pace {
     private static final double MEMORY_SECONDS = 5;
@@ -38,7 +38,8 @@ final class Pace {
         allSeconds += stepSeconds;
         double ratio = secondsPerStep() / (lastSeconds / lastSteps);
         boolean even = ratio < TOLERANCE && ratio > 1 / TOLERANCE;
-        steady |= (allSteps >= LEAST_STEPS && allSeconds >= LEAST_SECONDS && even) || (allSteps > 1 && allSeconds >= MOST_SECONDS);
+        steady |= (allSteps >= LEAST_STEPS && allSeconds >= LEAST_SECONDS && even)
+                || (allSteps > 1 && allSeconds >= MOST_SECONDS);
     }
 
     double unitsPerSecond() {

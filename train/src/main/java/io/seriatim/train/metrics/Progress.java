@@ -10,13 +10,14 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Shows people how far a training is. On a terminal it is one line, redrawn in place at most ten times a second; evaluations and
- * checkpoints are lines of their own that stay. Elsewhere, such as in a file, it is a plain line after the first step, after the last, and
- * about twenty times between, at the same steps whenever the same is trained, without control characters.
+ * Shows people how far a training is. On a terminal it is one line, redrawn in place at most ten times a second;
+ * evaluations and checkpoints are lines of their own that stay. Elsewhere, such as in a file, it is a plain line after
+ * the first step, after the last, and about twenty times between, at the same steps whenever the same is trained,
+ * without control characters.
  * <p>
- * Loss and metrics are means over about the last twenty steps, throughput is that of about the last five seconds, and the time left is
- * what the steps left would take at that pace, with evaluations as often as so far; it is left out until the pace is steady. Between two drawings a step costs a few additions. For
- * one thread.
+ * Loss and metrics are means over about the last twenty steps, throughput is that of about the last five seconds, and
+ * the time left is what the steps left would take at that pace, with evaluations as often as so far; it is left out
+ * until the pace is steady. Between two drawings a step costs a few additions. For one thread.
  */
 public final class Progress implements TrainingListener, AutoCloseable {
     private static final int DEFAULT_COLUMNS = 100;
@@ -65,7 +66,8 @@ public final class Progress implements TrainingListener, AutoCloseable {
      */
     public Progress(PrintStream out, boolean terminal, int columns, LongSupplier nanos) {
         if (columns < 2) {
-            throw new IllegalArgumentException("The width of the terminal must be at least 2 characters, but is " + columns);
+            throw new IllegalArgumentException(
+                    "The width of the terminal must be at least 2 characters, but is " + columns);
         }
         this.out = out;
         this.terminal = terminal;
@@ -84,7 +86,8 @@ public final class Progress implements TrainingListener, AutoCloseable {
         begun = training;
         begunAt = nanos.getAsLong();
         lasting(training.model() + " on " + training.place() + ", " + Figures.count(training.threads(), "thread") + ": "
-                + Figures.whole(training.parameters()) + " parameters, " + Figures.whole(training.examples()) + " examples, batches of "
+                + Figures.whole(training.parameters()) + " parameters, " + Figures.whole(training.examples())
+                + " examples, batches of "
                 + Figures.whole(training.batch())
                 + (training.firstStep() == 0 ? "" : ", continued after step " + Figures.whole(training.firstStep())));
     }
@@ -108,15 +111,18 @@ public final class Progress implements TrainingListener, AutoCloseable {
     }
 
     private static boolean isFixed(Begun training, long step) {
-        return step == training.firstStep() + 1 || step == training.steps() || step % Math.ceilDiv(training.steps(), PLAIN_LINES) == 0;
+        return step == training.firstStep() + 1 || step == training.steps()
+                || step % Math.ceilDiv(training.steps(), PLAIN_LINES) == 0;
     }
 
     @Override
     public void evaluated(Evaluation evaluation) {
         evaluationSeconds += evaluation.seconds();
-        StringBuilder line = new StringBuilder("step ").append(Figures.whole(evaluation.step())).append("  validation loss ")
+        StringBuilder line = new StringBuilder("step ").append(Figures.whole(evaluation.step()))
+                .append("  validation loss ")
                 .append(Figures.value(evaluation.loss()));
-        evaluation.metrics().forEach((name, value) -> line.append("  ").append(name).append(' ').append(Figures.value(value)));
+        evaluation.metrics()
+                .forEach((name, value) -> line.append("  ").append(name).append(' ').append(Figures.value(value)));
         lasting(line.append(evaluation.best() ? "  best so far" : "").toString());
     }
 
@@ -146,7 +152,8 @@ public final class Progress implements TrainingListener, AutoCloseable {
     private Begun training() {
         Begun training = begun;
         if (training == null) {
-            throw new IllegalStateException("A training must have begun before its progress is shown: call begun first");
+            throw new IllegalStateException(
+                    "A training must have begun before its progress is shown: call begun first");
         }
         return training;
     }
@@ -179,7 +186,10 @@ public final class Progress implements TrainingListener, AutoCloseable {
         return line + " ".repeat(Math.max(0, drawnLength - line.length()));
     }
 
-    /** With as long a bar as there is room for, and cut; the last column stays free, since some terminals go on to the next line there. */
+    /**
+     * With as long a bar as there is room for, and cut; the last column stays free, since some terminals go on to the
+     * next line there.
+     */
     private String fitted(Begun training, Step step) {
         int room = columns - 1 - line(training, step, "").length();
         String line = line(training, step, bar.draw(room, step.step(), training.steps()));
@@ -187,11 +197,13 @@ public final class Progress implements TrainingListener, AutoCloseable {
     }
 
     private String line(Begun training, Step step, String drawing) {
-        StringBuilder line = new StringBuilder("epoch ").append(step.epoch()).append('/').append(training.epochs()).append(' ');
+        StringBuilder line = new StringBuilder("epoch ").append(step.epoch()).append('/').append(training.epochs())
+                .append(' ');
         line.append(drawing.isEmpty() ? " " : drawing + " ").append(Figures.whole(step.step())).append('/')
                 .append(Figures.whole(training.steps()));
         line.append("  loss ").append(Figures.value(loss.value()));
-        metrics.forEach((name, average) -> line.append("  ").append(name).append(' ').append(Figures.value(average.value())));
+        metrics.forEach(
+                (name, average) -> line.append("  ").append(name).append(' ').append(Figures.value(average.value())));
         line.append("  ").append(Figures.speed(pace.unitsPerSecond())).append(' ').append(training.unit()).append("/s");
         String time = time(training, step);
         return Printable.of((time.isEmpty() ? line : line.append("  ").append(time)).toString());

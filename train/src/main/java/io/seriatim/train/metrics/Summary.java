@@ -14,7 +14,8 @@ public final class Summary {
     }
 
     /**
-     * The lines to print: why and after how long it has ended, the best and the last evaluation, throughput and memory, files.
+     * The lines to print: why and after how long it has ended, the best and the last evaluation, throughput and memory,
+     * files.
      *
      * @param history
      *            of the training
@@ -45,13 +46,17 @@ public final class Summary {
             case End.STOPPED -> "stopped, can be continued";
             case null -> "failed";
         };
-        return how + ": " + Figures.count(history.trainedSteps(), "step") + " in " + Figures.time(history.elapsedSeconds())
-                + (history.lastStep() == history.trainedSteps() ? "" : ", " + Figures.whole(history.lastStep()) + " in all");
+        return how + ": " + Figures.count(history.trainedSteps(), "step") + " in "
+                + Figures.time(history.elapsedSeconds())
+                + (history.lastStep() == history.trainedSteps()
+                        ? ""
+                        : ", " + Figures.whole(history.lastStep()) + " in all");
     }
 
     private static String evaluation(Evaluation evaluation) {
         StringBuilder out = new StringBuilder("loss ").append(Figures.value(evaluation.loss()));
-        evaluation.metrics().forEach((name, value) -> out.append("  ").append(name).append(' ').append(Figures.value(value)));
+        evaluation.metrics()
+                .forEach((name, value) -> out.append("  ").append(name).append(' ').append(Figures.value(value)));
         return out.append("  after step ").append(Figures.whole(evaluation.step())).toString();
     }
 
@@ -60,7 +65,8 @@ public final class Summary {
             return;
         }
         String unit = history.training().map(Begun::unit).orElse("units");
-        lines.add(Figures.speed(history.meanThroughput()) + " " + unit + "/s on average, " + Figures.bytes(history.peakMemory())
+        lines.add(Figures.speed(history.meanThroughput()) + " " + unit + "/s on average, "
+                + Figures.bytes(history.peakMemory())
                 + " of memory at most");
     }
 }

@@ -25,7 +25,8 @@ public sealed interface Architecture permits CharacterTransformer, LeNet, Mlp, R
      *            how it is trained
      * @param steps
      *            of the whole training, from 1: along these the learning rate falls; see {@link Recipe#steps}
-     * @return the model; its feeds are the fields of the data in their order, its inference model has the first of them as input and {@code logits}, which are not probabilities yet, as output
+     * @return the model; its feeds are the fields of the data in their order, its inference model has the first of them
+     * as input and {@code logits}, which are not probabilities yet, as output
      * @throws IllegalArgumentException
      *             if the data do not fit the network
      */

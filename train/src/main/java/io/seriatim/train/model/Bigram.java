@@ -8,7 +8,8 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * A model that knows only the character before: how often each follows each in the training text. What a network has learned beyond that is more than pairs of characters. Immutable.
+ * A model that knows only the character before: how often each follows each in the training text. What a network has
+ * learned beyond that is more than pairs of characters. Immutable.
  *
  * <p>
  * p(next | before) = (count(before, next) + s) / (count(before) + s·characters), Laplace's rule for s = 1.
@@ -41,8 +42,10 @@ public final class Bigram {
 
     private static int pair(int vocabulary, long before, long next) {
         if (before < 0 || before >= vocabulary || next < 0 || next >= vocabulary) {
-            throw new IllegalArgumentException("Characters of a bigram model must be from 0 to " + (vocabulary - 1) + ", but there is "
-                    + (before < 0 || before >= vocabulary ? before : next) + ": give it the vocabulary of the training text");
+            throw new IllegalArgumentException(
+                    "Characters of a bigram model must be from 0 to " + (vocabulary - 1) + ", but there is "
+                            + (before < 0 || before >= vocabulary ? before : next)
+                            + ": give it the vocabulary of the training text");
         }
         return (int) (before * vocabulary + next);
     }
@@ -90,7 +93,8 @@ public final class Bigram {
      */
     public double loss(Tokens text) {
         if (text.length() < 2) {
-            throw new IllegalArgumentException("A bigram model judges texts of at least 2 characters, but this has " + text.length());
+            throw new IllegalArgumentException(
+                    "A bigram model judges texts of at least 2 characters, but this has " + text.length());
         }
         double sum = 0;
         for (int i = 1; i < text.length(); i++) {

@@ -12,11 +12,13 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A Transformer's decoder over characters (Vaswani et al., 2017) with normalisation before each part (Xiong et al., 2020): at each position of a text it computes how likely each character is to be the next.
+ * A Transformer's decoder over characters (Vaswani et al., 2017) with normalisation before each part (Xiong et al.,
+ * 2020): at each position of a text it computes how likely each character is to be the next.
  *
  * <p>
- * It is fed {@code tokens}, int64 [n, context], and {@code next}, int64 [n, context, 1], which are the tokens one position later. Its {@code logits} are [n, context, vocabulary]; those of a position depend
- * on the tokens up to it only.
+ * It is fed {@code tokens}, int64 [n, context], and {@code next}, int64 [n, context, 1], which are the tokens one
+ * position later. Its {@code logits} are [n, context, vocabulary]; those of a position depend on the tokens up to it
+ * only.
  *
  * @param vocabulary
  *            how many characters there are, from 2
@@ -29,7 +31,8 @@ import java.util.Map;
  * @param blocks
  *            of attention and two linear layers, from 1
  */
-public record CharacterTransformer(int vocabulary, int context, int width, int heads, int blocks) implements Architecture {
+public record CharacterTransformer(int vocabulary, int context, int width, int heads,
+        int blocks) implements Architecture {
     private static final double MASKED = -1e9;
     private static final int WIDER = 4;
     private static final String TOKENS = "tokens";
@@ -44,12 +47,14 @@ public record CharacterTransformer(int vocabulary, int context, int width, int h
     public CharacterTransformer {
         if (vocabulary < 2 || context < 1 || width < 1 || heads < 1 || blocks < 1) {
             throw new IllegalArgumentException(
-                    "A character transformer needs at least 2 characters, 1 position, width 1, 1 head and 1 block, but has "
+                    "A character transformer needs at least 2 characters, 1 position, width 1, 1 head and 1 block, "
+                            + "but has "
                             + vocabulary + ", " + context + ", " + width + ", " + heads + " and " + blocks);
         }
         if (width % heads != 0) {
             throw new IllegalArgumentException(
-                    "The width of a character transformer must be a multiple of its heads, but is " + width + " of " + heads);
+                    "The width of a character transformer must be a multiple of its heads, but is " + width + " of "
+                            + heads);
         }
     }
 

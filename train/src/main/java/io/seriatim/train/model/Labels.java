@@ -14,11 +14,13 @@ record Labels(Field input, Field target) {
     /** Checks what every network of images and vectors needs. */
     Labels {
         if (input.dtype() != DType.FLOAT32) {
-            throw new IllegalArgumentException("The field '" + input.name() + "' must be float32, but is " + input.dtype()
-                    + ": convert the data to float32 before");
+            throw new IllegalArgumentException(
+                    "The field '" + input.name() + "' must be float32, but is " + input.dtype()
+                            + ": convert the data to float32 before");
         }
         if (input.name().equals(target.name())) {
-            throw new IllegalArgumentException("The two fields must have different names, but are both '" + input.name() + "'");
+            throw new IllegalArgumentException(
+                    "The two fields must have different names, but are both '" + input.name() + "'");
         }
     }
 
@@ -34,8 +36,9 @@ record Labels(Field input, Field target) {
                             + "' is " + target.dtype() + ": take mlp for them");
         }
         if (target.shape().size() != 1) {
-            throw new IllegalArgumentException("The labels of " + network + " must be one class number for each example, but field '"
-                    + target.name() + "' has shape " + target.shape());
+            throw new IllegalArgumentException(
+                    "The labels of " + network + " must be one class number for each example, but field '"
+                            + target.name() + "' has shape " + target.shape());
         }
         if (classes < 2) {
             throw new IllegalArgumentException("The classes of " + network + " must be at least 2, but are " + classes);
@@ -46,8 +49,9 @@ record Labels(Field input, Field target) {
     long[] image(String network) {
         Shape shape = input.shape();
         if (shape.rank() != 3) {
-            throw new IllegalArgumentException("The images of " + network + " must be [channels, height, width], but field '" + input.name()
-                    + "' has shape " + shape + ": take mlp for them");
+            throw new IllegalArgumentException(
+                    "The images of " + network + " must be [channels, height, width], but field '" + input.name()
+                            + "' has shape " + shape + ": take mlp for them");
         }
         return shape.dims();
     }

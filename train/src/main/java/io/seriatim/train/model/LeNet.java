@@ -6,7 +6,8 @@ import io.seriatim.train.data.Field;
 import java.util.List;
 
 /**
- * LeNet with the sizes of {@code paddle.vision.models.LeNet} of PaddlePaddle 2.6 (after LeCun et al., 1998): two convolutions with pooling, then three linear layers, here with ReLU between them, without which they are one.
+ * LeNet with the sizes of {@code paddle.vision.models.LeNet} of PaddlePaddle 2.6 (after LeCun et al., 1998): two
+ * convolutions with pooling, then three linear layers, here with ReLU between them, without which they are one.
  *
  * @param image
  *            float32 [channels, height, width], at least 14×14; MNIST's is [1, 28, 28]

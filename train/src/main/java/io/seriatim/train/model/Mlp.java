@@ -7,7 +7,8 @@ import io.seriatim.train.data.Field;
 import java.util.List;
 
 /**
- * Linear layers with ReLU between them: a classifier if labels are whole numbers, else a regression by the mean squared error.
+ * Linear layers with ReLU between them: a classifier if labels are whole numbers, else a regression by the mean squared
+ * error.
  *
  * @param input
  *            float32 of any shape, which is flattened
@@ -31,8 +32,9 @@ public record Mlp(Field input, Field target, int outputs, List<Integer> hidden) 
         if (fields.areClasses()) {
             fields.checkClasses("mlp", outputs);
         } else if (target.shape().size() != outputs || outputs < 1) {
-            throw new IllegalArgumentException("The outputs of mlp must be as many as its target has elements, but are " + outputs
-                    + ", and field '" + target.name() + "' has shape " + target.shape());
+            throw new IllegalArgumentException(
+                    "The outputs of mlp must be as many as its target has elements, but are " + outputs
+                            + ", and field '" + target.name() + "' has shape " + target.shape());
         }
         if (hidden.stream().anyMatch(width -> width < 1)) {
             throw new IllegalArgumentException("The widths of mlp must be at least 1, but are " + hidden);

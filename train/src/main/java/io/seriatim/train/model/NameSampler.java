@@ -14,7 +14,10 @@ import java.util.SplittableRandom;
 import java.util.function.Predicate;
 import java.util.stream.IntStream;
 
-/** Invents names with a trained {@link CharacterTransformer}: a name begins after a line feed, and ends before the next. Of one thread. */
+/**
+ * Invents names with a trained {@link CharacterTransformer}: a name begins after a line feed, and ends before the next.
+ * Of one thread.
+ */
 public final class NameSampler {
     private static final int LONGEST = 200;
     private final Predictor predictor;
@@ -84,8 +87,9 @@ public final class NameSampler {
                     "Names begin and end at line feeds, but the vocabulary has none: take that of the training text");
         }
         if (context < 1 || longest < 1) {
-            throw new IllegalArgumentException("Names must have at least 1 token before the next and 1 character, but these are " + context
-                    + " and " + longest);
+            throw new IllegalArgumentException(
+                    "Names must have at least 1 token before the next and 1 character, but these are " + context
+                            + " and " + longest);
         }
         this.predictor = predictor;
         this.vocabulary = vocabulary;
@@ -106,7 +110,8 @@ public final class NameSampler {
      * @return invents names of up to 200 characters
      */
     public static NameSampler of(Executor executor, Model model, Vocabulary vocabulary) {
-        return of(executor, model.evaluation().prune(model.inputs(), model.outputs()), model.inputs(), model.outputs(), vocabulary);
+        return of(executor, model.evaluation().prune(model.inputs(), model.outputs()), model.inputs(), model.outputs(),
+                vocabulary);
     }
 
     /**
@@ -128,14 +133,18 @@ public final class NameSampler {
         return inventor;
     }
 
-    private static NameSampler of(Executor executor, Program program, List<String> feeds, List<String> fetches, Vocabulary vocabulary) {
+    private static NameSampler of(Executor executor, Program program, List<String> feeds, List<String> fetches,
+            Vocabulary vocabulary) {
         List<Long> dims = feeds.size() == 1 ? program.global().get(feeds.getFirst()).tensor().dims() : List.of();
         if (dims.size() != 2 || dims.get(1) < 1 || fetches.size() != 1) {
-            throw new IllegalArgumentException("A model that invents names must have one input [n, context] and one output, but is given "
-                    + feeds + (feeds.size() == 1 ? " " + dims : "") + " and gives " + fetches + ": take one that 'train names' has saved");
+            throw new IllegalArgumentException(
+                    "A model that invents names must have one input [n, context] and one output, but is given "
+                            + feeds + (feeds.size() == 1 ? " " + dims : "") + " and gives " + fetches
+                            + ": take one that 'train names' has saved");
         }
         Plan plan = executor.compile(program, Executor.feeds(feeds.getFirst()), Executor.fetches(fetches.getFirst()));
-        return new NameSampler(tokens -> plan.run(tokens).get(fetches.getFirst()), vocabulary, Math.toIntExact(dims.get(1)), LONGEST);
+        return new NameSampler(tokens -> plan.run(tokens).get(fetches.getFirst()), vocabulary,
+                Math.toIntExact(dims.get(1)), LONGEST);
     }
 
     /**
@@ -165,7 +174,8 @@ public final class NameSampler {
         List<Draft> open = drafts;
         while (!open.isEmpty()) {
             extend(open, temperature);
-            open = open.stream().filter(draft -> draft.tokens[draft.length - 1] != end && draft.length <= longest).toList();
+            open = open.stream().filter(draft -> draft.tokens[draft.length - 1] != end && draft.length <= longest)
+                    .toList();
         }
         List<Invention> inventions = new ArrayList<>();
         for (Draft draft : drafts) {
@@ -186,8 +196,10 @@ public final class NameSampler {
             scores = logits.toFloatArray();
         }
         if (scores.length != (long) windows.length * vocabulary.size()) {
-            throw new IllegalArgumentException("The model must score each of the " + vocabulary.size() + " characters at " + windows.length
-                    + " positions, but gives " + scores.length + " scores: give it the vocabulary of its training text");
+            throw new IllegalArgumentException(
+                    "The model must score each of the " + vocabulary.size() + " characters at " + windows.length
+                            + " positions, but gives " + scores.length
+                            + " scores: give it the vocabulary of its training text");
         }
         for (int row = 0; row < open.size(); row++) {
             Draft draft = open.get(row);

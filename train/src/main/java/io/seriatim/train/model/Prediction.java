@@ -13,13 +13,17 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Finds what a network predicts: the side of the loss that depends on parameters, where the labels' side, which does not, meets it. Where several operations on the way to the loss are such, the one nearest to
- * the loss that is a known loss counts, or else the nearest.
+ * Finds what a network predicts: the side of the loss that depends on parameters, where the labels' side, which does
+ * not, meets it. Where several operations on the way to the loss are such, the one nearest to the loss that is a known
+ * loss counts, or else the nearest.
  */
 final class Prediction {
-    private static final Set<String> LOSSES = Set.of("softmax_with_cross_entropy", "c_softmax_with_cross_entropy", "cross_entropy",
-            "cross_entropy2", "bce_loss", "sigmoid_cross_entropy_with_logits", "sigmoid_focal_loss", "huber_loss", "smooth_l1_loss",
-            "kldiv_loss", "log_loss", "hinge_loss", "nll_loss", "mse_loss", "square_error_cost", "margin_rank_loss", "bpr_loss",
+    private static final Set<String> LOSSES = Set.of("softmax_with_cross_entropy", "c_softmax_with_cross_entropy",
+            "cross_entropy",
+            "cross_entropy2", "bce_loss", "sigmoid_cross_entropy_with_logits", "sigmoid_focal_loss", "huber_loss",
+            "smooth_l1_loss",
+            "kldiv_loss", "log_loss", "hinge_loss", "nll_loss", "mse_loss", "square_error_cost", "margin_rank_loss",
+            "bpr_loss",
             "margin_cross_entropy", "warpctc", "warprnnt");
     private final List<String> feeds;
     private final Map<String, OpDesc> producers = new HashMap<>();
@@ -60,9 +64,11 @@ final class Prediction {
             if (op == null) {
                 continue;
             }
-            List<String> learned = op.inputNames().stream().filter(name -> trained.contains(name) && dependsOnFeeds(name)).distinct()
+            List<String> learned = op.inputNames().stream()
+                    .filter(name -> trained.contains(name) && dependsOnFeeds(name)).distinct()
                     .toList();
-            boolean labelled = op.inputNames().stream().anyMatch(name -> !trained.contains(name) && dependsOnFeeds(name));
+            boolean labelled = op.inputNames().stream()
+                    .anyMatch(name -> !trained.contains(name) && dependsOnFeeds(name));
             if (labelled && !learned.isEmpty()) {
                 if (LOSSES.contains(op.type())) {
                     return learned;

@@ -8,7 +8,10 @@ import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Makes models of training programs that were read from files, such as those of PaddlePaddle: finds out what the loss is, what is fed and what a saved model gives. */
+/**
+ * Makes models of training programs that were read from files, such as those of PaddlePaddle: finds out what the loss
+ * is, what is fed and what a saved model gives.
+ */
 public final class ProgramModel {
     private ProgramModel() {
     }
@@ -70,7 +73,8 @@ public final class ProgramModel {
     }
 
     /**
-     * A model whose rate is set before each step; else it stays what the startup program sets, also where PaddlePaddle's own schedulers would change it, which are no part of a program.
+     * A model whose rate is set before each step; else it stays what the startup program sets, also where
+     * PaddlePaddle's own schedulers would change it, which are no part of a program.
      *
      * @param model
      *            of a training program
@@ -81,9 +85,11 @@ public final class ProgramModel {
      *             if the program computes its rate itself
      */
     public static Model scheduled(Model model, Schedule schedule) {
-        String rate = rate(model.main()).orElseThrow(() -> new IllegalArgumentException("The learning rate of '" + model.name()
-                + "' cannot be set, as the program computes it itself: train it without a rate of your own"));
-        return new Model(model.name(), model.main(), model.startup(), model.evaluation(), model.feeds(), model.loss(), model.metrics(),
+        String rate = rate(model.main())
+                .orElseThrow(() -> new IllegalArgumentException("The learning rate of '" + model.name()
+                        + "' cannot be set, as the program computes it itself: train it without a rate of your own"));
+        return new Model(model.name(), model.main(), model.startup(), model.evaluation(), model.feeds(), model.loss(),
+                model.metrics(),
                 Map.of(rate, schedule), model.inputs(), model.outputs(), model.unit(), model.unitsPerExample());
     }
 }

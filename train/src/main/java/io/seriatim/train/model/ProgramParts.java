@@ -47,8 +47,10 @@ final class ProgramParts {
 
     Model model(String name, Program startup, List<String> givenFeeds, @Nullable String givenLoss) {
         if (global.ops().stream().noneMatch(op -> (role(op) & OPTIMIZE) != 0)) {
-            throw new IllegalArgumentException("A program that is trained must have an optimizer's operations, but this has "
-                    + global.ops().size() + " operations and none of these: save the main program after minimize(loss)");
+            throw new IllegalArgumentException(
+                    "A program that is trained must have an optimizer's operations, but this has "
+                            + global.ops().size()
+                            + " operations and none of these: save the main program after minimize(loss)");
         }
         String loss = givenLoss == null ? loss() : givenLoss;
         checkLoss(loss);
@@ -56,8 +58,9 @@ final class ProgramParts {
         feeds.forEach(feed -> require(feed, "--feed"));
         List<String> missing = feeds().stream().filter(feed -> !feeds.contains(feed)).toList();
         if (!missing.isEmpty()) {
-            throw new IllegalArgumentException("The program must be fed " + feeds() + ", but is fed " + feeds + ": give '"
-                    + missing.getFirst() + "' as well, with --feed " + missing.getFirst() + "=FILE.npy");
+            throw new IllegalArgumentException(
+                    "The program must be fed " + feeds() + ", but is fed " + feeds + ": give '"
+                            + missing.getFirst() + "' as well, with --feed " + missing.getFirst() + "=FILE.npy");
         }
         Program test = main.copyForTest();
         Map<String, String> metrics = metrics(test.global());
@@ -68,7 +71,8 @@ final class ProgramParts {
         targets.addAll(outputs);
         Program evaluation = evaluation(test, feeds, List.copyOf(targets));
         feeds.forEach(feed -> evaluation.global().put(global.get(feed)));
-        return new Model(name, main.copy(), startup.copy(), evaluation, feeds, loss, metrics, Map.of(), prediction.feeds(outputs), outputs,
+        return new Model(name, main.copy(), startup.copy(), evaluation, feeds, loss, metrics, Map.of(),
+                prediction.feeds(outputs), outputs,
                 "examples", 1);
     }
 
@@ -81,8 +85,9 @@ final class ProgramParts {
     private VarDesc require(String name, String option) {
         VarDesc desc = global.var(name);
         if (desc == null) {
-            throw new IllegalArgumentException("The program has no variable '" + name + "': give one of its variables with " + option
-                    + ", which 'seriatim show' lists");
+            throw new IllegalArgumentException(
+                    "The program has no variable '" + name + "': give one of its variables with " + option
+                            + ", which 'seriatim show' lists");
         }
         return desc;
     }
@@ -91,21 +96,27 @@ final class ProgramParts {
         VarType.TensorType type = require(loss, "--loss").tensor();
         if (type.dims().stream().anyMatch(dim -> dim != 1)) {
             throw new IllegalArgumentException(
-                    "The loss must have one element, but '" + loss + "' is " + type + ": give its mean with --loss NAME");
+                    "The loss must have one element, but '" + loss + "' is " + type
+                            + ": give its mean with --loss NAME");
         }
     }
 
-    /** Where backward begins, there is a gradient that is a constant; with mixed precision it is that of the loss times its scale. */
+    /**
+     * Where backward begins, there is a gradient that is a constant; with mixed precision it is that of the loss times
+     * its scale.
+     */
     String loss() {
         Set<String> candidates = new LinkedHashSet<>();
         for (OpDesc op : global.ops()) {
             if (op.type().equals("fill_constant") && role(op) == (BACKWARD | LOSS)) {
                 op.outputNames().stream().filter(name -> name.endsWith(GRADIENT))
-                        .forEach(name -> candidates.add(unscaled(name.substring(0, name.length() - GRADIENT.length()))));
+                        .forEach(
+                                name -> candidates.add(unscaled(name.substring(0, name.length() - GRADIENT.length()))));
             }
         }
         if (candidates.isEmpty()) {
-            global.ops().stream().filter(op -> op.type().startsWith("fetch")).forEach(op -> candidates.addAll(op.input("X")));
+            global.ops().stream().filter(op -> op.type().startsWith("fetch"))
+                    .forEach(op -> candidates.addAll(op.input("X")));
         }
         if (candidates.size() != 1) {
             throw new IllegalArgumentException(candidates.isEmpty()
@@ -137,7 +148,8 @@ final class ProgramParts {
         for (OpDesc op : global.ops()) {
             for (String name : op.inputNames()) {
                 VarDesc desc = global.var(name);
-                if (desc != null && !desc.isPersistable() && desc.type() instanceof VarType.Dense && !written.contains(name)) {
+                if (desc != null && !desc.isPersistable() && desc.type() instanceof VarType.Dense
+                        && !written.contains(name)) {
                     feeds.add(name);
                 }
             }

@@ -28,7 +28,8 @@ import io.seriatim.graph.Schedule;
  * @param bfloat16
  *            whether products and convolutions are computed in bfloat16 in training; parameters stay float32
  */
-public record Recipe(int batch, int epochs, double rate, long warmUp, double clip, double decay, double dropout, long seed,
+public record Recipe(int batch, int epochs, double rate, long warmUp, double clip, double decay, double dropout,
+        long seed,
         boolean bfloat16) {
     private static final double LAST = 0.1;
 
@@ -48,19 +49,22 @@ public record Recipe(int batch, int epochs, double rate, long warmUp, double cli
             throw new IllegalArgumentException("The learning rate must be a finite number above 0, but is " + rate);
         }
         if (!(dropout >= 0 && dropout < 1)) {
-            throw new IllegalArgumentException("The probability of dropout must be from 0 to below 1, but is " + dropout);
+            throw new IllegalArgumentException(
+                    "The probability of dropout must be from 0 to below 1, but is " + dropout);
         }
     }
 
     private static void atLeast(String name, long least, long value) {
         if (value < least) {
-            throw new IllegalArgumentException("'" + name + "' of a recipe must be at least " + least + ", but is " + value);
+            throw new IllegalArgumentException(
+                    "'" + name + "' of a recipe must be at least " + least + ", but is " + value);
         }
     }
 
     private static void notNegative(String name, double value) {
         if (!(value >= 0) || Double.isInfinite(value)) {
-            throw new IllegalArgumentException("'" + name + "' of a recipe must be a finite number from 0 on, but is " + value);
+            throw new IllegalArgumentException(
+                    "'" + name + "' of a recipe must be a finite number from 0 on, but is " + value);
         }
     }
 
@@ -191,7 +195,8 @@ public record Recipe(int batch, int epochs, double rate, long warmUp, double cli
     }
 
     /**
-     * The learning rate: it rises evenly in the warm-up, then falls along half a cosine to a tenth of the highest. Of fewer steps than twice the warm-up, half are warm-up.
+     * The learning rate: it rises evenly in the warm-up, then falls along half a cosine to a tenth of the highest. Of
+     * fewer steps than twice the warm-up, half are warm-up.
      *
      * @param steps
      *            of the whole training, from 1; the rate stays as it is at its end from then on

@@ -7,8 +7,9 @@ import io.seriatim.train.data.Field;
 import java.util.List;
 
 /**
- * A residual network of 18 layers (He et al., 2016), as {@code paddle.vision.models.resnet18}. Images smaller than 64 have a first convolution of 3×3 without stride, and no pooling behind it, as in that
- * paper's networks for small images.
+ * A residual network of 18 layers (He et al., 2016), as {@code paddle.vision.models.resnet18}. Images smaller than 64
+ * have a first convolution of 3×3 without stride, and no pooling behind it, as in that paper's networks for small
+ * images.
  *
  * @param image
  *            float32 [channels, height, width]

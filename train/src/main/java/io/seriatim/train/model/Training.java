@@ -13,7 +13,10 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.function.Function;
 
-/** What all networks of this package have in common: the copy for evaluation is taken after the loss and before backward. */
+/**
+ * What all networks of this package have in common: the copy for evaluation is taken after the loss and before
+ * backward.
+ */
 record Training(Value output, Value loss, Map<String, Value> metrics) {
     /** Makes a model of one that gives its output, loss and metrics. */
     static Model model(String name, List<String> feeds, Recipe recipe, long steps, String unit, int unitsPerExample,
@@ -25,7 +28,8 @@ record Training(Value output, Value loss, Map<String, Value> metrics) {
             parts.add(training);
             evaluations.add(graph.main().copyForTest());
             graph.minimize(training.loss, recipe.optimizer(steps,
-                    parameter -> Objects.requireNonNull(graph.main().global().var(parameter)).tensor().dims().size() > 1));
+                    parameter -> Objects.requireNonNull(graph.main().global().var(parameter)).tensor().dims()
+                            .size() > 1));
             return Outputs.of("loss", training.loss);
         });
         // A seed for whole programs, and not for each operation: there it would be the same numbers in every run.
@@ -34,7 +38,8 @@ record Training(Value output, Value loss, Map<String, Value> metrics) {
         Training training = parts.getFirst();
         Map<String, String> metrics = new LinkedHashMap<>();
         training.metrics.forEach((metric, value) -> metrics.put(metric, value.name()));
-        return new Model(name, network.main(), network.startup(), evaluations.getFirst(), feeds, training.loss.name(), metrics,
+        return new Model(name, network.main(), network.startup(), evaluations.getFirst(), feeds, training.loss.name(),
+                metrics,
                 network.schedules(), feeds.subList(0, 1), List.of(training.output.name()), unit, unitsPerExample);
     }
 }

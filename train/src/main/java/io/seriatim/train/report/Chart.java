@@ -22,7 +22,8 @@ import java.util.List;
  * @param lines
  *            values to compare with
  */
-public record Chart(String title, String axis, String along, Unit unit, boolean fromZero, List<Series> series, List<Line> lines) {
+public record Chart(String title, String axis, String along, Unit unit, boolean fromZero, List<Series> series,
+        List<Line> lines) {
     /** How values are written. */
     public enum Unit {
         /** As a number. */
@@ -34,9 +35,10 @@ public record Chart(String title, String axis, String along, Unit unit, boolean 
 
         /** A share if all values could be one, else a number. */
         static Unit of(Curve curve) {
-            return curve.points().stream().allMatch(point -> point.finite() == 0 || (point.min() >= 0 && point.max() <= 1))
-                    ? SHARE
-                    : NUMBER;
+            return curve.points().stream()
+                    .allMatch(point -> point.finite() == 0 || (point.min() >= 0 && point.max() <= 1))
+                            ? SHARE
+                            : NUMBER;
         }
     }
 
@@ -52,7 +54,8 @@ public record Chart(String title, String axis, String along, Unit unit, boolean 
         /** Fails if the value is not finite. */
         public Line {
             if (!Double.isFinite(value)) {
-                throw new IllegalArgumentException("A value to compare with must be finite, but '" + name + "' is " + value);
+                throw new IllegalArgumentException(
+                        "A value to compare with must be finite, but '" + name + "' is " + value);
             }
         }
     }

@@ -60,17 +60,21 @@ final class ChartSvg {
 
     private void drawing() {
         int bottom = height - BELOW;
-        add("<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"%s\">\n<g class=\"axis\">", width, height, Markup.text(spoken()));
+        add("<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"%s\">\n<g class=\"axis\">", width, height,
+                Markup.text(spoken()));
         for (Scale.Tick tick : x.ticks(Chart.Unit.NUMBER, width / 110, true)) {
-            add("<path d=\"M%.1f %dV%d\"/><text x=\"%.1f\" y=\"%d\">%s</text>", px(tick.value()), TOP, bottom, px(tick.value()),
+            add("<path d=\"M%.1f %dV%d\"/><text x=\"%.1f\" y=\"%d\">%s</text>", px(tick.value()), TOP, bottom,
+                    px(tick.value()),
                     bottom + 16, tick.label());
         }
         add("</g>\n<g class=\"axis bytes\">");
         for (Scale.Tick tick : y.ticks(chart.unit(), height / 45, false)) {
-            add("<path d=\"M%d %.1fH%d\"/><text x=\"%d\" y=\"%.1f\">%s</text>", LEFT, py(tick.value()), width - RIGHT, LEFT - 8,
+            add("<path d=\"M%d %.1fH%d\"/><text x=\"%d\" y=\"%.1f\">%s</text>", LEFT, py(tick.value()), width - RIGHT,
+                    LEFT - 8,
                     py(tick.value()) + 4, tick.label());
         }
-        add("</g>\n<svg class=\"plot\" x=\"%d\" y=\"0\" width=\"%d\" height=\"%d\" viewBox=\"%d 0 %d %d\">\n", LEFT, width - LEFT - RIGHT,
+        add("</g>\n<svg class=\"plot\" x=\"%d\" y=\"0\" width=\"%d\" height=\"%d\" viewBox=\"%d 0 %d %d\">\n", LEFT,
+                width - LEFT - RIGHT,
                 bottom, LEFT, width - LEFT - RIGHT, bottom);
         chart.lines().forEach(this::line);
         for (int i = 0; i < chart.series().size(); i++) {
@@ -81,8 +85,10 @@ final class ChartSvg {
 
     private void line(Chart.Line line) {
         double height = py(line.value());
-        add("<path class=\"baseline\" d=\"M%d %.1fH%d\"/><text class=\"note end\" x=\"%d\" y=\"%.1f\">%s %s</text>\n", LEFT, height,
-                width - RIGHT, width - RIGHT - 4, height < TOP + 16 ? height + 13 : height - 5, Markup.text(line.name()),
+        add("<path class=\"baseline\" d=\"M%d %.1fH%d\"/><text class=\"note end\" x=\"%d\" y=\"%.1f\">%s %s</text>\n",
+                LEFT, height,
+                width - RIGHT, width - RIGHT - 4, height < TOP + 16 ? height + 13 : height - 5,
+                Markup.text(line.name()),
                 Numbers.value(chart.unit(), line.value()));
     }
 
@@ -96,10 +102,12 @@ final class ChartSvg {
         path(colour, curve.at(), curve.shown());
         for (int i = 0; i < curve.size(); i++) {
             if (!Double.isFinite(curve.values()[i])) {
-                add("<path class=\"broken\" d=\"M%.1f %dV%d\"><title>%s</title></path>\n", px(curve.at()[i]), TOP, height - BELOW,
+                add("<path class=\"broken\" d=\"M%.1f %dV%d\"><title>%s</title></path>\n", px(curve.at()[i]), TOP,
+                        height - BELOW,
                         Markup.text(curve.name() + " " + Numbers.value(chart.unit(), curve.values()[i])));
             } else if (curve.style() == Series.Style.POINTS) {
-                add("<circle class=\"c%d\" cx=\"%.1f\" cy=\"%.1f\" r=\"3\"/>\n", number % 8, px(curve.at()[i]), py(curve.values()[i]));
+                add("<circle class=\"c%d\" cx=\"%.1f\" cy=\"%.1f\" r=\"3\"/>\n", number % 8, px(curve.at()[i]),
+                        py(curve.values()[i]));
             }
         }
     }
@@ -120,7 +128,9 @@ final class ChartSvg {
         add("<path class=\"curve %s\" d=\"%s\"/>\n", style, path);
     }
 
-    /** From the least to the greatest of what each value is the mean of; a shape for each stretch without interruption. */
+    /**
+     * From the least to the greatest of what each value is the mean of; a shape for each stretch without interruption.
+     */
     private String band(Series curve) {
         StringBuilder path = new StringBuilder();
         int n = curve.size();
@@ -130,10 +140,12 @@ final class ChartSvg {
                 to++;
             }
             for (int i = from; i < to; i++) {
-                path.append(Markup.format("%s%.1f %.1f", i == from ? "M" : "L", px(curve.at()[i]), py(curve.greatest()[i])));
+                path.append(Markup.format("%s%.1f %.1f", i == from ? "M" : "L", px(curve.at()[i]),
+                        py(curve.greatest()[i])));
             }
             for (int i = to - 1; i >= from; i--) {
-                path.append(Markup.format("L%.1f %.1f%s", px(curve.at()[i]), py(curve.least()[i]), i == from ? "Z" : ""));
+                path.append(
+                        Markup.format("L%.1f %.1f%s", px(curve.at()[i]), py(curve.least()[i]), i == from ? "Z" : ""));
             }
             from = to;
         }
@@ -157,14 +169,17 @@ final class ChartSvg {
         for (int i = 0; i < chart.series().size(); i++) {
             Series curve = chart.series().get(i);
             double[] shown = curve.shown();
-            add("<li><i class=\"c%d%s\"></i>%s <b>%s</b></li>", i % 8, curve.style() == Series.Style.POINTS ? " point" : "",
-                    Markup.text(curve.name()), shown.length == 0 ? "–" : Numbers.value(chart.unit(), shown[shown.length - 1]));
+            add("<li><i class=\"c%d%s\"></i>%s <b>%s</b></li>", i % 8,
+                    curve.style() == Series.Style.POINTS ? " point" : "",
+                    Markup.text(curve.name()),
+                    shown.length == 0 ? "–" : Numbers.value(chart.unit(), shown[shown.length - 1]));
         }
         add("</ul>\n");
     }
 
     private void json() {
-        add("{\"along\":%s,\"unit\":\"%s\",\"fromZero\":%s,\"margins\":[%d,%d,%d,%d],\"lines\":[", Markup.quoted(chart.along()),
+        add("{\"along\":%s,\"unit\":\"%s\",\"fromZero\":%s,\"margins\":[%d,%d,%d,%d],\"lines\":[",
+                Markup.quoted(chart.along()),
                 chart.unit().name().toLowerCase(Locale.ROOT), chart.fromZero(), LEFT, RIGHT, TOP, BELOW);
         for (int i = 0; i < chart.lines().size(); i++) {
             add("%s{\"name\":%s,\"value\":%s}", i == 0 ? "" : ",", Markup.quoted(chart.lines().get(i).name()),
@@ -197,7 +212,10 @@ final class ChartSvg {
         markup.append(']');
     }
 
-    /** Seven digits are more than a drawing shows. What JSON has no number for is a text that the script makes a number again. */
+    /**
+     * Seven digits are more than a drawing shows. What JSON has no number for is a text that the script makes a number
+     * again.
+     */
     private static String number(double value) {
         if (!Double.isFinite(value)) {
             return "\"" + value + "\"";

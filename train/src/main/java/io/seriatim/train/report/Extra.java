@@ -38,8 +38,9 @@ public record Extra(String title, List<String> paragraphs, List<String> columns,
         rows = List.copyOf(rows);
         for (Row row : rows) {
             if (row.cells().size() != columns.size()) {
-                throw new IllegalArgumentException("The table '" + title + "' has " + columns.size() + " columns " + columns
-                        + ", but a row has " + row.cells().size() + " cells " + row.cells());
+                throw new IllegalArgumentException(
+                        "The table '" + title + "' has " + columns.size() + " columns " + columns
+                                + ", but a row has " + row.cells().size() + " cells " + row.cells());
             }
         }
     }
@@ -53,7 +54,8 @@ public record Extra(String title, List<String> paragraphs, List<String> columns,
             section.append("</tr></thead><tbody>\n");
             for (Row row : rows) {
                 section.append(row.marked() ? "<tr class=\"marked\">" : "<tr>");
-                row.cells().forEach(each -> section.append("<td class=\"l name\">").append(Markup.text(each)).append("</td>"));
+                row.cells().forEach(
+                        each -> section.append("<td class=\"l name\">").append(Markup.text(each)).append("</td>"));
                 section.append("</tr>\n");
             }
             section.append("</tbody></table>\n");

@@ -31,7 +31,8 @@ final class GraphPart {
         String part = forward.toSvg();
         if (part.length() <= most) {
             return drawing(
-                    count + ", too many to draw; these are the " + Markup.count(operations(forward).size()) + " of the forward part.",
+                    count + ", too many to draw; these are the " + Markup.count(operations(forward).size())
+                            + " of the forward part.",
                     part);
         }
         return table(count + ", too many to draw; these are their types.", main);
@@ -65,7 +66,8 @@ final class GraphPart {
         StringBuilder part = new StringBuilder("<section>\n<p>").append(Markup.text(text))
                 .append("</p>\n<table><thead><tr><th class=\"l\">Type</th><th>Operations</th></tr></thead><tbody>\n");
         types.entrySet().stream().sorted(Comparator.comparingLong((Map.Entry<String, Long> each) -> -each.getValue()))
-                .forEach(each -> part.append("<tr><td class=\"l name\">").append(Markup.text(each.getKey())).append("</td><td>")
+                .forEach(each -> part.append("<tr><td class=\"l name\">").append(Markup.text(each.getKey()))
+                        .append("</td><td>")
                         .append(Markup.count(each.getValue())).append("</td></tr>\n"));
         return part.append("</tbody></table>\n</section>\n").toString();
     }

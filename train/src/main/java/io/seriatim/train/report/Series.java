@@ -8,7 +8,8 @@ import java.util.List;
 import java.util.function.ToDoubleFunction;
 
 /**
- * Values over the steps or the time of a training, as a chart draws them. A page has all of them in it: some thousand are enough.
+ * Values over the steps or the time of a training, as a chart draws them. A page has all of them in it: some thousand
+ * are enough.
  *
  * @param name
  *            for people, such as {@code training}
@@ -42,13 +43,15 @@ public record Series(String name, Style style, double[] at, double[] values, dou
         least = least.clone();
         greatest = greatest.clone();
         if (at.length != values.length || at.length != least.length || at.length != greatest.length) {
-            throw new IllegalArgumentException("A series has a value, a least and a greatest for each place, but '" + name + "' has "
+            throw new IllegalArgumentException("A series has a value, a least and a greatest for each place, but '"
+                    + name + "' has "
                     + at.length + " places, " + values.length + " values, " + least.length + " and " + greatest.length);
         }
         for (int i = 0; i < at.length; i++) {
             if (!Double.isFinite(at[i]) || (i > 0 && at[i] < at[i - 1])) {
-                throw new IllegalArgumentException("The places of a series must be finite and in ascending order, but '" + name
-                        + "' has " + at[i] + (i == 0 ? "" : " after " + at[i - 1]));
+                throw new IllegalArgumentException(
+                        "The places of a series must be finite and in ascending order, but '" + name
+                                + "' has " + at[i] + (i == 0 ? "" : " after " + at[i - 1]));
             }
         }
     }

@@ -9,8 +9,8 @@ final class Smoothing {
     }
 
     /**
-     * An exponential moving average, whose first values are weighted as if there had been nothing before them (as Adam's moments are, Kingma and Ba 2015, section 3). What is not finite is left out of it
-     * and stays as it is.
+     * An exponential moving average, whose first values are weighted as if there had been nothing before them (as
+     * Adam's moments are, Kingma and Ba 2015, section 3). What is not finite is left out of it and stays as it is.
      */
     static double[] smoothed(double[] values) {
         double decay = 1 - 2 / (Math.max(1, values.length / PARTS) + 1);

@@ -37,10 +37,14 @@ final class Tiles {
         Optional<Evaluation> best = history.best();
         if (best.isPresent()) {
             Evaluation last = history.evaluations().getLast();
-            String same = last.step() == best.get().step() ? "" : ", last " + Numbers.value(Chart.Unit.NUMBER, last.loss());
-            add("Validation loss", Numbers.number(best.get().loss()), "best, at step " + Markup.count(best.get().step()) + same + more);
+            String same = last.step() == best.get().step()
+                    ? ""
+                    : ", last " + Numbers.value(Chart.Unit.NUMBER, last.loss());
+            add("Validation loss", Numbers.number(best.get().loss()),
+                    "best, at step " + Markup.count(best.get().step()) + same + more);
         } else if (!history.loss().points().isEmpty()) {
-            add("Training loss", Numbers.value(Chart.Unit.NUMBER, latest(history.loss())), "average of the last steps" + more);
+            add("Training loss", Numbers.value(Chart.Unit.NUMBER, latest(history.loss())),
+                    "average of the last steps" + more);
         }
     }
 
@@ -65,9 +69,11 @@ final class Tiles {
         if (history.trainedSteps() > 0) {
             String unit = history.training().map(each -> each.unit() + " per second").orElse("per second");
             add("Throughput", Numbers.value(Chart.Unit.NUMBER, history.meanThroughput()), unit);
-            add("Time", Numbers.duration(history.elapsedSeconds()), Numbers.count(history.trainedSteps(), "step") + ", with evaluations");
+            add("Time", Numbers.duration(history.elapsedSeconds()),
+                    Numbers.count(history.trainedSteps(), "step") + ", with evaluations");
         }
-        history.training().ifPresent(each -> add("Parameters", Markup.count(each.parameters()), "numbers that are trained"));
+        history.training()
+                .ifPresent(each -> add("Parameters", Markup.count(each.parameters()), "numbers that are trained"));
         if (history.peakMemory() > 0) {
             add("Peak memory", Markup.bytes(history.peakMemory()), "of the process: " + history.memory().name());
         }

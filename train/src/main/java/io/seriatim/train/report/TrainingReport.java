@@ -26,7 +26,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A page about a training, for people: how loss and metrics went, what one step did when on which thread, the network, and how it was made. It needs nothing but a browser. Every part may be left out.
+ * A page about a training, for people: how loss and metrics went, what one step did when on which thread, the network,
+ * and how it was made. It needs nothing but a browser. Every part may be left out.
  */
 public final class TrainingReport {
     private final String title;
@@ -104,7 +105,8 @@ public final class TrainingReport {
     }
 
     /**
-     * Adds charts and tiles of loss, metrics, learning rate, throughput and memory, and says in a line what was trained unless that was said.
+     * Adds charts and tiles of loss, metrics, learning rate, throughput and memory, and says in a line what was trained
+     * unless that was said.
      *
      * @param history
      *            what was kept of the training
@@ -126,7 +128,8 @@ public final class TrainingReport {
                 .with(Series.of(judged, each -> Objects.requireNonNullElse(each.metrics().get(name), Double.NaN)))));
         String unit = history.training().map(begun -> begun.unit() + " per second").orElse("per second");
         if (!history.rate().points().isEmpty()) {
-            chart(Chart.of("Learning rate", "").startingAtZero().with(Series.of("rate", Series.Style.LINE, history.rate())));
+            chart(Chart.of("Learning rate", "").startingAtZero()
+                    .with(Series.of("rate", Series.Style.LINE, history.rate())));
         }
         chart(trained("Throughput", unit, history.throughput()).startingAtZero());
         Chart memory = Chart.of("Memory of the process", "").along("second").as(Chart.Unit.BYTES).startingAtZero()
@@ -143,7 +146,8 @@ public final class TrainingReport {
     private static String said(TrainingListener.Begun begun) {
         return begun.model() + " on " + begun.place() + ", " + Numbers.count(begun.threads(), "thread") + "; "
                 + Markup.count(begun.examples())
-                + " examples in batches of " + Markup.count(begun.batch()) + ", " + Numbers.count(begun.epochs(), "epoch") + ", "
+                + " examples in batches of " + Markup.count(begun.batch()) + ", "
+                + Numbers.count(begun.epochs(), "epoch") + ", "
                 + Numbers.count(begun.steps(), "step")
                 + (begun.firstStep() == 0 ? "" : ", continued after step " + Markup.count(begun.firstStep()));
     }
@@ -164,7 +168,8 @@ public final class TrainingReport {
     }
 
     /**
-     * Adds a drawing of the network: of the whole program, or if that is too large, of its forward part, or of how many operations of each type it has.
+     * Adds a drawing of the network: of the whole program, or if that is too large, of its forward part, or of how many
+     * operations of each type it has.
      *
      * @param main
      *            a step's program
@@ -233,7 +238,8 @@ public final class TrainingReport {
         if (!tiles.isEmpty()) {
             page.add("<div class=\"tiles\">\n");
             tiles.forEach(
-                    each -> page.add(ReportPage.tile(Markup.text(each.what()), Markup.text(each.value()), Markup.text(each.more()))));
+                    each -> page.add(ReportPage.tile(Markup.text(each.what()), Markup.text(each.value()),
+                            Markup.text(each.more()))));
             page.add("</div>\n");
         }
         curves(page);
@@ -285,7 +291,8 @@ public final class TrainingReport {
     private static String capital(String text) {
         return text.isEmpty()
                 ? text
-                : Character.toString(Character.toUpperCase(text.codePointAt(0))) + text.substring(text.offsetByCodePoints(0, 1));
+                : Character.toString(Character.toUpperCase(text.codePointAt(0)))
+                        + text.substring(text.offsetByCodePoints(0, 1));
     }
 
     private void curves(ReportPage page) {
@@ -295,7 +302,8 @@ public final class TrainingReport {
             return;
         }
         page.add(
-                "<p class=\"hint\">Move over a chart for values, drag to look closer, double-click to see all.</p>\n<div class=\"charts\">\n");
+                "<p class=\"hint\">Move over a chart for values, drag to look closer, double-click to see "
+                        + "all.</p>\n<div class=\"charts\">\n");
         for (int i = 0; i < charts.size(); i++) {
             page.add(new ChartSvg(charts.get(i), i == 0).figure());
         }
@@ -307,7 +315,8 @@ public final class TrainingReport {
         Set<Throwable> told = Collections.newSetFromMap(new IdentityHashMap<>());
         for (Throwable each = failure; each != null && told.add(each); each = each.getCause()) {
             String message = each.getMessage();
-            section.append("<li>").append(Markup.text(message == null ? each.getClass().getName() : message)).append("</li>\n");
+            section.append("<li>").append(Markup.text(message == null ? each.getClass().getName() : message))
+                    .append("</li>\n");
         }
         return section.append("</ul>\n</section>\n").toString();
     }

@@ -48,7 +48,8 @@ class ArrayPairsTest {
     }
 
     private static void requireMessage(Path path, String part) {
-        String message = String.valueOf(assertThrows(FileFormatException.class, () -> ArrayPairs.read(path)).getMessage());
+        String message = String
+                .valueOf(assertThrows(FileFormatException.class, () -> ArrayPairs.read(path)).getMessage());
         assertTrue(message.contains(part) && message.lines().count() == 1, message);
     }
 
@@ -64,7 +65,8 @@ class ArrayPairsTest {
         assertEquals(2, data.split().validation().size());
         List<Tensor> held = data.split().validation().batch(new int[]{1, 0});
         assertEquals(Shape.of(2, 2, 3), held.getFirst().shape());
-        assertArrayEquals(new float[]{144, 145, 146, 147, 148, 149, 66, 67, 68, 69, 70, 71}, held.getFirst().toFloatArray());
+        assertArrayEquals(new float[]{144, 145, 146, 147, 148, 149, 66, 67, 68, 69, 70, 71},
+                held.getFirst().toFloatArray());
         assertArrayEquals(new long[]{0, 3}, held.getLast().toLongArray());
         assertEquals(Shape.of(2, 1), held.getLast().shape());
     }
@@ -147,7 +149,8 @@ class ArrayPairsTest {
         assertEquals(3, ArrayPairs.read(folder).split().training().size());
         arrays.put("y_test", Tensor.of(DType.UINT8, new long[]{2, 3}, 2));
         Npz.write(folder.resolve("digits.npz"), arrays);
-        requireMessage("digits.npz (y_test.npy): a label must be from 0 to 2, as in training, but that of example 1 is 3");
+        requireMessage(
+                "digits.npz (y_test.npy): a label must be from 0 to 2, as in training, but that of example 1 is 3");
         Npz.write(folder.resolve("digits.npz"), Map.of("a", labels(2, 2)));
         requireMessage("the arrays must be called x and y, train_x and train_y, or x_train and y_train, but are [a]");
         Npz.write(folder.resolve("digits.npz"), Map.of("x", labels(2, 2)));
@@ -159,7 +162,8 @@ class ArrayPairsTest {
     @Test
     void missingFilesAreNamed() throws IOException {
         requireMessage(
-                "must have x.npy with y.npy, train_x.npy with train_y.npy, *.npz, *.csv, of the last two a single one, but has none of them");
+                "must have x.npy with y.npy, train_x.npy with train_y.npy, *.npz, *.csv, of the last two a single "
+                        + "one, but has none of them");
         write("y", labels(5, 2));
         requireMessage("x.npy: x and y belong together, but there is no x");
         write("x", labels(5, 2));
@@ -175,7 +179,9 @@ class ArrayPairsTest {
         write("y", labels(4, 2));
         requireMessage("y.npy: there must be a label for each of the 5 examples of ");
         write("y", numbers(DType.INT64, 5, 2));
-        requireMessage("labels must be of the shape [examples] or [examples, 1], or as values [examples, values], but are int64 [5, 2]");
+        requireMessage(
+                "labels must be of the shape [examples] or [examples, 1], or as values [examples, values], but are "
+                        + "int64 [5, 2]");
         write("y", numbers(DType.FLOAT32, 5, 2, 1));
         requireMessage("labels must be of the shape");
         write("y", labels(5, 2));

@@ -96,7 +96,8 @@ class BatchesTest {
             List<List<Long>> all = untilEnd(batches);
             assertNull(batches.next(), "still at the end");
             assertEquals(4, all.size());
-            assertEquals(LongStream.range(0, 20).boxed().toList(), all.stream().flatMap(List::stream).sorted().toList());
+            assertEquals(LongStream.range(0, 20).boxed().toList(),
+                    all.stream().flatMap(List::stream).sorted().toList());
             epochs.add(all);
             batches.reset();
         }
@@ -139,7 +140,8 @@ class BatchesTest {
             List<List<Long>> rest = all.subList(done, 4 * perEpoch);
             assertEquals(rest, some(batches.from(done / perEpoch, done % perEpoch), rest.size()), "after " + done);
             if (done > 0 && done % perEpoch == 0) {
-                assertEquals(rest, some(batches.from(done / perEpoch - 1, perEpoch), rest.size()), "from the end of an epoch");
+                assertEquals(rest, some(batches.from(done / perEpoch - 1, perEpoch), rest.size()),
+                        "from the end of an epoch");
             }
         }
     }

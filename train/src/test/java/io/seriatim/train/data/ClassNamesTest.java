@@ -69,7 +69,8 @@ class ClassNamesTest {
         assertTrue(ClassNames.isNamedClass("java/util/Map$Entry.class"));
         assertTrue(ClassNames.isNamedClass("A$.class"));
         assertTrue(ClassNames.isNamedClass("A1$B2.class"));
-        for (String file : List.of("a/A$1.class", "A$1Local.class", "A$B$12$C.class", "module-info.class", "a/package-info.class", "A.txt",
+        for (String file : List.of("a/A$1.class", "A$1Local.class", "A$B$12$C.class", "module-info.class",
+                "a/package-info.class", "A.txt",
                 "class")) {
             assertFalse(ClassNames.isNamedClass(file), file);
         }

@@ -98,14 +98,16 @@ class CsvTableTest {
             1,2                    | : there must be at least 2 examples, one of them for validation, but there is 1
             """)
     void namesLineAndColumn(String lines, String expected) {
-        String message = String.valueOf(assertThrows(FileFormatException.class, () -> read(lines.replace(';', '\n'))).getMessage());
+        String message = String
+                .valueOf(assertThrows(FileFormatException.class, () -> read(lines.replace(';', '\n'))).getMessage());
         assertTrue(message.startsWith(folder.resolve("t.csv") + expected), message);
     }
 
     @Test
     void bytesThatAreNoTextAreNoTable() throws IOException {
         Path file = Files.write(folder.resolve("t.csv"), new byte[]{'1', ',', '2', '\n', (byte) 0xff, ',', '1'});
-        String message = String.valueOf(assertThrows(FileFormatException.class, () -> ArrayPairs.read(file)).getMessage());
+        String message = String
+                .valueOf(assertThrows(FileFormatException.class, () -> ArrayPairs.read(file)).getMessage());
         assertTrue(message.contains("t.csv:1: a table must be in UTF-8"), message);
     }
 
@@ -117,7 +119,9 @@ class CsvTableTest {
         assertEquals(2, data.split().training().size());
         assertArrayEquals(new float[]{3}, all(data.split().validation()).getFirst().toFloatArray());
         Files.writeString(folder.resolve("test.csv"), "3,2\n");
-        assertTrue(message().contains("test.csv: a label must be from 0 to 1, as in training, but that of example 0 is 2"), message());
+        assertTrue(
+                message().contains("test.csv: a label must be from 0 to 1, as in training, but that of example 0 is 2"),
+                message());
         Files.writeString(folder.resolve("test.csv"), "3,0.5\n");
         assertTrue(message().contains("test.csv: examples for validation must be as those of training"), message());
         Files.move(folder.resolve("test.csv"), folder.resolve("more.csv"));

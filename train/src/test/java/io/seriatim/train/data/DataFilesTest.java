@@ -54,7 +54,8 @@ class DataFilesTest {
     @Test
     void saysWhatWasLookedFor() throws IOException {
         String message = message(folder);
-        for (String wanted : new String[]{folder + ": the folder has no data", "t10k-images-idx3-ubyte", "x.npy with y.npy", "*.npz",
+        for (String wanted : new String[]{folder + ": the folder has no data", "t10k-images-idx3-ubyte",
+                "x.npy with y.npy", "*.npz",
                 "*.csv", "*.txt"}) {
             assertTrue(message.contains(wanted), message);
         }
@@ -73,7 +74,8 @@ class DataFilesTest {
         assertTrue(message(images).contains("name the folder that holds both"), message(images));
         Path array = folder.resolve("x.npy");
         Npy.write(array, Tensor.of(new float[]{1, 2}, 2, 1));
-        assertTrue(message(array).contains("a single array is not enough: name the folder that holds x.npy with y.npy"), message(array));
+        assertTrue(message(array).contains("a single array is not enough: name the folder that holds x.npy with y.npy"),
+                message(array));
         Path notWhole = Files.write(folder.resolve("a.gz"), new byte[]{0x1f, (byte) 0x8b, 8});
         assertTrue(message(notWhole).contains("a.gz, byte 1: a text must be in UTF-8"), message(notWhole));
         Path noArchive = Files.writeString(folder.resolve("a.npz"), "no archive");

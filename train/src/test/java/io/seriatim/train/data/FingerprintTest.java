@@ -59,7 +59,8 @@ class FingerprintTest {
         assertEquals(1000, numbers.read);
         assertEquals(fingerprint, of(new Numbers(1000, 3, i -> i), new Numbers(1, 3, i -> 5)));
         for (int changed : new int[]{0, 1, 255, 256, 500, 999}) {
-            assertNotEquals(fingerprint, of(new Numbers(1000, 3, i -> i == changed ? -1 : i), new Numbers(1, 3, i -> 5)),
+            assertNotEquals(fingerprint,
+                    of(new Numbers(1000, 3, i -> i == changed ? -1 : i), new Numbers(1, 3, i -> 5)),
                     "example " + changed);
         }
         assertNotEquals(fingerprint, of(new Numbers(1000, 3, i -> i), new Numbers(1, 3, i -> 6)), "validation");
@@ -73,7 +74,9 @@ class FingerprintTest {
         String fingerprint = of(numbers, new Numbers(2, 256, i -> 5));
         assertEquals(8192, numbers.read, "8 MiB of examples of 1 KiB");
         assertNotEquals(fingerprint, of(new Numbers(size, 256, i -> i == 0 ? -1 : i), new Numbers(2, 256, i -> 5)));
-        assertNotEquals(fingerprint, of(new Numbers(size, 256, i -> i == size - 1 ? -1 : i), new Numbers(2, 256, i -> 5)));
-        assertNotEquals(fingerprint, of(new Numbers(size, 256, i -> i / 1000 == 500 ? -1 : i), new Numbers(2, 256, i -> 5)));
+        assertNotEquals(fingerprint,
+                of(new Numbers(size, 256, i -> i == size - 1 ? -1 : i), new Numbers(2, 256, i -> 5)));
+        assertNotEquals(fingerprint,
+                of(new Numbers(size, 256, i -> i / 1000 == 500 ? -1 : i), new Numbers(2, 256, i -> 5)));
     }
 }

@@ -54,7 +54,8 @@ final class IdxBytes {
 
     /** Writes images and labels of a part. */
     static void write(Path folder, String part, int count, int height, int width, long seed) throws IOException {
-        Files.write(folder.resolve(part + "-images-idx3-ubyte"), of(pixels(count, height, width, seed), count, height, width));
+        Files.write(folder.resolve(part + "-images-idx3-ubyte"),
+                of(pixels(count, height, width, seed), count, height, width));
         Files.write(folder.resolve(part + "-labels-idx1-ubyte"), of(labels(count), count));
     }
 }

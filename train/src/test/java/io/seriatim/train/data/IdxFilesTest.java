@@ -28,7 +28,8 @@ class IdxFilesTest {
     Path folder;
 
     private String message() {
-        String message = String.valueOf(assertThrows(FileFormatException.class, () -> IdxFiles.read(folder)).getMessage());
+        String message = String
+                .valueOf(assertThrows(FileFormatException.class, () -> IdxFiles.read(folder)).getMessage());
         assertEquals(1, message.lines().count(), message);
         return message;
     }
@@ -72,7 +73,8 @@ class IdxFilesTest {
         Files.write(folder.resolve(LABELS), IdxBytes.of(new byte[]{1, 2}, 2));
         Split split = IdxFiles.read(folder).split();
         assertArrayEquals(new float[]{-1, 1}, split.training().batch(new int[]{0}).getFirst().toFloatArray());
-        assertArrayEquals(new float[]{-0.6f, 0.6f}, split.validation().batch(new int[]{0}).getFirst().toFloatArray(), 1e-6f);
+        assertArrayEquals(new float[]{-0.6f, 0.6f}, split.validation().batch(new int[]{0}).getFirst().toFloatArray(),
+                1e-6f);
     }
 
     @Test
@@ -104,7 +106,8 @@ class IdxFilesTest {
     @Test
     void namesWithADotAreKnown() throws IOException {
         Files.write(folder.resolve("train-images.idx3-ubyte"), IdxBytes.of(IdxBytes.pixels(10, 2, 2, 5), 10, 2, 2));
-        Files.write(folder.resolve("train-labels.idx1-ubyte.gz"), IdxBytes.compressed(IdxBytes.of(IdxBytes.labels(10), 10)));
+        Files.write(folder.resolve("train-labels.idx1-ubyte.gz"),
+                IdxBytes.compressed(IdxBytes.of(IdxBytes.labels(10), 10)));
         assertEquals(9, IdxFiles.read(folder).split().training().size());
     }
 
@@ -114,7 +117,9 @@ class IdxFilesTest {
         Files.write(folder.resolve(IMAGES), IdxBytes.of(new byte[40], 10, 2, 2));
         requireMessage("only train-images-idx3-ubyte is there");
         Files.write(folder.resolve(LABELS), IdxBytes.of(new byte[9], 9));
-        requireMessage(LABELS + ", byte 4: there must be a label for each of the 10 images of train-images-idx3-ubyte, but there are 9");
+        requireMessage(LABELS
+                + ", byte 4: there must be a label for each of the 10 images of train-images-idx3-ubyte, but there "
+                + "are 9");
         Files.delete(folder.resolve(IMAGES));
         requireMessage("only train-labels-idx1-ubyte is there");
     }
@@ -138,7 +143,9 @@ class IdxFilesTest {
         Path images = folder.resolve(IMAGES);
         byte[] good = Files.readAllBytes(images);
         Files.write(images, Files.readAllBytes(folder.resolve(LABELS)));
-        requireMessage(IMAGES + ", byte 3: an IDX file of unsigned bytes with 3 dimensions begins with 00 00 08 03, but this one does not");
+        requireMessage(IMAGES
+                + ", byte 3: an IDX file of unsigned bytes with 3 dimensions begins with 00 00 08 03, but this one "
+                + "does not");
         Files.write(images, "<html>".getBytes(java.nio.charset.StandardCharsets.US_ASCII));
         requireMessage(IMAGES + ", byte 0: an IDX file");
         Files.write(images, new byte[0]);
@@ -196,7 +203,9 @@ class IdxFilesTest {
     void validationImagesAreOfTheSameSize() throws IOException {
         IdxBytes.write(folder, "train", 10, 2, 3, 1);
         IdxBytes.write(folder, "t10k", 10, 3, 2, 1);
-        requireMessage("t10k-images-idx3-ubyte, byte 8: images must be as large as those of train-images-idx3-ubyte, 2 × 3, but are 3 × 2");
+        requireMessage(
+                "t10k-images-idx3-ubyte, byte 8: images must be as large as those of train-images-idx3-ubyte, 2 × "
+                        + "3, but are 3 × 2");
     }
 
     @Test

@@ -48,7 +48,8 @@ class TextFileTest {
         Files.writeString(folder.resolve("0.md"), "not this");
         Files.createDirectory(folder.resolve("d.txt"));
         TextData data = TextFile.read(folder);
-        assertEquals("first line\nsecond without end\nthird", text(data, data.training()) + text(data, data.validation()));
+        assertEquals("first line\nsecond without end\nthird",
+                text(data, data.training()) + text(data, data.validation()));
     }
 
     @Test
@@ -70,7 +71,8 @@ class TextFileTest {
             many.appendCodePoint(i);
         }
         Path wide = Files.writeString(folder.resolve("wide"), many);
-        assertTrue(message(wide).contains("from 1 to 65536 distinct characters, but the text has 65537"), message(wide));
+        assertTrue(message(wide).contains("from 1 to 65536 distinct characters, but the text has 65537"),
+                message(wide));
     }
 
     @Test

@@ -16,7 +16,8 @@ class TextWindowsTest {
     @Test
     void cutsWindowsAndWhatFollows() {
         TextWindows windows = new TextWindows(Tokens.of(IntStream.range(10, 21).toArray()), 3);
-        assertEquals(List.of(new Field("tokens", DType.INT64, Shape.of(3)), new Field("next", DType.INT64, Shape.of(3, 1))),
+        assertEquals(
+                List.of(new Field("tokens", DType.INT64, Shape.of(3)), new Field("next", DType.INT64, Shape.of(3, 1))),
                 windows.fields());
         assertEquals(3, windows.size(), "11 characters: the last one can only follow");
         List<Tensor> batch = windows.batch(new int[]{2, 0});
@@ -42,7 +43,8 @@ class TextWindowsTest {
     void saysWhatItNeeds() {
         Tokens four = Tokens.of(1, 2, 3, 4);
         assertEquals(1, new TextWindows(four, 3).size());
-        String message = String.valueOf(assertThrows(IllegalArgumentException.class, () -> new TextWindows(four, 4)).getMessage());
+        String message = String
+                .valueOf(assertThrows(IllegalArgumentException.class, () -> new TextWindows(four, 4)).getMessage());
         assertTrue(message.contains("window is of 4 and the text of 4"), message);
         assertThrows(IllegalArgumentException.class, () -> new TextWindows(four, 0));
         TextWindows windows = new TextWindows(four, 1);
@@ -59,6 +61,7 @@ class TextWindowsTest {
         assertEquals(2, split.training().size());
         assertEquals(1, split.validation().size());
         assertThrows(IllegalArgumentException.class, () -> text.windows(3));
-        assertThrows(IllegalArgumentException.class, () -> new TextData(Vocabulary.of("a"), Tokens.of(0), Tokens.of(0, 0)));
+        assertThrows(IllegalArgumentException.class,
+                () -> new TextData(Vocabulary.of("a"), Tokens.of(0), Tokens.of(0, 0)));
     }
 }

@@ -43,7 +43,8 @@ class VocabularyTest {
         assertEquals("The vocabulary of 3 characters has no '😀' (U+1F600), at place 2 of the text",
                 message(() -> vocabulary.encode("ab😀")));
         assertEquals("The vocabulary of 3 characters has no (U+000A)", message(() -> vocabulary.token('\n')));
-        assertEquals("The vocabulary of 3 characters has no (U+D800), at place 0 of the text", message(() -> vocabulary.encode("\uD800")));
+        assertEquals("The vocabulary of 3 characters has no (U+D800), at place 0 of the text",
+                message(() -> vocabulary.encode("\uD800")));
         assertEquals("A token must be from 0 to 2, but that at place 1 is 3", message(() -> vocabulary.decode(0, 3)));
         assertEquals("A token must be from 0 to 2, but that at place 0 is -1", message(() -> vocabulary.decode(-1)));
     }

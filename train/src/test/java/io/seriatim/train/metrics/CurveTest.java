@@ -32,7 +32,8 @@ final class CurveTest {
             curve.add(step, values[step]);
         }
         List<Point> points = curve.points();
-        assertTrue(points.size() <= Curve.MAX_POINTS && points.size() >= Math.min(count, Curve.MAX_POINTS / 2), "points " + points.size());
+        assertTrue(points.size() <= Curve.MAX_POINTS && points.size() >= Math.min(count, Curve.MAX_POINTS / 2),
+                "points " + points.size());
         long next = 1;
         for (Point point : points) {
             assertEquals(next, point.first());
@@ -56,7 +57,8 @@ final class CurveTest {
     }
 
     private static Point withoutRounding(Point point) {
-        return new Point(point.first(), point.last(), point.min(), point.max(), Math.rint(point.mean() * 1e9), point.finite(),
+        return new Point(point.first(), point.last(), point.min(), point.max(), Math.rint(point.mean() * 1e9),
+                point.finite(),
                 point.other());
     }
 

@@ -59,7 +59,8 @@ final class EventFileTest {
             events.begun(Runs.begun(7, 9));
         }
         assertEquals(2, read(file("")).size());
-        assertEquals(List.of("1.75377600025E9 step 0 version brain.Event:2", "1.75377600025E9 step 8 start"), read(file(".2")));
+        assertEquals(List.of("1.75377600025E9 step 0 version brain.Event:2", "1.75377600025E9 step 8 start"),
+                read(file(".2")));
         assertEquals(read(file(".2")), read(file(".3")));
     }
 

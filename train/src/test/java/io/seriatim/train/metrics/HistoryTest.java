@@ -162,7 +162,8 @@ final class HistoryTest {
                 """);
         assertEquals(1, History.read(file, 1).lastStep());
         IOException e = assertThrows(IOException.class, () -> History.read(file, 2));
-        assertEquals("Line 2 of " + file + " must be one that a training has written, but 'loss' must be a number, but is null: delete it,"
+        assertEquals("Line 2 of " + file
+                + " must be one that a training has written, but 'loss' must be a number, but is null: delete it,"
                 + " or move the file away", e.getMessage());
     }
 
@@ -171,12 +172,14 @@ final class HistoryTest {
         History history = new History();
         history.begun(Runs.begun(0, 1));
         history.ended(End.STOPPED, 0);
-        assertTrue(history.peakMemory() > 1 << 20 && history.heap().points().size() == 1, "peak " + history.peakMemory());
+        assertTrue(history.peakMemory() > 1 << 20 && history.heap().points().size() == 1,
+                "peak " + history.peakMemory());
     }
 
     @Test
     void memoryIsReadAsLinuxWritesIt() throws IOException {
-        Path status = Files.writeString(folder.resolve("status"), "Name:\tjava\nVmHWM:\t  204800 kB\nVmRSS:\t  102400 kB\n");
+        Path status = Files.writeString(folder.resolve("status"),
+                "Name:\tjava\nVmHWM:\t  204800 kB\nVmRSS:\t  102400 kB\n");
         assertEquals(200L << 20, new Memory.OfProcess(status).peak());
         assertEquals(100L << 20, new Memory.OfProcess(status).resident());
         assertEquals(-1, new Memory.OfProcess(folder.resolve("none")).resident());

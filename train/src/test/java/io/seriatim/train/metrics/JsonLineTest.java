@@ -23,14 +23,16 @@ final class JsonLineTest {
     }
 
     @ParameterizedTest
-    @ValueSource(doubles = {Double.NaN, Double.POSITIVE_INFINITY, Double.NEGATIVE_INFINITY, -0.0, Double.MIN_VALUE, Double.MAX_VALUE})
+    @ValueSource(doubles = {Double.NaN, Double.POSITIVE_INFINITY, Double.NEGATIVE_INFINITY, -0.0, Double.MIN_VALUE,
+            Double.MAX_VALUE})
     void unusualNumbersReadBack(double value) {
         String line = new JsonLine.Writer("step").number("loss", value).line();
         assertEquals(value, JsonLine.parse(line.strip()).number("loss"), 0, line);
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"", "a\"b\\c", "C:\\runs\\1", "two\nlines\t\0", "größe 損失 😀", "\ud800 alone", "alone \udc00", "\u2028"})
+    @ValueSource(strings = {"", "a\"b\\c", "C:\\runs\\1", "two\nlines\t\0", "größe 損失 😀", "\ud800 alone",
+            "alone \udc00", "\u2028"})
     void everyStringReadsBackAndIsOneLineOfUtf8(String text) {
         String line = new JsonLine.Writer("begun").text("model", text).line();
         String read = new String(line.getBytes(StandardCharsets.UTF_8), StandardCharsets.UTF_8).strip();
@@ -40,13 +42,16 @@ final class JsonLineTest {
 
     @Test
     void timeHasNoExponent() {
-        assertEquals("{\"event\":\"ended\",\"wall\":1753776000.007}\n", new JsonLine.Writer("ended").wall(1_753_776_000_007L).line());
+        assertEquals("{\"event\":\"ended\",\"wall\":1753776000.007}\n",
+                new JsonLine.Writer("ended").wall(1_753_776_000_007L).line());
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"", "{", "{}", "[]", "{\"a\"}", "{\"a\":}", "{\"a\":1", "{\"a\":1,}", "{\"a\":1}x", "{\"a\":1,\"a\":2}",
+    @ValueSource(strings = {"", "{", "{}", "[]", "{\"a\"}", "{\"a\":}", "{\"a\":1", "{\"a\":1,}", "{\"a\":1}x",
+            "{\"a\":1,\"a\":2}",
             "{\"a\":1f}",
-            "{\"a\":0x1p3}", "{\"a\":NaN}", "{\"a\": 1}", "{\"a\":\"b}", "{\"a\":\"\\u12\"}", "{\"a\":{}}", "{\"a\":truE}", "\0\0\0"})
+            "{\"a\":0x1p3}", "{\"a\":NaN}", "{\"a\": 1}", "{\"a\":\"b}", "{\"a\":\"\\u12\"}", "{\"a\":{}}",
+            "{\"a\":truE}", "\0\0\0"})
     void anythingElseIsRefused(String line) {
         IllegalArgumentException e = assertThrows(IllegalArgumentException.class, () -> JsonLine.parse(line));
         assertTrue(String.valueOf(e.getMessage()).startsWith("at character "), e.getMessage());

@@ -54,14 +54,16 @@ final class JsonLinesTest {
             lines.saved(12, Path.of("checkpoint"));
             lines.ended(End.EARLY, 12);
         }
-        assertEquals("""
-                {"event":"begun","model":"lenet","place":"cpu","threads":2,"batch":32,"step":0,"steps":2900,"epochs":5,\
-                "parameters":61706,"examples":9000,"unit":"images","wall":1.500}
-                {"event":"step","step":12,"epoch":1,"loss":0.5,"accuracy":0.25,"rate":0.001,"seconds":0.125,"units":64,"wall":1.500}
-                {"event":"evaluation","step":12,"epoch":1,"loss":0.75,"accuracy":0.5,"best":true,"seconds":2.0,"wall":1.500}
-                {"event":"saved","step":12,"folder":"checkpoint","wall":1.500}
-                {"event":"ended","step":12,"end":"early","wall":1.500}
-                """, Files.readString(file));
+        assertEquals(
+                """
+                        {"event":"begun","model":"lenet","place":"cpu","threads":2,"batch":32,"step":0,"steps":2900,"epochs":5,\
+                        "parameters":61706,"examples":9000,"unit":"images","wall":1.500}
+                        {"event":"step","step":12,"epoch":1,"loss":0.5,"accuracy":0.25,"rate":0.001,"seconds":0.125,"units":64,"wall":1.500}
+                        {"event":"evaluation","step":12,"epoch":1,"loss":0.75,"accuracy":0.5,"best":true,"seconds":2.0,"wall":1.500}
+                        {"event":"saved","step":12,"folder":"checkpoint","wall":1.500}
+                        {"event":"ended","step":12,"end":"early","wall":1.500}
+                        """,
+                Files.readString(file));
     }
 
     @Test
@@ -70,13 +72,16 @@ final class JsonLinesTest {
             lines.begun(Runs.begun(0, 1));
             lines.step(new Step(1, 1, Double.NaN, Map.of("worst", Double.POSITIVE_INFINITY), Double.NaN, 1, 1));
         }
-        assertEquals("{\"event\":\"step\",\"step\":1,\"epoch\":1,\"loss\":null,\"worst\":\"Infinity\",\"rate\":null,\"seconds\":1.0,"
-                + "\"units\":1,\"wall\":1.500}", Files.readAllLines(file).get(1));
+        assertEquals(
+                "{\"event\":\"step\",\"step\":1,\"epoch\":1,\"loss\":null,\"worst\":\"Infinity\",\"rate\":null,\"seconds\":1.0,"
+                        + "\"units\":1,\"wall\":1.500}",
+                Files.readAllLines(file).get(1));
     }
 
     @Test
     void aMetricMayBeNamedLikeAKey() throws IOException {
-        Map<String, Double> metrics = new TreeMap<>(Map.of("loss", 2.0, "metric.loss", 3.0, "event", 4.0, "perplexity", 5.0));
+        Map<String, Double> metrics = new TreeMap<>(
+                Map.of("loss", 2.0, "metric.loss", 3.0, "event", 4.0, "perplexity", 5.0));
         try (JsonLines lines = lines()) {
             lines.begun(Runs.begun(0, 1));
             lines.step(new Step(1, 1, 1.0, metrics, 0.1, 1, 1));
@@ -191,7 +196,9 @@ final class JsonLinesTest {
         try (JsonLines lines = lines()) {
             IOException e = assertThrows(IOException.class, () -> lines.begun(Runs.begun(1, 3)));
             assertEquals(
-                    "Line 3 of " + file + " must be one that a training has written, but at character 0: '{' must be there, but 'n' is:"
+                    "Line 3 of " + file
+                            + " must be one that a training has written, but at character 0: '{' must be there, "
+                            + "but 'n' is:"
                             + " delete it, or move the file away",
                     e.getMessage());
         }

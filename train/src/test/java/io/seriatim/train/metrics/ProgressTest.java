@@ -39,7 +39,8 @@ final class ProgressTest {
     private void tell(Progress progress, long from, long to, double loss) {
         for (long step = from; step <= to; step++) {
             now += 10_000_000;
-            progress.step(new Step(step, (int) ((step - 1) / 580) + 1, loss, Map.of("accuracy", 0.61), 1e-3, 0.01, 512));
+            progress.step(
+                    new Step(step, (int) ((step - 1) / 580) + 1, loss, Map.of("accuracy", 0.61), 1e-3, 0.01, 512));
         }
     }
 
@@ -73,18 +74,23 @@ final class ProgressTest {
         Progress progress = progress(true, 120, StandardCharsets.UTF_8);
         progress.begun(begun(0, 2900));
         tell(progress, 1, 1241, 1.234);
-        assertEquals(List.of(HEAD, "epoch 3/5 ━━━━━━━━╺─────────── 1,241/2,900  loss 1.234  accuracy 0.610  51,200 tokens/s  0:17 left"),
+        assertEquals(List.of(HEAD,
+                "epoch 3/5 ━━━━━━━━╺─────────── 1,241/2,900  loss 1.234  accuracy 0.610  51,200 tokens/s  0:17 left"),
                 screen());
         progress.evaluated(new Evaluation(1241, 3, 1.187, Map.of("accuracy", 0.634), true, 2));
         progress.saved(1241, Path.of("c"));
         progress.evaluated(new Evaluation(1241, 3, 1.2, Map.of(), false, 2));
-        assertEquals(List.of(HEAD, "step 1,241  validation loss 1.187  accuracy 0.634  best so far", "step 1,241  checkpoint c",
+        assertEquals(List.of(HEAD, "step 1,241  validation loss 1.187  accuracy 0.634  best so far",
+                "step 1,241  checkpoint c",
                 "step 1,241  validation loss 1.200",
-                "epoch 3/5 ━━━━━━━━╺─────────── 1,241/2,900  loss 1.234  accuracy 0.610  51,200 tokens/s  0:22 left"), screen());
+                "epoch 3/5 ━━━━━━━━╺─────────── 1,241/2,900  loss 1.234  accuracy 0.610  51,200 tokens/s  0:22 left"),
+                screen());
         tell(progress, 1242, 2900, 0.001);
         progress.ended(End.DONE, 2900);
         assertEquals(
-                List.of("epoch 5/5 ━━━━━━━━━━━━━━━━━━━━ 2,900/2,900  loss 0.00100  accuracy 0.610  51,200 tokens/s  in 0:29", ""),
+                List.of("epoch 5/5 ━━━━━━━━━━━━━━━━━━━━ 2,900/2,900  loss 0.00100  accuracy 0.610  51,200 tokens/s "
+                        + " in 0:29",
+                        ""),
                 screen().subList(4, 6));
         int length = bytes.size();
         progress.close();
@@ -118,7 +124,8 @@ final class ProgressTest {
         tell(progress, 1, 7, 1);
         progress.step(new Step(8, 1, Double.NaN, Map.of("accuracy", 0.61), 1e-3, 0.01, 512));
         progress.close();
-        assertEquals("epoch 1/5 ━╺────────────────── 8/100  loss NaN  accuracy 0.610  51,200 tokens/s", screen().get(1));
+        assertEquals("epoch 1/5 ━╺────────────────── 8/100  loss NaN  accuracy 0.610  51,200 tokens/s",
+                screen().get(1));
         assertEquals("", screen().get(2));
     }
 
@@ -171,7 +178,8 @@ final class ProgressTest {
                 "epoch 2/5  1,002/2,000  loss 2.000  accuracy 0.610  51,200 tokens/s",
                 "epoch 2/5  1,100/2,000  loss 2.000  accuracy 0.610  51,200 tokens/s",
                 "epoch 3/5  1,200/2,000  loss 2.000  accuracy 0.610  51,200 tokens/s",
-                "epoch 3/5  1,300/2,000  loss 2.000  accuracy 0.610  51,200 tokens/s  0:07 left"), printed().lines().toList());
+                "epoch 3/5  1,300/2,000  loss 2.000  accuracy 0.610  51,200 tokens/s  0:07 left"),
+                printed().lines().toList());
     }
 
     /** The first steps are slow while code is compiled: a forecast from them would be many times too long. */
@@ -208,7 +216,8 @@ final class ProgressTest {
         for (long step = 4001; step <= 5000; step++) {
             progress.step(new Step(step, 1, 2, Map.of(), 0.1, 0.1, 512));
         }
-        assertTrue(printed().endsWith("5,000/10,000  loss 2.000  accuracy 0.610  5,120 tokens/s  8:20 left\n"), printed());
+        assertTrue(printed().endsWith("5,000/10,000  loss 2.000  accuracy 0.610  5,120 tokens/s  8:20 left\n"),
+                printed());
     }
 
     @Test

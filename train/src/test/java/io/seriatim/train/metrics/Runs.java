@@ -23,12 +23,14 @@ final class Runs {
 
     static Step step(long step) {
         Random random = new Random(step);
-        return new Step(step, (int) (step / 1000) + 1, 1 + random.nextGaussian(), Map.of("accuracy", random.nextDouble()),
+        return new Step(step, (int) (step / 1000) + 1, 1 + random.nextGaussian(),
+                Map.of("accuracy", random.nextDouble()),
                 1 / (double) step, 0.01 + random.nextDouble(), 32);
     }
 
     static Evaluation evaluation(long step) {
-        return new Evaluation(step, (int) (step / 1000), 2 - step / 5000.0, Map.of("accuracy", step / 6000.0), true, 0.25);
+        return new Evaluation(step, (int) (step / 1000), 2 - step / 5000.0, Map.of("accuracy", step / 6000.0), true,
+                0.25);
     }
 
     /** Tells steps, with an evaluation and then a checkpoint after each hundredth. */

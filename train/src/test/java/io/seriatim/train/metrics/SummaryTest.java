@@ -79,19 +79,23 @@ final class SummaryTest {
         train(0, 1);
         history.evaluated(new Evaluation(1, 1, Double.NaN, Map.of(), false, 1));
         history.ended(End.EARLY, 1);
-        assertEquals("ended early, since the validation loss no longer fell: 1 step in 0:00", Summary.lines(history, Map.of()).getFirst());
+        assertEquals("ended early, since the validation loss no longer fell: 1 step in 0:00",
+                Summary.lines(history, Map.of()).getFirst());
         assertEquals(2, Summary.lines(history, Map.of()).size());
     }
 
     @Test
     void figuresForPeople() {
-        assertEquals(List.of("0.000", "1.234", "0.05000", "-0.500", "12,346", "1.00e-05", "1.00e+10", "NaN", "-Infinity"),
-                List.of(0.0, 1.234, 0.05, -0.5, 12345.6, 1e-5, 1e10, Double.NaN, Double.NEGATIVE_INFINITY).stream().map(Figures::value)
+        assertEquals(
+                List.of("0.000", "1.234", "0.05000", "-0.500", "12,346", "1.00e-05", "1.00e+10", "NaN", "-Infinity"),
+                List.of(0.0, 1.234, 0.05, -0.5, 12345.6, 1e-5, 1e10, Double.NaN, Double.NEGATIVE_INFINITY).stream()
+                        .map(Figures::value)
                         .toList());
         assertEquals(List.of("0:00", "0:47", "1:00", "1:02:03", "?", "?"),
                 List.of(0.0, 47.4, 59.6, 3723.0, Double.NaN, -1.0).stream().map(Figures::time).toList());
         assertEquals(List.of("0.250", "12.5", "35,120", "?"),
                 List.of(0.25, 12.5, 35_120.4, Double.POSITIVE_INFINITY).stream().map(Figures::speed).toList());
-        assertEquals(List.of("1 MiB", "412 MiB", "139.5 GiB"), List.of(1L, 412L << 20, 279L << 29).stream().map(Figures::bytes).toList());
+        assertEquals(List.of("1 MiB", "412 MiB", "139.5 GiB"),
+                List.of(1L, 412L << 20, 279L << 29).stream().map(Figures::bytes).toList());
     }
 }

@@ -32,7 +32,10 @@ class BigramTest {
         assertEquals(expected, counted().loss(Tokens.of(1, 0, 1, 2)), 1e-15);
     }
 
-    /** Windows of three: the fourth character is a label of the first window and begins the second; what fills no window is left out. */
+    /**
+     * Windows of three: the fourth character is a label of the first window and begins the second; what fills no window
+     * is left out.
+     */
     @Test
     void judgesWindowsAsANetworkIsJudged() throws IOException {
         Tokens text = Tokens.of(1, 0, 1, 2, 2, 1, 1, 0);
@@ -41,7 +44,9 @@ class BigramTest {
 
     @Test
     void refusesOtherCharacters() {
-        assertEquals("Characters of a bigram model must be from 0 to 2, but there is 3: give it the vocabulary of the training text",
+        assertEquals(
+                "Characters of a bigram model must be from 0 to 2, but there is 3: give it the vocabulary of the "
+                        + "training text",
                 assertThrows(IllegalArgumentException.class, () -> Bigram.of(Tokens.of(0, 3), 3, 1)).getMessage());
         assertThrows(IllegalArgumentException.class, () -> counted().loss(Tokens.of(1, 3)));
         assertEquals("A bigram model judges texts of at least 2 characters, but this has 1",

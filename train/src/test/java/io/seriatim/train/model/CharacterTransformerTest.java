@@ -49,7 +49,8 @@ class CharacterTransformerTest {
         TextWindows windows = new TextWindows(Vocabulary.of("abcde").encode("abcdeabcdeabcde"), CONTEXT);
         assertEquals(windows.fields().stream().map(each -> each.name()).toList(), model.feeds());
         assertEquals(List.of("tokens"), model.inputs());
-        assertEquals(List.of(-1L, (long) CONTEXT, 5L), model.evaluation().global().get(model.outputs().getFirst()).tensor().dims());
+        assertEquals(List.of(-1L, (long) CONTEXT, 5L),
+                model.evaluation().global().get(model.outputs().getFirst()).tensor().dims());
         assertEquals("characters", model.unit());
         assertEquals(CONTEXT, model.unitsPerExample());
     }
@@ -110,7 +111,8 @@ class CharacterTransformerTest {
         try (TinyRun run = new TinyRun(model)) {
             run.train(40, batch(4, 1));
             run.checkSaved(folder, batch(3, 5)[0]);
-            List<NameSampler.Invention> own = NameSampler.of(run.executor(), model, vocabulary).invent(3, 0.8, 1, "bdac"::equals);
+            List<NameSampler.Invention> own = NameSampler.of(run.executor(), model, vocabulary).invent(3, 0.8, 1,
+                    "bdac"::equals);
             assertTrue(own.contains(new NameSampler.Invention("bdac", true)), own.toString());
             try (InferenceModels.InferenceModel saved = InferenceModels.load(folder.resolve("model"));
                     Executor other = Executor.on(Place.CPU)) {
@@ -139,7 +141,8 @@ class CharacterTransformerTest {
     @Test
     void refusesSizesThatDoNotFit() {
         assertEquals("The width of a character transformer must be a multiple of its heads, but is 10 of 4",
-                assertThrows(IllegalArgumentException.class, () -> new CharacterTransformer(5, 8, 10, 4, 1)).getMessage());
+                assertThrows(IllegalArgumentException.class, () -> new CharacterTransformer(5, 8, 10, 4, 1))
+                        .getMessage());
         assertThrows(IllegalArgumentException.class, () -> new CharacterTransformer(1, 8, 8, 4, 1));
         assertThrows(IllegalArgumentException.class, () -> new CharacterTransformer(5, 0, 8, 4, 1));
     }

@@ -36,13 +36,15 @@ class ImageNetworksTest {
             labels[row] = row % classes;
             for (int i = 0; i < channels * height * width; i++) {
                 int place = i % (height * width) * classes / (height * width);
-                pixels[row * channels * height * width + i] = (place == labels[row] ? 1 : -1) + 0.3f * (float) random.nextGaussian();
+                pixels[row * channels * height * width + i] = (place == labels[row] ? 1 : -1)
+                        + 0.3f * (float) random.nextGaussian();
             }
         }
         return new Tensor[]{Tensor.of(pixels, rows, channels, height, width), Tensor.of(labels, rows, 1)};
     }
 
-    private void learns(Architecture architecture, int classes, int steps, double rate, Field image) throws IOException {
+    private void learns(Architecture architecture, int classes, int steps, double rate, Field image)
+            throws IOException {
         Model model = architecture.build(architecture.recipe().withRate(rate).withWarmUp(2).withSeed(7), steps);
         assertEquals(List.of("image", "label"), model.feeds());
         assertEquals(List.of("image"), model.inputs());
@@ -52,7 +54,8 @@ class ImageNetworksTest {
             double first = run.train(batch(16, classes, 1, dims));
             run.train(steps - 1, batch(16, classes, 1, dims));
             double last = run.evaluate(batch(16, classes, 2, dims));
-            assertTrue(last < 0.5 * first && last < 1, architecture.name() + ": the loss was " + first + " and is " + last);
+            assertTrue(last < 0.5 * first && last < 1,
+                    architecture.name() + ": the loss was " + first + " and is " + last);
             assertTrue(run.metric("accuracy", batch(16, classes, 2, dims)) > 0.9, architecture.name());
             assertEquals(Shape.of(5, classes), run.output(batch(5, classes, 3, dims)[0]).shape());
             run.checkSaved(folder, batch(5, classes, 3, dims)[0]);
@@ -76,14 +79,18 @@ class ImageNetworksTest {
     }
 
     private static long parameters(Program program) {
-        return program.parameters().stream().mapToLong(each -> each.tensor().dims().stream().reduce(1L, (a, b) -> a * b)).sum();
+        return program.parameters().stream()
+                .mapToLong(each -> each.tensor().dims().stream().reduce(1L, (a, b) -> a * b)).sum();
     }
 
     private static Program main(Architecture architecture) {
         return architecture.build(architecture.recipe(), 10).main();
     }
 
-    /** As many as paddle.summary counts, with the running statistics of normalisations, of paddle.vision.models.LeNet and resnet18. */
+    /**
+     * As many as paddle.summary counts, with the running statistics of normalisations, of paddle.vision.models.LeNet
+     * and resnet18.
+     */
     @Test
     void theyAreThoseOfPaddle() {
         assertEquals(61_610, parameters(main(new LeNet(IMAGE, LABEL, 10))));
@@ -98,8 +105,9 @@ class ImageNetworksTest {
         Program large = main(new ResNet18(new Field("image", DType.FLOAT32, Shape.of(3, 64, 64)), LABEL, 10));
         assertEquals(List.of(64L, 3L, 3L, 3L), small.global().get("conv2d_0.w_0").tensor().dims());
         assertEquals(List.of(64L, 3L, 7L, 7L), large.global().get("conv2d_0.w_0").tensor().dims());
-        assertEquals(0, small.global().ops().stream().filter(op -> op.input("X").size() == 1 && op.type().equals("pool2d")
-                && String.valueOf(op.attribute("pooling_type")).contains("max")).count());
+        assertEquals(0,
+                small.global().ops().stream().filter(op -> op.input("X").size() == 1 && op.type().equals("pool2d")
+                        && String.valueOf(op.attribute("pooling_type")).contains("max")).count());
     }
 
     @Test
@@ -142,12 +150,15 @@ class ImageNetworksTest {
         Field bytes = new Field("image", DType.UINT8, Shape.of(1, 28, 28));
         Field row = new Field("row", DType.FLOAT32, Shape.of(784));
         Field target = new Field("y", DType.FLOAT32, Shape.of(2));
-        refused("The field 'image' must be float32, but is uint8: convert the data to float32 before", () -> new LeNet(bytes, LABEL, 10));
-        refused("The images of lenet must be [channels, height, width], but field 'row' has shape [784]: take mlp for them",
+        refused("The field 'image' must be float32, but is uint8: convert the data to float32 before",
+                () -> new LeNet(bytes, LABEL, 10));
+        refused("The images of lenet must be [channels, height, width], but field 'row' has shape [784]: take mlp "
+                + "for them",
                 () -> new LeNet(row, LABEL, 10));
         refused("The images of lenet must be at least 14 by 14, but are [1, 13, 28]: take mlp for them",
                 () -> new LeNet(new Field("image", DType.FLOAT32, Shape.of(1, 13, 28)), LABEL, 10));
-        refused("The labels of resnet18 must be class numbers, int64 or int32, but field 'y' is float32: take mlp for them",
+        refused("The labels of resnet18 must be class numbers, int64 or int32, but field 'y' is float32: take mlp "
+                + "for them",
                 () -> new ResNet18(IMAGE, target, 10));
         refused("The labels of resnet18 must be one class number for each example, but field 'label' has shape [2]",
                 () -> new ResNet18(IMAGE, new Field("label", DType.INT64, Shape.of(2)), 10));

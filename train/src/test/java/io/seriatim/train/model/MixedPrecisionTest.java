@@ -28,7 +28,8 @@ class MixedPrecisionTest {
         }
     }
 
-    private static void assertEqualLosses(Architecture architecture, Recipe recipe, int steps, LongFunction<Tensor[]> batches) {
+    private static void assertEqualLosses(Architecture architecture, Recipe recipe, int steps,
+            LongFunction<Tensor[]> batches) {
         double single = loss(architecture, recipe, steps, batches);
         double mixed = loss(architecture, recipe.withBfloat16(true), steps, batches);
         assertEquals(single, mixed, BOUND * single, architecture.name());
@@ -72,12 +73,15 @@ class MixedPrecisionTest {
     @Test
     void ofATransformer() {
         CharacterTransformer transformer = new CharacterTransformer(7, 16, 32, 2, 2);
-        assertEqualLosses(transformer, Recipe.of(8, 1, 5e-3).withWarmUp(5).withClip(1).withSeed(4), 60, MixedPrecisionTest::letters);
+        assertEqualLosses(transformer, Recipe.of(8, 1, 5e-3).withWarmUp(5).withClip(1).withSeed(4), 60,
+                MixedPrecisionTest::letters);
     }
 
     @Test
     void ofLeNet() {
-        LeNet network = new LeNet(new Field("image", DType.FLOAT32, Shape.of(1, 28, 28)), new Field("label", DType.INT64, Shape.of(1)), 4);
-        assertEqualLosses(network, network.recipe().withRate(1e-3).withWarmUp(2).withSeed(4), 20, MixedPrecisionTest::images);
+        LeNet network = new LeNet(new Field("image", DType.FLOAT32, Shape.of(1, 28, 28)),
+                new Field("label", DType.INT64, Shape.of(1)), 4);
+        assertEqualLosses(network, network.recipe().withRate(1e-3).withWarmUp(2).withSeed(4), 20,
+                MixedPrecisionTest::images);
     }
 }

@@ -17,7 +17,10 @@ class NameSamplerTest {
     private static final Vocabulary LETTERS = Vocabulary.of("\nabcdef");
     private static final int CONTEXT = 4;
 
-    /** Gives the token after the one at each position, the line feed after the last: every name is abcdef, whatever the numbers. */
+    /**
+     * Gives the token after the one at each position, the line feed after the last: every name is abcdef, whatever the
+     * numbers.
+     */
     private static NameSampler.Predictor alphabet(List<Tensor> calls) {
         return tokens -> {
             calls.add(Tensor.of(tokens.toLongArray(), tokens.shape().dims()));
@@ -31,7 +34,8 @@ class NameSamplerTest {
     }
 
     /** All letters are equally likely. */
-    private static final NameSampler.Predictor ANY = tokens -> Tensor.of(new float[(int) tokens.shape().size() * LETTERS.size()],
+    private static final NameSampler.Predictor ANY = tokens -> Tensor.of(
+            new float[(int) tokens.shape().size() * LETTERS.size()],
             tokens.shape().dim(0), tokens.shape().dim(1), LETTERS.size());
 
     private static List<String> names(List<NameSampler.Invention> inventions) {
@@ -45,7 +49,8 @@ class NameSamplerTest {
         assertEquals(List.of(new NameSampler.Invention("abcdef", true), new NameSampler.Invention("abcdef", true)),
                 inventor.invent(2, 1, 1, Set.of("abcdef")::contains));
         assertEquals(List.of("0 0 0 0", "0 1 0 0", "0 1 2 0", "0 1 2 3", "1 2 3 4", "2 3 4 5", "3 4 5 6"),
-                calls.stream().map(call -> firstRow(call.toLongArray())).toList(), "what is longer than the context is shifted out");
+                calls.stream().map(call -> firstRow(call.toLongArray())).toList(),
+                "what is longer than the context is shifted out");
         assertEquals(false, inventor.invent(1, 1, 1, _ -> false).getFirst().exists());
     }
 
@@ -56,8 +61,10 @@ class NameSamplerTest {
 
     @Test
     void cutsOffWhatDoesNotEnd() {
-        assertEquals(List.of("abc"), names(new NameSampler(alphabet(new ArrayList<>()), LETTERS, CONTEXT, 3).invent(1, 1, 1, _ -> false)));
-        assertEquals(List.of("abcdef"), names(new NameSampler(alphabet(new ArrayList<>()), LETTERS, 1, 6).invent(1, 1, 1, _ -> false)));
+        assertEquals(List.of("abc"),
+                names(new NameSampler(alphabet(new ArrayList<>()), LETTERS, CONTEXT, 3).invent(1, 1, 1, _ -> false)));
+        assertEquals(List.of("abcdef"),
+                names(new NameSampler(alphabet(new ArrayList<>()), LETTERS, 1, 6).invent(1, 1, 1, _ -> false)));
     }
 
     @Test
@@ -66,10 +73,14 @@ class NameSamplerTest {
         List<String> first = names(inventor.invent(30, 1, 5, _ -> false));
         assertEquals(first, names(inventor.invent(30, 1, 5, _ -> false)));
         assertNotEquals(first, names(inventor.invent(30, 1, 6, _ -> false)));
-        assertEquals(first.subList(0, 10), names(inventor.invent(10, 1, 5, _ -> false)), "each name has its own numbers");
+        assertEquals(first.subList(0, 10), names(inventor.invent(10, 1, 5, _ -> false)),
+                "each name has its own numbers");
     }
 
-    /** Scores 0 for the line feed, 1 for a, far less for others: at temperature t, a comes exp(1/t) times as often as the line feed. */
+    /**
+     * Scores 0 for the line feed, 1 for a, far less for others: at temperature t, a comes exp(1/t) times as often as
+     * the line feed.
+     */
     @Test
     void temperatureSharpens() {
         NameSampler.Predictor two = tokens -> {
@@ -82,15 +93,18 @@ class NameSamplerTest {
             return Tensor.of(scores, tokens.shape().dim(0), tokens.shape().dim(1), LETTERS.size());
         };
         for (double temperature : new double[]{0.5, 1, 2}) {
-            double mean = names(new NameSampler(two, LETTERS, 1, 100_000).invent(4000, temperature, 1, _ -> false)).stream()
+            double mean = names(new NameSampler(two, LETTERS, 1, 100_000).invent(4000, temperature, 1, _ -> false))
+                    .stream()
                     .mapToInt(String::length).average().orElseThrow();
-            assertEquals(Math.exp(1 / temperature), mean, 0.1 * Math.exp(1 / temperature), "mean length at " + temperature);
+            assertEquals(Math.exp(1 / temperature), mean, 0.1 * Math.exp(1 / temperature),
+                    "mean length at " + temperature);
         }
     }
 
     @Test
     void everyTokenIsChosenAsOftenAsItIsLikely() {
-        String all = String.join("", names(new NameSampler(ANY, LETTERS, CONTEXT, 1000).invent(2000, 1, 3, _ -> false)));
+        String all = String.join("",
+                names(new NameSampler(ANY, LETTERS, CONTEXT, 1000).invent(2000, 1, 3, _ -> false)));
         for (int letter = 'a'; letter <= 'f'; letter++) {
             int wanted = letter;
             double part = (double) all.chars().filter(each -> each == wanted).count() / all.length();
@@ -105,7 +119,8 @@ class NameSamplerTest {
     @Test
     void refusesWhatCannotInvent() {
         NameSampler inventor = new NameSampler(ANY, LETTERS, CONTEXT, 40);
-        assertTrue(refused(() -> new NameSampler(ANY, Vocabulary.of("abc"), 4, 4)).startsWith("Names begin and end at line feeds"));
+        assertTrue(refused(() -> new NameSampler(ANY, Vocabulary.of("abc"), 4, 4))
+                .startsWith("Names begin and end at line feeds"));
         assertTrue(refused(() -> new NameSampler(ANY, LETTERS, 0, 4)).contains("these are 0 and 4"));
         assertTrue(refused(() -> inventor.invent(0, 1, 1, _ -> false)).contains("these are 0 and 1.0"));
         assertTrue(refused(() -> inventor.invent(1, 0, 1, _ -> false)).contains("these are 1 and 0.0"));

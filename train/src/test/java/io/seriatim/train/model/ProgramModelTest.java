@@ -47,7 +47,8 @@ class ProgramModelTest {
     private Path folder = Path.of("");
 
     private static Map<String, Tensor> golden() throws IOException, URISyntaxException {
-        return Npz.read(Path.of(Objects.requireNonNull(ProgramModelTest.class.getResource("/golden/programs.npz")).toURI()));
+        return Npz.read(
+                Path.of(Objects.requireNonNull(ProgramModelTest.class.getResource("/golden/programs.npz")).toURI()));
     }
 
     private static Program program(Map<String, Tensor> golden, String key) throws IOException {
@@ -60,7 +61,8 @@ class ProgramModelTest {
     }
 
     private static String loss(Program main) {
-        return main.global().ops().stream().filter(op -> op.attribute("op_role") instanceof Attribute.Int(int role) && role == 256)
+        return main.global().ops().stream()
+                .filter(op -> op.attribute("op_role") instanceof Attribute.Int(int role) && role == 256)
                 .findFirst()
                 .orElseThrow().outputNames().getFirst();
     }
@@ -76,10 +78,13 @@ class ProgramModelTest {
             Program main = program(golden, name + "/main");
             Program startup = program(golden, name + "/startup");
             if (UNTRAINED.contains(name)) {
-                assertTrue(refused(() -> ProgramModel.of(name, main, startup, List.of(), "x")).contains("none of these"), name);
+                assertTrue(
+                        refused(() -> ProgramModel.of(name, main, startup, List.of(), "x")).contains("none of these"),
+                        name);
                 return;
             }
-            Model model = ProgramModel.scheduled(ProgramModel.of(name, main, startup, List.of(), null), Schedule.constant(0.01));
+            Model model = ProgramModel.scheduled(ProgramModel.of(name, main, startup, List.of(), null),
+                    Schedule.constant(0.01));
             assertEquals(loss(main), model.loss());
             Set<String> fed = new HashSet<>();
             golden.keySet().stream().filter(key -> key.startsWith(name + "/feed/"))
@@ -94,10 +99,12 @@ class ProgramModelTest {
     }
 
     private static void checkInference(Program exported, Model model) {
-        OpDesc last = exported.global().ops().stream().filter(op -> op.type().equals("scale")).reduce((_, op) -> op).orElseThrow();
+        OpDesc last = exported.global().ops().stream().filter(op -> op.type().equals("scale")).reduce((_, op) -> op)
+                .orElseThrow();
         assertEquals(last.input("X"), model.outputs());
         assertEquals(
-                exported.global().ops().stream().filter(op -> op.type().equals("feed")).map(op -> op.output("Out").getFirst()).toList(),
+                exported.global().ops().stream().filter(op -> op.type().equals("feed"))
+                        .map(op -> op.output("Out").getFirst()).toList(),
                 model.inputs());
     }
 
@@ -112,7 +119,8 @@ class ProgramModelTest {
             run.train(5, batch);
             double last = run.evaluate(batch);
             assertTrue(Double.isFinite(last) && last != first, name + ": the loss was " + first + " and is " + last);
-            Tensor[] inputs = model.inputs().stream().map(feed -> Objects.requireNonNull(golden.get(name + "/feed/" + feed)))
+            Tensor[] inputs = model.inputs().stream()
+                    .map(feed -> Objects.requireNonNull(golden.get(name + "/feed/" + feed)))
                     .toArray(Tensor[]::new);
             run.checkSaved(folder, inputs);
         }
@@ -146,13 +154,15 @@ class ProgramModelTest {
     void findsThePartsOfOwnPrograms() {
         check(classifier(graph -> graph.full(DType.FLOAT32, 2, 1), null), List.of("image", "class"), "");
         // A weight of each example meets the loss, but is no label.
-        check(classifier(graph -> graph.data("weight", DType.FLOAT32, -1, 1), null), List.of("image", "class", "weight"), "");
+        check(classifier(graph -> graph.data("weight", DType.FLOAT32, -1, 1), null),
+                List.of("image", "class", "weight"), "");
     }
 
     /** Backward begins at the loss times its scale. */
     @Test
     void findsTheLossOfMixedPrecision() {
-        check(classifier(graph -> graph.full(DType.FLOAT32, 2, 1), MixedPrecision.bfloat16()), List.of("image", "class"), ".cast_fp32");
+        check(classifier(graph -> graph.full(DType.FLOAT32, 2, 1), MixedPrecision.bfloat16()),
+                List.of("image", "class"), ".cast_fp32");
     }
 
     @Test
@@ -206,7 +216,8 @@ class ProgramModelTest {
         Program startup = autoencoder(2).startup();
         assertTrue(refused(() -> ProgramModel.of("two", two, startup, List.of(), null))
                 .matches("The program has several losses, \\[.*, .*\\]: give one with --loss NAME"));
-        String second = two.global().ops().stream().filter(op -> op.attribute("op_role") instanceof Attribute.Int(int role) && role == 256)
+        String second = two.global().ops().stream()
+                .filter(op -> op.attribute("op_role") instanceof Attribute.Int(int role) && role == 256)
                 .reduce((_, last) -> last).orElseThrow().outputNames().getFirst();
         assertEquals(second, ProgramModel.of("two", two, startup, List.of(), second).loss());
         assertTrue(refused(() -> ProgramModel.of("two", two, startup, List.of(), "nothing"))
@@ -216,14 +227,17 @@ class ProgramModelTest {
         Network network = autoencoder(1);
         assertEquals("The loss must have one element, but '" + network.outputs().get("mean").name()
                 + "' is float32[4]: give its mean with --loss NAME",
-                refused(() -> ProgramModel.of("one", network.main(), network.startup(), List.of(), network.outputs().get("mean").name())));
+                refused(() -> ProgramModel.of("one", network.main(), network.startup(), List.of(),
+                        network.outputs().get("mean").name())));
         assertTrue(refused(() -> ProgramModel.of("none", autoencoder(0).main(), startup, List.of(), null))
                 .endsWith("save the main program after minimize(loss)"));
         assertEquals("The program's loss cannot be found, as no operation begins backward: give it with --loss NAME",
                 refused(() -> ProgramModel.loss(autoencoder(0).main())));
     }
 
-    /** Without backward the loss is what the program fetches; its feed operations say what is fed, and in which order. */
+    /**
+     * Without backward the loss is what the program fetches; its feed operations say what is fed, and in which order.
+     */
     @Test
     void takesFeedAndFetchOperations() {
         Program main = autoencoder(0).main();

@@ -51,7 +51,8 @@ class RecipeTest {
         refused("'epochs' of a recipe must be at least 1, but is -1", () -> recipe.withEpochs(-1));
         refused("'warmUp' of a recipe must be at least 0, but is -1", () -> recipe.withWarmUp(-1));
         refused("'clip' of a recipe must be a finite number from 0 on, but is NaN", () -> recipe.withClip(Double.NaN));
-        refused("'decay' of a recipe must be a finite number from 0 on, but is Infinity", () -> recipe.withDecay(Double.POSITIVE_INFINITY));
+        refused("'decay' of a recipe must be a finite number from 0 on, but is Infinity",
+                () -> recipe.withDecay(Double.POSITIVE_INFINITY));
         refused("The learning rate must be a finite number above 0, but is 0.0", () -> recipe.withRate(0));
         refused("The probability of dropout must be from 0 to below 1, but is 1.0", () -> recipe.withDropout(1));
         refused("'steps' of a recipe must be at least 1, but is 0", () -> recipe.schedule(0));

@@ -46,7 +46,8 @@ final class TinyRun implements AutoCloseable {
     double train(Tensor... batch) {
         for (Map.Entry<String, Schedule> each : model.schedules().entrySet()) {
             VarType.TensorType type = model.main().global().get(each.getKey()).tensor();
-            executor.scope().set(each.getKey(), Tensor.of(type.dtype(), new double[]{each.getValue().rate(steps)}, type.shape()));
+            executor.scope().set(each.getKey(),
+                    Tensor.of(type.dtype(), new double[]{each.getValue().rate(steps)}, type.shape()));
         }
         steps++;
         return step.run(batch).scalar(model.loss());
@@ -63,25 +64,29 @@ final class TinyRun implements AutoCloseable {
 
     double metric(String name, Tensor... batch) {
         String variable = Objects.requireNonNull(model.metrics().get(name), name);
-        Results results = executor.compile(model.evaluation(), new Feeds(model.feeds()), Executor.fetches(variable)).run(batch);
+        Results results = executor.compile(model.evaluation(), new Feeds(model.feeds()), Executor.fetches(variable))
+                .run(batch);
         return results.scalar(variable);
     }
 
     Tensor output(Tensor... inputs) {
         String output = model.outputs().getFirst();
         Program inference = model.evaluation().prune(model.inputs(), model.outputs());
-        return executor.compile(inference, new Feeds(model.inputs()), new Fetches(model.outputs())).run(inputs).get(output);
+        return executor.compile(inference, new Feeds(model.inputs()), new Fetches(model.outputs())).run(inputs)
+                .get(output);
     }
 
     /** Saves the model, loads it into another executor, and compares what both compute. */
     void checkSaved(Path folder, Tensor... inputs) throws IOException {
         Path prefix = folder.resolve("model");
         InferenceModels.save(prefix, model.evaluation(), model.inputs(), model.outputs(), executor.scope()::find);
-        try (InferenceModels.InferenceModel saved = InferenceModels.load(prefix); Executor other = Executor.on(Place.CPU)) {
+        try (InferenceModels.InferenceModel saved = InferenceModels.load(prefix);
+                Executor other = Executor.on(Place.CPU)) {
             assertEquals(model.inputs(), saved.feeds());
             assertEquals(1, saved.fetches().size());
             saved.parameters().forEach(other.scope()::set);
-            Tensor loaded = other.run(saved.program(), Map.of(saved.feeds().getFirst(), inputs[0]), new Fetches(saved.fetches()))
+            Tensor loaded = other
+                    .run(saved.program(), Map.of(saved.feeds().getFirst(), inputs[0]), new Fetches(saved.fetches()))
                     .get(saved.fetches().getFirst());
             Tensor own = output(inputs);
             assertEquals(own.shape(), loaded.shape());
@@ -95,7 +100,8 @@ final class TinyRun implements AutoCloseable {
             int role = op.attribute("op_role") instanceof Attribute.Int(int number) ? number : 0;
             assertEquals(0, role & 3, op + " belongs to training");
             boolean switched = op.type().equals("dropout") || op.type().equals("batch_norm");
-            assertTrue(!switched || (op.attribute("is_test") instanceof Attribute.Bool(boolean test) && test), op + " is as in training");
+            assertTrue(!switched || (op.attribute("is_test") instanceof Attribute.Bool(boolean test) && test),
+                    op + " is as in training");
         }
         assertTrue(model.evaluation().global().ops().size() < model.main().global().ops().size());
     }

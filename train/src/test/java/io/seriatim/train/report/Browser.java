@@ -23,7 +23,8 @@ record Browser(Path program) {
     /** The first on the path. */
     static Optional<Browser> find() {
         return Stream.of(System.getenv().getOrDefault("PATH", "").split(File.pathSeparator, -1))
-                .flatMap(folder -> NAMES.stream().map(name -> Path.of(folder, name))).filter(Files::isExecutable).findFirst()
+                .flatMap(folder -> NAMES.stream().map(name -> Path.of(folder, name))).filter(Files::isExecutable)
+                .findFirst()
                 .map(Browser::new);
     }
 
@@ -35,8 +36,10 @@ record Browser(Path program) {
     String open(Path page, Path profile) throws IOException, InterruptedException {
         Path dumped = profile.resolveSibling("dom.html");
         Path said = profile.resolveSibling("chromium.txt");
-        Process process = new ProcessBuilder(program.toString(), "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-                "--no-first-run", "--disable-extensions", "--disable-background-networking", "--host-resolver-rules=MAP * ~NOTFOUND",
+        Process process = new ProcessBuilder(program.toString(), "--headless", "--no-sandbox", "--disable-gpu",
+                "--disable-dev-shm-usage",
+                "--no-first-run", "--disable-extensions", "--disable-background-networking",
+                "--host-resolver-rules=MAP * ~NOTFOUND",
                 "--user-data-dir=" + profile, "--window-size=1400,1000", "--virtual-time-budget=5000", "--dump-dom",
                 page.toUri().toString()).redirectOutput(dumped.toFile()).redirectError(said.toFile()).start();
         try {

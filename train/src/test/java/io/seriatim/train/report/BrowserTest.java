@@ -44,22 +44,28 @@ class BrowserTest {
     void scriptsDrawAllThatThereIs() throws IOException, InterruptedException {
         String document = opened(Sample.report(600));
         assertFalse(document.contains("data-error"), () -> "the page's script failed: " + root(document));
-        assertTrue(root(document).contains("data-ready=\"yes\""), () -> "the page's script did not end: " + root(document));
+        assertTrue(root(document).contains("data-ready=\"yes\""),
+                () -> "the page's script did not end: " + root(document));
         List<Integer> points = points(document);
-        assertEquals(List.of(612, 612, 600, 600), points.subList(0, 4), "loss and accuracy with their evaluations, rate, throughput");
+        assertEquals(List.of(612, 612, 600, 600), points.subList(0, 4),
+                "loss and accuracy with their evaluations, rate, throughput");
         assertEquals(5, points.size(), "and memory");
         assertEquals(document.split("<section class=\"timeline\">", -1).length, 2, "one step is drawn");
         assertFalse(Pattern.compile("<button class=\"(in|fit)\" type=\"button\" hidden").matcher(document).find(),
                 "what only works with the script is shown by the script");
-        assertTrue(Pattern.compile("<circle class=\"c1\"").matcher(document).results().count() >= 24, "evaluations are points");
+        assertTrue(Pattern.compile("<circle class=\"c1\"").matcher(document).results().count() >= 24,
+                "evaluations are points");
     }
 
     @Test
     void scriptsEndWhateverTheValues() throws IOException, InterruptedException {
         String document = opened(TrainingReportTest.odd());
         assertFalse(document.contains("data-error"), () -> "the page's script failed: " + root(document));
-        assertTrue(root(document).contains("data-ready=\"yes\""), () -> "the page's script did not end: " + root(document));
-        assertFalse(document.contains("NaN\"") && Pattern.compile(" (d|x|y|cx|cy|width)=\"[^\"]*NaN").matcher(document).find(),
+        assertTrue(root(document).contains("data-ready=\"yes\""),
+                () -> "the page's script did not end: " + root(document));
+        assertFalse(
+                document.contains("NaN\"")
+                        && Pattern.compile(" (d|x|y|cx|cy|width)=\"[^\"]*NaN").matcher(document).find(),
                 "nothing is drawn where there is no place for it");
     }
 
@@ -67,7 +73,8 @@ class BrowserTest {
     void aPageWithoutValuesIsDrawnToo() throws IOException, InterruptedException {
         String document = opened(new TrainingReport("nothing").history(new History(), Map.of()));
         assertFalse(document.contains("data-error"), () -> "the page's script failed: " + root(document));
-        assertTrue(root(document).contains("data-ready=\"yes\""), () -> "the page's script did not end: " + root(document));
+        assertTrue(root(document).contains("data-ready=\"yes\""),
+                () -> "the page's script did not end: " + root(document));
         assertTrue(points(document).isEmpty());
     }
 }

@@ -57,12 +57,14 @@ final class Sample {
         for (int i = 1; i <= steps; i++) {
             double loss = 1.75 + 2.3 * Math.exp(-i / 150.0) + 0.06 * random.nextGaussian();
             double rate = 3e-3 * Math.min(i / 100.0, 0.55 + 0.45 * Math.cos(Math.PI * i / steps));
-            history.step(new TrainingListener.Step(i, 1 + 4 * (i - 1) / steps, loss, Map.of("accuracy", 1 - loss / 4.5), rate,
+            history.step(new TrainingListener.Step(i, 1 + 4 * (i - 1) / steps, loss, Map.of("accuracy", 1 - loss / 4.5),
+                    rate,
                     0.08 + 0.01 * random.nextDouble(), 4096));
             if (i % Math.max(1, steps / 12) == 0) {
                 double judged = 1.8 + 2.3 * Math.exp(-i / 150.0) + 0.04 * i / steps;
                 history.evaluated(
-                        new TrainingListener.Evaluation(i, 1 + 4 * (i - 1) / steps, judged, Map.of("accuracy", 1 - judged / 4.4), false,
+                        new TrainingListener.Evaluation(i, 1 + 4 * (i - 1) / steps, judged,
+                                Map.of("accuracy", 1 - judged / 4.4), false,
                                 1));
             }
         }
@@ -72,11 +74,14 @@ final class Sample {
 
     static TrainingReport report(int steps) throws IOException {
         Model model = model();
-        Extra names = new Extra("Twenty invented names", List.of("Drawn from the model's distribution, at temperature 0.8."),
+        Extra names = new Extra("Twenty invented names",
+                List.of("Drawn from the model's distribution, at temperature 0.8."),
                 List.of("Name", "Exists"),
                 List.of(new Extra.Row(List.of("java.util.AbstractMap<K>", "yes"), true),
                         new Extra.Row(List.of("javax.swing.plaf.basic.BasicPaneListener$1", "no"), false)));
-        return new TrainingReport("names").history(history(steps), BASELINES).extra(names).step(step(model), "step 20").graph(model.main())
-                .environment("Command line", "seriatim train names --seed 1 --out \"runs/<a & b>\"").environment("Seed", "1");
+        return new TrainingReport("names").history(history(steps), BASELINES).extra(names).step(step(model), "step 20")
+                .graph(model.main())
+                .environment("Command line", "seriatim train names --seed 1 --out \"runs/<a & b>\"")
+                .environment("Seed", "1");
     }
 }

@@ -35,9 +35,11 @@ class TrainingReportTest {
     /** Values that are hard to draw. */
     static TrainingReport odd() {
         TrainingReport report = new TrainingReport("odd");
-        double[][] all = {{Double.NaN}, {Double.NaN, Double.NEGATIVE_INFINITY, Double.POSITIVE_INFINITY}, {0}, {-3}, {5, 5, 5},
+        double[][] all = {{Double.NaN}, {Double.NaN, Double.NEGATIVE_INFINITY, Double.POSITIVE_INFINITY}, {0}, {-3},
+                {5, 5, 5},
                 {1, Double.NaN, 2},
-                {1e-300, 1e-301}, {-1e308, 1e308}, {Double.MAX_VALUE, Double.MAX_VALUE}, {Double.MIN_VALUE}, {0, 0}, {1e9, 3e9}, {}};
+                {1e-300, 1e-301}, {-1e308, 1e308}, {Double.MAX_VALUE, Double.MAX_VALUE}, {Double.MIN_VALUE}, {0, 0},
+                {1e9, 3e9}, {}};
         for (double[] values : all) {
             double[] at = new double[values.length];
             for (int i = 0; i < at.length; i++) {
@@ -46,14 +48,16 @@ class TrainingReportTest {
             for (Series.Style style : Series.Style.values()) {
                 for (Chart.Unit unit : Chart.Unit.values()) {
                     report.chart(Chart.of(unit + " " + style, "").as(unit).with(Series.of("x", style, at, values)));
-                    report.chart(Chart.of(unit + " " + style, "").as(unit).startingAtZero().with(Series.of("x", style, at, values)));
+                    report.chart(Chart.of(unit + " " + style, "").as(unit).startingAtZero()
+                            .with(Series.of("x", style, at, values)));
                 }
             }
         }
         return report
                 .chart(Chart.of("line", "").line("to compare with", -2)
                         .with(Series.of("x", Series.Style.LINE, new double[]{1e7}, new double[]{1})))
-                .chart(Chart.of("far", "").with(Series.of("x", Series.Style.LINE, new double[]{-1e15, 1e15}, new double[]{1, 2})));
+                .chart(Chart.of("far", "")
+                        .with(Series.of("x", Series.Style.LINE, new double[]{-1e15, 1e15}, new double[]{1, 2})));
     }
 
     private String written(TrainingReport report) throws IOException {
@@ -105,30 +109,38 @@ class TrainingReportTest {
         Document document = parsed(page);
         assertTrue(page.length() < 3_000_000, page.length() + " characters");
         List<String> headings = Stream.concat(texts(document, "h2").stream(), texts(document, "h3").stream()).toList();
-        assertTrue(headings.containsAll(List.of("Curves", "Loss", "Accuracy", "Learning rate", "Throughput", "Memory of the process",
-                "Twenty invented names", "Step 20", "Timeline of step 20", "Memory over step 20", "The ten costliest operations", "Network",
-                "Environment")), headings::toString);
+        assertTrue(headings.containsAll(
+                List.of("Curves", "Loss", "Accuracy", "Learning rate", "Throughput", "Memory of the process",
+                        "Twenty invented names", "Step 20", "Timeline of step 20", "Memory over step 20",
+                        "The ten costliest operations", "Network",
+                        "Environment")),
+                headings::toString);
         assertTrue(texts(document, "text").contains("bigram 2.410"), "a loss to compare with is drawn");
         assertEquals("runs/<a & b>",
-                Pattern.compile("--out \"(.*)\"").matcher(String.join("\n", texts(document, "dd"))).results().findFirst()
+                Pattern.compile("--out \"(.*)\"").matcher(String.join("\n", texts(document, "dd"))).results()
+                        .findFirst()
                         .orElseThrow().group(1));
         assertTrue(texts(document, "td").contains("java.util.AbstractMap<K>"));
-        List<String> ids = elements(document, "*").stream().map(each -> each.getAttribute("id")).filter(id -> !id.isEmpty()).toList();
+        List<String> ids = elements(document, "*").stream().map(each -> each.getAttribute("id"))
+                .filter(id -> !id.isEmpty()).toList();
         assertEquals(ids.size(), new HashSet<>(ids).size(), () -> "identifiers are given once: " + ids);
         elements(document, "a")
-                .forEach(link -> assertTrue(ids.contains(link.getAttribute("href").substring(1)), link.getAttribute("href")));
+                .forEach(link -> assertTrue(ids.contains(link.getAttribute("href").substring(1)),
+                        link.getAttribute("href")));
     }
 
     @Test
     void nothingComesFromElsewhere() throws IOException {
         Document document = parsed(written(Sample.report(30)));
         for (Element element : elements(document, "*")) {
-            assertFalse(List.of("link", "img", "iframe", "object", "base", "use").contains(element.getTagName()), element.getTagName());
+            assertFalse(List.of("link", "img", "iframe", "object", "base", "use").contains(element.getTagName()),
+                    element.getTagName());
             assertFalse(element.hasAttribute("src"), element.getTagName());
         }
         texts(document, "style").forEach(css -> assertFalse(css.contains("url(") || css.contains("@import"), css));
         texts(document, "script").forEach(
-                script -> assertFalse(script.contains("fetch(") || script.replace("http://www.w3.org/2000/svg", "").contains("://"),
+                script -> assertFalse(
+                        script.contains("fetch(") || script.replace("http://www.w3.org/2000/svg", "").contains("://"),
                         script));
     }
 
@@ -142,7 +154,8 @@ class TrainingReportTest {
         history.evaluated(new TrainingListener.Evaluation(1, 1, 2.5, Map.of("accuracy", 0.5), true, 1));
         history.step(new TrainingListener.Step(2, 1, 2, Map.of("accuracy", 0.5), Double.NaN, 0.5, 8));
         history.evaluated(new TrainingListener.Evaluation(2, 1, 2.75, Map.of("accuracy", 0.4), false, 1));
-        Map<String, String> tiles = tiles(parsed(written(new TrainingReport("t").history(history, Map.of("uniform", 2.3)))));
+        Map<String, String> tiles = tiles(
+                parsed(written(new TrainingReport("t").history(history, Map.of("uniform", 2.3)))));
         assertEquals("2.500|best, at step 1, last 2.750; uniform 2.300", tiles.get("Validation loss"));
         assertEquals("50.00 %|with the best loss, last 40.00 %", tiles.get("Validation accuracy"));
         assertEquals("16.00|images per second", tiles.get("Throughput"));
@@ -154,7 +167,8 @@ class TrainingReportTest {
     void textsAreNoMarkup() throws IOException {
         Series series = Series.of(NASTY, Series.Style.NOISY, new double[]{1}, new double[]{1});
         String page = written(new TrainingReport(NASTY).subtitle(NASTY).tile(NASTY, NASTY, NASTY)
-                .chart(new Chart(NASTY, NASTY, NASTY, Chart.Unit.NUMBER, false, List.of(series), List.of(new Chart.Line(NASTY, 1))))
+                .chart(new Chart(NASTY, NASTY, NASTY, Chart.Unit.NUMBER, false, List.of(series),
+                        List.of(new Chart.Line(NASTY, 1))))
                 .extra(new Extra(NASTY, List.of(NASTY), List.of(NASTY), List.of(new Extra.Row(List.of(NASTY), true))))
                 .environment(NASTY, NASTY)
                 .failure(new IllegalStateException(NASTY)));
@@ -165,8 +179,9 @@ class TrainingReportTest {
     @Test
     void aFailedTrainingSaysWhy() throws IOException {
         Exception cause = new IllegalStateException("the first reason");
-        Document document = parsed(written(new TrainingReport("t").failure(new IOException("loss is NaN at step 7", cause))
-                .failure(new IOException("loss is NaN at step 8", new NullPointerException()))));
+        Document document = parsed(
+                written(new TrainingReport("t").failure(new IOException("loss is NaN at step 7", cause))
+                        .failure(new IOException("loss is NaN at step 8", new NullPointerException()))));
         assertEquals(List.of("loss is NaN at step 8", "java.lang.NullPointerException"),
                 texts(document, "li").stream().map(String::strip).toList());
         assertTrue(texts(document, "p").contains("No step has ended, so there is nothing to draw."));
@@ -188,8 +203,10 @@ class TrainingReportTest {
 
     @Test
     void seriesAreChecked() {
-        assertEquals("A series has a value, a least and a greatest for each place, but 'x' has 1 places, 2 values, 2 and 2",
-                assertThrows(IllegalArgumentException.class, () -> Series.of("x", Series.Style.LINE, new double[1], new double[2]))
+        assertEquals(
+                "A series has a value, a least and a greatest for each place, but 'x' has 1 places, 2 values, 2 and 2",
+                assertThrows(IllegalArgumentException.class,
+                        () -> Series.of("x", Series.Style.LINE, new double[1], new double[2]))
                         .getMessage());
         assertEquals("The places of a series must be finite and in ascending order, but 'x' has 1.0 after 2.0",
                 assertThrows(IllegalArgumentException.class,
@@ -198,6 +215,7 @@ class TrainingReportTest {
                 assertThrows(IllegalArgumentException.class, () -> new Chart.Line("b", Double.NaN)).getMessage());
         assertEquals("The table 't' has 1 columns [c], but a row has 2 cells [1, 2]",
                 assertThrows(IllegalArgumentException.class,
-                        () -> new Extra("t", List.of(), List.of("c"), List.of(new Extra.Row(List.of("1", "2"), false)))).getMessage());
+                        () -> new Extra("t", List.of(), List.of("c"), List.of(new Extra.Row(List.of("1", "2"), false))))
+                        .getMessage());
     }
 }

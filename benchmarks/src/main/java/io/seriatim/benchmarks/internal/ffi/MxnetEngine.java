@@ -11,12 +11,14 @@ import java.lang.invoke.MethodHandle;
 import java.nio.file.Path;
 
 /**
- * The dependency engine inside {@code libmxnet.so} 1.9.1, by its C interface. Operations have a native body without effect, C's {@code labs} applied to a pointer
- * that no one uses: a body in Java would add the price of a call from native code into the JVM to each operation.
+ * The dependency engine inside {@code libmxnet.so} 1.9.1, by its C interface. Operations have a native body without
+ * effect, C's {@code labs} applied to a pointer that no one uses: a body in Java would add the price of a call from
+ * native code into the JVM to each operation.
  *
  * <p>
- * Making variables and waiting are not in the C interface as such: they are called through the engine object's table of virtual functions, whose order is part of
- * that release. Addresses travel as {@code long}, which makes a call some ten nanoseconds cheaper than segments.
+ * Making variables and waiting are not in the C interface as such: they are called through the engine object's table of
+ * virtual functions, whose order is part of that release. Addresses travel as {@code long}, which makes a call some ten
+ * nanoseconds cheaper than segments.
  *
  * <p>
  * For one thread. The environment must hold {@code MXNET_CPU_WORKER_NTHREADS} before the library is loaded.
@@ -59,7 +61,8 @@ public final class MxnetEngine {
         // int MXEnginePushSync(body, argument, deleter, device, reads, n, mutates, n, property, priority, name)
         pushSync = linker.downcallHandle(symbols.findOrThrow("MXEnginePushSync"),
                 FunctionDescriptor.of(INT, LONG, LONG, LONG, LONG, LONG, INT, LONG, INT, LONG, INT, LONG));
-        MethodHandle get = linker.downcallHandle(symbols.findOrThrow("_ZN5mxnet6Engine3GetEv"), FunctionDescriptor.of(LONG));
+        MethodHandle get = linker.downcallHandle(symbols.findOrThrow("_ZN5mxnet6Engine3GetEv"),
+                FunctionDescriptor.of(LONG));
         engine = (long) call(() -> get.invoke());
         MemorySegment table = MemorySegment.ofAddress(engine).reinterpret(TABLE.byteSize()).get(TABLE, 0)
                 .reinterpret(TABLE_SIZE * TABLE.byteSize());

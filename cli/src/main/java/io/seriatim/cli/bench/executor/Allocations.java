@@ -23,7 +23,8 @@ record Allocations(double heap, double memory) {
             call.run();
         }
         long bytes = THREADS.getTotalThreadAllocatedBytes() - before - looking;
-        return new Allocations(Math.max(0, bytes) / (double) calls, (Devices.system().host().memory().used() - open) / (double) calls);
+        return new Allocations(Math.max(0, bytes) / (double) calls,
+                (Devices.system().host().memory().used() - open) / (double) calls);
     }
 
     /** What looking itself takes. */

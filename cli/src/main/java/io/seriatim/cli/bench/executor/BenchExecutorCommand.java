@@ -20,7 +20,8 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** Measures plans against a bare loop over the same kernels. */
-@Command(name = "executor", description = "Measure plans of programs against a bare loop over the same kernels, in the same rounds.")
+@Command(name = "executor", description = "Measure plans of programs against a bare loop over the same kernels, in "
+        + "the same rounds.")
 public final class BenchExecutorCommand implements Callable<Integer> {
     private static final long SAMPLE_NANOS = 100_000_000;
     private static final long QUICK_SAMPLE_NANOS = 20_000_000;
@@ -71,7 +72,8 @@ public final class BenchExecutorCommand implements Callable<Integer> {
         for (Part part : chosen) {
             switch (part) {
                 case OVERHEAD -> new OverheadBench(turns, progress).run(printer);
-                case NETWORKS -> new ModelBench(turns, quick ? 8 : 50, progress).run(printer, quick ? Models.small() : Models.all());
+                case NETWORKS ->
+                    new ModelBench(turns, quick ? 8 : 50, progress).run(printer, quick ? Models.small() : Models.all());
                 case BUILD -> new BuildBench(quick ? 1 : Math.min(count, 3), progress).run(printer,
                         quick ? new int[]{1000, 10_000} : new int[]{1000, 10_000, 100_000});
             }

@@ -18,8 +18,10 @@ import java.util.Locale;
 final class BuildBench {
     private static final String COMMAND = "io.seriatim.cli.Main";
     private static final double MEGABYTE = 1 << 20;
-    private static final String GOALS = "Each in a process of its own with a heap of 1 GiB. Goals for 100,000: the plan with its first run within 3 s, seriatim run within 8 s, start of Java "
-            + "included. Known: PaddlePaddle 2.6.2 takes 0.4 s for 1,000 and 45 s for 10,000, quadratic after that; then 6,500 ns an operation a run.";
+    private static final String GOALS = "Each in a process of its own with a heap of 1 GiB. Goals for 100,000: the "
+            + "plan with its first run within 3 s, seriatim run within 8 s, start of Java "
+            + "included. Known: PaddlePaddle 2.6.2 takes 0.4 s for 1,000 and 45 s for 10,000, quadratic after "
+            + "that; then 6,500 ns an operation a run.";
 
     private final int rounds;
     private final Progress progress;
@@ -31,7 +33,8 @@ final class BuildBench {
 
     void run(Printer printer, int... sizes) throws IOException, InterruptedException {
         Table table = new Table(
-                List.of("operations", "define, s", "compile, s", "first run, s", "plan and first run, s", "its CPU time, s",
+                List.of("operations", "define, s", "compile, s", "first run, s", "plan and first run, s",
+                        "its CPU time, s",
                         "next run, ns per operation",
                         "heap held, MiB", "seriatim run, s"));
         for (int size : sizes) {
@@ -47,7 +50,8 @@ final class BuildBench {
         }
         progress.done();
         printer.print(
-                "Building plans: random programs of three kinds of small operations, " + rounds + (rounds == 1 ? " round" : " rounds"),
+                "Building plans: random programs of three kinds of small operations, " + rounds
+                        + (rounds == 1 ? " round" : " rounds"),
                 table);
         printer.line(GOALS);
     }
@@ -75,7 +79,8 @@ final class BuildBench {
             Npy.write(feed, TinyProgram.feed());
             String fetch = network.outputs().get("y").name();
             long start = System.nanoTime();
-            OwnProcess.run(COMMAND, "run", "--program", program.toString(), "--feed", "x=" + feed, "--fetch", fetch, "--out",
+            OwnProcess.run(COMMAND, "run", "--program", program.toString(), "--feed", "x=" + feed, "--fetch", fetch,
+                    "--out",
                     folder.toString());
             double seconds = (System.nanoTime() - start) / 1e9;
             Files.delete(folder.resolve(fetch + ".npy"));

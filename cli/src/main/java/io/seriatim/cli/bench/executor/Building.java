@@ -21,7 +21,8 @@ import java.util.stream.IntStream;
  * @param first
  *            the first run, which prepares kernels and memory
  * @param cpu
- *            the processor time of the thread that compiled and ran it first, which other programs on the machine do not lengthen much
+ *            the processor time of the thread that compiled and ran it first, which other programs on the machine do
+ *            not lengthen much
  * @param next
  *            a later run
  * @param heap
@@ -39,7 +40,8 @@ record Building(int operations, double define, double compile, double first, dou
         Network network = TinyProgram.RANDOM.network(operations);
         long cpuBefore = THREADS.getCurrentThreadCpuTime();
         long defined = System.nanoTime();
-        try (PlanRun run = PlanRun.of(Executor.builder().build(), null, network.main(), List.of("x"), network.outputs().get("y").name(),
+        try (PlanRun run = PlanRun.of(Executor.builder().build(), null, network.main(), List.of("x"),
+                network.outputs().get("y").name(),
                 TinyProgram.feed())) {
             long compiled = System.nanoTime();
             run.run();

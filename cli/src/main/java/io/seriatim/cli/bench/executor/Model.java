@@ -33,7 +33,8 @@ import java.util.function.BiFunction;
  *            trains it
  */
 @SuppressWarnings("ArrayRecordComponent") // Never compared.
-record Model(String name, DType input, long[] inputDims, long[] labelDims, int classes, BiFunction<Graph, Value, Value> logits,
+record Model(String name, DType input, long[] inputDims, long[] labelDims, int classes,
+        BiFunction<Graph, Value, Value> logits,
         Optimizer optimizer) {
     private static final long SEED = 1;
 
@@ -42,8 +43,10 @@ record Model(String name, DType input, long[] inputDims, long[] labelDims, int c
                 Momentum.of(0.001));
     }
 
-    static Model ofWords(String name, int batch, int length, int classes, BiFunction<Graph, Value, Value> logits, Optimizer optimizer) {
-        return new Model(name, DType.INT64, new long[]{batch, length}, new long[]{batch, length, 1}, classes, logits, optimizer);
+    static Model ofWords(String name, int batch, int length, int classes, BiFunction<Graph, Value, Value> logits,
+            Optimizer optimizer) {
+        return new Model(name, DType.INT64, new long[]{batch, length}, new long[]{batch, length, 1}, classes, logits,
+                optimizer);
     }
 
     /**
@@ -64,7 +67,9 @@ record Model(String name, DType input, long[] inputDims, long[] labelDims, int c
     /** A training step. */
     Task training() {
         Network network = Network.define(SEED, g -> {
-            Value loss = g.softmaxCrossEntropy(logits.apply(g, g.data("x", input, inputDims)), g.data("label", DType.INT64, labelDims))
+            Value loss = g
+                    .softmaxCrossEntropy(logits.apply(g, g.data("x", input, inputDims)),
+                            g.data("label", DType.INT64, labelDims))
                     .mean();
             g.minimize(loss, optimizer);
             return Outputs.of("loss", loss);
@@ -74,8 +79,10 @@ record Model(String name, DType input, long[] inputDims, long[] labelDims, int c
 
     /** What a trained network does. */
     Task inference() {
-        Network network = Network.define(SEED, g -> Outputs.of("logits", logits.apply(g, g.data("x", input, inputDims))));
-        return new Task(network.main().copyForTest(), network.startup(), List.of("x"), network.outputs().get("logits").name());
+        Network network = Network.define(SEED,
+                g -> Outputs.of("logits", logits.apply(g, g.data("x", input, inputDims))));
+        return new Task(network.main().copyForTest(), network.startup(), List.of("x"),
+                network.outputs().get("logits").name());
     }
 
     /** Tensors for a task's feeds. */

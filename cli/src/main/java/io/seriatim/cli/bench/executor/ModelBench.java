@@ -15,14 +15,16 @@ import java.util.stream.Stream;
 final class ModelBench {
     private static final double MEGABYTE = 1 << 20;
 
-    private static final String GOALS = "Goals: one thread at most 1.02 times the bare loop; two threads faster than kernels that use two threads each; nothing allocated but the "
+    private static final String GOALS = "Goals: one thread at most 1.02 times the bare loop; two threads faster "
+            + "than kernels that use two threads each; nothing allocated but the "
             + "results and a few hundred bytes a run. Ratios are medians of the rounds' ratios.";
 
     private final Turns turns;
     private final int calls;
     private final Progress progress;
-    private final Table times = new Table(List.of("ms per run", "operations", "kernels", "bare loop", "plan, 1 thread", "÷ loop",
-            "loop, kernels with 2 threads", "plan, 2 threads", "÷ that loop"));
+    private final Table times = new Table(
+            List.of("ms per run", "operations", "kernels", "bare loop", "plan, 1 thread", "÷ loop",
+                    "loop, kernels with 2 threads", "plan, 2 threads", "÷ that loop"));
     private final Table memory = new Table(
             List.of("memory, MiB", "all temporaries", "largest live set", "arena, 1 thread", "÷ live", "2 threads",
                     "heap bytes a run, bare loop", "1 thread", "2 threads", "bytes left open a run"));
@@ -39,7 +41,8 @@ final class ModelBench {
             measure(model, model.name() + ", inference", model.inference());
         }
         progress.done();
-        printer.print("Networks: a step of training or inference, " + turns.rounds() + (turns.rounds() == 1 ? " round" : " rounds"), times);
+        printer.print("Networks: a step of training or inference, " + turns.rounds()
+                + (turns.rounds() == 1 ? " round" : " rounds"), times);
         printer.print("Memory of temporaries, and what a run allocates in the steady state", memory);
         printer.line(GOALS);
     }
@@ -58,22 +61,27 @@ final class ModelBench {
     }
 
     private void times(String name, PlanProbe probe, Timings timings) {
-        times.row(List.of(name, Printer.count(probe.operations()), Printer.count(probe.kernels()), millis(timings.median(0)),
-                millis(timings.median(1)), times(timings.ratio(1, 0)), millis(timings.median(2)), millis(timings.median(3)),
+        times.row(List.of(name, Printer.count(probe.operations()), Printer.count(probe.kernels()),
+                millis(timings.median(0)),
+                millis(timings.median(1)), times(timings.ratio(1, 0)), millis(timings.median(2)),
+                millis(timings.median(3)),
                 times(timings.ratio(3, 2))));
     }
 
     private void memory(String name, PlanProbe probe, long arenaOfTwo, List<Allocations> allocations) {
-        List<String> row = new ArrayList<>(List.of(name, megabytes(probe.temporaryBytes()), megabytes(probe.largestLiveSet()),
+        List<String> row = new ArrayList<>(List.of(name, megabytes(probe.temporaryBytes()),
+                megabytes(probe.largestLiveSet()),
                 megabytes(probe.arenaBytes()), times((double) probe.arenaBytes() / Math.max(1, probe.largestLiveSet())),
                 megabytes(arenaOfTwo)));
         allocations.forEach(each -> row.add(Printer.count(Math.round(each.heap()))));
-        row.add(Printer.count(Math.round(allocations.stream().skip(1).mapToDouble(Allocations::memory).max().orElseThrow())));
+        row.add(Printer
+                .count(Math.round(allocations.stream().skip(1).mapToDouble(Allocations::memory).max().orElseThrow())));
         memory.row(row);
     }
 
     private static PlanRun plan(Model.Task task, int threads, Tensor... feeds) {
-        return PlanRun.of(Executor.builder().threads(threads).build(), task.startup(), task.program(), task.feeds(), task.fetch(), feeds);
+        return PlanRun.of(Executor.builder().threads(threads).build(), task.startup(), task.program(), task.feeds(),
+                task.fetch(), feeds);
     }
 
     private static String millis(double nanos) {

@@ -55,7 +55,8 @@ final class Models {
     }
 
     private static Value normalised(Graph g, Value x, long filters, int kernel, int stride, int groups) {
-        Value y = g.layers().conv2d(x.dim(1), filters, kernel).stride(stride).padding(kernel / 2).groups(groups).noBias().apply(x);
+        Value y = g.layers().conv2d(x.dim(1), filters, kernel).stride(stride).padding(kernel / 2).groups(groups)
+                .noBias().apply(x);
         return g.layers().batchNorm(filters).apply(y);
     }
 
@@ -77,7 +78,8 @@ final class Models {
     }
 
     /** Sandler et al., 2018: by stage how much wider inside, channels, blocks, and the first one's stride. */
-    private static final int[][] BOTTLENECKS = {{1, 16, 1, 1}, {6, 24, 2, 2}, {6, 32, 3, 2}, {6, 64, 4, 2}, {6, 96, 3, 1}, {6, 160, 3, 2},
+    private static final int[][] BOTTLENECKS = {{1, 16, 1, 1}, {6, 24, 2, 2}, {6, 32, 3, 2}, {6, 64, 4, 2},
+            {6, 96, 3, 1}, {6, 160, 3, 2},
             {6, 320, 1, 1}};
 
     private static Value mobileNetV2(Graph g, Value x) {

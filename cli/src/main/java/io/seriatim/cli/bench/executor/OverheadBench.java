@@ -13,7 +13,9 @@ import java.util.Locale;
 final class OverheadBench {
     static final int OPERATIONS = 1000;
 
-    private static final String GOALS = "Two threads work here even where the plan would leave it to one. Goals: at most 100 ns of overhead with one thread, 200 with two. Known for the chain, in all: PyTorch 2,200 ns, "
+    private static final String GOALS = "Two threads work here even where the plan would leave it to one. Goals: "
+            + "at most 100 ns of overhead with one thread, 200 with two. Known for the chain, in all: PyTorch "
+            + "2,200 ns, "
             + "PaddlePaddle's StandaloneExecutor 5,700 ns.";
 
     private final Turns turns;
@@ -26,7 +28,8 @@ final class OverheadBench {
 
     void run(Printer printer) {
         Table table = new Table(
-                List.of("ns per operation", "kernels", "bare loop", "plan, 1 thread", "overhead", "plan, 2 threads", "overhead",
+                List.of("ns per operation", "kernels", "bare loop", "plan, 1 thread", "overhead", "plan, 2 threads",
+                        "overhead",
                         "1 thread, fused", "2 threads, fused"));
         for (TinyProgram program : TinyProgram.values()) {
             progress.stage("overhead, " + program.label());
@@ -34,7 +37,8 @@ final class OverheadBench {
         }
         progress.done();
         printer.print(
-                "Overhead: " + Printer.count(OPERATIONS) + " operations of " + TinyProgram.ELEMENTS + " floats, " + turns.rounds()
+                "Overhead: " + Printer.count(OPERATIONS) + " operations of " + TinyProgram.ELEMENTS + " floats, "
+                        + turns.rounds()
                         + " rounds",
                 table);
         printer.line(GOALS);
@@ -48,7 +52,8 @@ final class OverheadBench {
                 PlanRun bothFused = plan(network, 2, true);
                 PlanProbe probe = one.probe()) {
             Timings timings = turns.run(List.of(probe.bareLoop(1), one, two, fused, bothFused));
-            return List.of(program.label(), Printer.count(probe.kernels()), each(timings.median(0)), each(timings.median(1)),
+            return List.of(program.label(), Printer.count(probe.kernels()), each(timings.median(0)),
+                    each(timings.median(1)),
                     each(timings.difference(1, 0)),
                     each(timings.median(2)),
                     each(timings.difference(2, 0)), each(timings.median(3)), each(timings.median(4)));
@@ -57,7 +62,8 @@ final class OverheadBench {
 
     private static PlanRun plan(Network network, int threads, boolean fusion) {
         Executor.Builder builder = Executor.builder().threads(threads).fusion(fusion);
-        return PlanRun.of(threads == 1 ? builder.build() : PlanProbe.eager(builder).build(), null, network.main(), List.of("x"),
+        return PlanRun.of(threads == 1 ? builder.build() : PlanProbe.eager(builder).build(), null, network.main(),
+                List.of("x"),
                 network.outputs().get("y").name(), TinyProgram.feed());
     }
 

@@ -39,7 +39,8 @@ public final class OwnProcess {
      * @throws InterruptedException
      *             if the calling thread is interrupted; the process is then ended
      */
-    public static String run(List<String> options, String mainClass, String... arguments) throws IOException, InterruptedException {
+    public static String run(List<String> options, String mainClass, String... arguments)
+            throws IOException, InterruptedException {
         String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
         List<String> line = new ArrayList<>(List.of(java));
         line.addAll(options);
@@ -47,7 +48,8 @@ public final class OwnProcess {
         int known = line.size();
         line.add(mainClass);
         line.addAll(List.of(arguments));
-        // Apart: what the JVM says on stderr comes in the middle of a line of stdout. Through a file: a pipe that no one reads would hold it up.
+        // Apart: what the JVM says on stderr comes in the middle of a line of stdout. Through a file: a pipe that no
+        // one reads would hold it up.
         Path err = Files.createTempFile("seriatim-", ".err");
         try {
             String text;
@@ -61,8 +63,10 @@ public final class OwnProcess {
             }
             if (code != 0) {
                 String said = (text + new String(Files.readAllBytes(err), StandardCharsets.ISO_8859_1)).strip();
-                throw new IOException("'" + String.join(" ", line.subList(known, line.size())) + "' in a process of its own with "
-                        + String.join(" ", options) + " ended with " + code + ": " + (said.isEmpty() ? "it said nothing" : said));
+                throw new IOException(
+                        "'" + String.join(" ", line.subList(known, line.size())) + "' in a process of its own with "
+                                + String.join(" ", options) + " ended with " + code + ": "
+                                + (said.isEmpty() ? "it said nothing" : said));
             }
             return text;
         } finally {

@@ -12,11 +12,13 @@ import org.jspecify.annotations.Nullable;
 @SuppressWarnings("ArrayRecordComponent") // Never compared.
 record PlanRun(Executor executor, Plan plan, Tensor[] feeds) implements Runnable, AutoCloseable {
     /** Compiles a program after having run the one that sets its parameters. */
-    static PlanRun of(Executor executor, @Nullable Program startup, Program main, List<String> names, String fetch, Tensor... feeds) {
+    static PlanRun of(Executor executor, @Nullable Program startup, Program main, List<String> names, String fetch,
+            Tensor... feeds) {
         if (startup != null) {
             executor.run(startup);
         }
-        return new PlanRun(executor, executor.compile(main, Executor.feeds(names.toArray(String[]::new)), Executor.fetches(fetch)), feeds);
+        return new PlanRun(executor,
+                executor.compile(main, Executor.feeds(names.toArray(String[]::new)), Executor.fetches(fetch)), feeds);
     }
 
     @Override

@@ -53,7 +53,8 @@ enum TinyProgram {
             Arrays.fill(values, x);
             for (int i = 1; i < operations; i++) {
                 int which = i <= values.length ? i - 1 : random.nextInt(values.length);
-                values[which] = apply(graph, random.nextInt(KINDS), values[which], values[random.nextInt(values.length)]);
+                values[which] = apply(graph, random.nextInt(KINDS), values[which],
+                        values[random.nextInt(values.length)]);
             }
             return graph.addAll(values);
         }
@@ -79,12 +80,14 @@ enum TinyProgram {
 
     /** Keeps values away from those for which processors are slow. */
     private static Value scaled(Graph graph, Value value, double factor) {
-        return graph.op("scale").in("X", value).attr("scale", factor).attr("bias", 1.0).attr("bias_after_scale", true).one("Out");
+        return graph.op("scale").in("X", value).attr("scale", factor).attr("bias", 1.0).attr("bias_after_scale", true)
+                .one("Out");
     }
 
     /** The program, from {@code x} to the output {@code y}. */
     Network network(int operations) {
-        return Network.define(1, graph -> Outputs.of("y", body(graph, graph.data("x", DType.FLOAT32, ELEMENTS), operations)));
+        return Network.define(1,
+                graph -> Outputs.of("y", body(graph, graph.data("x", DType.FLOAT32, ELEMENTS), operations)));
     }
 
     static Tensor feed() {

@@ -14,7 +14,10 @@ import java.util.concurrent.locks.LockSupport;
  *            how long a contender runs in a round, about
  */
 record Turns(int warmUps, int rounds, long sampleNanos) {
-    /** OpenMP's threads spin for some milliseconds after a kernel of several threads, and would disturb whatever comes next. */
+    /**
+     * OpenMP's threads spin for some milliseconds after a kernel of several threads, and would disturb whatever comes
+     * next.
+     */
     private static final long SETTLE_NANOS = 20_000_000;
 
     Timings run(List<Runnable> contenders) {

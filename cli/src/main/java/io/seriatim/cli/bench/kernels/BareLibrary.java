@@ -6,7 +6,10 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/** Calls of oneDNN with nothing around them: memory objects are made once, and the layouts are those that the library likes best. What a kernel can at most reach. */
+/**
+ * Calls of oneDNN with nothing around them: memory objects are made once, and the layouts are those that the library
+ * likes best. What a kernel can at most reach.
+ */
 final class BareLibrary {
     private static final int ARGUMENT_BYTES = 16;
 
@@ -26,7 +29,8 @@ final class BareLibrary {
             MemorySegment data = arena.allocate(Math.max(64, dnnl.size(memoryDescription)), 64);
             long memory = dnnl.memory(memoryDescription);
             dnnl.setDataHandle(memory, data.address());
-            list.set(ValueLayout.JAVA_INT, (long) i * ARGUMENT_BYTES, pad ? DnnlConstants.SCRATCHPAD : argumentsAndQueries[2 * i]);
+            list.set(ValueLayout.JAVA_INT, (long) i * ARGUMENT_BYTES,
+                    pad ? DnnlConstants.SCRATCHPAD : argumentsAndQueries[2 * i]);
             list.set(ValueLayout.JAVA_LONG, (long) i * ARGUMENT_BYTES + 8, memory);
         }
         long primitive = dnnl.primitive(description);
@@ -52,9 +56,11 @@ final class BareLibrary {
         long[] dims = {n, n};
         long[] strides = {n, 1};
         long matrix = dnnl.describe(dims, type, strides);
-        long description = Dnnl.handle(out -> dnnl.call("dnnl_matmul_primitive_desc_create", "ppppppp", out, dnnl.engine(), matrix, matrix,
-                0L, matrix, attributes(dnnl)));
-        return call(dnnl, description, DnnlConstants.SRC, DnnlConstants.QUERY_SRC, DnnlConstants.WEIGHTS, DnnlConstants.QUERY_WEIGHTS,
+        long description = Dnnl.handle(
+                out -> dnnl.call("dnnl_matmul_primitive_desc_create", "ppppppp", out, dnnl.engine(), matrix, matrix,
+                        0L, matrix, attributes(dnnl)));
+        return call(dnnl, description, DnnlConstants.SRC, DnnlConstants.QUERY_SRC, DnnlConstants.WEIGHTS,
+                DnnlConstants.QUERY_WEIGHTS,
                 DnnlConstants.DST, DnnlConstants.QUERY_DST);
     }
 
@@ -73,25 +79,31 @@ final class BareLibrary {
             long strides = both(arena, shape.stride());
             long dilations = both(arena, 0);
             long padding = both(arena, shape.padding());
-            long forward = Dnnl.handle(out -> dnnl.call("dnnl_convolution_forward_primitive_desc_create", "ppiippppppppp", out,
-                    dnnl.engine(), DnnlConstants.FORWARD_TRAINING,
-                    DnnlConstants.CONVOLUTION_DIRECT, x, w, 0L, y, strides, dilations, padding, padding, attributes(dnnl)));
+            long forward = Dnnl
+                    .handle(out -> dnnl.call("dnnl_convolution_forward_primitive_desc_create", "ppiippppppppp", out,
+                            dnnl.engine(), DnnlConstants.FORWARD_TRAINING,
+                            DnnlConstants.CONVOLUTION_DIRECT, x, w, 0L, y, strides, dilations, padding, padding,
+                            attributes(dnnl)));
             return switch (direction) {
                 case FORWARD -> call(dnnl, forward, DnnlConstants.SRC, DnnlConstants.QUERY_SRC, DnnlConstants.WEIGHTS,
                         DnnlConstants.QUERY_WEIGHTS, DnnlConstants.DST,
                         DnnlConstants.QUERY_DST);
                 case GRAD_INPUT -> call(dnnl,
-                        Dnnl.handle(out -> dnnl.call("dnnl_convolution_backward_data_primitive_desc_create", "ppippppppppp", out,
+                        Dnnl.handle(out -> dnnl.call("dnnl_convolution_backward_data_primitive_desc_create",
+                                "ppippppppppp", out,
                                 dnnl.engine(), DnnlConstants.CONVOLUTION_DIRECT, x, w,
                                 y, strides, dilations, padding, padding, forward, attributes(dnnl))),
-                        DnnlConstants.DIFF_SRC, DnnlConstants.QUERY_DIFF_SRC, DnnlConstants.WEIGHTS, DnnlConstants.QUERY_WEIGHTS,
+                        DnnlConstants.DIFF_SRC, DnnlConstants.QUERY_DIFF_SRC, DnnlConstants.WEIGHTS,
+                        DnnlConstants.QUERY_WEIGHTS,
                         DnnlConstants.DIFF_DST,
                         DnnlConstants.QUERY_DIFF_DST);
                 case GRAD_WEIGHTS -> call(dnnl,
-                        Dnnl.handle(out -> dnnl.call("dnnl_convolution_backward_weights_primitive_desc_create", "ppipppppppppp", out,
+                        Dnnl.handle(out -> dnnl.call("dnnl_convolution_backward_weights_primitive_desc_create",
+                                "ppipppppppppp", out,
                                 dnnl.engine(), DnnlConstants.CONVOLUTION_DIRECT, x,
                                 w, 0L, y, strides, dilations, padding, padding, forward, attributes(dnnl))),
-                        DnnlConstants.SRC, DnnlConstants.QUERY_SRC, DnnlConstants.DIFF_WEIGHTS, DnnlConstants.QUERY_DIFF_WEIGHTS,
+                        DnnlConstants.SRC, DnnlConstants.QUERY_SRC, DnnlConstants.DIFF_WEIGHTS,
+                        DnnlConstants.QUERY_DIFF_WEIGHTS,
                         DnnlConstants.DIFF_DST,
                         DnnlConstants.QUERY_DIFF_DST);
             };

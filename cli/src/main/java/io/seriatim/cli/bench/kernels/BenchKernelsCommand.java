@@ -21,10 +21,14 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /** Measures the kernels of the processor against their limits. */
-@Command(name = "kernels", description = "Measure the kernels of the processor, each against its limit in the same rounds.", footer = {"",
-        BenchKernelsCommand.LIMITS})
+@Command(name = "kernels", description = "Measure the kernels of the processor, each against its limit in the same "
+        + "rounds.",
+        footer = {
+                "",
+                BenchKernelsCommand.LIMITS})
 public final class BenchKernelsCommand implements Callable<Integer> {
-    static final String LIMITS = "Limits: for matrix products and convolutions a bare call of oneDNN in its favourite layout; for what passes over memory a copy.";
+    static final String LIMITS = "Limits: for matrix products and convolutions a bare call of oneDNN in its "
+            + "favourite layout; for what passes over memory a copy.";
 
     @Spec
     private @Nullable CommandSpec spec;
@@ -54,12 +58,14 @@ public final class BenchKernelsCommand implements Callable<Integer> {
         boolean terminal = Optional.ofNullable(System.console()).filter(Console::isTerminal).isPresent();
         Progress progress = new Progress(command.commandLine().getErr(), terminal);
         Duel duel = new Duel(rounds == null ? quick ? 3 : 11 : rounds, quick ? 2_000_000 : 20_000_000);
-        printer.line(Machine.describe() + "; oneDNN " + library.version() + ", " + library.instructions() + "; one thread");
+        printer.line(
+                Machine.describe() + "; oneDNN " + library.version() + ", " + library.instructions() + "; one thread");
         double peak = table(printer, progress, duel, "Matrix products", "bare call", KernelCases.matMul(quick));
         table(printer, progress, duel, "Convolutions", "bare call", KernelCases.convolution(quick));
         table(printer, progress, duel, "Passes over memory", "copy", KernelCases.memory(quick));
         printer.line(String.format(Locale.ROOT,
-                "Peak: %.0f GFLOP/s, the fastest bare matrix product. Allocation of a cached buffer and its release: %.0f ns (goal 200).",
+                "Peak: %.0f GFLOP/s, the fastest bare matrix product. Allocation of a cached buffer and its "
+                        + "release: %.0f ns (goal 200).",
                 peak,
                 KernelCases.allocation(duel)));
         if (!quick) {
@@ -72,7 +78,8 @@ public final class BenchKernelsCommand implements Callable<Integer> {
         return 0;
     }
 
-    private static double table(Printer printer, Progress progress, Duel duel, String title, String limit, List<Supplier<Case>> cases) {
+    private static double table(Printer printer, Progress progress, Duel duel, String title, String limit,
+            List<Supplier<Case>> cases) {
         Table table = new Table(List.of(title, "µs a call", "speed", limit, "of it", "goal"));
         progress.stage(title);
         double fastest = 0;

@@ -19,7 +19,8 @@ final class Call implements Runnable, AutoCloseable {
     Call(Computation computation, @Nullable Tensor... arguments) {
         this.arguments = arguments;
         @Nullable
-        TensorSpec[] specs = Arrays.stream(arguments).map(tensor -> tensor == null ? null : tensor.spec()).toArray(TensorSpec[]::new);
+        TensorSpec[] specs = Arrays.stream(arguments).map(tensor -> tensor == null ? null : tensor.spec())
+                .toArray(TensorSpec[]::new);
         kernel = Kernels.system().prepare(computation, Place.CPU, specs);
     }
 

@@ -41,6 +41,7 @@ record ConvolutionShape(long images, long channels, long size, long outputs, lon
 
     @Override
     public String toString() {
-        return images + "×" + channels + "×" + size + "² " + kernel + "²→" + outputs + (stride == 1 ? "" : " /" + stride);
+        return images + "×" + channels + "×" + size + "² " + kernel + "²→" + outputs
+                + (stride == 1 ? "" : " /" + stride);
     }
 }

@@ -27,7 +27,8 @@ record Duel(int rounds, long sampleNanos) {
             }
         }
         double nanos = Figure.median(own);
-        return new Figure(nanos, what.amount() / nanos, what.limitAmount() / Figure.median(other), Figure.median(ratio));
+        return new Figure(nanos, what.amount() / nanos, what.limitAmount() / Figure.median(other),
+                Figure.median(ratio));
     }
 
     /** How many calls fill a sample. */

@@ -35,7 +35,8 @@ final class KernelCases {
 
     static List<Supplier<Case>> matMul(boolean quick) {
         long[] sizes = quick ? new long[]{16, 64, 256} : new long[]{16, 64, 128, 256, 512, 1024, 2048};
-        Stream<Supplier<Case>> single = java.util.Arrays.stream(sizes).mapToObj(n -> () -> matMul(DType.FLOAT32, DnnlConstants.F32, n));
+        Stream<Supplier<Case>> single = java.util.Arrays.stream(sizes)
+                .mapToObj(n -> () -> matMul(DType.FLOAT32, DnnlConstants.F32, n));
         Stream<Supplier<Case>> half = java.util.Arrays.stream(quick ? new long[]{} : new long[]{1024})
                 .mapToObj(n -> () -> matMul(DType.BFLOAT16, DnnlConstants.BF16, n));
         return Stream.concat(single, half).toList();
@@ -44,7 +45,8 @@ final class KernelCases {
     private static Case matMul(DType dtype, int type, long n) {
         Call ours = new Call(MatMul.PLAIN, filled(dtype, n, n), filled(dtype, n, n), Tensor.allocate(dtype, n, n));
         double flops = 2.0 * n * n * n;
-        return new Case("matmul " + n + (dtype == DType.FLOAT32 ? "" : " " + dtype), ours, BareLibrary.matMul(type, n), flops, flops,
+        return new Case("matmul " + n + (dtype == DType.FLOAT32 ? "" : " " + dtype), ours, BareLibrary.matMul(type, n),
+                flops, flops,
                 Case.Unit.GFLOPS, CALL);
     }
 
@@ -72,15 +74,18 @@ final class KernelCases {
         Tensor y = filled(DType.FLOAT32, shape.y());
         Call ours = switch (direction) {
             case FORWARD -> new Call(new Convolution(window, 1, false, List.of()), x, w, y);
-            case GRAD_INPUT -> new Call(new ConvolutionGradInput(window, 1, List.of(shape.size(), shape.size())), y, w, x);
-            case GRAD_WEIGHTS -> new Call(new ConvolutionGradWeights(window, 1, false, List.of(shape.kernel(), shape.kernel())), x, y, w);
+            case GRAD_INPUT ->
+                new Call(new ConvolutionGradInput(window, 1, List.of(shape.size(), shape.size())), y, w, x);
+            case GRAD_WEIGHTS -> new Call(
+                    new ConvolutionGradWeights(window, 1, false, List.of(shape.kernel(), shape.kernel())), x, y, w);
         };
         String name = switch (direction) {
             case FORWARD -> "conv ";
             case GRAD_INPUT -> "  its gradient, input ";
             case GRAD_WEIGHTS -> "  its gradient, weights ";
         };
-        return new Case(name + shape, ours, BareLibrary.convolution(direction, shape), shape.flops(), shape.flops(), Case.Unit.GFLOPS,
+        return new Case(name + shape, ours, BareLibrary.convolution(direction, shape), shape.flops(), shape.flops(),
+                Case.Unit.GFLOPS,
                 CALL);
     }
 
@@ -88,23 +93,29 @@ final class KernelCases {
     static List<Supplier<Case>> memory(boolean quick) {
         long n = quick ? 1 << 20 : 16 << 20;
         long rows = n / 1024;
-        return List.of(() -> throughTheCache(n), () -> pass("relu", n, 2, new Call(Unary.of(Unary.Function.RELU), random(n), random(n))),
+        return List.of(() -> throughTheCache(n),
+                () -> pass("relu", n, 2, new Call(Unary.of(Unary.Function.RELU), random(n), random(n))),
                 () -> pass("exp", n, 2, new Call(Unary.of(Unary.Function.EXP), random(n), random(n))),
                 () -> pass("tanh", n, 2, new Call(Unary.of(Unary.Function.TANH), random(n), random(n))),
                 () -> pass("gelu", n, 2, new Call(Unary.of(Unary.Function.GELU_ERF), random(n), random(n))),
                 () -> pass("add", n, 3, new Call(Binary.of(Binary.Function.ADD), random(n), random(n), random(n))),
                 () -> pass("add a row", n, 2,
                         new Call(Binary.of(Binary.Function.ADD), random(rows, 1024), random(1024), random(rows, 1024))),
-                () -> pass("softmax 1024", n, 2, new Call(new Softmax(-1, false), random(rows, 1024), random(rows, 1024))),
+                () -> pass("softmax 1024", n, 2,
+                        new Call(new Softmax(-1, false), random(rows, 1024), random(rows, 1024))),
                 () -> pass("layer norm 1024", n, 2,
-                        new Call(new LayerNorm(1, 1e-5f, true, true), random(rows, 1024), random(1024), random(1024), random(rows, 1024),
+                        new Call(new LayerNorm(1, 1e-5f, true, true), random(rows, 1024), random(1024), random(1024),
+                                random(rows, 1024),
                                 random(rows), random(rows))),
                 () -> pass("sum of rows", n, 1,
-                        new Call(new Reduction(Reduction.Function.SUM, List.of(1), false), random(rows, 1024), random(rows))),
+                        new Call(new Reduction(Reduction.Function.SUM, List.of(1), false), random(rows, 1024),
+                                random(rows))),
                 () -> pass("sum of columns", n, 1,
-                        new Call(new Reduction(Reduction.Function.SUM, List.of(0), false), random(rows, 1024), random(1024))),
+                        new Call(new Reduction(Reduction.Function.SUM, List.of(0), false), random(rows, 1024),
+                                random(1024))),
                 () -> pass("transpose", n, 2, new Call(Copy.PLAIN, random(1024, rows).transpose(), random(rows, 1024))),
-                () -> pass("to bfloat16", n, 1.5, new Call(new Copy(DType.BFLOAT16), random(n), Tensor.allocate(DType.BFLOAT16, n))),
+                () -> pass("to bfloat16", n, 1.5,
+                        new Call(new Copy(DType.BFLOAT16), random(n), Tensor.allocate(DType.BFLOAT16, n))),
                 () -> gather(n),
                 () -> pass("Adam, " + (n >> 20) + " M parameters", n, 7, adam(n)));
     }
@@ -119,7 +130,8 @@ final class KernelCases {
                 MemorySegment.copy(from.memory(), at, to.memory(), at, PIECE);
             }
         };
-        return new Case("a copy through the cache", pieces, copy(n), 2.0 * bytes, 2.0 * bytes, Case.Unit.GIGABYTES, COPY);
+        return new Case("a copy through the cache", pieces, copy(n), 2.0 * bytes, 2.0 * bytes, Case.Unit.GIGABYTES,
+                COPY);
     }
 
     private static Call adam(long n) {
@@ -136,13 +148,15 @@ final class KernelCases {
     private static Case gather(long n) {
         long rows = n / 128;
         Tensor indices = Tensor.of(RANDOM.longs(rows, 0, rows).toArray(), rows);
-        return pass("embedding, rows of 128", n, 2, new Call(Gather.of(0), random(rows, 128), indices, random(rows, 128)));
+        return pass("embedding, rows of 128", n, 2,
+                new Call(Gather.of(0), random(rows, 128), indices, random(rows, 128)));
     }
 
     /** A kernel that moves so many floats for each of n elements. */
     private static Case pass(String name, long n, double floats, Call ours) {
         double bytes = (double) n * Float.BYTES;
-        return new Case(name + " (" + ours.provider() + ")", ours, copy(n), floats * bytes, 2 * bytes, Case.Unit.GIGABYTES, COPY);
+        return new Case(name + " (" + ours.provider() + ")", ours, copy(n), floats * bytes, 2 * bytes,
+                Case.Unit.GIGABYTES, COPY);
     }
 
     /** A copy of so many floats in one piece. */
@@ -184,7 +198,8 @@ final class KernelCases {
             if (dtype == DType.FLOAT32) {
                 memory.set(java.lang.foreign.ValueLayout.JAVA_FLOAT, i, value);
             } else {
-                memory.set(java.lang.foreign.ValueLayout.JAVA_SHORT, i, (short) (Float.floatToRawIntBits(value) >>> 16));
+                memory.set(java.lang.foreign.ValueLayout.JAVA_SHORT, i,
+                        (short) (Float.floatToRawIntBits(value) >>> 16));
             }
         }
         return tensor;

@@ -23,10 +23,12 @@ final class TwoWorkers {
 
     static String measure(int rounds) throws InterruptedException {
         double[] gains = new double[rounds];
-        try (Engine one = Engine.builder().workers(Lane.CPU, 1).build(); Engine two = Engine.builder().workers(Lane.CPU, 2).build()) {
+        try (Engine one = Engine.builder().workers(Lane.CPU, 1).build();
+                Engine two = Engine.builder().workers(Lane.CPU, 2).build()) {
             List<Tensor[]> operands = new ArrayList<>();
             for (int i = 0; i < 4; i++) {
-                operands.add(new Tensor[]{Tensor.allocate(DType.FLOAT32, SIZE, SIZE), Tensor.allocate(DType.FLOAT32, SIZE, SIZE),
+                operands.add(new Tensor[]{Tensor.allocate(DType.FLOAT32, SIZE, SIZE),
+                        Tensor.allocate(DType.FLOAT32, SIZE, SIZE),
                         Tensor.allocate(DType.FLOAT32, SIZE, SIZE)});
             }
             for (Tensor[] tensors : operands) {
@@ -35,7 +37,8 @@ final class TwoWorkers {
                 }
             }
             Tensor[] first = operands.getFirst();
-            try (Kernel kernel = Kernels.system().prepare(MatMul.PLAIN, Place.CPU, first[0].spec(), first[1].spec(), first[2].spec())) {
+            try (Kernel kernel = Kernels.system().prepare(MatMul.PLAIN, Place.CPU, first[0].spec(), first[1].spec(),
+                    first[2].spec())) {
                 for (int i = -3; i < rounds; i++) {
                     double alone = run(one, kernel, operands);
                     double both = run(two, kernel, operands);
@@ -46,7 +49,8 @@ final class TwoWorkers {
             }
         }
         return String.format(Locale.ROOT,
-                "Two workers with one-thread kernels, %d independent matrix products of %d: %.2f times the speed of one (goal 1.85).",
+                "Two workers with one-thread kernels, %d independent matrix products of %d: %.2f times the speed "
+                        + "of one (goal 1.85).",
                 PRODUCTS, SIZE,
                 Figure.median(gains));
     }

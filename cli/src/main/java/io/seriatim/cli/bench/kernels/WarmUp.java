@@ -50,7 +50,8 @@ final class WarmUp {
      */
     public static void main(String[] args) {
         System.out.println(
-                "Warm-up, 65,536 elements: µs of the first call, of the tenth, and in the steady state (goal: the tenth at most twice the steady state)");
+                "Warm-up, 65,536 elements: µs of the first call, of the tenth, and in the steady state (goal: the "
+                        + "tenth at most twice the steady state)");
         long rows = N / 256;
         Tensor[] pows = {Tensor.of(new float[]{0.9f}, 1), Tensor.of(new float[]{0.999f}, 1)};
         Tensor param = tensor(N);
@@ -62,11 +63,14 @@ final class WarmUp {
         measure("add", Binary.of(Binary.Function.ADD), tensor(N), tensor(N), tensor(N));
         measure("maximum", Binary.of(Binary.Function.MAXIMUM), tensor(N), tensor(N), tensor(N));
         measure("softmax", new Softmax(-1, false), tensor(rows, 256), tensor(rows, 256));
-        measure("layer norm", new LayerNorm(1, 1e-5f, true, true), tensor(rows, 256), tensor(256), tensor(256), tensor(rows, 256),
+        measure("layer norm", new LayerNorm(1, 1e-5f, true, true), tensor(rows, 256), tensor(256), tensor(256),
+                tensor(rows, 256),
                 tensor(rows), tensor(rows));
-        measure("sum of rows", new Reduction(Reduction.Function.SUM, List.of(1), false), tensor(rows, 256), tensor(rows));
+        measure("sum of rows", new Reduction(Reduction.Function.SUM, List.of(1), false), tensor(rows, 256),
+                tensor(rows));
         measure("embedding", Gather.of(0), tensor(rows, 256), indices, tensor(rows, 256));
-        measure("Adam", new Update.Adam(0.9f, 0.999f, 1e-8f, 0), param, tensor(N), Tensor.of(new float[]{1e-3f}, 1), first, second, pows[0],
+        measure("Adam", new Update.Adam(0.9f, 0.999f, 1e-8f, 0), param, tensor(N), Tensor.of(new float[]{1e-3f}, 1),
+                first, second, pows[0],
                 pows[1]);
     }
 
@@ -83,7 +87,8 @@ final class WarmUp {
             nanos[i] = Duel.nanos(call, 1);
         }
         double steady = Figure.median(Arrays.copyOfRange(nanos, STEADY - STEADY / 10, STEADY));
-        System.out.printf(Locale.ROOT, "  %-12s %9.1f %9.1f %9.1f   %.1f times%n", name, nanos[0] / 1e3, nanos[9] / 1e3, steady / 1e3,
+        System.out.printf(Locale.ROOT, "  %-12s %9.1f %9.1f %9.1f   %.1f times%n", name, nanos[0] / 1e3, nanos[9] / 1e3,
+                steady / 1e3,
                 nanos[9] / steady);
     }
 }

@@ -24,7 +24,8 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** Measures requests of one example each. */
-@Command(name = "serve", description = "Measure requests to one plan from several threads: an array of floats in and one out, beside others in the same run.")
+@Command(name = "serve", description = "Measure requests to one plan from several threads: an array of floats in "
+        + "and one out, beside others in the same run.")
 public final class BenchServeCommand implements Callable<Integer> {
     private static final double QUICK_SECONDS = 0.1;
     private static final String ALONE = "one by one";
@@ -32,19 +33,24 @@ public final class BenchServeCommand implements Callable<Integer> {
     @Spec
     private @Nullable CommandSpec spec;
 
-    @Option(names = "--work", paramLabel = "WORK", split = ",", description = "The networks of these works only: ${COMPLETION-CANDIDATES}.")
+    @Option(names = "--work", paramLabel = "WORK", split = ",", description = "The networks of these works only: "
+            + "${COMPLETION-CANDIDATES}.")
     private List<ServedNetwork> works = new ArrayList<>();
 
-    @Option(names = "--clients", defaultValue = "1,2,4,8", paramLabel = "N", split = ",", description = "Numbers of threads that make requests. Default: ${DEFAULT-VALUE}.")
+    @Option(names = "--clients", defaultValue = "1,2,4,8", paramLabel = "N", split = ",",
+            description = "Numbers of threads that make requests. Default: ${DEFAULT-VALUE}.")
     private List<Integer> clients = new ArrayList<>();
 
-    @Option(names = "--rounds", defaultValue = "3", paramLabel = "N", description = "Slices of time for each number of clients, ours and the peers' in turn; the medians count. Default: ${DEFAULT-VALUE}.")
+    @Option(names = "--rounds", defaultValue = "3", paramLabel = "N", description = "Slices of time for each "
+            + "number of clients, ours and the peers' in turn; the medians count. Default: ${DEFAULT-VALUE}.")
     private int rounds = 3;
 
-    @Option(names = "--seconds", defaultValue = "1.5", paramLabel = "S", description = "Of a slice of time. Default: ${DEFAULT-VALUE}.")
+    @Option(names = "--seconds", defaultValue = "1.5", paramLabel = "S", description = "Of a slice of time. "
+            + "Default: ${DEFAULT-VALUE}.")
     private double seconds = 1.5;
 
-    @Option(names = "--batch", defaultValue = "0", paramLabel = "N", description = "Join requests that wait to batches of up to N, beside the same plan without. Default: ${DEFAULT-VALUE}, none.")
+    @Option(names = "--batch", defaultValue = "0", paramLabel = "N", description = "Join requests that wait to "
+            + "batches of up to N, beside the same plan without. Default: ${DEFAULT-VALUE}, none.")
     private int batch;
 
     @Option(names = "--quick", description = "Slices of a tenth of a second, and only what the command itself holds.")
@@ -100,7 +106,8 @@ public final class BenchServeCommand implements Callable<Integer> {
             services.put(batch > 0 ? ALONE : ServeBench.OURS, ours);
             for (ServePeer peer : peers) {
                 try {
-                    services.put(peer.name(), peer.open(ours.network(), ours.parameters(), ours.fed(), ours.fetched(), this::notice));
+                    services.put(peer.name(),
+                            peer.open(ours.network(), ours.parameters(), ours.fed(), ours.fetched(), this::notice));
                 } catch (PeerUnavailableException e) {
                     notice(peer.name() + ": " + served + " is left out: " + e.getMessage());
                 }

@@ -31,7 +31,8 @@ import java.util.function.Function;
  *            of a request
  */
 @SuppressWarnings("ArrayRecordComponent") // Never compared.
-record PlanService(Executor executor, Program network, Plan plan, String fed, String fetched, long... shape) implements ServePeer.Session {
+record PlanService(Executor executor, Program network, Plan plan, String fed, String fetched,
+        long... shape) implements ServePeer.Session {
     static PlanService of(ServedNetwork served) {
         return of(served, false);
     }

@@ -78,8 +78,10 @@ record ServeBench(int rounds, long nanos, List<Integer> clients) {
                 same = Math.abs(ours[i] - theirs[i]) <= TOLERANCE * largest;
             }
             if (!same) {
-                throw new IllegalStateException("The results of " + network + " must agree to " + TOLERANCE + " of the largest, but "
-                        + service.getKey() + " gives " + Arrays.toString(theirs) + " where ours gives " + Arrays.toString(ours));
+                throw new IllegalStateException(
+                        "The results of " + network + " must agree to " + TOLERANCE + " of the largest, but "
+                                + service.getKey() + " gives " + Arrays.toString(theirs) + " where ours gives "
+                                + Arrays.toString(ours));
             }
         }
     }
@@ -99,13 +101,15 @@ record ServeBench(int rounds, long nanos, List<Integer> clients) {
     }
 
     private static double perSecond(Map<String, List<Clients.Slice>> slices, String name) {
-        double[] sorted = slices.getOrDefault(name, List.of()).stream().mapToDouble(Clients.Slice::perSecond).sorted().toArray();
+        double[] sorted = slices.getOrDefault(name, List.of()).stream().mapToDouble(Clients.Slice::perSecond).sorted()
+                .toArray();
         int n = sorted.length;
         return n == 0 ? Double.NaN : (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
     }
 
     private static String micros(Map<String, List<Clients.Slice>> slices, String name, double part) {
-        List<Answers> all = slices.getOrDefault(name, List.of()).stream().flatMap(slice -> slice.answers().stream()).toList();
+        List<Answers> all = slices.getOrDefault(name, List.of()).stream().flatMap(slice -> slice.answers().stream())
+                .toList();
         return decimals(1, Answers.quantile(part, Answers.sorted(all)) / 1e3);
     }
 

@@ -8,7 +8,10 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 
-/** Counts the floating-point operations of a program's products and convolutions, backward included. All else is too little to count. */
+/**
+ * Counts the floating-point operations of a program's products and convolutions, backward included. All else is too
+ * little to count.
+ */
 final class Arithmetic {
     private static final String GRADIENT = "_grad";
 

@@ -20,7 +20,8 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** Measures training steps and single calls, as peers do the same. */
-@Command(name = "train", description = "Measure training steps and single calls of whole networks, each in a process of its own, and print JSON lines.")
+@Command(name = "train", description = "Measure training steps and single calls of whole networks, each in a "
+        + "process of its own, and print JSON lines.")
 public final class BenchTrainCommand implements Callable<Integer> {
     @Spec
     private @Nullable CommandSpec spec;
@@ -28,23 +29,28 @@ public final class BenchTrainCommand implements Callable<Integer> {
     @Option(names = "--work", paramLabel = "WORK", split = ",", description = "Only these of ${COMPLETION-CANDIDATES}.")
     private List<TrainWork> works = new ArrayList<>();
 
-    @Option(names = "--threads", paramLabel = "N", split = ",", description = "Numbers of threads; 1,2, only 1 with --quick.")
+    @Option(names = "--threads", paramLabel = "N", split = ",", description = "Numbers of threads; 1,2, only 1 "
+            + "with --quick.")
     private List<Integer> threads = new ArrayList<>();
 
     @Option(names = "--quick", description = "A tenth of the steps: some seconds.")
     private boolean quick;
 
-    @Option(names = "--precision", defaultValue = "F32", paramLabel = "f32|bf16", description = "In what products and convolutions of training steps are computed. Default: f32.")
+    @Option(names = "--precision", defaultValue = "F32", paramLabel = "f32|bf16", description = "In what products "
+            + "and convolutions of training steps are computed. Default: f32.")
     private Setting.Precision precision = Setting.Precision.F32;
 
-    @Option(names = "--without", paramLabel = "PASS", split = ",", description = "Make plans without these passes: ${COMPLETION-CANDIDATES}.")
+    @Option(names = "--without", paramLabel = "PASS", split = ",", description = "Make plans without these passes: "
+            + "${COMPLETION-CANDIDATES}.")
     private List<Pass> without = new ArrayList<>();
 
-    @Option(names = "--peers", paramLabel = "DIR", description = "Run the peers in DIR/python and DIR/jvm in turn with ours, and print the ratios. The environment variables SERIATIM_PEER_PYTHON and "
+    @Option(names = "--peers", paramLabel = "DIR", description = "Run the peers in DIR/python and DIR/jvm in turn "
+            + "with ours, and print the ratios. The environment variables SERIATIM_PEER_PYTHON and "
             + "SERIATIM_PEER_PADDLE_PYTHON name the Pythons that have PyTorch and PaddlePaddle.")
     private @Nullable Path peers;
 
-    @Option(names = "--rounds", defaultValue = "1", paramLabel = "N", description = "How often each work is measured, ours and the peers' in turn; tables have the medians. Default: ${DEFAULT-VALUE}.")
+    @Option(names = "--rounds", defaultValue = "1", paramLabel = "N", description = "How often each work is "
+            + "measured, ours and the peers' in turn; tables have the medians. Default: ${DEFAULT-VALUE}.")
     private int rounds = 1;
 
     private boolean failed;
@@ -75,8 +81,10 @@ public final class BenchTrainCommand implements Callable<Integer> {
             Printer printer = new Printer(out(), true);
             out().println();
             printer.print("Times, and ours ÷ the fastest peer's", ratios.times());
-            printer.print("Most memory of a process that trains, MB, and ours ÷ the least of the peers", ratios.memory());
-            printer.print("From the start to the end of the first step, s, and ours ÷ the fastest peer's", ratios.firstSteps());
+            printer.print("Most memory of a process that trains, MB, and ours ÷ the least of the peers",
+                    ratios.memory());
+            printer.print("From the start to the end of the first step, s, and ours ÷ the fastest peer's",
+                    ratios.firstSteps());
         }
         return failed ? 1 : 0;
     }
@@ -122,7 +130,10 @@ public final class BenchTrainCommand implements Callable<Integer> {
         return chosen;
     }
 
-    /** With several threads the faster of two ways to use them. A work that fails is told of and leaves the others alone. */
+    /**
+     * With several threads the faster of two ways to use them. A work that fails is told of and leaves the others
+     * alone.
+     */
     private List<Figures> ours(TrainWork work, int count, Setting setting) throws InterruptedException {
         try {
             List<Figures> whole = new WorkProcess(work, count, false, setting).inOwnProcess();

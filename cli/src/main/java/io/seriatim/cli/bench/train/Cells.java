@@ -7,7 +7,10 @@ import io.seriatim.graph.Value;
 import io.seriatim.tensor.DType;
 import java.util.List;
 
-/** Recurrent networks written step by step in primitive operations. They take [steps, batch, width], and give the last state. */
+/**
+ * Recurrent networks written step by step in primitive operations. They take [steps, batch, width], and give the last
+ * state.
+ */
 final class Cells {
     /** How many steps a sequence has. */
     static final int STEPS = 64;
@@ -65,6 +68,7 @@ final class Cells {
             c = gates.get(1).sigmoid().times(c).plus(gates.get(0).sigmoid().times(gates.get(2).tanh()));
             h = gates.get(3).sigmoid().times(c.tanh());
         }
-        return g.layers().linear(WIDTH, 10, ParameterSpec.of(Initializer.normal(0, deviation)), ParameterSpec.DEFAULT).apply(h);
+        return g.layers().linear(WIDTH, 10, ParameterSpec.of(Initializer.normal(0, deviation)), ParameterSpec.DEFAULT)
+                .apply(h);
     }
 }

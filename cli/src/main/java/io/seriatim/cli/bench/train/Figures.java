@@ -12,11 +12,15 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** One line of figures: a flat object of JSON, with the keys and the blanks that the Python peers print. What is not finite is null. */
+/**
+ * One line of figures: a flat object of JSON, with the keys and the blanks that the Python peers print. What is not
+ * finite is null.
+ */
 final class Figures {
     /** What can be compared, best known first. */
     private static final List<String> TIMES = List.of("median_ms", "median_us", "ns_per_op");
-    private static final Pattern MEMBER = Pattern.compile("\"(?<key>\\w+)\":\\s*(?:\"(?<text>[^\"\\\\]*)\"|(?<value>[-+.\\w]+))");
+    private static final Pattern MEMBER = Pattern
+            .compile("\"(?<key>\\w+)\":\\s*(?:\"(?<text>[^\"\\\\]*)\"|(?<value>[-+.\\w]+))");
 
     private final Map<String, String> members = new LinkedHashMap<>();
 
@@ -54,7 +58,8 @@ final class Figures {
     static Figures median(List<Figures> lines) {
         Figures median = new Figures();
         lines.getFirst().members.forEach((key, value) -> {
-            double[] numbers = lines.stream().map(line -> line.number(key)).flatMapToDouble(OptionalDouble::stream).sorted().toArray();
+            double[] numbers = lines.stream().map(line -> line.number(key)).flatMapToDouble(OptionalDouble::stream)
+                    .sorted().toArray();
             int n = numbers.length;
             median.members.put(key, n == 0 ? value : String.valueOf((numbers[(n - 1) / 2] + numbers[n / 2]) / 2));
         });
@@ -77,7 +82,8 @@ final class Figures {
     /** The key of what it took. */
     String timeKey() {
         return TIMES.stream().filter(members::containsKey).findFirst()
-                .orElseThrow(() -> new IllegalArgumentException("Figures must have one of " + TIMES + ", but are " + this));
+                .orElseThrow(
+                        () -> new IllegalArgumentException("Figures must have one of " + TIMES + ", but are " + this));
     }
 
     /** What it took, in the unit of {@link #timeKey}. */

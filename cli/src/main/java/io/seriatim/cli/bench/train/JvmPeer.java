@@ -12,7 +12,8 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * The works through a library for the JVM: {@code run.sh LIBRARY WORK THREADS} builds what it needs with Maven at the first use, and prints a line of members between tabulators for each part.
+ * The works through a library for the JVM: {@code run.sh LIBRARY WORK THREADS} builds what it needs with Maven at the
+ * first use, and prints a line of members between tabulators for each part.
  *
  * @param name
  *            in tables
@@ -46,8 +47,10 @@ record JvmPeer(String name, String library, Path folder) implements Peer {
         List<Figures> all = new ArrayList<>();
         for (Map.Entry<String, String> part : work.jvm().entrySet()) {
             PeerProcess process = new PeerProcess(
-                    List.of("bash", folder.resolve(SCRIPT).toAbsolutePath().toString(), library, part.getKey(), String.valueOf(threads)),
-                    folder, Map.of("JAVA_HOME", System.getProperty("java.home")), "it needs Maven, and the network at the first use");
+                    List.of("bash", folder.resolve(SCRIPT).toAbsolutePath().toString(), library, part.getKey(),
+                            String.valueOf(threads)),
+                    folder, Map.of("JAVA_HOME", System.getProperty("java.home")),
+                    "it needs Maven, and the network at the first use");
             List<Figures> figures = parse(process.run(), part.getValue(), threads);
             if (figures.isEmpty()) {
                 throw process.failed("printed no figures", null);

@@ -43,14 +43,16 @@ final class Networks {
 
     private static Value convolution(Graph g, Value x, int filters) {
         double bound = 1 / Math.sqrt(25.0 * x.dim(1));
-        return g.layers().conv2d(x.dim(1), filters, 5).weights(ParameterSpec.of(Initializer.uniform(-bound, bound))).apply(x);
+        return g.layers().conv2d(x.dim(1), filters, 5).weights(ParameterSpec.of(Initializer.uniform(-bound, bound)))
+                .apply(x);
     }
 
     /** A decoder with normalisation before each part. */
     static Value gpt(Graph g, Value tokens) {
         Value positions = g.parameter(ParameterSpec.of(Initializer.normal(0, 0.02)), DType.FLOAT32, CONTEXT, WIDTH);
         Value mask = g.full(DType.FLOAT32, MASKED, CONTEXT, CONTEXT).triangle(false, 1);
-        Value x = g.layers().embedding(SYMBOLS, WIDTH, false, -1, ParameterSpec.of(Initializer.normal(0, 1))).apply(tokens).plus(positions);
+        Value x = g.layers().embedding(SYMBOLS, WIDTH, false, -1, ParameterSpec.of(Initializer.normal(0, 1)))
+                .apply(tokens).plus(positions);
         for (int i = 0; i < BLOCKS; i++) {
             x = x.plus(linear(g, attention(g, g.layerNorm(x), mask), WIDTH));
             x = x.plus(linear(g, linear(g, g.layerNorm(x), 4 * WIDTH).gelu(), WIDTH));
@@ -83,6 +85,7 @@ final class Networks {
     }
 
     private static Value normalised(Graph g, Value x, int filters, int kernel, int stride) {
-        return g.batchNorm(g.layers().conv2d(x.dim(1), filters, kernel).stride(stride).padding(kernel / 2).noBias().apply(x));
+        return g.batchNorm(
+                g.layers().conv2d(x.dim(1), filters, kernel).stride(stride).padding(kernel / 2).noBias().apply(x));
     }
 }

@@ -36,6 +36,8 @@ interface Peer {
      *            is told what is to be set for one that is there, but cannot be run
      */
     static List<Peer> in(Path folder, Function<String, @Nullable String> environment, Consumer<String> notice) {
-        return Stream.concat(PythonPeer.in(folder.resolve("python"), environment, notice), JvmPeer.in(folder.resolve("jvm"))).toList();
+        return Stream
+                .concat(PythonPeer.in(folder.resolve("python"), environment, notice), JvmPeer.in(folder.resolve("jvm")))
+                .toList();
     }
 }

@@ -49,7 +49,8 @@ record PeerProcess(List<String> command, Path folder, Map<String, String> enviro
 
     /** Through files: a pipe that no one reads would hold it up. */
     private int run(File out, File err) throws IOException, InterruptedException {
-        ProcessBuilder builder = new ProcessBuilder(command).directory(folder.toFile()).redirectOutput(out).redirectError(err);
+        ProcessBuilder builder = new ProcessBuilder(command).directory(folder.toFile()).redirectOutput(out)
+                .redirectError(err);
         builder.environment().putAll(environment);
         Process process = builder.start();
         try {

@@ -32,26 +32,31 @@ import java.util.List;
  *            what it is fed, if it is always the same
  */
 @SuppressWarnings("ArrayRecordComponent") // Never compared.
-record PlannedSteps(Executor executor, RunRecorder recorder, Plan plan, String out, Tensor... data) implements AutoCloseable {
+record PlannedSteps(Executor executor, RunRecorder recorder, Plan plan, String out,
+        Tensor... data) implements AutoCloseable {
     /** One plan of the whole program. */
     static PlannedSteps of(TrainPrograms.Task task, int threads, Setting setting) {
-        return of(task.network().main(), task.network().startup(), task.feeds(), task.out(), setting.builder(threads), task.data());
+        return of(task.network().main(), task.network().startup(), task.feeds(), task.out(), setting.builder(threads),
+                task.data());
     }
 
     /** A part of the batch for each thread. */
     static PlannedSteps split(TrainPrograms.Task task, int threads, Setting setting) {
-        DataParallel parallel = DataParallel.of(task.network().main(), task.network().startup(), task.feeds(), task.out(),
+        DataParallel parallel = DataParallel.of(task.network().main(), task.network().startup(), task.feeds(),
+                task.out(),
                 List.of(task.out()), Collections.nCopies(threads, Place.CPU));
         return of(parallel.main(), parallel.startup(), parallel.feedNames(), parallel.loss(), setting.builder(threads),
                 parallel.split(task.data()));
     }
 
-    private static PlannedSteps of(Program main, Program startup, List<String> feeds, String out, Executor.Builder builder,
+    private static PlannedSteps of(Program main, Program startup, List<String> feeds, String out,
+            Executor.Builder builder,
             Tensor... data) {
         RunRecorder recorder = new RunRecorder().pause();
         Executor executor = builder.recorder(recorder).build();
         executor.run(startup);
-        return new PlannedSteps(executor, recorder, executor.compile(main, new Feeds(feeds), new Fetches(List.of(out))), out, data);
+        return new PlannedSteps(executor, recorder, executor.compile(main, new Feeds(feeds), new Fetches(List.of(out))),
+                out, data);
     }
 
     /** A training step; returns the loss. */

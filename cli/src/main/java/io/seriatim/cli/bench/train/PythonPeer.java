@@ -58,7 +58,8 @@ record PythonPeer(String name, String python, Path folder, String script, String
 
     @Override
     public List<Figures> run(TrainWork work, int threads) throws InterruptedException, PeerUnavailableException {
-        PeerProcess process = new PeerProcess(List.of(python, script, String.valueOf(threads), String.valueOf(work.python())), folder,
+        PeerProcess process = new PeerProcess(
+                List.of(python, script, String.valueOf(threads), String.valueOf(work.python())), folder,
                 Map.of(), help);
         List<Figures> figures = Figures.parse(process.run());
         if (figures.isEmpty()) {

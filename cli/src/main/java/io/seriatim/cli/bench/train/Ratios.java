@@ -33,7 +33,8 @@ final class Ratios {
     void add(TrainWork work, Collection<Figures> figures) {
         for (Figures each : figures) {
             Key key = new Key(work, each.text("work"), each.number("threads").orElse(Double.NaN));
-            lines.computeIfAbsent(key, _ -> new LinkedHashMap<>()).computeIfAbsent(each.text("lib"), _ -> new ArrayList<>()).add(each);
+            lines.computeIfAbsent(key, _ -> new LinkedHashMap<>())
+                    .computeIfAbsent(each.text("lib"), _ -> new ArrayList<>()).add(each);
         }
     }
 
@@ -45,7 +46,8 @@ final class Ratios {
 
     /** The most memory of the processes that train, and what ours is of that of the peer with the least. */
     Table memory() {
-        return table(List.of(), _ -> List.of(), _ -> "rss_mb", key -> key.work.goal().megabytes(), "least", key -> key.work.trains());
+        return table(List.of(), _ -> List.of(), _ -> "rss_mb", key -> key.work.goal().megabytes(), "least",
+                key -> key.work.trains());
     }
 
     /** Seconds from the start to the end of the first step. */
@@ -91,6 +93,8 @@ final class Ratios {
     }
 
     private static String decimal(OptionalDouble value) {
-        return value.isEmpty() ? MISSING : String.format(Locale.ROOT, value.getAsDouble() < 100 ? "%.2f" : "%.0f", value.getAsDouble());
+        return value.isEmpty()
+                ? MISSING
+                : String.format(Locale.ROOT, value.getAsDouble() < 100 ? "%.2f" : "%.0f", value.getAsDouble());
     }
 }

@@ -52,22 +52,27 @@ final class TrainPrograms {
      * Training steps.
      *
      * @param open
-     *            whether the program is for any batch, so that it can be split; it is then the first dimension of all feeds
+     *            whether the program is for any batch, so that it can be split; it is then the first dimension of all
+     *            feeds
      * @param bfloat16
      *            whether products and convolutions are computed in bfloat16
      */
     static Task training(TrainWork work, boolean open, boolean bfloat16) {
         return switch (work) {
-            case T1 -> classifier(mixed(Momentum.of(0.01), bfloat16), 10, open, gauss(SEED, 128, 784), new long[]{128, 1}, Networks::mlp);
-            case T2 -> classifier(mixed(Adam.of(1e-3), bfloat16), 10, open, gauss(SEED, 64, 1, 28, 28), new long[]{64, 1}, Networks::leNet);
+            case T1 -> classifier(mixed(Momentum.of(0.01), bfloat16), 10, open, gauss(SEED, 128, 784),
+                    new long[]{128, 1}, Networks::mlp);
+            case T2 -> classifier(mixed(Adam.of(1e-3), bfloat16), 10, open, gauss(SEED, 64, 1, 28, 28),
+                    new long[]{64, 1}, Networks::leNet);
             case T3 ->
-                classifier(mixed(Adam.of(1e-3), bfloat16), Networks.SYMBOLS, open, numbers(SEED, Networks.SYMBOLS, 32, Networks.CONTEXT),
+                classifier(mixed(Adam.of(1e-3), bfloat16), Networks.SYMBOLS, open,
+                        numbers(SEED, Networks.SYMBOLS, 32, Networks.CONTEXT),
                         new long[]{32, Networks.CONTEXT, 1}, Networks::gpt);
             case T4 -> classifier(mixed(Sgd.of(0.1), bfloat16), 10, open, sequences(open), new long[]{32, 1},
                     (g, x) -> Cells.lstm(g, stepsFirst(x, open)));
             case T4B -> gru(mixed(Sgd.of(0.1), bfloat16), open);
             case T6 ->
-                classifier(mixed(Momentum.of(0.01), bfloat16), 10, open, gauss(SEED, 16, 3, 64, 64), new long[]{16, 1}, Networks::resNet18);
+                classifier(mixed(Momentum.of(0.01), bfloat16), 10, open, gauss(SEED, 16, 3, 64, 64), new long[]{16, 1},
+                        Networks::resNet18);
             case T5, T7 -> throw new IllegalArgumentException(work + " does not train");
         };
     }
@@ -78,7 +83,9 @@ final class TrainPrograms {
 
     private static Tensor sequences(boolean batchFirst) {
         Tensor stepsFirst = gauss(SEED, Cells.STEPS, 32, Cells.WIDTH);
-        return batchFirst ? Tensor.of(stepsFirst.transpose(1, 0, 2).toFloatArray(), 32, Cells.STEPS, Cells.WIDTH) : stepsFirst;
+        return batchFirst
+                ? Tensor.of(stepsFirst.transpose(1, 0, 2).toFloatArray(), 32, Cells.STEPS, Cells.WIDTH)
+                : stepsFirst;
     }
 
     private static Value stepsFirst(Value x, boolean batchFirst) {
@@ -101,7 +108,8 @@ final class TrainPrograms {
     private record Pair(Value x, Value target) {
     }
 
-    private static Task training(Optimizer optimizer, boolean open, Tensor x, Tensor target, BiFunction<Graph, Pair, Value> loss) {
+    private static Task training(Optimizer optimizer, boolean open, Tensor x, Tensor target,
+            BiFunction<Graph, Pair, Value> loss) {
         Network network = Network.define(SEED, g -> {
             Value value = loss.apply(g, new Pair(data(g, X, x, open), data(g, TARGET, target, open)));
             g.minimize(value, optimizer);

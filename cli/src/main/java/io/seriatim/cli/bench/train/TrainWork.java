@@ -103,7 +103,10 @@ enum TrainWork {
         };
     }
 
-    /** Whether halves of a batch give the whole batch's step but for rounding: batch normalisation takes the statistics of each half. */
+    /**
+     * Whether halves of a batch give the whole batch's step but for rounding: batch normalisation takes the statistics
+     * of each half.
+     */
     boolean isSameWhenSplit() {
         return trains && this != T6;
     }

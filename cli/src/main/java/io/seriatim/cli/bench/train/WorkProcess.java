@@ -30,7 +30,8 @@ import java.util.stream.Stream;
 record WorkProcess(TrainWork work, int threads, boolean split, Setting setting) {
     /** As users have it, but for a heap and a collector that fit programs whose tensors lie elsewhere. */
     private static final List<String> OPTIONS = List.of("-Xms48m", "-Xmx512m", "-XX:+UseSerialGC");
-    private static final List<String> INHERITED = List.of("-Xshare", "-XX:SharedArchiveFile", "-XX:AOTCache", "-Xlog:disable",
+    private static final List<String> INHERITED = List.of("-Xshare", "-XX:SharedArchiveFile", "-XX:AOTCache",
+            "-Xlog:disable",
             "-XX:NewSize", "-XX:TrimNativeHeapInterval");
     private static final Path STATUS = Path.of("/proc/self/status");
     private static final String PEAK = "VmHWM:";
@@ -49,13 +50,15 @@ record WorkProcess(TrainWork work, int threads, boolean split, Setting setting) 
         List<String> options = new ArrayList<>(OPTIONS);
         ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
                 .filter(option -> INHERITED.stream().anyMatch(option::startsWith)).forEach(options::add);
-        String[] arguments = Stream.concat(Stream.of(work.name(), String.valueOf(threads), String.valueOf(split)), setting.arguments())
+        String[] arguments = Stream
+                .concat(Stream.of(work.name(), String.valueOf(threads), String.valueOf(split)), setting.arguments())
                 .toArray(String[]::new);
         String output = OwnProcess.run(options, WorkProcess.class.getName(), arguments);
         List<Figures> figures = Figures.parse(output);
         if (figures.isEmpty()) {
             throw new IOException(
-                    "The process that measures " + work + " with " + threads + " threads ended with 0, but printed no figures: '"
+                    "The process that measures " + work + " with " + threads
+                            + " threads ended with 0, but printed no figures: '"
                             + output.strip() + "'");
         }
         return figures;
@@ -65,14 +68,17 @@ record WorkProcess(TrainWork work, int threads, boolean split, Setting setting) 
     List<Figures> measure() {
         return switch (work) {
             case T1, T2, T3, T4, T4B, T6 -> List.of(steps());
-            case T5 -> List.of(calls("infer_mlp", TrainPrograms.mlpCall(), true), calls("infer_lenet", TrainPrograms.leNetCall(), false));
+            case T5 -> List.of(calls("infer_mlp", TrainPrograms.mlpCall(), true),
+                    calls("infer_lenet", TrainPrograms.leNetCall(), false));
             case T7 -> List.of(chain());
         };
     }
 
     private Figures steps() {
         TrainPrograms.Task task = TrainPrograms.training(work, split, setting.isBfloat16());
-        try (PlannedSteps steps = split ? PlannedSteps.split(task, threads, setting) : PlannedSteps.of(task, threads, setting)) {
+        try (PlannedSteps steps = split
+                ? PlannedSteps.split(task, threads, setting)
+                : PlannedSteps.of(task, threads, setting)) {
             steps.step();
             double firstStep = sinceStart();
             double first = steps.step();
@@ -87,13 +93,15 @@ record WorkProcess(TrainWork work, int threads, boolean split, Setting setting) 
                 millis[i] = (System.nanoTime() - start) / 1e6;
             }
             Arrays.sort(millis);
-            Figures figures = begun(work.label()).with("first_step_s", firstStep, 2).with("median_ms", median(millis), 3)
+            Figures figures = begun(work.label()).with("first_step_s", firstStep, 2)
+                    .with("median_ms", median(millis), 3)
                     .with("min_ms", millis[0], 3).with("first_loss", first, 4).with("last_loss", last, 4);
             if (threads > 1) {
                 figures.with("how", split ? "DataParallel" : "executor");
             }
             shares(figures, steps, "_ms", 1e6, 3);
-            return ended(figures, split ? TrainPrograms.training(work, false, setting.isBfloat16()) : task, steps, median(millis) / 1e3);
+            return ended(figures, split ? TrainPrograms.training(work, false, setting.isBfloat16()) : task, steps,
+                    median(millis) / 1e3);
         }
     }
 
@@ -122,7 +130,8 @@ record WorkProcess(TrainWork work, int threads, boolean split, Setting setting) 
             double firstCall = sinceStart();
             double[] micros = times(steps::run, setting.part(WARM_CHAIN_CALLS), setting.part(CHAIN_CALLS));
             // A run has a thousand operations: its microseconds are the nanoseconds of one.
-            Figures figures = begun(work.label()).with("first_step_s", firstCall, 2).with("ns_per_op", micros[micros.length / 2], 1);
+            Figures figures = begun(work.label()).with("first_step_s", firstCall, 2).with("ns_per_op",
+                    micros[micros.length / 2], 1);
             shares(figures, steps, "_us", 1e3, 1);
             return figures.with("arena_mb", steps.arenaBytes() / MEGABYTE, 2);
         }
@@ -146,7 +155,8 @@ record WorkProcess(TrainWork work, int threads, boolean split, Setting setting) 
     /** Of a run of the plan, in extra runs: recording takes time. */
     private void shares(Figures figures, PlannedSteps steps, String unit, double nanos, int decimals) {
         TimeShares shares = steps.shares(threads, setting.part(RECORDED));
-        figures.with("kernels" + unit, shares.busy() / nanos, decimals).with("waiting" + unit, shares.waiting() / nanos, decimals)
+        figures.with("kernels" + unit, shares.busy() / nanos, decimals)
+                .with("waiting" + unit, shares.waiting() / nanos, decimals)
                 .with("idle" + unit, shares.idle() / nanos, decimals);
     }
 
@@ -167,7 +177,8 @@ record WorkProcess(TrainWork work, int threads, boolean split, Setting setting) 
         // Without AVX-512 the library multiplies no matrices of bfloat16: what computes there is float32.
         boolean narrow = setting.isBfloat16() && OneDnn.status().hasAvx512();
         double peak = MatrixPeak.flops(narrow, threads, rounds);
-        return figures.with("limit_share", Arithmetic.of(task.network().main()) / peak / seconds, 3).with("peak_gflops", peak / 1e9, 0)
+        return figures.with("limit_share", Arithmetic.of(task.network().main()) / peak / seconds, 3)
+                .with("peak_gflops", peak / 1e9, 0)
                 .with("arena_mb", steps.arenaBytes() / MEGABYTE, 2);
     }
 

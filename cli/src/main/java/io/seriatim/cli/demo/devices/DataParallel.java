@@ -37,7 +37,10 @@ final class DataParallel {
         return weights;
     }
 
-    /** One step on a fresh batch, of classes that a hidden linear map decides. Pushes it all, and returns the loss, which is not there yet. */
+    /**
+     * One step on a fresh batch, of classes that a hidden linear map decides. Pushes it all, and returns the loss,
+     * which is not there yet.
+     */
     NDArray step() {
         NDArray x = data.normal(0, 1, batch, FEATURES);
         NDArray y = x.matmul(truth).argMax(1).oneHot(CLASSES, DType.FLOAT32);
@@ -46,7 +49,8 @@ final class DataParallel {
         int part = batch / replicas.size();
         for (int i = 0; i < replicas.size(); i++) {
             shares.add(
-                    replicas.get(i).run(x.slice(0, (long) i * part, (i + 1L) * part), y.slice(0, (long) i * part, (i + 1L) * part), batch));
+                    replicas.get(i).run(x.slice(0, (long) i * part, (i + 1L) * part),
+                            y.slice(0, (long) i * part, (i + 1L) * part), batch));
         }
 
         // The last layer's gradients are there first.

@@ -68,14 +68,17 @@ final class TimelineSvg implements Recorder {
             bars.append(String.format(Locale.ROOT, "<text x='8' y='%d'>%s</text>%n", y + 15, lane.getKey()));
             for (List<OpRecord> row : lane.getValue()) {
                 for (OpRecord op : row) {
-                    bar(bars, op, LEFT + (op.started() - from) * scale, Math.max(0.6, (op.ended() - op.started()) * scale), y);
+                    bar(bars, op, LEFT + (op.started() - from) * scale,
+                            Math.max(0.6, (op.ended() - op.started()) * scale), y);
                 }
                 y += ROW;
             }
-            bars.append(String.format(Locale.ROOT, "<line x1='0' x2='%d' y1='%d' y2='%d' stroke='#ccc'/>%n", WIDTH, y + 2, y + 2));
+            bars.append(String.format(Locale.ROOT, "<line x1='0' x2='%d' y1='%d' y2='%d' stroke='#ccc'/>%n", WIDTH,
+                    y + 2, y + 2));
             y += 6;
         }
-        String title = String.format(Locale.ROOT, "%,d operations in %.1f ms; %.0f %% of the time of copies lies under computation",
+        String title = String.format(Locale.ROOT,
+                "%,d operations in %.1f ms; %.0f %% of the time of copies lies under computation",
                 records.size(), (to - from) / 1e6, 100 * overlap());
         return String.format(Locale.ROOT, """
                 <svg xmlns='http://www.w3.org/2000/svg' width='%d' height='%d' font-family='sans-serif' font-size='12'>
@@ -88,13 +91,15 @@ final class TimelineSvg implements Recorder {
     private static void bar(StringBuilder out, OpRecord op, double x, double width, int y) {
         String colour = isCopy(op) ? "#e8a33d" : op.lane().place().equals("cpu") ? "#7aa974" : "#5b8dd6";
         out.append(String.format(Locale.ROOT,
-                "<rect x='%.2f' y='%d' width='%.2f' height='%d' fill='%s' stroke='white' stroke-width='0.4'><title>%s, %.3f ms</title></rect>%n",
+                "<rect x='%.2f' y='%d' width='%.2f' height='%d' fill='%s' stroke='white' "
+                        + "stroke-width='0.4'><title>%s, %.3f ms</title></rect>%n",
                 x, y, width,
                 ROW - 4, colour, escaped(op.name()), (op.ended() - op.started()) / 1e6));
         int fits = (int) ((width - 4) / CHARACTER);
         if (width >= NARROWEST_NAME && fits > 2) {
             String name = op.name().length() <= fits ? op.name() : op.name().substring(0, fits - 1) + "…";
-            out.append(String.format(Locale.ROOT, "<text x='%.2f' y='%d' fill='white' font-size='11'>%s</text>%n", x + 3, y + 13,
+            out.append(String.format(Locale.ROOT, "<text x='%.2f' y='%d' fill='white' font-size='11'>%s</text>%n",
+                    x + 3, y + 13,
                     escaped(name)));
         }
     }
@@ -108,7 +113,8 @@ final class TimelineSvg implements Recorder {
         Map<String, List<List<OpRecord>>> lanes = new TreeMap<>();
         records.stream().sorted(Comparator.comparingLong(OpRecord::started)).forEach(op -> {
             List<List<OpRecord>> rows = lanes.computeIfAbsent(op.lane().toString(), _ -> new ArrayList<>());
-            List<OpRecord> free = rows.stream().filter(row -> row.getLast().ended() <= op.started()).findFirst().orElse(null);
+            List<OpRecord> free = rows.stream().filter(row -> row.getLast().ended() <= op.started()).findFirst()
+                    .orElse(null);
             if (free == null) {
                 free = new ArrayList<>();
                 rows.add(free);

@@ -27,7 +27,8 @@ import picocli.CommandLine.Spec;
 /** Trains a network on two simulated accelerators, and on one, and compares. */
 @Command(name = "two-devices", description = TwoDevicesCommand.WHAT)
 public final class TwoDevicesCommand implements Callable<Integer> {
-    static final String WHAT = "Train a two-layer network on two simulated accelerators by a program that is written serially, and draw when what ran. "
+    static final String WHAT = "Train a two-layer network on two simulated accelerators by a program that is "
+            + "written serially, and draw when what ran. "
             + "The result is compared with that of one device, bit by bit.";
     private static final List<Place> TWO = List.of(Place.sim(0), Place.sim(1));
     private static final List<Place> ONE = List.of(Place.sim(0), Place.sim(0));
@@ -44,7 +45,8 @@ public final class TwoDevicesCommand implements Callable<Integer> {
     @Option(names = "--seed", paramLabel = "N", description = "Of data and weights; ${DEFAULT-VALUE}.")
     private long seed = 1;
 
-    @Option(names = "--bandwidth", paramLabel = "MB/s", description = "Of copies to and from a device; ${DEFAULT-VALUE}.")
+    @Option(names = "--bandwidth", paramLabel = "MB/s", description = "Of copies to and from a device; "
+            + "${DEFAULT-VALUE}.")
     private int bandwidth = 2000;
 
     @Option(names = "--latency", paramLabel = "µs", description = "Of each launch; ${DEFAULT-VALUE}.")
@@ -63,7 +65,8 @@ public final class TwoDevicesCommand implements Callable<Integer> {
         CommandSpec command = Objects.requireNonNull(spec, "spec");
         if (steps < 1 || batch < 2 || batch % 2 != 0 || bandwidth < 1 || latency < 0) {
             throw new ParameterException(command.commandLine(),
-                    "--steps must be at least 1, --batch an even number, --bandwidth at least 1 and --latency at least 0, but they are "
+                    "--steps must be at least 1, --batch an even number, --bandwidth at least 1 and --latency at "
+                            + "least 0, but they are "
                             + steps
                             + ", " + batch + ", " + bandwidth + " and " + latency);
         }
@@ -76,7 +79,8 @@ public final class TwoDevicesCommand implements Callable<Integer> {
         float[][] one = train(ONE, null, null);
         Path picture = write(timeline);
         boolean same = Arrays.deepEquals(two, one);
-        text.printf(Locale.ROOT, "picture   %s: %,d operations of the last step, %.0f %% of the time of copies under computation%n",
+        text.printf(Locale.ROOT,
+                "picture   %s: %,d operations of the last step, %.0f %% of the time of copies under computation%n",
                 picture, timeline.operations(), 100 * timeline.overlap());
         text.println("result    " + (same ? "the same, bit by bit" : "DIFFERENT, which is a defect"));
         text.flush();
@@ -84,7 +88,8 @@ public final class TwoDevicesCommand implements Callable<Integer> {
     }
 
     /** The weights after training. */
-    private float[][] train(List<Place> devices, @Nullable PrintWriter text, @Nullable TimelineSvg timeline) throws InterruptedException {
+    private float[][] train(List<Place> devices, @Nullable PrintWriter text, @Nullable TimelineSvg timeline)
+            throws InterruptedException {
         SimOptions options = SimOptions.DEFAULT.withCopyBandwidth(bandwidth * 1_000_000L)
                 .withLaunchLatency(Duration.ofNanos(latency * 1000L));
         try (Devices simulated = Devices.builder().sim(options).build(); Engine engine = Engine.create()) {

@@ -15,14 +15,16 @@ class BenchExecutorCommandTest {
     private final StringWriter err = new StringWriter();
 
     private int bench(String... args) {
-        return new CommandLine(new BenchExecutorCommand()).setCaseInsensitiveEnumValuesAllowed(true).setOut(new PrintWriter(out, true))
+        return new CommandLine(new BenchExecutorCommand()).setCaseInsensitiveEnumValuesAllowed(true)
+                .setOut(new PrintWriter(out, true))
                 .setErr(new PrintWriter(err, true)).execute(args);
     }
 
     @Test
     void oneTableAlone() {
         assertEquals(0, bench("--quick", "--rounds", "1", "--only", "overhead", "--markdown"), err::toString);
-        for (String text : List.of("1,000 operations of 16 floats, 1 round", "| chain ", "| fan ", "| random ", "Goals: at most 100 ns")) {
+        for (String text : List.of("1,000 operations of 16 floats, 1 round", "| chain ", "| fan ", "| random ",
+                "Goals: at most 100 ns")) {
             assertTrue(out.toString().contains(text), () -> text + " is missing in\n" + out);
         }
         assertFalse(out.toString().contains("ResNet"), out::toString);

@@ -10,7 +10,9 @@ class BuildingTest {
     void isMeasured() {
         Building building = Building.measure(200);
         assertEquals(200, building.operations());
-        assertTrue(building.define() > 0 && building.compile() > 0 && building.first() > 0 && building.next() > 0 && building.cpu() > 0,
+        assertTrue(
+                building.define() > 0 && building.compile() > 0 && building.first() > 0 && building.next() > 0
+                        && building.cpu() > 0,
                 building::toString);
         assertEquals(building.compile() + building.first(), building.plan());
     }

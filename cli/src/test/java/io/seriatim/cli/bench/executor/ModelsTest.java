@@ -19,7 +19,8 @@ import org.junit.jupiter.api.Test;
 class ModelsTest {
     private static long parameters(Program program) {
         return program.parameters().stream()
-                .mapToLong(desc -> Arrays.stream(Objects.requireNonNull(desc.type().tensorType()).shape()).reduce(1, (a, b) -> a * b))
+                .mapToLong(desc -> Arrays.stream(Objects.requireNonNull(desc.type().tensorType()).shape()).reduce(1,
+                        (a, b) -> a * b))
                 .sum();
     }
 
@@ -42,8 +43,10 @@ class ModelsTest {
 
     /** The running statistics of batch normalisation are parameters that are not trained. */
     private static long running(Program program) {
-        return program.global().ops().stream().filter(op -> op.type().equals("batch_norm")).flatMap(op -> op.input("Mean").stream())
-                .map(name -> Objects.requireNonNull(program.global().get(name).type().tensorType())).map(VarType.TensorType::shape)
+        return program.global().ops().stream().filter(op -> op.type().equals("batch_norm"))
+                .flatMap(op -> op.input("Mean").stream())
+                .map(name -> Objects.requireNonNull(program.global().get(name).type().tensorType()))
+                .map(VarType.TensorType::shape)
                 .mapToLong(shape -> 2 * shape[0]).sum();
     }
 
@@ -52,7 +55,8 @@ class ModelsTest {
         Model model = Model.ofImages("one layer", 2, 1, 3, (g, x) -> g.linear(x.flatten(1), 10));
         StringWriter out = new StringWriter();
         Printer printer = new Printer(new PrintWriter(out, true), false);
-        new ModelBench(new Turns(0, 1, 100_000), 2, new Progress(new PrintWriter(new StringWriter()), false)).run(printer, List.of(model));
+        new ModelBench(new Turns(0, 1, 100_000), 2, new Progress(new PrintWriter(new StringWriter()), false))
+                .run(printer, List.of(model));
         for (String text : List.of("one layer, training", "one layer, inference", "bare loop", "largest live set")) {
             assertTrue(out.toString().contains(text), () -> text + " is missing in\n" + out);
         }

@@ -31,7 +31,8 @@ class TinyProgramTest {
     @EnumSource
     void staysFinite(TinyProgram program) {
         Network network = program.network(1000);
-        try (PlanRun run = PlanRun.of(Executor.builder().build(), null, network.main(), List.of("x"), network.outputs().get("y").name(),
+        try (PlanRun run = PlanRun.of(Executor.builder().build(), null, network.main(), List.of("x"),
+                network.outputs().get("y").name(),
                 TinyProgram.feed())) {
             for (float value : run.plan().run(run.feeds()).get(network.outputs().get("y").name()).toFloatArray()) {
                 assertTrue(value >= 1 && value < 1e30, () -> program + " gives " + value);

@@ -10,7 +10,8 @@ class TurnsTest {
     @Test
     void everyRoundBeginsWithAnother() {
         StringBuilder order = new StringBuilder();
-        Timings timings = new Turns(0, 3, 1).run(List.of(() -> order.append('a'), () -> order.append('b'), () -> order.append('c')));
+        Timings timings = new Turns(0, 3, 1)
+                .run(List.of(() -> order.append('a'), () -> order.append('b'), () -> order.append('c')));
         // Which of them runs, however often.
         assertEquals("abcbcacab", order.toString().replaceAll("(.)\\1*", "$1"));
         for (double[] rounds : timings.nanos()) {

@@ -13,23 +13,28 @@ class BenchServeCommandTest {
     private final StringWriter err = new StringWriter();
 
     private int bench(String... args) {
-        return new CommandLine(new BenchServeCommand()).setCaseInsensitiveEnumValuesAllowed(true).setOut(new PrintWriter(out, true))
+        return new CommandLine(new BenchServeCommand()).setCaseInsensitiveEnumValuesAllowed(true)
+                .setOut(new PrintWriter(out, true))
                 .setErr(new PrintWriter(err, true)).execute(args);
     }
 
     @Test
     void eachNumberOfClientsHasARow() {
         assertEquals(0, bench("--quick", "--work", "t1,t2", "--clients", "1,3", "--rounds", "1"), err::toString);
-        assertEquals(4, out.toString().lines().filter(line -> line.matches("\\| T[12] +\\| +[13] \\| +[\\d,]+ \\|.*")).count(),
+        assertEquals(4,
+                out.toString().lines().filter(line -> line.matches("\\| T[12] +\\| +[13] \\| +[\\d,]+ \\|.*")).count(),
                 out::toString);
     }
 
     @Test
     void joinedRequestsStandBesideThoseThatAreNot() {
-        assertEquals(0, bench("--quick", "--work", "t1", "--clients", "3", "--rounds", "1", "--batch", "4"), err::toString);
+        assertEquals(0, bench("--quick", "--work", "t1", "--clients", "3", "--rounds", "1", "--batch", "4"),
+                err::toString);
         assertTrue(out.toString().contains("one by one, 1/s"), out::toString);
         assertEquals(1,
-                out.toString().lines().filter(line -> line.matches("\\| T1 +\\| +3 \\| +[\\d,]+ \\| +[\\d,]+ \\| +[\\d.]+ \\|.*")).count(),
+                out.toString().lines()
+                        .filter(line -> line.matches("\\| T1 +\\| +3 \\| +[\\d,]+ \\| +[\\d,]+ \\| +[\\d.]+ \\|.*"))
+                        .count(),
                 out::toString);
     }
 

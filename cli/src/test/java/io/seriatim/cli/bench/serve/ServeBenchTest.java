@@ -54,7 +54,8 @@ class ServeBenchTest {
     @Test
     void ratesAreMediansOfTheRounds() {
         Map<String, List<Clients.Slice>> slices = Map.of("seriatim",
-                List.of(new Clients.Slice(3000, List.of(answers(100_000))), new Clients.Slice(1000, List.of(answers(300_000))),
+                List.of(new Clients.Slice(3000, List.of(answers(100_000))),
+                        new Clients.Slice(1000, List.of(answers(300_000))),
                         new Clients.Slice(2600, List.of(answers(200_000)))),
                 "ort", List.of(new Clients.Slice(2000, List.of(answers(400_000)))));
         assertEquals(List.of("T1", "2", "2,600", "2,000", "1.30", "1.3", "200.0", "400.0", "300.0", "400.0"),
@@ -68,7 +69,8 @@ class ServeBenchTest {
         Sum ours = new Sum(0, new AtomicInteger());
         Sum theirs = new Sum(0, new AtomicInteger());
         Table table = ServeBench.table(List.of("peer"));
-        new ServeBench(2, 1_000_000, List.of(1, 2)).run("T1", 5, Map.of("seriatim", ours, "peer", theirs), List.of("peer"), table);
+        new ServeBench(2, 1_000_000, List.of(1, 2)).run("T1", 5, Map.of("seriatim", ours, "peer", theirs),
+                List.of("peer"), table);
         assertEquals(3, table.text().lines().count(), table::text);
         assertTrue(ours.calls.get() > 0 && theirs.calls.get() > 0);
     }
@@ -79,7 +81,8 @@ class ServeBenchTest {
                 new Sum(1, new AtomicInteger()));
         Table table = ServeBench.table(List.of("peer"));
         String message = String.valueOf(assertThrows(IllegalStateException.class,
-                () -> new ServeBench(1, 1_000_000, List.of(1)).run("T1", 5, services, List.of("peer"), table)).getMessage());
+                () -> new ServeBench(1, 1_000_000, List.of(1)).run("T1", 5, services, List.of("peer"), table))
+                .getMessage());
         assertTrue(message.startsWith("The results of T1 must agree"), message);
     }
 
@@ -89,7 +92,8 @@ class ServeBenchTest {
         try (PlanService service = PlanService.of(network)) {
             float[] first = service.call(Clients.request(1, service.size()));
             assertEquals(10, first.length);
-            assertArrayEquals(first, service.call(Clients.request(1, service.size())), "the same request has the same answer");
+            assertArrayEquals(first, service.call(Clients.request(1, service.size())),
+                    "the same request has the same answer");
         }
     }
 }

@@ -19,7 +19,8 @@ class BenchTrainCommandTest {
     private final StringWriter err = new StringWriter();
 
     private int bench(String... args) {
-        return new CommandLine(new BenchTrainCommand()).setCaseInsensitiveEnumValuesAllowed(true).setOut(new PrintWriter(out, true))
+        return new CommandLine(new BenchTrainCommand()).setCaseInsensitiveEnumValuesAllowed(true)
+                .setOut(new PrintWriter(out, true))
                 .setErr(new PrintWriter(err, true)).execute(args);
     }
 
@@ -27,11 +28,17 @@ class BenchTrainCommandTest {
     void stepsAndCallsAreMeasuredInProcessesOfTheirOwn() {
         assertEquals(0, bench("--quick", "--work", "t1,t7"), err::toString);
         List<Figures> figures = Figures.parse(out.toString());
-        assertEquals(List.of("mlp", "chain1000"), figures.stream().map(each -> each.text("work")).toList(), out::toString);
-        assertEquals(List.of("lib", "work", "threads", "rss_mb", "first_step_s", "median_ms", "min_ms", "first_loss", "last_loss",
-                "kernels_ms", "waiting_ms", "idle_ms", "limit_share", "peak_gflops", "arena_mb"), keysWithMemory(figures.getFirst()),
+        assertEquals(List.of("mlp", "chain1000"), figures.stream().map(each -> each.text("work")).toList(),
                 out::toString);
-        assertTrue(figures.getFirst().number("last_loss").orElseThrow() < figures.getFirst().number("first_loss").orElseThrow(),
+        assertEquals(
+                List.of("lib", "work", "threads", "rss_mb", "first_step_s", "median_ms", "min_ms", "first_loss",
+                        "last_loss",
+                        "kernels_ms", "waiting_ms", "idle_ms", "limit_share", "peak_gflops", "arena_mb"),
+                keysWithMemory(figures.getFirst()),
+                out::toString);
+        assertTrue(
+                figures.getFirst().number("last_loss").orElseThrow() < figures.getFirst().number("first_loss")
+                        .orElseThrow(),
                 out::toString);
         assertTrue(figures.getFirst().number("limit_share").orElseThrow() > 0, out::toString);
         assertTrue(figures.getLast().number("ns_per_op").orElseThrow() > 0, out::toString);
@@ -58,7 +65,8 @@ class BenchTrainCommandTest {
 
     @Test
     void theSettingReachesTheProcess() {
-        assertEquals(0, bench("--quick", "--work", "T1", "--precision", "bf16", "--without", "EPILOGUES,chains"), err::toString);
+        assertEquals(0, bench("--quick", "--work", "T1", "--precision", "bf16", "--without", "EPILOGUES,chains"),
+                err::toString);
         Figures figures = Figures.parse(out.toString()).getFirst();
         assertEquals("bf16", figures.text("precision"));
         assertEquals("EPILOGUES,CHAINS", figures.text("without"));
@@ -73,6 +81,7 @@ class BenchTrainCommandTest {
         assertEquals(2, bench("--rounds", "0"));
         assertEquals(2, bench("--without", "NOTHING"));
         assertEquals(2, bench("--precision", "bf16", "--work", "T5"));
-        assertTrue(err.toString().contains("--precision bf16 is for works that train, but --work names T5"), err::toString);
+        assertTrue(err.toString().contains("--precision bf16 is for works that train, but --work names T5"),
+                err::toString);
     }
 }

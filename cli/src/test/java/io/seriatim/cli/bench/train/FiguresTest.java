@@ -8,7 +8,8 @@ import java.util.OptionalDouble;
 import org.junit.jupiter.api.Test;
 
 class FiguresTest {
-    private static final String PEER = "{\"lib\": \"torch\", \"work\": \"mlp\", \"threads\": 1, \"rss_mb\": 400, \"first_step_s\": 3.0, \"median_ms\": 4.0, "
+    private static final String PEER = "{\"lib\": \"torch\", \"work\": \"mlp\", \"threads\": 1, \"rss_mb\": 400, "
+            + "\"first_step_s\": 3.0, \"median_ms\": 4.0, "
             + "\"min_ms\": 3.9, \"first_loss\": 2.3, \"last_loss\": 2.2}";
 
     private static Figures ours() {
@@ -19,7 +20,8 @@ class FiguresTest {
     @Test
     void areALineAsThePeersPrintIt() {
         assertEquals(
-                "{\"lib\": \"seriatim\", \"work\": \"mlp\", \"threads\": 1, \"rss_mb\": 200, \"first_step_s\": 0.60, \"median_ms\": 2.000}",
+                "{\"lib\": \"seriatim\", \"work\": \"mlp\", \"threads\": 1, \"rss_mb\": 200, \"first_step_s\": "
+                        + "0.60, \"median_ms\": 2.000}",
                 ours().toString());
         assertEquals("{\"first_loss\": null}", new Figures().with("first_loss", Double.NaN, 4).toString());
     }
@@ -42,10 +44,12 @@ class FiguresTest {
     @Test
     void haveMedians() {
         List<Figures> lines = Figures
-                .parse("{\"lib\": \"a\", \"median_ms\": 4.0, \"loss\": null}\n{\"lib\": \"a\", \"median_ms\": 1.0, \"loss\": 2}\n"
+                .parse("{\"lib\": \"a\", \"median_ms\": 4.0, \"loss\": null}\n{\"lib\": \"a\", \"median_ms\": 1.0, "
+                        + "\"loss\": 2}\n"
                         + "{\"lib\": \"a\", \"median_ms\": 2.0, \"loss\": 3}");
         assertEquals("{\"lib\": \"a\", \"median_ms\": 2.0, \"loss\": 2.5}", Figures.median(lines).toString());
-        assertEquals("{\"lib\": \"a\", \"median_ms\": 2.5, \"loss\": 2.0}", Figures.median(lines.subList(0, 2)).toString());
+        assertEquals("{\"lib\": \"a\", \"median_ms\": 2.5, \"loss\": 2.0}",
+                Figures.median(lines.subList(0, 2)).toString());
         assertEquals(lines.getFirst().toString(), Figures.median(lines.subList(0, 1)).toString());
     }
 }

@@ -19,7 +19,8 @@ import org.junit.jupiter.api.io.TempDir;
 @EnabledIf("hasShell")
 class PeerTest {
     private static final String SHELL = "/bin/sh";
-    private static final String TRAINED = "RESULT\tDJL-PyTorch\tT1\t2\tmedian_ms=5.160\tp10=4.9\tsamples_s=24806\tfirst_s=1.30\tloss=2.3>0.1\trss_warm=260\thwm=271\tcores=1.02";
+    private static final String TRAINED =
+            "RESULT\tDJL-PyTorch\tT1\t2\tmedian_ms=5.160\tp10=4.9\tsamples_s=24806\tfirst_s=1.30\tloss=2.3>0.1\trss_warm=260\thwm=271\tcores=1.02";
 
     @TempDir
     private Path folder;
@@ -41,7 +42,8 @@ class PeerTest {
 
     @Test
     void aPythonPeerPrintsFigures() throws Exception {
-        PythonPeer peer = python("echo warning >&2; echo '{\"lib\": \"torch\", \"work\": \"'$2'\", \"threads\": '$1'}'");
+        PythonPeer peer = python(
+                "echo warning >&2; echo '{\"lib\": \"torch\", \"work\": \"'$2'\", \"threads\": '$1'}'");
         assertEquals("[{\"lib\": \"torch\", \"work\": \"mlp\", \"threads\": 2}]", peer.run(TrainWork.T1, 2).toString());
         assertTrue(peer.does(TrainWork.T7));
         assertFalse(peer.does(TrainWork.T4));
@@ -55,28 +57,35 @@ class PeerTest {
         assertTrue(message(python("exit 0")).contains("printed no figures"));
         Path missing = folder.resolve("no-python");
         assertTrue(
-                message(new PythonPeer("torch", missing.toString(), folder, "torch_bench.py", "set SOMETHING")).contains("cannot be run"));
+                message(new PythonPeer("torch", missing.toString(), folder, "torch_bench.py", "set SOMETHING"))
+                        .contains("cannot be run"));
     }
 
     private static String message(Peer peer) {
-        return String.valueOf(assertThrows(PeerUnavailableException.class, () -> peer.run(TrainWork.T1, 1)).getMessage());
+        return String
+                .valueOf(assertThrows(PeerUnavailableException.class, () -> peer.run(TrainWork.T1, 1)).getMessage());
     }
 
     @Test
     void linesOfAPeerInJavaGetTheFormOfOurs() {
         JvmPeer peer = new JvmPeer("djl", "djl", folder);
         assertEquals(
-                "[{\"lib\": \"djl\", \"work\": \"mlp\", \"threads\": 2, \"median_ms\": 5.160, \"first_step_s\": 1.300, \"rss_mb\": 271.000}]",
+                "[{\"lib\": \"djl\", \"work\": \"mlp\", \"threads\": 2, \"median_ms\": 5.160, \"first_step_s\": "
+                        + "1.300, \"rss_mb\": 271.000}]",
                 peer.parse("WARNING: x\n" + TRAINED + "\n", "mlp", 2).toString());
-        assertEquals("[{\"lib\": \"djl\", \"work\": \"infer_mlp\", \"threads\": 1, \"median_us\": 96.100, \"p99_us\": 232.700}]",
-                peer.parse("\u001b[0mRESULT\tONNX Runtime\tT5mlp\t1\tmedian_us=96.1\tp99_us=232.7\tout=-0.8,2.6", "infer_mlp", 1)
+        assertEquals(
+                "[{\"lib\": \"djl\", \"work\": \"infer_mlp\", \"threads\": 1, \"median_us\": 96.100, \"p99_us\": "
+                        + "232.700}]",
+                peer.parse("\u001b[0mRESULT\tONNX Runtime\tT5mlp\t1\tmedian_us=96.1\tp99_us=232.7\tout=-0.8,2.6",
+                        "infer_mlp", 1)
                         .toString());
         assertEquals(List.of(), peer.parse("nothing", "mlp", 1));
     }
 
     @Test
     void aPeerInJavaIsRunForEachPart() throws Exception {
-        script("jvm/run.sh", "printf 'RESULT\\t%s\\t%s\\t%s\\tmedian_us=9.5\\n' $1 $2 $3; test -x \"$JAVA_HOME/bin/java\"");
+        script("jvm/run.sh",
+                "printf 'RESULT\\t%s\\t%s\\t%s\\tmedian_us=9.5\\n' $1 $2 $3; test -x \"$JAVA_HOME/bin/java\"");
         List<Figures> figures = new JvmPeer("ort", "onnxruntime", folder.resolve("jvm")).run(TrainWork.T5, 2);
         assertEquals(List.of("infer_lenet", "infer_mlp"), figures.stream().map(each -> each.text("work")).toList());
         assertEquals(9.5, figures.getFirst().time());
@@ -92,7 +101,8 @@ class PeerTest {
         script("jvm/run.sh", "");
         List<Peer> peers = Peer.in(folder, name -> name.equals("SERIATIM_PEER_PYTHON") ? "python" : null, notices::add);
         assertEquals(List.of("torch", "tensorflow", "djl", "ort"), peers.stream().map(Peer::name).toList());
-        assertEquals(List.of("paddle is left out: set SERIATIM_PEER_PADDLE_PYTHON to a Python that has paddlepaddle"), notices);
+        assertEquals(List.of("paddle is left out: set SERIATIM_PEER_PADDLE_PYTHON to a Python that has paddlepaddle"),
+                notices);
         assertTrue(peers.getLast().does(TrainWork.T5));
         assertFalse(peers.getLast().does(TrainWork.T1));
         assertTrue(peers.get(1).does(TrainWork.T4));

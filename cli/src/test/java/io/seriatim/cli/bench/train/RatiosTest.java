@@ -16,11 +16,15 @@ class RatiosTest {
 
     @BeforeEach
     void measure() {
-        ratios.add(TrainWork.T1, List.of(line("seriatim", "mlp", "median_ms", 2).with("rss_mb", 200, 0).with("first_step_s", 0.6, 2)));
-        ratios.add(TrainWork.T1, List.of(line("torch", "mlp", "median_ms", 5).with("rss_mb", 400, 0).with("first_step_s", 3, 2)));
-        ratios.add(TrainWork.T1, List.of(line("djl", "mlp", "median_ms", 8).with("rss_mb", 250, 0).with("first_step_s", 1.2, 2)));
+        ratios.add(TrainWork.T1,
+                List.of(line("seriatim", "mlp", "median_ms", 2).with("rss_mb", 200, 0).with("first_step_s", 0.6, 2)));
+        ratios.add(TrainWork.T1,
+                List.of(line("torch", "mlp", "median_ms", 5).with("rss_mb", 400, 0).with("first_step_s", 3, 2)));
+        ratios.add(TrainWork.T1,
+                List.of(line("djl", "mlp", "median_ms", 8).with("rss_mb", 250, 0).with("first_step_s", 1.2, 2)));
         ratios.add(TrainWork.T5,
-                List.of(line("seriatim", "infer_mlp", "median_us", 150), line("seriatim", "infer_lenet", "median_us", 160)));
+                List.of(line("seriatim", "infer_mlp", "median_us", 150),
+                        line("seriatim", "infer_lenet", "median_us", 160)));
         ratios.add(TrainWork.T5, List.of(line("djl", "infer_mlp", "median_us", 100)));
     }
 

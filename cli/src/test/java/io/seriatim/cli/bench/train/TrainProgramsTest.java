@@ -29,7 +29,10 @@ class TrainProgramsTest {
                 .mapToLong(parameter -> Arrays.stream(parameter.tensor().shape()).reduce(1, (a, b) -> a * b)).sum();
     }
 
-    /** As {@code sum(p.numel() for p in m.parameters())} of PyTorch's networks says; those of the cells are 6 · 128² + 3 · 128 and 2 · 128 · 512 + 512 + 1,290. */
+    /**
+     * As {@code sum(p.numel() for p in m.parameters())} of PyTorch's networks says; those of the cells are 6 · 128² + 3
+     * · 128 and 2 · 128 · 512 + 512 + 1,290.
+     */
     @ParameterizedTest
     @CsvSource({"T1, 669706", "T2, 431080", "T3, 818241", "T4, 132874", "T4B, 98688", "T6, 11181642"})
     void haveThePeersParameters(TrainWork work, long parameters) {
@@ -63,11 +66,14 @@ class TrainProgramsTest {
     void arithmeticIsCounted() {
         long forward = 2L * 128 * (784 * 512 + 512 * 512 + 512 * 10);
         long gradientOfInput = 2L * 128 * 784 * 512;
-        assertEquals(3 * forward - gradientOfInput, Arithmetic.of(TrainPrograms.training(TrainWork.T1, false, false).network().main()));
+        assertEquals(3 * forward - gradientOfInput,
+                Arithmetic.of(TrainPrograms.training(TrainWork.T1, false, false).network().main()));
         long convolutions = 2L * 64 * 24 * 24 * 20 * 25 * 2 + 2L * 64 * 8 * 8 * 50 * 20 * 25 * 3;
         long layers = 3 * 2L * 64 * (800 * 500 + 500 * 10);
-        assertEquals(convolutions + layers, Arithmetic.of(TrainPrograms.training(TrainWork.T2, false, false).network().main()));
-        assertEquals(71e-3, Arithmetic.of(TrainPrograms.training(TrainWork.T3, false, false).network().main()) / 148e9, 2e-3);
+        assertEquals(convolutions + layers,
+                Arithmetic.of(TrainPrograms.training(TrainWork.T2, false, false).network().main()));
+        assertEquals(71e-3, Arithmetic.of(TrainPrograms.training(TrainWork.T3, false, false).network().main()) / 148e9,
+                2e-3);
     }
 
     /** Masters, gradients' sums and the loss stay float32. */

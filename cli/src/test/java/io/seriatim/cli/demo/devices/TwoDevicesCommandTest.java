@@ -27,7 +27,8 @@ class TwoDevicesCommandTest {
     private Path folder;
 
     private int demo(String... args) {
-        return new CommandLine(TwoDevicesCommand.class).setOut(new PrintWriter(out)).setErr(new PrintWriter(err)).execute(args);
+        return new CommandLine(TwoDevicesCommand.class).setOut(new PrintWriter(out)).setErr(new PrintWriter(err))
+                .execute(args);
     }
 
     @Test

@@ -17,20 +17,25 @@ import org.jspecify.annotations.Nullable;
 public final class NativeMemory {
     /** The alignment of all memory, in bytes: a cache line, and the widest vector register. */
     public static final long ALIGNMENT = 64;
-    private static final boolean WINDOWS = System.getProperty("os.name", "").toLowerCase(Locale.ROOT).startsWith("windows");
+    private static final boolean WINDOWS = System.getProperty("os.name", "").toLowerCase(Locale.ROOT)
+            .startsWith("windows");
     private static final MethodHandle ALLOCATE;
     private static final MethodHandle FREE;
     private static final @Nullable MethodHandle TRIM;
 
     static {
         Linker linker = Linker.nativeLinker();
-        SymbolLookup library = WINDOWS ? SymbolLookup.libraryLookup("ucrtbase", java.lang.foreign.Arena.global()) : linker.defaultLookup();
-        FunctionDescriptor two = FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG);
+        SymbolLookup library = WINDOWS
+                ? SymbolLookup.libraryLookup("ucrtbase", java.lang.foreign.Arena.global())
+                : linker.defaultLookup();
+        FunctionDescriptor two = FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG,
+                ValueLayout.JAVA_LONG);
         ALLOCATE = linker.downcallHandle(library.findOrThrow(WINDOWS ? "_aligned_malloc" : "aligned_alloc"), two);
         FREE = linker.downcallHandle(library.findOrThrow(WINDOWS ? "_aligned_free" : "free"),
                 FunctionDescriptor.ofVoid(ValueLayout.JAVA_LONG));
         TRIM = library.find("malloc_trim")
-                .map(address -> linker.downcallHandle(address, FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG)))
+                .map(address -> linker.downcallHandle(address,
+                        FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG)))
                 .orElse(null);
     }
 
@@ -48,7 +53,9 @@ public final class NativeMemory {
         long address;
         try {
             // Windows has the arguments the other way round.
-            address = WINDOWS ? (long) ALLOCATE.invokeExact(bytes, ALIGNMENT) : (long) ALLOCATE.invokeExact(ALIGNMENT, bytes);
+            address = WINDOWS
+                    ? (long) ALLOCATE.invokeExact(bytes, ALIGNMENT)
+                    : (long) ALLOCATE.invokeExact(ALIGNMENT, bytes);
         } catch (Throwable e) {
             throw new AssertionError("aligned_alloc throws nothing", e);
         }

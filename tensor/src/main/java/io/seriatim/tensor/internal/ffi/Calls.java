@@ -12,21 +12,27 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * Calls of C functions through few signatures. Linking a signature takes 4 ms of class generation in each process, the first 10 ms, so on Linux functions share one: each argument is passed as a long or as a
- * float, and there may be more of them than the function has. Both of its calling conventions (System V for x86-64, AAPCS64) hand an int over in the register or the 8 bytes of stack that a long would have, of which
- * the function looks at the lower half; they count integers apart from floats, and the caller takes away what it put on the stack. Elsewhere each function is called by a signature of its own.
+ * Calls of C functions through few signatures. Linking a signature takes 4 ms of class generation in each process, the
+ * first 10 ms, so on Linux functions share one: each argument is passed as a long or as a float, and there may be more
+ * of them than the function has. Both of its calling conventions (System V for x86-64, AAPCS64) hand an int over in the
+ * register or the 8 bytes of stack that a long would have, of which the function looks at the lower half; they count
+ * integers apart from floats, and the caller takes away what it put on the stack. Elsewhere each function is called by
+ * a signature of its own.
  */
 @SuppressWarnings("restricted")
 final class Calls {
     private static final Linker LINKER = Linker.nativeLinker();
-    private static final boolean IS_LINUX = System.getProperty("os.name", "").toLowerCase(Locale.ROOT).startsWith("linux");
+    private static final boolean IS_LINUX = System.getProperty("os.name", "").toLowerCase(Locale.ROOT)
+            .startsWith("linux");
     private static final int INTEGERS = 13;
     private static final int FLOATS = 2;
 
-    private static final MethodHandle EXECUTE = LINKER.downcallHandle(FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG,
-            ValueLayout.JAVA_LONG, ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG));
+    private static final MethodHandle EXECUTE = LINKER
+            .downcallHandle(FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG,
+                    ValueLayout.JAVA_LONG, ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG));
     private static final MethodHandle INSTANT = LINKER.downcallHandle(
-            FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG), Linker.Option.critical(false));
+            FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG),
+            Linker.Option.critical(false));
 
     private Calls() {
     }
@@ -90,7 +96,8 @@ final class Calls {
             }
         }
         try {
-            return (long) Shared.CALL.invokeExact(function, p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7], p[8], p[9], p[10], p[11], p[12],
+            return (long) Shared.CALL.invokeExact(function, p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7], p[8], p[9],
+                    p[10], p[11], p[12],
                     f[0], f[1]);
         } catch (Throwable e) {
             throw thrown(e);
@@ -106,7 +113,8 @@ final class Calls {
             default -> throw new IllegalArgumentException("unknown parameter type " + (char) c);
         }).toArray(MemoryLayout[]::new);
         try {
-            return ((Number) LINKER.downcallHandle(function, FunctionDescriptor.of(result, layouts)).invokeWithArguments(arguments))
+            return ((Number) LINKER.downcallHandle(function, FunctionDescriptor.of(result, layouts))
+                    .invokeWithArguments(arguments))
                     .longValue();
         } catch (Throwable e) {
             throw thrown(e);

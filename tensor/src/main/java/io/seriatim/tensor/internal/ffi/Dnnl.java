@@ -12,8 +12,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The functions of oneDNN's C interface that are used, version 3. Handles and pointers are plain addresses: passing a long costs less than passing a segment. Whoever calls keeps the
- * memory behind them alive.
+ * The functions of oneDNN's C interface that are used, version 3. Handles and pointers are plain addresses: passing a
+ * long costs less than passing a segment. Whoever calls keeps the memory behind them alive.
  */
 @SuppressWarnings("restricted")
 public final class Dnnl {
@@ -43,7 +43,8 @@ public final class Dnnl {
         setThreads = openMp.findOrThrow("omp_set_num_threads");
         engine = handle(out -> call("dnnl_engine_create", "pip", out, DnnlConstants.ENGINE_CPU, 0L));
         stream = handle(out -> call("dnnl_stream_create", "ppi", out, engine, DnnlConstants.STREAM_DEFAULT));
-        // By itself it keeps 1,024 primitives that were released. Kernels are kept by PreparedKernels, which counts bytes.
+        // By itself it keeps 1,024 primitives that were released. Kernels are kept by PreparedKernels, which counts
+        // bytes.
         check(call("dnnl_set_primitive_cache_capacity", "i", 0));
     }
 
@@ -65,7 +66,8 @@ public final class Dnnl {
             }
             return new Loaded(new Dnnl(last, openMp), folder, null);
         } catch (IOException | RuntimeException | LinkageError e) {
-            return new Loaded(null, folder, "oneDNN could not be loaded" + (folder == null ? "" : " from " + folder) + ": " + e);
+            return new Loaded(null, folder,
+                    "oneDNN could not be loaded" + (folder == null ? "" : " from " + folder) + ": " + e);
         }
     }
 
@@ -180,7 +182,8 @@ public final class Dnnl {
 
     private static void check(int status) {
         if (status != 0) {
-            throw new IllegalStateException("oneDNN failed: " + (status < STATUS.length ? STATUS[status] : "status " + status));
+            throw new IllegalStateException(
+                    "oneDNN failed: " + (status < STATUS.length ? STATUS[status] : "status " + status));
         }
     }
 
@@ -248,7 +251,8 @@ public final class Dnnl {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment d = arena.allocateFrom(ValueLayout.JAVA_LONG, dims);
             MemorySegment s = arena.allocateFrom(ValueLayout.JAVA_LONG, strides);
-            return handle(out -> call("dnnl_memory_desc_create_with_strides", "pipip", out, dims.length, d.address(), dtype, s.address()));
+            return handle(out -> call("dnnl_memory_desc_create_with_strides", "pipip", out, dims.length, d.address(),
+                    dtype, s.address()));
         }
     }
 
@@ -326,7 +330,8 @@ public final class Dnnl {
     }
 
     /**
-     * Whether a description's blocks are those of another one: so that if they are large enough, what the one describes can lie in the other.
+     * Whether a description's blocks are those of another one: so that if they are large enough, what the one describes
+     * can lie in the other.
      *
      * @param a
      *            a handle
@@ -339,7 +344,8 @@ public final class Dnnl {
             MemorySegment out = arena.allocate(ValueLayout.JAVA_LONG);
             long dimensions = integer(a, DnnlConstants.QUERY_DIMENSIONS, out);
             long blocks = integer(a, DnnlConstants.QUERY_BLOCKS, out);
-            return dimensions == integer(b, DnnlConstants.QUERY_DIMENSIONS, out) && blocks == integer(b, DnnlConstants.QUERY_BLOCKS, out)
+            return dimensions == integer(b, DnnlConstants.QUERY_DIMENSIONS, out)
+                    && blocks == integer(b, DnnlConstants.QUERY_BLOCKS, out)
                     && numbers(a, DnnlConstants.QUERY_STRIDES, dimensions, out)
                             .mismatch(numbers(b, DnnlConstants.QUERY_STRIDES, dimensions, out)) < 0
                     && numbers(a, DnnlConstants.QUERY_BLOCK_SIZES, blocks, out)
@@ -495,7 +501,8 @@ public final class Dnnl {
     public String version() {
         long version = Calls.any(function("dnnl_version"), ValueLayout.JAVA_LONG, "");
         MemorySegment parts = MemorySegment.ofAddress(version).reinterpret(12);
-        return parts.get(ValueLayout.JAVA_INT, 0) + "." + parts.get(ValueLayout.JAVA_INT, 4) + "." + parts.get(ValueLayout.JAVA_INT, 8);
+        return parts.get(ValueLayout.JAVA_INT, 0) + "." + parts.get(ValueLayout.JAVA_INT, 4) + "."
+                + parts.get(ValueLayout.JAVA_INT, 8);
     }
 
     /**

@@ -10,8 +10,9 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Unpacks native libraries out of their jar, once a user: the folder's name holds the length and the checksum that the jar states, and {@link NativeFolder} sees to it that what is loaded is what the jar holds. Nothing is
- * ever downloaded.
+ * Unpacks native libraries out of their jar, once a user: the folder's name holds the length and the checksum that the
+ * jar states, and {@link NativeFolder} sees to it that what is loaded is what the jar holds. Nothing is ever
+ * downloaded.
  */
 final class NativeFiles {
     static final String FOLDER = "seriatim.natives";
@@ -50,8 +51,9 @@ final class NativeFiles {
             url = context.getResource(resource);
         }
         if (url == null) {
-            throw new IOException("the class path has no " + resource + ": add the artifact org.bytedeco:dnnl with the classifier "
-                    + platform.classifier());
+            throw new IOException(
+                    "the class path has no " + resource + ": add the artifact org.bytedeco:dnnl with the classifier "
+                            + platform.classifier());
         }
         return url;
     }
@@ -63,7 +65,9 @@ final class NativeFiles {
             return Path.of(chosen, name);
         }
         String cache = System.getenv("XDG_CACHE_HOME");
-        Path base = cache != null && !cache.isBlank() ? Path.of(cache) : Path.of(System.getProperty("user.home", "."), ".cache");
+        Path base = cache != null && !cache.isBlank()
+                ? Path.of(cache)
+                : Path.of(System.getProperty("user.home", "."), ".cache");
         return base.resolve("seriatim").resolve(name);
     }
 

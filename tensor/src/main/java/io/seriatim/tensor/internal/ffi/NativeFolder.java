@@ -179,10 +179,13 @@ final class NativeFolder {
     }
 
     private static void requireOwn(Path folder) throws IOException {
-        BasicFileAttributes attributes = Files.readAttributes(folder, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
+        BasicFileAttributes attributes = Files.readAttributes(folder, BasicFileAttributes.class,
+                LinkOption.NOFOLLOW_LINKS);
         if (attributes.isSymbolicLink() || !attributes.isDirectory()) {
-            throw new FileSystemException(folder.toString(), null, "native libraries are loaded from a folder, but this is "
-                    + (attributes.isSymbolicLink() ? "a symbolic link" : "none") + ": remove it" + orElsewhere());
+            throw new FileSystemException(folder.toString(), null,
+                    "native libraries are loaded from a folder, but this is "
+                            + (attributes.isSymbolicLink() ? "a symbolic link" : "none") + ": remove it"
+                            + orElsewhere());
         }
         if (!hasModes()) {
             return;
@@ -192,8 +195,10 @@ final class NativeFolder {
             throw writable(folder, state.mode);
         }
         if (!isOwn(folder, state.uid)) {
-            throw new FileSystemException(folder.toString(), null, "native libraries are loaded only from a folder of one's own, but this "
-                    + "one belongs to another user (" + Files.getOwner(folder, LinkOption.NOFOLLOW_LINKS) + "): remove it" + orElsewhere());
+            throw new FileSystemException(folder.toString(), null,
+                    "native libraries are loaded only from a folder of one's own, but this "
+                            + "one belongs to another user (" + Files.getOwner(folder, LinkOption.NOFOLLOW_LINKS)
+                            + "): remove it" + orElsewhere());
         }
     }
 
@@ -235,7 +240,8 @@ final class NativeFolder {
         static State of(Path file) throws IOException {
             Map<String, Object> all = Files.readAttributes(file, "unix:mode,uid,ino,dev,size,ctime,lastModifiedTime",
                     LinkOption.NOFOLLOW_LINKS);
-            return new State((int) number(all, "mode"), (int) number(all, "uid"), number(all, "ino"), number(all, "dev"),
+            return new State((int) number(all, "mode"), (int) number(all, "uid"), number(all, "ino"),
+                    number(all, "dev"),
                     number(all, "size"), time(all, "ctime"), time(all, "lastModifiedTime"));
         }
 
@@ -252,7 +258,8 @@ final class NativeFolder {
         }
 
         void append(StringBuilder to) {
-            to.append(mode).append(' ').append(uid).append(' ').append(inode).append(' ').append(device).append(' ').append(size)
+            to.append(mode).append(' ').append(uid).append(' ').append(inode).append(' ').append(device).append(' ')
+                    .append(size)
                     .append(' ')
                     .append(changed).append(' ').append(modified).append(' ');
         }
@@ -285,7 +292,8 @@ final class NativeFolder {
     }
 
     private static String stamp(Packed library) {
-        return new StringBuilder(32).append(library.length()).append(' ').append(Long.toHexString(library.crc())).append(' ').toString();
+        return new StringBuilder(32).append(library.length()).append(' ').append(Long.toHexString(library.crc()))
+                .append(' ').toString();
     }
 
     /** What the manifest says of a library that is in this state, but for the hash. */
@@ -325,7 +333,8 @@ final class NativeFolder {
     }
 
     private void repair(Path real) throws IOException {
-        try (FileChannel channel = FileChannel.open(real.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE,
+        try (FileChannel channel = FileChannel.open(real.resolve("lock"), StandardOpenOption.CREATE,
+                StandardOpenOption.WRITE,
                 LinkOption.NOFOLLOW_LINKS); FileLock lock = lock(channel)) {
             if (!lock.isValid() || isSealed(real)) {
                 return;
@@ -338,13 +347,15 @@ final class NativeFolder {
                 String hash = isSafe(real, file) ? whole(library, file, lines.get(library.name())) : null;
                 hash = hash == null ? write(library, real) : hash;
                 if (hasModes()) {
-                    manifest.append(library.name()).append(' ').append(said(library, State.of(file))).append(hash).append('\n');
+                    manifest.append(library.name()).append(' ').append(said(library, State.of(file))).append(hash)
+                            .append('\n');
                 }
             }
             if (hasModes()) {
                 Path temporary = Files.createTempFile(real, TEMPORARY, null);
                 Files.writeString(temporary, manifest.append(seal(manifest.toString())));
-                Files.move(temporary, real.resolve(MANIFEST), StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+                Files.move(temporary, real.resolve(MANIFEST), StandardCopyOption.ATOMIC_MOVE,
+                        StandardCopyOption.REPLACE_EXISTING);
             }
         } catch (FileSystemException e) {
             requireWhole(real, e);
@@ -433,15 +444,18 @@ final class NativeFolder {
             MessageDigest digest = sha256();
             // Into the file that was made for its user only: a copy would make another, with the rights that new
             // files get here.
-            try (InputStream in = new DigestInputStream(new CheckedInputStream(library.url().openStream(), crc), digest);
+            try (InputStream in = new DigestInputStream(new CheckedInputStream(library.url().openStream(), crc),
+                    digest);
                     OutputStream out = Files.newOutputStream(temporary)) {
                 in.transferTo(out);
             }
-            if (library.length() >= 0 && (Files.size(temporary) != library.length() || crc.getValue() != library.crc())) {
+            if (library.length() >= 0
+                    && (Files.size(temporary) != library.length() || crc.getValue() != library.crc())) {
                 throw new IOException("the library " + library.name()
                         + " in its jar is damaged: its length or checksum is not what the jar states");
             }
-            Files.move(temporary, real.resolve(library.name()), StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+            Files.move(temporary, real.resolve(library.name()), StandardCopyOption.ATOMIC_MOVE,
+                    StandardCopyOption.REPLACE_EXISTING);
             return HexFormat.of().formatHex(digest.digest());
         } finally {
             Files.deleteIfExists(temporary);

@@ -29,7 +29,8 @@ public record NativePlatform(String classifier, List<String> libraries, @Nullabl
         boolean arm = arch.equals("aarch64");
         boolean intel = arch.equals("amd64") || arch.equals("x86_64");
         if (system.startsWith("linux") && (arm || intel)) {
-            return new NativePlatform(arm ? "linux-arm64" : "linux-x86_64", List.of("libgomp.so.1", "libdnnl.so.3"), "libgomp.so.1");
+            return new NativePlatform(arm ? "linux-arm64" : "linux-x86_64", List.of("libgomp.so.1", "libdnnl.so.3"),
+                    "libgomp.so.1");
         }
         if (system.startsWith("mac") && arm) {
             return new NativePlatform("macosx-arm64", List.of("libomp.dylib", "libdnnl.3.dylib"), "libomp.dylib");

@@ -47,8 +47,10 @@ final class ArrayKernels {
         register(kernels, "pad_grad", PadGrad.class, FLOATS, PortablePad::grad);
     }
 
-    private static <C extends Computation> void register(Kernels kernels, String operation, Class<C> type, List<DType> dtypes,
+    private static <C extends Computation> void register(Kernels kernels, String operation, Class<C> type,
+            List<DType> dtypes,
             KernelFactory<C> factory) {
-        kernels.register(PortableKernels.PROVIDER, PortableKernels.CPU, operation, type, dtypes, PortableKernels.plain(factory));
+        kernels.register(PortableKernels.PROVIDER, PortableKernels.CPU, operation, type, dtypes,
+                PortableKernels.plain(factory));
     }
 }

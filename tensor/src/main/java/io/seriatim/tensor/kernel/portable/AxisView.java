@@ -26,7 +26,8 @@ record AxisView(long count, int length, LoopNest others, long stride) {
         int at = spec.shape().axis(axis);
         long[] strides = spec.strides();
         TensorSpec one = new TensorSpec(spec.dtype(), spec.shape().with(at, 1), Layout.strided(strides));
-        return new AxisView(one.shape().size(), Math.toIntExact(spec.shape().dim(at)), LoopNest.of(one.shape(), strides), strides[at]);
+        return new AxisView(one.shape().size(), Math.toIntExact(spec.shape().dim(at)),
+                LoopNest.of(one.shape(), strides), strides[at]);
     }
 
     /** Where a vector begins, in bytes. */

@@ -76,7 +76,8 @@ final class BinaryFunctions {
     private static long power(long x, long y) {
         if (y < 0) {
             throw new IllegalArgumentException(
-                    "A whole number has no power of a negative exponent, here " + y + ": compute in a floating-point type");
+                    "A whole number has no power of a negative exponent, here " + y
+                            + ": compute in a floating-point type");
         }
         long result = 1;
         long base = x;

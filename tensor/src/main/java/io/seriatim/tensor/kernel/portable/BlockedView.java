@@ -8,8 +8,10 @@ import io.seriatim.tensor.kernel.KernelContext;
 import java.util.Arrays;
 
 /**
- * A batch of float32 or bfloat16 images as a matrix with one image a row, worked on in groups of channels: as many as a tile has room for, at least one, whose columns are then several tiles. Sums are taken down the columns, which the JIT
- * makes vector instructions of, first of some rows in float, then of these in double; what they come to for a channel is added up at last.
+ * A batch of float32 or bfloat16 images as a matrix with one image a row, worked on in groups of channels: as many as a
+ * tile has room for, at least one, whose columns are then several tiles. Sums are taken down the columns, which the JIT
+ * makes vector instructions of, first of some rows in float, then of these in double; what they come to for a channel
+ * is added up at last.
  *
  * @param rows
  *            how many images
@@ -25,7 +27,8 @@ record BlockedView(int rows, int channels, int length, DType dtype) {
 
     /** Whether there is one for them. */
     static boolean fits(Shape shape, DType dtype) {
-        return (dtype == DType.FLOAT32 || dtype == DType.BFLOAT16) && shape.size() > 0 && shape.size() <= Integer.MAX_VALUE;
+        return (dtype == DType.FLOAT32 || dtype == DType.BFLOAT16) && shape.size() > 0
+                && shape.size() <= Integer.MAX_VALUE;
     }
 
     static BlockedView of(Shape shape, DType dtype) {

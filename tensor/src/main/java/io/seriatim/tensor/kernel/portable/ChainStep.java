@@ -8,7 +8,9 @@ import io.seriatim.tensor.kernel.KernelContext;
 import io.seriatim.tensor.kernel.Unary;
 import io.seriatim.tensor.kernel.UnaryGrad;
 
-/** One step of a chain, from arrays of a context to another: float64 in double, all else in float, rounded to its type. */
+/**
+ * One step of a chain, from arrays of a context to another: float64 in double, all else in float, rounded to its type.
+ */
 @FunctionalInterface
 interface ChainStep {
     void run(KernelContext context, int count);
@@ -18,14 +20,17 @@ interface ChainStep {
         int out = slots[result];
         ChainStep exact = switch (step) {
             case Chain.Apply(var function, var x) -> apply(function, dtypes[x], dtypes[result], slots[x], out);
-            case Chain.Combine(var function, var x, var y) -> combine(function, dtypes[x], dtypes[result], slots[x], slots[y], out);
+            case Chain.Combine(var function, var x, var y) ->
+                combine(function, dtypes[x], dtypes[result], slots[x], slots[y], out);
             case Chain.Grad(var gradient, var x, var y, var dy) -> {
                 boolean hasX = x != Chain.ABSENT;
                 boolean hasY = y != Chain.ABSENT;
-                yield grad(gradient, dtypes[dy], hasX, hasY, hasX ? slots[x] : slots[dy], hasY ? slots[y] : slots[dy], slots[dy], out);
+                yield grad(gradient, dtypes[dy], hasX, hasY, hasX ? slots[x] : slots[dy], hasY ? slots[y] : slots[dy],
+                        slots[dy], out);
             }
             case Chain.Cast(var to, var x) -> cast(dtypes[x], to, slots[x], out);
-            case Chain.Select(var condition, var x, var y) -> select(dtypes[result], slots[condition], slots[x], slots[y], out);
+            case Chain.Select(var condition, var x, var y) ->
+                select(dtypes[result], slots[condition], slots[x], slots[y], out);
         };
         return switch (dtypes[result]) {
             case BFLOAT16 -> (context, count) -> {
@@ -45,7 +50,8 @@ interface ChainStep {
         float alpha = unary.alpha();
         float beta = unary.beta();
         if (from != DType.FLOAT64) {
-            return (context, count) -> FloatLoops.unary(function, alpha, beta, context.floats(x), context.floats(out), count);
+            return (context, count) -> FloatLoops.unary(function, alpha, beta, context.floats(x), context.floats(out),
+                    count);
         }
         if (to != DType.FLOAT64) {
             return (context, count) -> {
@@ -67,7 +73,8 @@ interface ChainStep {
 
     private static ChainStep combine(Binary.Function function, DType from, DType to, int x, int y, int out) {
         if (from != DType.FLOAT64) {
-            return (context, count) -> FloatLoops.binary(function, context.floats(x), context.floats(y), context.floats(out), count);
+            return (context, count) -> FloatLoops.binary(function, context.floats(x), context.floats(y),
+                    context.floats(out), count);
         }
         if (to != DType.FLOAT64) {
             return (context, count) -> {
@@ -89,12 +96,15 @@ interface ChainStep {
         };
     }
 
-    private static ChainStep grad(UnaryGrad grad, DType dtype, boolean hasX, boolean hasY, int x, int y, int dy, int out) {
+    private static ChainStep grad(UnaryGrad grad, DType dtype, boolean hasX, boolean hasY, int x, int y, int dy,
+            int out) {
         if (dtype != DType.FLOAT64) {
-            return (context, count) -> PortableElementwise.grad(grad, hasX, hasY, context.floats(x), context.floats(y), context.floats(dy),
+            return (context, count) -> PortableElementwise.grad(grad, hasX, hasY, context.floats(x), context.floats(y),
+                    context.floats(dy),
                     context.floats(out), count);
         }
-        return (context, count) -> PortableElementwise.grad(grad, hasX, hasY, context.doubles(x), context.doubles(y), context.doubles(dy),
+        return (context, count) -> PortableElementwise.grad(grad, hasX, hasY, context.doubles(x), context.doubles(y),
+                context.doubles(dy),
                 context.doubles(out), count);
     }
 

@@ -10,8 +10,9 @@ import io.seriatim.tensor.internal.LoopNest;
 import java.lang.foreign.MemorySegment;
 
 /**
- * An operand's elements in the row-major order of the shape that it broadcasts to: any stretch of them can be moved to an array and back. Its loops are merged for itself alone, so that a dense
- * operand is one row, whatever others look like.
+ * An operand's elements in the row-major order of the shape that it broadcasts to: any stretch of them can be moved to
+ * an array and back. Its loops are merged for itself alone, so that a dense operand is one row, whatever others look
+ * like.
  */
 record Elements(DType dtype, LoopNest nest) {
     static Elements of(TensorSpec operand, Shape shape) {

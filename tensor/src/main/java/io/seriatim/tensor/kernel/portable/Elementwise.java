@@ -14,8 +14,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Walks operands that broadcast to one shape, a tile at a time: loads a tile of each input, computes, stores the output's. Since a tile is loaded before it is stored, the output may be one
- * of the inputs.
+ * Walks operands that broadcast to one shape, a tile at a time: loads a tile of each input, computes, stores the
+ * output's. Since a tile is loaded before it is stored, the output may be one of the inputs.
  */
 final class Elementwise {
     private final LoopNest nest;
@@ -74,7 +74,8 @@ final class Elementwise {
     }
 
     private long at(Tensor tensor, int operand, long row, long column) {
-        return tensor.offset() + (nest.offset(operand, row) + column * nest.rowStride(operand)) * tensor.dtype().bytes();
+        return tensor.offset()
+                + (nest.offset(operand, row) + column * nest.rowStride(operand)) * tensor.dtype().bytes();
     }
 
     private void floats(@Nullable Tensor[] arguments, KernelContext context, Tile tile) {
@@ -85,11 +86,13 @@ final class Elementwise {
                 for (int i = 0; i < inputs; i++) {
                     Tensor x = arguments[i];
                     if (x != null) {
-                        Floats.load(x.memory(), x.dtype(), at(x, i, row, column), nest.rowStride(i), context.floats(i), 0, count);
+                        Floats.load(x.memory(), x.dtype(), at(x, i, row, column), nest.rowStride(i), context.floats(i),
+                                0, count);
                     }
                 }
                 tile.floats(context, count);
-                Floats.store(out.memory(), out.dtype(), at(out, inputs, row, column), nest.rowStride(inputs), context.floats(inputs), 0,
+                Floats.store(out.memory(), out.dtype(), at(out, inputs, row, column), nest.rowStride(inputs),
+                        context.floats(inputs), 0,
                         count);
             }
         }
@@ -103,11 +106,13 @@ final class Elementwise {
                 for (int i = 0; i < inputs; i++) {
                     Tensor x = arguments[i];
                     if (x != null) {
-                        Doubles.load(x.memory(), x.dtype(), at(x, i, row, column), nest.rowStride(i), context.doubles(i), 0, count);
+                        Doubles.load(x.memory(), x.dtype(), at(x, i, row, column), nest.rowStride(i),
+                                context.doubles(i), 0, count);
                     }
                 }
                 tile.doubles(context, count);
-                Doubles.store(out.memory(), out.dtype(), at(out, inputs, row, column), nest.rowStride(inputs), context.doubles(inputs), 0,
+                Doubles.store(out.memory(), out.dtype(), at(out, inputs, row, column), nest.rowStride(inputs),
+                        context.doubles(inputs), 0,
                         count);
             }
         }
@@ -121,11 +126,13 @@ final class Elementwise {
                 for (int i = 0; i < inputs; i++) {
                     Tensor x = arguments[i];
                     if (x != null) {
-                        Longs.load(x.memory(), x.dtype(), at(x, i, row, column), nest.rowStride(i), context.longs(i), 0, count);
+                        Longs.load(x.memory(), x.dtype(), at(x, i, row, column), nest.rowStride(i), context.longs(i), 0,
+                                count);
                     }
                 }
                 tile.longs(context, count);
-                Longs.store(out.memory(), out.dtype(), at(out, inputs, row, column), nest.rowStride(inputs), context.longs(inputs), 0,
+                Longs.store(out.memory(), out.dtype(), at(out, inputs, row, column), nest.rowStride(inputs),
+                        context.longs(inputs), 0,
                         count);
             }
         }

@@ -1,8 +1,8 @@
 package io.seriatim.tensor.kernel.portable;
 
 /**
- * The error function erf x = 2/√π ∫₀ˣ exp(−t²) dt. Below 2.5 by its series (Abramowitz and Stegun, 7.1.6), above by the continued fraction of its complement (7.1.14): both to the accuracy
- * of a double.
+ * The error function erf x = 2/√π ∫₀ˣ exp(−t²) dt. Below 2.5 by its series (Abramowitz and Stegun, 7.1.6), above by the
+ * continued fraction of its complement (7.1.14): both to the accuracy of a double.
  */
 final class ErrorFunction {
     private static final double TURN = 2.5;

@@ -14,8 +14,10 @@ import java.nio.ByteOrder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks for infinities and NaN: the numbers whose exponents are all ones. Memory is taken 64 bits at a time, with as many numbers as there are in them. Where one is added to an exponent alone, only one of all ones
- * carries into the place of the sign; what has carried is collected, and looked at after each tile. The JIT makes vector instructions of that.
+ * Looks for infinities and NaN: the numbers whose exponents are all ones. Memory is taken 64 bits at a time, with as
+ * many numbers as there are in them. Where one is added to an exponent alone, only one of all ones carries into the
+ * place of the sign; what has carried is collected, and looked at after each tile. The JIT makes vector instructions of
+ * that.
  */
 final class FiniteNumbers {
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);

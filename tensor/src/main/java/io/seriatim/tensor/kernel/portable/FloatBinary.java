@@ -14,11 +14,12 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sums, differences, products, quotients and extremes of float32, what programs consist of: with as little around the loops as possible, since many a tensor has but a few elements. Short rows go
- * straight from memory to memory.
+ * Sums, differences, products, quotients and extremes of float32, what programs consist of: with as little around the
+ * loops as possible, since many a tensor has but a few elements. Short rows go straight from memory to memory.
  */
 final class FloatBinary extends PortableKernel {
-    private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED
+            .withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final int SHORT = 8;
 
     private final Binary.Function function;
@@ -38,7 +39,8 @@ final class FloatBinary extends PortableKernel {
         xStride = nest.rowStride(0);
         yStride = nest.rowStride(1);
         outStride = nest.rowStride(2);
-        dense = rows == 1 && length > SHORT && length <= KernelContext.TILE && xStride == 1 && yStride == 1 && outStride == 1;
+        dense = rows == 1 && length > SHORT && length <= KernelContext.TILE && xStride == 1 && yStride == 1
+                && outStride == 1;
     }
 
     /** Null for other functions, other types and post-ops. */
@@ -90,7 +92,8 @@ final class FloatBinary extends PortableKernel {
         MemorySegment.copy(result, 0, out.memory(), FLOAT, out.offset(), count);
     }
 
-    private void byTiles(MemorySegment x, long xAt, MemorySegment y, long yAt, MemorySegment out, long outAt, KernelContext context) {
+    private void byTiles(MemorySegment x, long xAt, MemorySegment y, long yAt, MemorySegment out, long outAt,
+            KernelContext context) {
         float[] left = context.floats(0);
         float[] right = context.floats(1);
         float[] result = context.floats(2);

@@ -6,13 +6,16 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /**
- * The exponential of dense float32, for all values within one unit in the last place, where the library's is not right. With n the whole number next to x / ln 2, eˣ is 2ⁿ times a polynomial of x − n ln 2:
- * S. L. Moshier, Cephes Mathematical Library, {@code expf}, of which these are the coefficients. 2ⁿ is multiplied in two parts, since neither the largest nor the smallest results have one that is a normal number. The loops
- * are such that the JIT makes vector instructions of them; as in {@link FloatLog}, floats are made of bits by way of the output's memory.
+ * The exponential of dense float32, for all values within one unit in the last place, where the library's is not right.
+ * With n the whole number next to x / ln 2, eˣ is 2ⁿ times a polynomial of x − n ln 2: S. L. Moshier, Cephes
+ * Mathematical Library, {@code expf}, of which these are the coefficients. 2ⁿ is multiplied in two parts, since neither
+ * the largest nor the smallest results have one that is a normal number. The loops are such that the JIT makes vector
+ * instructions of them; as in {@link FloatLog}, floats are made of bits by way of the output's memory.
  */
 public final class FloatExp {
     private static final ValueLayout.OfInt BITS = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-    private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED
+            .withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final float LOG2_E = (float) 1.4426950408889634;
     /** Added and subtracted, it rounds to a whole number. */
     private static final float ROUND = 0x1.8p23f;
@@ -41,7 +44,8 @@ public final class FloatExp {
      * @param context
      *            the calling thread's
      */
-    public static void run(MemorySegment from, long fromAt, MemorySegment to, long toAt, long size, KernelContext context) {
+    public static void run(MemorySegment from, long fromAt, MemorySegment to, long toAt, long size,
+            KernelContext context) {
         float[] values = context.floats(0);
         float[] factors = context.floats(1);
         int[] bits = context.ints(0);

@@ -13,13 +13,17 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The natural logarithm of dense float32, within one unit in the last place. The library's is off by 4e-6, near 1 by more than a thousandth of the result, and is not faster. A number is split into 2ᵉ and a factor
- * from √½ to √2, whose logarithm is a polynomial: S. L. Moshier, Cephes Mathematical Library, {@code logf}, of which these are the coefficients. The loops are such that the JIT makes vector instructions of
- * them. It makes none of {@link Float#intBitsToFloat}, so the factors go from integers to floats by way of the output's memory, which is written afterwards anyway. What is no positive normal number is computed again in double.
+ * The natural logarithm of dense float32, within one unit in the last place. The library's is off by 4e-6, near 1 by
+ * more than a thousandth of the result, and is not faster. A number is split into 2ᵉ and a factor from √½ to √2, whose
+ * logarithm is a polynomial: S. L. Moshier, Cephes Mathematical Library, {@code logf}, of which these are the
+ * coefficients. The loops are such that the JIT makes vector instructions of them. It makes none of
+ * {@link Float#intBitsToFloat}, so the factors go from integers to floats by way of the output's memory, which is
+ * written afterwards anyway. What is no positive normal number is computed again in double.
  */
 final class FloatLog extends PortableKernel {
     private static final ValueLayout.OfInt BITS = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-    private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED
+            .withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final int LEAST_NORMAL = 0x00800000;
     private static final int LARGEST = 0x7f7fffff;
     private static final int ROOT_OF_HALF = 0x3f3504f3;
@@ -38,7 +42,8 @@ final class FloatLog extends PortableKernel {
     static @Nullable Kernel of(Unary unary, @Nullable TensorSpec[] arguments) {
         TensorSpec x = Objects.requireNonNull(arguments[0]);
         TensorSpec y = Objects.requireNonNull(arguments[1]);
-        boolean fits = unary.function() == Unary.Function.LOG && x.dtype() == DType.FLOAT32 && y.dtype() == DType.FLOAT32
+        boolean fits = unary.function() == Unary.Function.LOG && x.dtype() == DType.FLOAT32
+                && y.dtype() == DType.FLOAT32
                 && x.isRowMajor() && y.isRowMajor();
         return fits ? new FloatLog(x.shape().size()) : null;
     }

@@ -4,11 +4,15 @@ import io.seriatim.tensor.kernel.Binary;
 import io.seriatim.tensor.kernel.Unary;
 
 /**
- * Functions over tiles of floats: a loop of its own for each cheap one, which the JIT compiles to vector instructions. It does so only for loops that it has seen run long, so one that is asked for
- * a few elements computes more, whose values no one reads: else a program that begins with small tensors would be slow with large ones ever after.
+ * Functions over tiles of floats: a loop of its own for each cheap one, which the JIT compiles to vector instructions.
+ * It does so only for loops that it has seen run long, so one that is asked for a few elements computes more, whose
+ * values no one reads: else a program that begins with small tensors would be slow with large ones ever after.
  */
 public final class FloatLoops {
-    /** What a loop computes at least; the arrays are not shorter. Loops that run shorter than this the JIT does not unroll enough. */
+    /**
+     * What a loop computes at least; the arrays are not shorter. Loops that run shorter than this the JIT does not
+     * unroll enough.
+     */
     public static final int LEAST = 192;
     // Of loops whose instructions are slow themselves: unrolling adds nothing to them.
     private static final int LEAST_OF_SLOW = 64;
@@ -116,11 +120,15 @@ public final class FloatLoops {
         }
     }
 
-    /** The gradient of the maximum with 0, from what it was applied to or its result: 0 takes dy's sign along, and lets no infinity pass unseen. */
+    /**
+     * The gradient of the maximum with 0, from what it was applied to or its result: 0 takes dy's sign along, and lets
+     * no infinity pass unseen.
+     */
     static void reluGrad(float[] x, float[] dy, float[] dx, int count) {
         int n = Math.max(count, LEAST_OF_SLOW);
         for (int i = 0; i < n; i++) {
-            // 1 where x > 0, else 0, without a branch, which would be guessed wrong every other time: so large, the least number above 0 is a whole one, and NaN becomes 0.
+            // 1 where x > 0, else 0, without a branch, which would be guessed wrong every other time: so large, the
+            // least number above 0 is a whole one, and NaN becomes 0.
             int step = Math.max(0, Math.min(1, (int) (x[i] * 0x1p100f * 0x1p100f)));
             dx[i] = dy[i] * step;
         }
@@ -134,7 +142,10 @@ public final class FloatLoops {
         }
     }
 
-    /** The gradient of the hyperbolic tangent, from its result: as a product, since near 1 the square would be rounded too much. */
+    /**
+     * The gradient of the hyperbolic tangent, from its result: as a product, since near 1 the square would be rounded
+     * too much.
+     */
     static void tanhGrad(float[] y, float[] dy, float[] dx, int count) {
         int n = Math.max(count, LEAST_OF_SLOW);
         for (int i = 0; i < n; i++) {

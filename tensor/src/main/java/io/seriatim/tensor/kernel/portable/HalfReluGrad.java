@@ -14,12 +14,14 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The gradient of the maximum with 0, of bfloat16: two neighbours at a time as one integer, in lanes of 16 bits that no carry leaves. Loops over 16 bits do not become vector instructions, and to convert takes longer than to compute. As in
- * {@link FloatLoops#reluGrad}, 0 takes dy's sign along, and lets no infinity pass unseen.
+ * The gradient of the maximum with 0, of bfloat16: two neighbours at a time as one integer, in lanes of 16 bits that no
+ * carry leaves. Loops over 16 bits do not become vector instructions, and to convert takes longer than to compute. As
+ * in {@link FloatLoops#reluGrad}, 0 takes dy's sign along, and lets no infinity pass unseen.
  */
 final class HalfReluGrad extends PortableKernel {
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-    private static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT_UNALIGNED
+            .withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final int SIGNS = 0x80008000;
     private static final int EXPONENTS = 0x7f807f80;
     /** What makes all exponents overflow that are those of infinities and NaN. */
@@ -41,7 +43,8 @@ final class HalfReluGrad extends PortableKernel {
         TensorSpec from = arguments[input];
         TensorSpec dy = Objects.requireNonNull(arguments[2]);
         TensorSpec dx = Objects.requireNonNull(arguments[3]);
-        boolean fits = grad.function() == Unary.Function.RELU && from != null && dy.dtype() == DType.BFLOAT16 && from.isRowMajor()
+        boolean fits = grad.function() == Unary.Function.RELU && from != null && dy.dtype() == DType.BFLOAT16
+                && from.isRowMajor()
                 && dy.isRowMajor() && dx.isRowMajor();
         return fits ? new HalfReluGrad(input, dy.shape().size()) : null;
     }

@@ -54,17 +54,20 @@ record Image(long[] dims, long[] strides) {
     }
 
     private long at(Tensor tensor, long image, long channel, long z, long y) {
-        return tensor.offset() + (image * strides[0] + channel * strides[1] + z * strides[2] + y * strides[3]) * tensor.dtype().bytes();
+        return tensor.offset() + (image * strides[0] + channel * strides[1] + z * strides[2] + y * strides[3])
+                * tensor.dtype().bytes();
     }
 
     /** Reads one row of pixels. */
     void load(Tensor tensor, long image, long channel, long z, long y, double[] into, int from) {
-        Doubles.load(tensor.memory(), tensor.dtype(), at(tensor, image, channel, z, y), strides[4], into, from, width());
+        Doubles.load(tensor.memory(), tensor.dtype(), at(tensor, image, channel, z, y), strides[4], into, from,
+                width());
     }
 
     /** Writes one row of pixels. */
     void store(Tensor tensor, long image, long channel, long z, long y, double[] values, int from) {
-        Doubles.store(tensor.memory(), tensor.dtype(), at(tensor, image, channel, z, y), strides[4], values, from, width());
+        Doubles.store(tensor.memory(), tensor.dtype(), at(tensor, image, channel, z, y), strides[4], values, from,
+                width());
     }
 
     /** Reads all pixels of a channel, row after row. */

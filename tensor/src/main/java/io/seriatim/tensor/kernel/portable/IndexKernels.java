@@ -28,7 +28,8 @@ final class IndexKernels {
         register(kernels, "gather", Gather.class, PortableIndex::gather);
         register(kernels, "gather_grad", GatherGrad.class, PortableIndex::gatherGrad);
         register(kernels, "gather_nd", GatherNd.class, (_, arguments) -> PortableIndex.gatherNd(arguments));
-        register(kernels, "scatter_nd_add", ScatterNdAdd.class, (_, arguments) -> PortableIndex.scatterNdAdd(arguments));
+        register(kernels, "scatter_nd_add", ScatterNdAdd.class,
+                (_, arguments) -> PortableIndex.scatterNdAdd(arguments));
         register(kernels, "scatter", Scatter.class, PortableIndex::scatter);
         register(kernels, "take_along_axis", TakeAlongAxis.class, PortableAlongAxis::take);
         register(kernels, "put_along_axis", PutAlongAxis.class, PortableAlongAxis::put);
@@ -38,7 +39,9 @@ final class IndexKernels {
         register(kernels, "triangle", Triangle.class, PortableAlongAxis::triangle);
     }
 
-    private static <C extends Computation> void register(Kernels kernels, String operation, Class<C> type, KernelFactory<C> factory) {
-        kernels.register(PortableKernels.PROVIDER, PortableKernels.CPU, operation, type, ALL, PortableKernels.plain(factory));
+    private static <C extends Computation> void register(Kernels kernels, String operation, Class<C> type,
+            KernelFactory<C> factory) {
+        kernels.register(PortableKernels.PROVIDER, PortableKernels.CPU, operation, type, ALL,
+                PortableKernels.plain(factory));
     }
 }

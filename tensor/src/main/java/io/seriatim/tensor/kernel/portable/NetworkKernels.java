@@ -31,7 +31,8 @@ import java.util.List;
 /** Matrix products, convolutions, poolings, interpolations, normalisations, recurrences, softmax and cross entropy. */
 final class NetworkKernels {
     private static final List<DType> FLOATS = List.of(DType.FLOAT32, DType.FLOAT64, DType.FLOAT16, DType.BFLOAT16);
-    private static final List<DType> NUMBERS = List.of(DType.FLOAT32, DType.FLOAT64, DType.FLOAT16, DType.BFLOAT16, DType.INT32,
+    private static final List<DType> NUMBERS = List.of(DType.FLOAT32, DType.FLOAT64, DType.FLOAT16, DType.BFLOAT16,
+            DType.INT32,
             DType.INT64);
 
     private NetworkKernels() {
@@ -65,7 +66,9 @@ final class NetworkKernels {
         floating(kernels, "cross_entropy_grad", CrossEntropyGrad.class, PortableSoftmax::crossEntropyGrad);
     }
 
-    private static <C extends Computation> void floating(Kernels kernels, String operation, Class<C> type, KernelFactory<C> factory) {
-        kernels.register(PortableKernels.PROVIDER, PortableKernels.CPU, operation, type, FLOATS, PortableKernels.plain(factory));
+    private static <C extends Computation> void floating(Kernels kernels, String operation, Class<C> type,
+            KernelFactory<C> factory) {
+        kernels.register(PortableKernels.PROVIDER, PortableKernels.CPU, operation, type, FLOATS,
+                PortableKernels.plain(factory));
     }
 }

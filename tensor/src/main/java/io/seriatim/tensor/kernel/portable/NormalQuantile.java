@@ -1,7 +1,8 @@
 package io.seriatim.tensor.kernel.portable;
 
 /**
- * The inverse of the normal distribution's cumulative function, restricted to two deviations: a Newton iteration on Φ(x) = (1 + erf(x/√2)) / 2 with bisection as a guard.
+ * The inverse of the normal distribution's cumulative function, restricted to two deviations: a Newton iteration on
+ * Φ(x) = (1 + erf(x/√2)) / 2 with bisection as a guard.
  */
 final class NormalQuantile {
     private static final double BOUND = 2;

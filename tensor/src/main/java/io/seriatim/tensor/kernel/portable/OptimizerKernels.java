@@ -18,8 +18,9 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Optimizer steps, a tile at a time: parameter, gradient and accumulators are loaded into arrays, updated there in loops that the JIT compiles to vector instructions, and stored. Every byte
- * passes once, except for Lamb, which needs the norms of its whole step first.
+ * Optimizer steps, a tile at a time: parameter, gradient and accumulators are loaded into arrays, updated there in
+ * loops that the JIT compiles to vector instructions, and stored. Every byte passes once, except for Lamb, which needs
+ * the norms of its whole step first.
  */
 final class OptimizerKernels {
     private static final List<DType> TYPES = List.of(DType.FLOAT32, DType.FLOAT64);
@@ -43,7 +44,8 @@ final class OptimizerKernels {
     }
 
     private static <U extends Update> void register(Kernels kernels, String operation, Class<U> type) {
-        kernels.register(PortableKernels.PROVIDER, PortableKernels.CPU, operation, type, TYPES, OptimizerKernels::kernel);
+        kernels.register(PortableKernels.PROVIDER, PortableKernels.CPU, operation, type, TYPES,
+                OptimizerKernels::kernel);
     }
 
     private static Kernel kernel(Update update, @Nullable TensorSpec[] arguments) {
@@ -104,7 +106,8 @@ final class OptimizerKernels {
         for (int i = 0; i < rows.length; i++) {
             if (rows[i] < 0 || rows[i] >= height) {
                 throw new IllegalArgumentException(
-                        update.operation() + ": rows must be from 0 to " + (height - 1) + ", but place " + i + " holds " + rows[i]);
+                        update.operation() + ": rows must be from 0 to " + (height - 1) + ", but place " + i + " holds "
+                                + rows[i]);
             }
             places.computeIfAbsent(rows[i], _ -> new ArrayList<>(1)).add(i);
         }
@@ -181,7 +184,8 @@ final class OptimizerKernels {
         Doubles.set(tensor.memory(), tensor.dtype(), tensor.offset(), value);
     }
 
-    private static void step(Update update, PortableKernel.Arguments all, long first, int n, KernelContext context, Rates rates) {
+    private static void step(Update update, PortableKernel.Arguments all, long first, int n, KernelContext context,
+            Rates rates) {
         float[] p = context.floats(0);
         float[] g = context.floats(1);
         float[] a = context.floats(2);
@@ -277,7 +281,8 @@ final class OptimizerKernels {
         Floats.store(tensor.memory(), DType.FLOAT32, tensor.offset() + first * Float.BYTES, 1, values, 0, n);
     }
 
-    private static void stepInDouble(Update update, PortableKernel.Arguments all, long first, int n, KernelContext context, Rates rates) {
+    private static void stepInDouble(Update update, PortableKernel.Arguments all, long first, int n,
+            KernelContext context, Rates rates) {
         double[][] states = {context.doubles(2), context.doubles(3), context.doubles(4)};
         double[] p = context.doubles(0);
         double[] g = context.doubles(1);
@@ -314,7 +319,8 @@ final class OptimizerKernels {
                 double correction = Math.sqrt(1 - rates.pow2());
                 a[i] = beta1 * a[i] + (1 - beta1) * g;
                 b[i] = beta2 * b[i] + (1 - beta2) * g * g;
-                return p * (1 - lr * decay) - lr * correction / (1 - rates.pow1()) * a[i] / (Math.sqrt(b[i]) + epsilon * correction);
+                return p * (1 - lr * decay)
+                        - lr * correction / (1 - rates.pow1()) * a[i] / (Math.sqrt(b[i]) + epsilon * correction);
             }
             case Update.Adagrad(float epsilon) -> {
                 a[i] += g * g;

@@ -18,12 +18,15 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The maximum of windows of 2 × 2 float32 or bfloat16 that lie side by side, the pooling of most convolutional networks, and its gradient.
+ * The maximum of windows of 2 × 2 float32 or bfloat16 that lie side by side, the pooling of most convolutional
+ * networks, and its gradient.
  *
  * <p>
- * Two neighbours are read as one long and compared as integers in the order of floats: loops of this kind become vector instructions, loops over every other float do not. Rows are too short for them; so all
- * loops go over a tile of many rows, each row is compared with the one after it, and of the comparisons every other row's are used. The rows after are copied to an array of their own, since the JIT must see that all arrays
- * of a loop have one index. Two neighbours of bfloat16 are one int, and the upper halves of floats.
+ * Two neighbours are read as one long and compared as integers in the order of floats: loops of this kind become vector
+ * instructions, loops over every other float do not. Rows are too short for them; so all loops go over a tile of many
+ * rows, each row is compared with the one after it, and of the comparisons every other row's are used. The rows after
+ * are copied to an array of their own, since the JIT must see that all arrays of a loop have one index. Two neighbours
+ * of bfloat16 are one int, and the upper halves of floats.
  */
 final class PairPooling extends PortableKernel {
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -67,8 +70,10 @@ final class PairPooling extends PortableKernel {
     }
 
     private static boolean fits(Computation computation, TensorSpec wide, TensorSpec narrow) {
-        if (!(computation instanceof Pooling pooling) || pooling.kind() != Pooling.Kind.MAX || !pooling.kernel().equals(List.of(2L, 2L))
-                || (wide.dtype() != DType.FLOAT32 && wide.dtype() != DType.BFLOAT16) || !wide.isRowMajor() || !narrow.isRowMajor()
+        if (!(computation instanceof Pooling pooling) || pooling.kind() != Pooling.Kind.MAX
+                || !pooling.kernel().equals(List.of(2L, 2L))
+                || (wide.dtype() != DType.FLOAT32 && wide.dtype() != DType.BFLOAT16) || !wide.isRowMajor()
+                || !narrow.isRowMajor()
                 || narrow.shape().size() == 0) {
             return false;
         }
@@ -170,7 +175,10 @@ final class PairPooling extends PortableKernel {
         }
     }
 
-    /** An integer in the order of floats: the two zeros are alike, and from −∞ down it wraps around, so that NaN is above all, whatever its sign. */
+    /**
+     * An integer in the order of floats: the two zeros are alike, and from −∞ down it wraps around, so that NaN is
+     * above all, whatever its sign.
+     */
     private static int ordered(int bits) {
         int sign = bits >> 31;
         return ((bits & MAGNITUDE) ^ sign) - sign - BEYOND_INFINITY;

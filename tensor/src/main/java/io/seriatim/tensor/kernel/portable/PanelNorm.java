@@ -14,10 +14,12 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Batch normalisation of float32 and bfloat16 with the batch's own mean and variance, and its gradient. Some channels after the other, so that their elements, which are gone over two or three times, stay in the cache.
+ * Batch normalisation of float32 and bfloat16 with the batch's own mean and variance, and its gradient. Some channels
+ * after the other, so that their elements, which are gone over two or three times, stay in the cache.
  */
 final class PanelNorm extends PortableKernel {
-    private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED
+            .withOrder(ByteOrder.LITTLE_ENDIAN);
 
     private final BlockedView panel;
     private final float epsilon;
@@ -40,11 +42,14 @@ final class PanelNorm extends PortableKernel {
     private static @Nullable Kernel of(BatchNorm norm, @Nullable TensorSpec[] arguments, boolean gradient) {
         TensorSpec x = Objects.requireNonNull(arguments[0]);
         for (TensorSpec spec : arguments) {
-            if (spec == null || spec.dtype() != (spec.shape().rank() == 1 ? DType.FLOAT32 : x.dtype()) || !spec.isRowMajor()) {
+            if (spec == null || spec.dtype() != (spec.shape().rank() == 1 ? DType.FLOAT32 : x.dtype())
+                    || !spec.isRowMajor()) {
                 return null;
             }
         }
-        return BlockedView.fits(x.shape(), x.dtype()) ? new PanelNorm(BlockedView.of(x.shape(), x.dtype()), norm.epsilon(), gradient) : null;
+        return BlockedView.fits(x.shape(), x.dtype())
+                ? new PanelNorm(BlockedView.of(x.shape(), x.dtype()), norm.epsilon(), gradient)
+                : null;
     }
 
     @Override
@@ -169,20 +174,23 @@ final class PanelNorm extends PortableKernel {
             for (int row = 0; row < panel.rows(); row++) {
                 panel.load(x, row, first, column, tile, 0, count);
                 panel.load(dy, row, first, column, gradients, 0, count);
-                gradients(tile, gradients, context.floats(2), context.floats(3), context.floats(4), context.floats(5), count);
+                gradients(tile, gradients, context.floats(2), context.floats(3), context.floats(4), context.floats(5),
+                        count);
                 panel.store(dx, row, first, column, gradients, count);
             }
         }
     }
 
-    private static void gradients(float[] values, float[] gradients, float[] mean, float[] sum, float[] slope, float[] factor, int count) {
+    private static void gradients(float[] values, float[] gradients, float[] mean, float[] sum, float[] slope,
+            float[] factor, int count) {
         for (int i = 0; i < count; i++) {
             gradients[i] = (gradients[i] - sum[i] - (values[i] - mean[i]) * slope[i]) * factor[i];
         }
     }
 
     /** The sums of gradients, and of gradients times distances from the mean. */
-    private void sums(Tensor x, Tensor dy, int first, double[] mean, double[] totals, double[] products, KernelContext context) {
+    private void sums(Tensor x, Tensor dy, int first, double[] mean, double[] totals, double[] products,
+            KernelContext context) {
         int columns = panel.columns(first);
         float[] tile = context.floats(0);
         float[] gradients = context.floats(1);
@@ -206,7 +214,8 @@ final class PanelNorm extends PortableKernel {
         }
     }
 
-    private static void add(float[] values, float[] gradients, float[] mean, double[] sums, double[] products, int count) {
+    private static void add(float[] values, float[] gradients, float[] mean, double[] sums, double[] products,
+            int count) {
         for (int i = 0; i < count; i++) {
             sums[i] += gradients[i];
             products[i] += gradients[i] * (values[i] - mean[i]);

@@ -12,9 +12,13 @@ import java.nio.ByteOrder;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** Sums of float32 over all dimensions but one in the middle, and not over that: the gradients of convolutions' biases. Sums over rows alone are faster without. */
+/**
+ * Sums of float32 over all dimensions but one in the middle, and not over that: the gradients of convolutions' biases.
+ * Sums over rows alone are faster without.
+ */
 final class PanelSum extends PortableKernel {
-    private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED
+            .withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final int FEWEST_ROWS = 8;
     private static final int SHORTEST_ROW = 32;
 
@@ -28,18 +32,23 @@ final class PanelSum extends PortableKernel {
     static @Nullable Kernel of(Reduction reduction, @Nullable TensorSpec[] arguments) {
         TensorSpec x = Objects.requireNonNull(arguments[0]);
         TensorSpec y = Objects.requireNonNull(arguments[1]);
-        if (reduction.function() != Reduction.Function.SUM || x.dtype() != DType.FLOAT32 || y.dtype() != DType.FLOAT32 || !x.isRowMajor()
+        if (reduction.function() != Reduction.Function.SUM || x.dtype() != DType.FLOAT32 || y.dtype() != DType.FLOAT32
+                || !x.isRowMajor()
                 || !y.isRowMajor() || x.shape().size() == 0 || x.shape().size() > Integer.MAX_VALUE) {
             return null;
         }
         Shape shape = flattened(x.shape(), reduction.reduced(x.shape()));
-        if (shape.rank() == 0 || shape.dim(2) == 1 || shape.dim(0) < FEWEST_ROWS || shape.dim(1) * shape.dim(2) < SHORTEST_ROW) {
+        if (shape.rank() == 0 || shape.dim(2) == 1 || shape.dim(0) < FEWEST_ROWS
+                || shape.dim(1) * shape.dim(2) < SHORTEST_ROW) {
             return null;
         }
         return new PanelSum(BlockedView.of(shape, x.dtype()));
     }
 
-    /** What is summed before the dimensions that stay, these, and what is summed after them; no dimensions if they are not one after the other. */
+    /**
+     * What is summed before the dimensions that stay, these, and what is summed after them; no dimensions if they are
+     * not one after the other.
+     */
     private static Shape flattened(Shape shape, boolean[] reduced) {
         long[] dims = {1, 1, 1};
         int at = 0;

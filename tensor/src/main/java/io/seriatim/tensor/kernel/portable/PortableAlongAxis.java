@@ -23,7 +23,8 @@ final class PortableAlongAxis {
     }
 
     /** The number in x, in row-major order, of the element that an index of number i stands for. */
-    private static long element(String operation, Tensor indices, long i, TensorSpec x, int axis, KernelContext context) {
+    private static long element(String operation, Tensor indices, long i, TensorSpec x, int axis,
+            KernelContext context) {
         Longs.load(indices, i, context.longs(7), 0, 1);
         long index = context.longs(7)[0];
         long length = x.shape().dim(axis);
@@ -68,7 +69,8 @@ final class PortableAlongAxis {
                 element("take_along_axis", all.get(1), i, x, axis, context);
             }
             for (long i = 0; i < count; i++) {
-                move(all.get(0), element("take_along_axis", all.get(1), i, x, axis, context), all.get(2), i, false, context);
+                move(all.get(0), element("take_along_axis", all.get(1), i, x, axis, context), all.get(2), i, false,
+                        context);
             }
         });
     }
@@ -86,7 +88,8 @@ final class PortableAlongAxis {
             }
             PortableIndex.copyWhole(all.get(0), all.get(3));
             for (long i = 0; i < count; i++) {
-                move(all.get(2), i, all.get(3), element("put_along_axis", all.get(1), i, x, axis, context), put.add(), context);
+                move(all.get(2), i, all.get(3), element("put_along_axis", all.get(1), i, x, axis, context), put.add(),
+                        context);
             }
         });
     }
@@ -108,7 +111,8 @@ final class PortableAlongAxis {
                 }
                 int[] order = whole ? ranking.ofWholes() : ranking.ofReals();
                 for (int j = 0; j < topK.k(); j++) {
-                    Longs.set(all.get(2).memory(), DType.INT64, indices.at(all.get(2), i) + j * indices.stride() * Long.BYTES, order[j]);
+                    Longs.set(all.get(2).memory(), DType.INT64,
+                            indices.at(all.get(2), i) + j * indices.stride() * Long.BYTES, order[j]);
                     long to = values.at(all.get(1), i) + j * values.stride() * spec.dtype().bytes();
                     if (whole) {
                         Longs.set(all.get(1).memory(), spec.dtype(), to, ranking.wholes()[order[j]]);
@@ -128,7 +132,8 @@ final class PortableAlongAxis {
                 Longs.load(all.get(0), i, row, 0, 1);
                 if (row[0] < 0 || row[0] >= oneHot.depth()) {
                     throw new IllegalArgumentException(
-                            "one_hot: index number " + i + " must be from 0 to " + (oneHot.depth() - 1) + ", but is " + row[0]);
+                            "one_hot: index number " + i + " must be from 0 to " + (oneHot.depth() - 1) + ", but is "
+                                    + row[0]);
                 }
             }
             long[] index = context.longs(1);

@@ -17,7 +17,10 @@ import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** The gradients of functions of two elements: a result's gradient is summed, in double, over the elements that the operand was repeated for. */
+/**
+ * The gradients of functions of two elements: a result's gradient is summed, in double, over the elements that the
+ * operand was repeated for.
+ */
 final class PortableBinaryGrad {
     private static final PortableKernel.Body NOTHING = (_, _) -> {
         // This gradient is not wanted.
@@ -77,23 +80,28 @@ final class PortableBinaryGrad {
     }
 
     /** One of the two gradients, in the cheapest way that its shape and function allow. */
-    private static PortableKernel.Body side(Binary.Function function, boolean left, @Nullable TensorSpec[] arguments, TensorSpec operand,
+    private static PortableKernel.Body side(Binary.Function function, boolean left, @Nullable TensorSpec[] arguments,
+            TensorSpec operand,
             TensorSpec dout, TensorSpec gradient) {
         int slot = left ? 3 : 4;
         if (operand.shape().equals(dout.shape())) {
-            Elementwise walk = Elementwise.of(dout.dtype().arithmetic(), gradient, arguments[0], arguments[1], arguments[2]);
+            Elementwise walk = Elementwise.of(dout.dtype().arithmetic(), gradient, arguments[0], arguments[1],
+                    arguments[2]);
             Elementwise.Tile tile = new Slope(function, left);
-            return (all, context) -> walk.run(new Tensor[]{all.get(0), all.get(1), all.get(2), all.get(slot)}, context, tile);
+            return (all, context) -> walk.run(new Tensor[]{all.get(0), all.get(1), all.get(2), all.get(slot)}, context,
+                    tile);
         }
         if (function == Binary.Function.ADD || function == Binary.Function.SUBTRACT) {
             return sum(operand, dout, gradient, slot, function == Binary.Function.SUBTRACT && !left);
         }
-        Side side = Side.of(left, Objects.requireNonNull(arguments[0]), Objects.requireNonNull(arguments[1]), dout, gradient);
+        Side side = Side.of(left, Objects.requireNonNull(arguments[0]), Objects.requireNonNull(arguments[1]), dout,
+                gradient);
         return (all, _) -> run(function, side, all, all.get(slot));
     }
 
     /** Where the slope is 1 or −1 everywhere, what an operand was repeated for is only summed. */
-    private static PortableKernel.Body sum(TensorSpec operand, TensorSpec dout, TensorSpec gradient, int slot, boolean negative) {
+    private static PortableKernel.Body sum(TensorSpec operand, TensorSpec dout, TensorSpec gradient, int slot,
+            boolean negative) {
         int rank = dout.shape().rank();
         int added = rank - operand.shape().rank();
         long[] dims = dout.shape().dims();
@@ -108,7 +116,8 @@ final class PortableBinaryGrad {
         long[] strides = new long[rank];
         System.arraycopy(own, 0, strides, added, own.length);
         TensorSpec wide = new TensorSpec(gradient.dtype(), Shape.of(dims), Layout.strided(strides));
-        Kernel reduction = PortableReduction.forward(new Reduction(Reduction.Function.SUM, axes, true), new TensorSpec[]{dout, wide});
+        Kernel reduction = PortableReduction.forward(new Reduction(Reduction.Function.SUM, axes, true),
+                new TensorSpec[]{dout, wide});
         Elementwise walk = Elementwise.of(gradient.dtype().arithmetic(), gradient, gradient);
         return (all, context) -> {
             Tensor target = all.get(slot);
@@ -142,7 +151,8 @@ final class PortableBinaryGrad {
         @Override
         public void doubles(KernelContext context, int count) {
             for (int i = 0; i < count; i++) {
-                context.doubles(3)[i] = context.doubles(2)[i] * derivative(function, left, context.doubles(0)[i], context.doubles(1)[i]);
+                context.doubles(3)[i] = context.doubles(2)[i]
+                        * derivative(function, left, context.doubles(0)[i], context.doubles(1)[i]);
             }
         }
     }
@@ -153,12 +163,14 @@ final class PortableBinaryGrad {
             for (long column = 0; column < own.rowLength(); column++) {
                 double sum = sum(function, side, all, row, column);
                 long element = own.offset(3, row) + column * own.rowStride(3);
-                Doubles.set(gradient.memory(), gradient.dtype(), gradient.offset() + element * gradient.dtype().bytes(), sum);
+                Doubles.set(gradient.memory(), gradient.dtype(), gradient.offset() + element * gradient.dtype().bytes(),
+                        sum);
             }
         }
     }
 
-    private static double sum(Binary.Function function, Side side, PortableKernel.Arguments all, long row, long column) {
+    private static double sum(Binary.Function function, Side side, PortableKernel.Arguments all, long row,
+            long column) {
         LoopNest repeats = side.repeats();
         double sum = 0;
         for (long r = 0; r < repeats.rows(); r++) {
@@ -171,7 +183,8 @@ final class PortableBinaryGrad {
         return sum;
     }
 
-    private static double value(Tensor tensor, int operand, Side side, long row, long column, long repeatedRow, long repeatedColumn) {
+    private static double value(Tensor tensor, int operand, Side side, long row, long column, long repeatedRow,
+            long repeatedColumn) {
         long element = side.own().offset(operand, row) + column * side.own().rowStride(operand)
                 + side.repeats().offset(operand, repeatedRow)
                 + repeatedColumn * side.repeats().rowStride(operand);

@@ -14,8 +14,9 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Chains of elementwise functions, tile by tile: a tile of each input is loaded, all steps are computed from array to array, the outputs are stored. Arrays are used again as soon as no later step
- * needs what they hold; with many of them tiles are shorter, so that all stay in the first-level cache.
+ * Chains of elementwise functions, tile by tile: a tile of each input is loaded, all steps are computed from array to
+ * array, the outputs are stored. Arrays are used again as soon as no later step needs what they hold; with many of them
+ * tiles are shorter, so that all stay in the first-level cache.
  */
 final class PortableChain extends PortableKernel {
     private static final int CACHED = 8 * KernelContext.TILE;
@@ -63,7 +64,8 @@ final class PortableChain extends PortableKernel {
     private static int[] sources(Chain chain, TensorSpec[] values) {
         int[] sources = new int[values.length];
         for (int i = 0; i < sources.length; i++) {
-            boolean copied = i >= chain.inputs() && chain.steps().get(i - chain.inputs()) instanceof Chain.Cast(var to, var x)
+            boolean copied = i >= chain.inputs()
+                    && chain.steps().get(i - chain.inputs()) instanceof Chain.Cast(var to, var x)
                     && to == values[x].dtype();
             sources[i] = copied ? sources[chain.steps().get(i - chain.inputs()).operands().getFirst()] : i;
         }

@@ -122,7 +122,8 @@ final class PortableConvolution {
                         Tensor other = arguments.get(next);
                         long[] strides = Objects.requireNonNull(extra[next++]);
                         for (int i = 0; i < plane; i++) {
-                            array[i] = BinaryFunctions.apply(combine.function(), array[i], value(other, strides, n, o, i));
+                            array[i] = BinaryFunctions.apply(combine.function(), array[i],
+                                    value(other, strides, n, o, i));
                         }
                     }
                     case PostOp.Accumulate accumulate -> {
@@ -180,7 +181,8 @@ final class PortableConvolution {
                         for (int row = 0; row < dy.height() && sz >= 0 && sz < dx.depth(); row++) {
                             int sy = steps.source(1, row, ky);
                             if (sy >= 0 && sy < dx.height()) {
-                                spreadRow(steps, dx, dy, array, weight, kx, input + (z * dy.height() + row) * dy.width(),
+                                spreadRow(steps, dx, dy, array, weight, kx,
+                                        input + (z * dy.height() + row) * dy.width(),
                                         (sz * dx.height() + sy) * dx.width());
                             }
                         }
@@ -190,7 +192,8 @@ final class PortableConvolution {
         }
     }
 
-    private static void spreadRow(Steps steps, Image dx, Image dy, double[] array, double weight, int kx, int from, int to) {
+    private static void spreadRow(Steps steps, Image dx, Image dy, double[] array, double weight, int kx, int from,
+            int to) {
         int end = steps.endPlace(kx, dx.width(), dy.width());
         int start = to + steps.source(2, 0, kx);
         int stride = steps.strides()[2];
@@ -270,7 +273,8 @@ final class PortableConvolution {
                     sum += array[i];
                 }
             }
-            Doubles.set(into.memory(), into.dtype(), into.offset() + o * into.spec().strides()[0] * into.dtype().bytes(), sum);
+            Doubles.set(into.memory(), into.dtype(),
+                    into.offset() + o * into.spec().strides()[0] * into.dtype().bytes(), sum);
         }
     }
 }

@@ -34,7 +34,8 @@ final class PortableCopy {
         if (from.dtype() == to.dtype()) {
             boolean dense = (nest.rowStride(0) == 1 && nest.rowStride(1) == 1) || nest.rowLength() == 1;
             int rank = to.shape().rank();
-            if (!dense && rank >= 2 && from.shape().equals(to.shape()) && from.strides()[rank - 2] == 1 && to.strides()[rank - 1] == 1) {
+            if (!dense && rank >= 2 && from.shape().equals(to.shape()) && from.strides()[rank - 2] == 1
+                    && to.strides()[rank - 1] == 1) {
                 return transposed(from, to);
             }
             return PortableKernel.of((in, out, _) -> move(nest, in, out, dense));
@@ -71,7 +72,8 @@ final class PortableCopy {
                 MemorySegment.copy(source, read, target, write, nest.rowLength() * bytes);
             } else {
                 for (long i = 0; i < nest.rowLength(); i++) {
-                    element(source, read + i * nest.rowStride(0) * bytes, target, write + i * nest.rowStride(1) * bytes, bytes);
+                    element(source, read + i * nest.rowStride(0) * bytes, target, write + i * nest.rowStride(1) * bytes,
+                            bytes);
                 }
             }
         }
@@ -80,9 +82,12 @@ final class PortableCopy {
     private static void element(MemorySegment source, long read, MemorySegment target, long write, int bytes) {
         switch (bytes) {
             case 1 -> target.set(ValueLayout.JAVA_BYTE, write, source.get(ValueLayout.JAVA_BYTE, read));
-            case 2 -> target.set(ValueLayout.JAVA_SHORT_UNALIGNED, write, source.get(ValueLayout.JAVA_SHORT_UNALIGNED, read));
-            case 4 -> target.set(ValueLayout.JAVA_INT_UNALIGNED, write, source.get(ValueLayout.JAVA_INT_UNALIGNED, read));
-            default -> target.set(ValueLayout.JAVA_LONG_UNALIGNED, write, source.get(ValueLayout.JAVA_LONG_UNALIGNED, read));
+            case 2 ->
+                target.set(ValueLayout.JAVA_SHORT_UNALIGNED, write, source.get(ValueLayout.JAVA_SHORT_UNALIGNED, read));
+            case 4 ->
+                target.set(ValueLayout.JAVA_INT_UNALIGNED, write, source.get(ValueLayout.JAVA_INT_UNALIGNED, read));
+            default ->
+                target.set(ValueLayout.JAVA_LONG_UNALIGNED, write, source.get(ValueLayout.JAVA_LONG_UNALIGNED, read));
         }
     }
 
@@ -101,9 +106,11 @@ final class PortableCopy {
             MemorySegment result = target.memory();
             for (long part = 0; part < outer.rows() * outer.rowLength(); part++) {
                 long in = source.offset()
-                        + (outer.offset(0, part / outer.rowLength()) + part % outer.rowLength() * outer.rowStride(0)) * bytes;
+                        + (outer.offset(0, part / outer.rowLength()) + part % outer.rowLength() * outer.rowStride(0))
+                                * bytes;
                 long out = target.offset()
-                        + (outer.offset(1, part / outer.rowLength()) + part % outer.rowLength() * outer.rowStride(1)) * bytes;
+                        + (outer.offset(1, part / outer.rowLength()) + part % outer.rowLength() * outer.rowStride(1))
+                                * bytes;
                 for (long i = 0; i < rows; i += BLOCK) {
                     for (long j = 0; j < columns; j += BLOCK) {
                         for (long r = i; r < Math.min(rows, i + BLOCK); r++) {
@@ -145,7 +152,8 @@ final class PortableCopy {
     private static void clear(LoopNest nest, Tensor tensor) {
         int bytes = tensor.dtype().bytes();
         for (long row = 0; row < nest.rows(); row++) {
-            tensor.memory().asSlice(tensor.offset() + nest.offset(0, row) * bytes, nest.rowLength() * bytes).fill((byte) 0);
+            tensor.memory().asSlice(tensor.offset() + nest.offset(0, row) * bytes, nest.rowLength() * bytes)
+                    .fill((byte) 0);
         }
     }
 

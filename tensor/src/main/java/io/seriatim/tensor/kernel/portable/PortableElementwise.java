@@ -16,7 +16,8 @@ import org.jspecify.annotations.Nullable;
 
 /** Functions of one and two elements. */
 final class PortableElementwise {
-    private static final List<Unary.Function> WHOLE = List.of(Unary.Function.RELU, Unary.Function.CLIP, Unary.Function.SQUARE,
+    private static final List<Unary.Function> WHOLE = List.of(Unary.Function.RELU, Unary.Function.CLIP,
+            Unary.Function.SQUARE,
             Unary.Function.ABS, Unary.Function.LINEAR,
             Unary.Function.NEGATE, Unary.Function.FLOOR, Unary.Function.CEIL, Unary.Function.ROUND, Unary.Function.SIGN,
             Unary.Function.LOGICAL_NOT, Unary.Function.IS_NAN,
@@ -34,7 +35,8 @@ final class PortableElementwise {
         return Elementwise.of(arithmetic, Objects.requireNonNull(arguments[1]), x).kernel(new Elementwise.Tile() {
             @Override
             public void floats(KernelContext context, int count) {
-                FloatLoops.unary(unary.function(), unary.alpha(), unary.beta(), context.floats(0), context.floats(1), count);
+                FloatLoops.unary(unary.function(), unary.alpha(), unary.beta(), context.floats(0), context.floats(1),
+                        count);
             }
 
             @Override
@@ -83,17 +85,20 @@ final class PortableElementwise {
         return Elementwise.of(arithmetic, dx, arguments[0], arguments[1], arguments[2]).kernel(new Elementwise.Tile() {
             @Override
             public void floats(KernelContext context, int count) {
-                grad(grad, hasX, hasY, context.floats(0), context.floats(1), context.floats(2), context.floats(3), count);
+                grad(grad, hasX, hasY, context.floats(0), context.floats(1), context.floats(2), context.floats(3),
+                        count);
             }
 
             @Override
             public void doubles(KernelContext context, int count) {
-                grad(grad, hasX, hasY, context.doubles(0), context.doubles(1), context.doubles(2), context.doubles(3), count);
+                grad(grad, hasX, hasY, context.doubles(0), context.doubles(1), context.doubles(2), context.doubles(3),
+                        count);
             }
         });
     }
 
-    static void grad(UnaryGrad grad, boolean hasX, boolean hasY, float[] x, float[] y, float[] dy, float[] dx, int count) {
+    static void grad(UnaryGrad grad, boolean hasX, boolean hasY, float[] x, float[] y, float[] dy, float[] dx,
+            int count) {
         if (grad.function() == Unary.Function.RELU && (hasX || hasY)) {
             FloatLoops.reluGrad(hasX ? x : y, dy, dx, count);
             return;
@@ -111,7 +116,8 @@ final class PortableElementwise {
         }
     }
 
-    static void grad(UnaryGrad grad, boolean hasX, boolean hasY, double[] x, double[] y, double[] dy, double[] dx, int count) {
+    static void grad(UnaryGrad grad, boolean hasX, boolean hasY, double[] x, double[] y, double[] dy, double[] dx,
+            int count) {
         for (int i = 0; i < count; i++) {
             dx[i] = dy[i] * derivative(grad, hasX, hasY, x[i], y[i]);
         }
@@ -162,7 +168,8 @@ final class PortableElementwise {
             public void doubles(KernelContext context, int count) {
                 double[] result = context.doubles(inputs);
                 for (int i = 0; i < count; i++) {
-                    double value = BinaryFunctions.apply(binary.function(), context.doubles(0)[i], context.doubles(1)[i]);
+                    double value = BinaryFunctions.apply(binary.function(), context.doubles(0)[i],
+                            context.doubles(1)[i]);
                     int next = 2;
                     for (PostOp postOp : postOps) {
                         if (postOp instanceof PostOp.Apply(var function, var alpha, var beta)) {
@@ -189,27 +196,32 @@ final class PortableElementwise {
 
     static Kernel where(Where where, @Nullable TensorSpec[] arguments) {
         TensorSpec out = Objects.requireNonNull(arguments[3]);
-        return Elementwise.of(out.dtype().arithmetic(), out, arguments[0], arguments[1], arguments[2]).kernel(new Elementwise.Tile() {
-            @Override
-            public void floats(KernelContext context, int count) {
-                for (int i = 0; i < count; i++) {
-                    context.floats(3)[i] = context.floats(0)[i] != 0 ? context.floats(1)[i] : context.floats(2)[i];
-                }
-            }
+        return Elementwise.of(out.dtype().arithmetic(), out, arguments[0], arguments[1], arguments[2])
+                .kernel(new Elementwise.Tile() {
+                    @Override
+                    public void floats(KernelContext context, int count) {
+                        for (int i = 0; i < count; i++) {
+                            context.floats(3)[i] = context.floats(0)[i] != 0
+                                    ? context.floats(1)[i]
+                                    : context.floats(2)[i];
+                        }
+                    }
 
-            @Override
-            public void doubles(KernelContext context, int count) {
-                for (int i = 0; i < count; i++) {
-                    context.doubles(3)[i] = context.doubles(0)[i] != 0 ? context.doubles(1)[i] : context.doubles(2)[i];
-                }
-            }
+                    @Override
+                    public void doubles(KernelContext context, int count) {
+                        for (int i = 0; i < count; i++) {
+                            context.doubles(3)[i] = context.doubles(0)[i] != 0
+                                    ? context.doubles(1)[i]
+                                    : context.doubles(2)[i];
+                        }
+                    }
 
-            @Override
-            public void longs(KernelContext context, int count) {
-                for (int i = 0; i < count; i++) {
-                    context.longs(3)[i] = context.longs(0)[i] != 0 ? context.longs(1)[i] : context.longs(2)[i];
-                }
-            }
-        });
+                    @Override
+                    public void longs(KernelContext context, int count) {
+                        for (int i = 0; i < count; i++) {
+                            context.longs(3)[i] = context.longs(0)[i] != 0 ? context.longs(1)[i] : context.longs(2)[i];
+                        }
+                    }
+                });
     }
 }

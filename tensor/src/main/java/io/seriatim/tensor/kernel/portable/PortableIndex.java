@@ -46,7 +46,8 @@ final class PortableIndex {
 
     static @Nullable Kernel gather(Gather gather, @Nullable TensorSpec[] arguments) {
         TensorSpec x = Objects.requireNonNull(arguments[0]);
-        if (!x.isRowMajor() || !Objects.requireNonNull(arguments[1]).isRowMajor() || !Objects.requireNonNull(arguments[2]).isRowMajor()) {
+        if (!x.isRowMajor() || !Objects.requireNonNull(arguments[1]).isRowMajor()
+                || !Objects.requireNonNull(arguments[2]).isRowMajor()) {
             return throughRowMajor(gather, arguments);
         }
         Slices slices = Slices.of(x.shape(), x.shape().axis(gather.axis()));
@@ -64,7 +65,8 @@ final class PortableIndex {
                     if (index == gather.padding()) {
                         target.asSlice(write, bytes).fill((byte) 0);
                     } else {
-                        MemorySegment.copy(source, from.offset() + (outer * slices.length() + index) * bytes, target, write, bytes);
+                        MemorySegment.copy(source, from.offset() + (outer * slices.length() + index) * bytes, target,
+                                write, bytes);
                     }
                     write += bytes;
                 }
@@ -88,7 +90,8 @@ final class PortableIndex {
                     long index = context.longs(0)[0];
                     if ((index < 0 || index >= slices.length()) && index != gather.padding()) {
                         throw new IllegalArgumentException(
-                                "gather: index number " + i + " must be from 0 to " + (slices.length() - 1) + ", but is " + index);
+                                "gather: index number " + i + " must be from 0 to " + (slices.length() - 1)
+                                        + ", but is " + index);
                     }
                     for (long j = 0; j < slices.inner(); j++) {
                         element(all.get(0), (outer * slices.length() + index) * slices.inner() + j, all.get(2), at++,
@@ -99,7 +102,8 @@ final class PortableIndex {
         });
     }
 
-    private static void element(Tensor from, long read, Tensor to, long write, boolean zero, boolean whole, KernelContext context) {
+    private static void element(Tensor from, long read, Tensor to, long write, boolean zero, boolean whole,
+            KernelContext context) {
         if (whole) {
             long[] value = context.longs(1);
             value[0] = 0;
@@ -132,7 +136,8 @@ final class PortableIndex {
                 for (long i = 0; i < count; i++) {
                     long index = index(indices, i);
                     if (index != grad.forward().padding()) {
-                        add(all.get(0), (outer * count + i) * slices.inner(), target, (outer * slices.length() + index) * slices.inner(),
+                        add(all.get(0), (outer * count + i) * slices.inner(), target,
+                                (outer * slices.length() + index) * slices.inner(),
                                 slices.inner(), context);
                     }
                 }
@@ -232,7 +237,8 @@ final class PortableIndex {
             long index = index(indices, i * depth + d);
             if (index < 0 || index >= x.dim(d)) {
                 throw new IllegalArgumentException(
-                        operation + ": part " + d + " of index number " + i + " must be from 0 to " + (x.dim(d) - 1) + ", but is " + index);
+                        operation + ": part " + d + " of index number " + i + " must be from 0 to " + (x.dim(d) - 1)
+                                + ", but is " + index);
             }
             slice = slice * x.dim(d) + index;
         }
@@ -246,7 +252,8 @@ final class PortableIndex {
         Shape x = Objects.requireNonNull(arguments[0]).shape();
         Shape tuples = Objects.requireNonNull(arguments[1]).shape();
         long count = tuples.slice(0, tuples.rank() - 1).size();
-        long bytes = x.slice((int) tuples.dim(-1), x.rank()).size() * Objects.requireNonNull(arguments[0]).dtype().bytes();
+        long bytes = x.slice((int) tuples.dim(-1), x.rank()).size()
+                * Objects.requireNonNull(arguments[0]).dtype().bytes();
         return PortableKernel.of((all, _) -> {
             for (long i = 0; i < count; i++) {
                 tuple("gather_nd", all.get(1), i, x);
@@ -273,7 +280,8 @@ final class PortableIndex {
             }
             copyWhole(all.get(0), all.get(3));
             for (long i = 0; i < count; i++) {
-                add(all.get(2), i * slice, all.get(3), tuple("scatter_nd_add", all.get(1), i, x) * slice, slice, context);
+                add(all.get(2), i * slice, all.get(3), tuple("scatter_nd_add", all.get(1), i, x) * slice, slice,
+                        context);
             }
         });
     }

@@ -72,7 +72,8 @@ final class PortableInterpolation {
                 for (int sides = 0; sides < 4; sides++) {
                     double weight = taps[0].weight(z, sides >> 1) * taps[1].weight(row, sides & 1);
                     if (weight != 0) {
-                        int from = (taps[0].element(z, sides >> 1) * x.height() + taps[1].element(row, sides & 1)) * x.width();
+                        int from = (taps[0].element(z, sides >> 1) * x.height() + taps[1].element(row, sides & 1))
+                                * x.width();
                         pair.row(from, (z * y.height() + row) * y.width(), weight);
                     }
                 }

@@ -28,7 +28,10 @@ abstract class PortableKernel implements Kernel {
         }
     }
 
-    /** What runs on one or two tensors, the first and the last argument: what is called as often as a copy must not make an object for that. */
+    /**
+     * What runs on one or two tensors, the first and the last argument: what is called as often as a copy must not make
+     * an object for that.
+     */
     @FunctionalInterface
     interface Move {
         void run(Tensor from, Tensor to, KernelContext context);
@@ -38,7 +41,8 @@ abstract class PortableKernel implements Kernel {
         return new PortableKernel() {
             @Override
             void compute(@Nullable Tensor[] arguments, KernelContext context) {
-                move.run(Objects.requireNonNull(arguments[0]), Objects.requireNonNull(arguments[arguments.length - 1]), context);
+                move.run(Objects.requireNonNull(arguments[0]), Objects.requireNonNull(arguments[arguments.length - 1]),
+                        context);
             }
         };
     }
@@ -60,7 +64,8 @@ abstract class PortableKernel implements Kernel {
         try {
             compute(arguments, context);
         } finally {
-            // Segments of tensors do not keep their buffers: one whose last use by name is over could be collected, and its memory given to others, while its elements are still read.
+            // Segments of tensors do not keep their buffers: one whose last use by name is over could be collected, and
+            // its memory given to others, while its elements are still read.
             Reference.reachabilityFence(arguments);
             Reference.reachabilityFence(context);
         }

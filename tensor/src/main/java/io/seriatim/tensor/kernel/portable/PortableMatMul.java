@@ -17,8 +17,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Matrix products, row by row: a panel of columns of y is packed into an array, and each row of x is multiplied with it. Every sum runs over the inner dimension in order, in the arithmetic
- * of the type.
+ * Matrix products, row by row: a panel of columns of y is packed into an array, and each row of x is multiplied with
+ * it. Every sum runs over the inner dimension in order, in the arithmetic of the type.
  */
 final class PortableMatMul extends PortableKernel {
     private static final int PANEL = 1 << 16;
@@ -37,7 +37,8 @@ final class PortableMatMul extends PortableKernel {
     private record Matrix(long row, long column) {
     }
 
-    private PortableMatMul(MatMul computation, DType dtype, long m, int k, long n, LoopNest batches, Matrix[] operands) {
+    private PortableMatMul(MatMul computation, DType dtype, long m, int k, long n, LoopNest batches,
+            Matrix[] operands) {
         this.computation = computation;
         this.dtype = dtype;
         this.m = m;
@@ -73,7 +74,8 @@ final class PortableMatMul extends PortableKernel {
         long m = vectorX ? 1 : out.shape().dim(out.shape().rank() - matrixRank);
         long n = vectorY ? 1 : out.shape().dim(-1);
         long k = vectorX ? x.shape().dim(0) : x.shape().dim(computation.transposeX() ? -2 : -1);
-        return new PortableMatMul(computation, x.dtype(), m, Math.toIntExact(k), n, LoopNest.of(batch, batchStrides), operands);
+        return new PortableMatMul(computation, x.dtype(), m, Math.toIntExact(k), n, LoopNest.of(batch, batchStrides),
+                operands);
     }
 
     private static Matrix lastTwo(TensorSpec spec, boolean transposed) {
@@ -116,7 +118,8 @@ final class PortableMatMul extends PortableKernel {
 
     private long at(Tensor tensor, int operand, long[] bases, long row, long column) {
         return tensor.offset()
-                + (bases[operand] + row * operands[operand].row() + column * operands[operand].column()) * tensor.dtype().bytes();
+                + (bases[operand] + row * operands[operand].row() + column * operands[operand].column())
+                        * tensor.dtype().bytes();
     }
 
     private int columns() {
@@ -133,7 +136,8 @@ final class PortableMatMul extends PortableKernel {
         for (long j = 0; j < n; j += columns) {
             int width = (int) Math.min(columns, n - j);
             for (int p = 0; p < k; p++) {
-                Floats.load(y.memory(), y.dtype(), at(y, 1, bases, p, j), operands[1].column(), panel, p * width, width);
+                Floats.load(y.memory(), y.dtype(), at(y, 1, bases, p, j), operands[1].column(), panel, p * width,
+                        width);
             }
             for (long i = 0; i < m; i++) {
                 Floats.load(x.memory(), x.dtype(), at(x, 0, bases, i, 0), operands[0].column(), panel, xAt, k);
@@ -153,7 +157,8 @@ final class PortableMatMul extends PortableKernel {
             float d = panel[xAt + p + 3];
             int at = p * width;
             for (int j = 0; j < width; j++) {
-                sums[j] += a * panel[at + j] + b * panel[at + width + j] + (c * panel[at + 2 * width + j] + d * panel[at + 3 * width + j]);
+                sums[j] += a * panel[at + j] + b * panel[at + width + j]
+                        + (c * panel[at + 2 * width + j] + d * panel[at + 3 * width + j]);
             }
         }
         for (; p < k; p++) {
@@ -166,7 +171,8 @@ final class PortableMatMul extends PortableKernel {
     }
 
     /** Bias and post-ops, then the result is written. */
-    private void finish(@Nullable Tensor[] arguments, long[] bases, long i, long j, int width, float[] sums, KernelContext context) {
+    private void finish(@Nullable Tensor[] arguments, long[] bases, long i, long j, int width, float[] sums,
+            KernelContext context) {
         int next = 2;
         float[] other = context.floats(1);
         if (computation.bias()) {
@@ -201,9 +207,11 @@ final class PortableMatMul extends PortableKernel {
         Floats.store(out.memory(), out.dtype(), at(out, last, bases, i, j), operands[last].column(), sums, 0, width);
     }
 
-    private void load(@Nullable Tensor[] arguments, int operand, long[] bases, long i, long j, float[] into, int width) {
+    private void load(@Nullable Tensor[] arguments, int operand, long[] bases, long i, long j, float[] into,
+            int width) {
         Tensor tensor = Objects.requireNonNull(arguments[operand]);
-        Floats.load(tensor.memory(), tensor.dtype(), at(tensor, operand, bases, i, j), operands[operand].column(), into, 0, width);
+        Floats.load(tensor.memory(), tensor.dtype(), at(tensor, operand, bases, i, j), operands[operand].column(), into,
+                0, width);
     }
 
     private void doubles(@Nullable Tensor[] arguments, long[] bases, KernelContext context) {
@@ -216,7 +224,8 @@ final class PortableMatMul extends PortableKernel {
         for (long j = 0; j < n; j += columns) {
             int width = (int) Math.min(columns, n - j);
             for (int p = 0; p < k; p++) {
-                Doubles.load(y.memory(), y.dtype(), at(y, 1, bases, p, j), operands[1].column(), panel, p * width, width);
+                Doubles.load(y.memory(), y.dtype(), at(y, 1, bases, p, j), operands[1].column(), panel, p * width,
+                        width);
             }
             for (long i = 0; i < m; i++) {
                 Doubles.load(x.memory(), x.dtype(), at(x, 0, bases, i, 0), operands[0].column(), panel, xAt, k);
@@ -245,7 +254,8 @@ final class PortableMatMul extends PortableKernel {
                     case PostOp.Apply apply -> UnaryFunctions.apply(apply.function(), sum, apply.alpha(), apply.beta());
                     case PostOp.Combine combine ->
                         BinaryFunctions.apply(combine.function(), sum, value(arguments, next++, bases, i, j + c));
-                    case PostOp.Accumulate accumulate -> sum + accumulate.scale() * value(arguments, last, bases, i, j + c);
+                    case PostOp.Accumulate accumulate ->
+                        sum + accumulate.scale() * value(arguments, last, bases, i, j + c);
                 };
             }
             sums[c] = sum;
@@ -271,7 +281,8 @@ final class PortableMatMul extends PortableKernel {
                                 at(Objects.requireNonNull(arguments[2]), 2, bases, i, j))
                         : 0;
                 for (int p = 0; p < k; p++) {
-                    sum += Longs.get(x.memory(), dtype, at(x, 0, bases, i, p)) * Longs.get(y.memory(), dtype, at(y, 1, bases, p, j));
+                    sum += Longs.get(x.memory(), dtype, at(x, 0, bases, i, p))
+                            * Longs.get(y.memory(), dtype, at(y, 1, bases, p, j));
                 }
                 Longs.set(out.memory(), dtype, at(out, last, bases, i, j), sum);
             }

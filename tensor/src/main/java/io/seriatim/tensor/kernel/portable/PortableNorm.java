@@ -18,8 +18,9 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Normalisations and their gradients, in double. Layer and group normalisation are one computation: rows of elements, whose scale and bias repeat for every element of a row (layer), or for
- * stretches of it that differ from row to row (group).
+ * Normalisations and their gradients, in double. Layer and group normalisation are one computation: rows of elements,
+ * whose scale and bias repeat for every element of a row (layer), or for stretches of it that differ from row to row
+ * (group).
  */
 final class PortableNorm {
     private PortableNorm() {
@@ -39,17 +40,20 @@ final class PortableNorm {
      * @param groups
      *            how many rows have scales of their own, after which they repeat
      */
-    private record Rows(long rows, int length, int stretch, int scales, int groups, float epsilon, boolean scale, boolean bias) {
+    private record Rows(long rows, int length, int stretch, int scales, int groups, float epsilon, boolean scale,
+            boolean bias) {
         static Rows of(TensorSpec x, LayerNorm norm) {
             int at = x.shape().axis(norm.axis());
             int length = Math.toIntExact(x.shape().slice(at, x.shape().rank()).size());
-            return new Rows(x.shape().slice(0, at).size(), length, 1, length, 1, norm.epsilon(), norm.scale(), norm.bias());
+            return new Rows(x.shape().slice(0, at).size(), length, 1, length, 1, norm.epsilon(), norm.scale(),
+                    norm.bias());
         }
 
         static Rows of(TensorSpec x, GroupNorm norm) {
             long pixels = x.shape().slice(2, x.shape().rank()).size();
             long channels = x.shape().dim(1) / norm.groups();
-            return new Rows(x.shape().dim(0) * norm.groups(), Math.toIntExact(channels * pixels), Math.toIntExact(Math.max(1, pixels)),
+            return new Rows(x.shape().dim(0) * norm.groups(), Math.toIntExact(channels * pixels),
+                    Math.toIntExact(Math.max(1, pixels)),
                     Math.toIntExact(channels), norm.groups(), norm.epsilon(), norm.scale(), norm.bias());
         }
 
@@ -196,7 +200,8 @@ final class PortableNorm {
             float[] array = context.floatArray(4 * channels);
             for (int i = 0; i < 4; i++) {
                 Tensor given = all.get(i);
-                Floats.load(given.memory(), DType.FLOAT32, given.offset(), given.spec().strides()[0], array, i * channels, channels);
+                Floats.load(given.memory(), DType.FLOAT32, given.offset(), given.spec().strides()[0], array,
+                        i * channels, channels);
             }
             for (int c = 0; c < channels; c++) {
                 double factor = array[c] / Math.sqrt((double) array[3 * channels + c] + factors.epsilon());
@@ -205,7 +210,8 @@ final class PortableNorm {
             }
             for (int i = 0; i < 2; i++) {
                 Tensor made = all.get(4 + i);
-                Floats.store(made.memory(), DType.FLOAT32, made.offset(), made.spec().strides()[0], array, i * channels, channels);
+                Floats.store(made.memory(), DType.FLOAT32, made.offset(), made.spec().strides()[0], array, i * channels,
+                        channels);
             }
         });
     }
@@ -219,13 +225,16 @@ final class PortableNorm {
             double[] planes = context.doubleArray(2 * x.plane());
             for (long c = 0; c < x.channels(); c++) {
                 double mean = get(all.get(3), c);
-                double inverse = norm.training() ? get(all.get(4), c) : 1 / Math.sqrt(get(all.get(4), c) + norm.epsilon());
+                double inverse = norm.training()
+                        ? get(all.get(4), c)
+                        : 1 / Math.sqrt(get(all.get(4), c) + norm.epsilon());
                 channelGrad(norm, all, new Image[]{x, dy, dx}, planes, c, mean, inverse);
             }
         });
     }
 
-    private static void channelGrad(BatchNorm norm, PortableKernel.Arguments all, Image[] images, double[] planes, long c, double mean,
+    private static void channelGrad(BatchNorm norm, PortableKernel.Arguments all, Image[] images, double[] planes,
+            long c, double mean,
             double inverse) {
         Image x = images[0];
         int pixels = x.plane();

@@ -31,7 +31,9 @@ final class PortablePad {
         return sources;
     }
 
-    /** The place of one element of the padded tensor in memory, and that of its source or CONSTANT, both in elements. */
+    /**
+     * The place of one element of the padded tensor in memory, and that of its source or CONSTANT, both in elements.
+     */
     private interface Pair {
         void of(long padded, long inner);
     }
@@ -40,7 +42,8 @@ final class PortablePad {
         walk(sources, padded, inner, 0, 0, 0, pair);
     }
 
-    private static void walk(int[][] sources, long[] padded, long[] inner, int dimension, long at, long from, Pair pair) {
+    private static void walk(int[][] sources, long[] padded, long[] inner, int dimension, long at, long from,
+            Pair pair) {
         if (dimension == sources.length) {
             pair.of(at, from);
             return;
@@ -79,7 +82,8 @@ final class PortablePad {
                 long write = out.offset() + to * bytes;
                 long read = in.offset() + from * bytes;
                 if (whole) {
-                    Longs.set(out.memory(), out.dtype(), write, from == CONSTANT ? constant : Longs.get(in.memory(), in.dtype(), read));
+                    Longs.set(out.memory(), out.dtype(), write,
+                            from == CONSTANT ? constant : Longs.get(in.memory(), in.dtype(), read));
                 } else {
                     Doubles.set(out.memory(), out.dtype(), write,
                             from == CONSTANT ? pad.value() : Doubles.get(in.memory(), in.dtype(), read));

@@ -10,7 +10,10 @@ import java.util.Arrays;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** Poolings and their gradients: one channel after the other, in double. The places of every dimension are prepared as ranges of the input. */
+/**
+ * Poolings and their gradients: one channel after the other, in double. The places of every dimension are prepared as
+ * ranges of the input.
+ */
 final class PortablePooling {
     private PortablePooling() {
     }
@@ -64,7 +67,8 @@ final class PortablePooling {
             if (computation instanceof Pooling pooling) {
                 int added = 3 - pooling.window().rank();
                 for (int i = 0; i < pooling.window().rank(); i++) {
-                    ranges[added + i] = Ranges.moving(lengths[added + i], places[added + i], Math.toIntExact(pooling.kernel().get(i)),
+                    ranges[added + i] = Ranges.moving(lengths[added + i], places[added + i],
+                            Math.toIntExact(pooling.kernel().get(i)),
                             pooling.window().stride(i),
                             pooling.window().padBegin(i), pooling.window().padEnd(i));
                 }
@@ -93,7 +97,8 @@ final class PortablePooling {
                 for (int j = ranges[1].from[y]; j < ranges[1].to[y]; j++) {
                     for (int k = ranges[2].from[x]; k < ranges[2].to[x]; k++) {
                         int at = (i * image.height() + j) * image.width() + k;
-                        if (best < 0 || plane[at] > plane[best] || (Double.isNaN(plane[at]) && !Double.isNaN(plane[best]))) {
+                        if (best < 0 || plane[at] > plane[best]
+                                || (Double.isNaN(plane[at]) && !Double.isNaN(plane[best]))) {
                             best = at;
                         }
                     }

@@ -95,7 +95,10 @@ final class PortableRecurrence {
         return other;
     }
 
-    /** Adds the rows of a matrix, each times a factor: four at once, in a loop that the JIT compiles to vector instructions. */
+    /**
+     * Adds the rows of a matrix, each times a factor: four at once, in a loop that the JIT compiles to vector
+     * instructions.
+     */
     private static void addRows(double[] sum, double[] factors, double[][] rows) {
         int k = 0;
         for (; k + 3 < rows.length; k += 4) {
@@ -223,11 +226,13 @@ final class PortableRecurrence {
 
     /** The gradients of the state after a step become those of the state before it, of x and of u. */
     @SuppressWarnings("ArrayRecordComponent")
-    private record Gradient(Cell cell, double[] dh, double[] dc, double[] dx, double[] du, double[] before, double[] cellBefore, double[] y,
+    private record Gradient(Cell cell, double[] dh, double[] dc, double[] dx, double[] du, double[] before,
+            double[] cellBefore, double[] y,
             double[] saved) {
         static Gradient of(Sequence s) {
             int n = s.size();
-            return new Gradient(s.recurrence().cell(), new double[n], new double[n], new double[s.gates()], new double[s.gates()],
+            return new Gradient(s.recurrence().cell(), new double[n], new double[n], new double[s.gates()],
+                    new double[s.gates()],
                     new double[n],
                     new double[n], new double[n], new double[s.saved()]);
         }
@@ -379,7 +384,8 @@ final class PortableRecurrence {
             load(all.get(0), t, b, g.before(), s.size());
             if (lstm()) {
                 Tensor saved = all.get(1);
-                Doubles.load(saved.memory(), saved.dtype(), at(saved, t, b) + 4L * s.size() * last(saved) * saved.dtype().bytes(),
+                Doubles.load(saved.memory(), saved.dtype(),
+                        at(saved, t, b) + 4L * s.size() * last(saved) * saved.dtype().bytes(),
                         last(saved),
                         g.cellBefore(), 0, s.size());
             }

@@ -17,8 +17,9 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reductions, summed in double or, for whole numbers, in 64 bits. Two nests of loops: over the results, and over the elements of one result. Where the elements of a result lie side by side
- * they are folded one result after the other, else a tile of neighbouring results is folded at once.
+ * Reductions, summed in double or, for whole numbers, in 64 bits. Two nests of loops: over the results, and over the
+ * elements of one result. Where the elements of a result lie side by side they are folded one result after the other,
+ * else a tile of neighbouring results is folded at once.
  */
 final class PortableReduction {
     private final Reduction.Function function;
@@ -59,12 +60,15 @@ final class PortableReduction {
     static Kernel forward(Reduction reduction, @Nullable TensorSpec[] arguments) {
         TensorSpec x = Objects.requireNonNull(arguments[0]);
         PortableReduction kernel = new PortableReduction(reduction, x, Objects.requireNonNull(arguments[1]));
-        boolean extreme = reduction.function() == Reduction.Function.MAX || reduction.function() == Reduction.Function.MIN;
+        boolean extreme = reduction.function() == Reduction.Function.MAX
+                || reduction.function() == Reduction.Function.MIN;
         if (kernel.count == 0 && extreme && kernel.results.rows() > 0) {
-            throw new IllegalArgumentException("reduction: the " + reduction.function() + " of no elements does not exist, but x is " + x
-                    + " and axes " + reduction.axes() + " are reduced");
+            throw new IllegalArgumentException(
+                    "reduction: the " + reduction.function() + " of no elements does not exist, but x is " + x
+                            + " and axes " + reduction.axes() + " are reduced");
         }
-        boolean rows = (kernel.elements.rowStride(0) == 1 && kernel.results.rowStride(0) != 1) || kernel.results.rowLength() == 1;
+        boolean rows = (kernel.elements.rowStride(0) == 1 && kernel.results.rowStride(0) != 1)
+                || kernel.results.rowLength() == 1;
         return PortableKernel.of(kernel.whole ? kernel::longs : rows ? kernel::byRow : kernel::byTile);
     }
 
@@ -117,9 +121,13 @@ final class PortableReduction {
         }
     }
 
-    /** float32 is loaded as it is, and widened in the loop that sums: the JIT makes vector instructions of both. 16-bit numbers are float32, too. */
+    /**
+     * float32 is loaded as it is, and widened in the loop that sums: the JIT makes vector instructions of both. 16-bit
+     * numbers are float32, too.
+     */
     private boolean sumsFloats(Tensor x) {
-        return x.dtype().arithmetic() == DType.FLOAT32 && (function == Reduction.Function.SUM || function == Reduction.Function.MEAN);
+        return x.dtype().arithmetic() == DType.FLOAT32
+                && (function == Reduction.Function.SUM || function == Reduction.Function.MEAN);
     }
 
     private double sumOfRow(Tensor x, long begin, KernelContext context) {
@@ -130,7 +138,8 @@ final class PortableReduction {
         double d = 0;
         for (long i = 0; i < elements.rowLength(); i += KernelContext.TILE) {
             int length = (int) Math.min(KernelContext.TILE, elements.rowLength() - i);
-            Floats.load(x.memory(), x.dtype(), x.offset() + (begin + i * elements.rowStride(0)) * x.dtype().bytes(), elements.rowStride(0),
+            Floats.load(x.memory(), x.dtype(), x.offset() + (begin + i * elements.rowStride(0)) * x.dtype().bytes(),
+                    elements.rowStride(0),
                     tile, 0, length);
             int j = 0;
             // Four sums at once: an addition takes as long as four of them.
@@ -203,7 +212,8 @@ final class PortableReduction {
                 long from = results.offset(0, row) + column * results.rowStride(0);
                 for (long part = 0; part < elements.rows(); part++) {
                     for (long i = 0; i < elements.rowLength(); i++) {
-                        long at = x.offset() + (from + elements.offset(0, part) + i * elements.rowStride(0)) * x.dtype().bytes();
+                        long at = x.offset()
+                                + (from + elements.offset(0, part) + i * elements.rowStride(0)) * x.dtype().bytes();
                         if (sumsFloats(x)) {
                             addFloats(sums, x, at, length, context);
                         } else {
@@ -216,7 +226,8 @@ final class PortableReduction {
                     sums[i] = end(sums[i]);
                 }
                 long to = results.offset(1, row) + column * results.rowStride(1);
-                Doubles.store(y.memory(), y.dtype(), y.offset() + to * y.dtype().bytes(), results.rowStride(1), sums, 0, length);
+                Doubles.store(y.memory(), y.dtype(), y.offset() + to * y.dtype().bytes(), results.rowStride(1), sums, 0,
+                        length);
             }
         }
     }
@@ -244,7 +255,8 @@ final class PortableReduction {
                 for (long part = 0; part < elements.rows(); part++) {
                     for (long i = 0; i < elements.rowLength(); i += KernelContext.TILE) {
                         int length = (int) Math.min(KernelContext.TILE, elements.rowLength() - i);
-                        long at = x.offset() + (from + elements.offset(0, part) + i * elements.rowStride(0)) * x.dtype().bytes();
+                        long at = x.offset()
+                                + (from + elements.offset(0, part) + i * elements.rowStride(0)) * x.dtype().bytes();
                         Longs.load(x.memory(), x.dtype(), at, elements.rowStride(0), tile, 0, length);
                         for (int j = 0; j < length; j++) {
                             value = step(value, tile[j]);
@@ -273,8 +285,11 @@ final class PortableReduction {
 
     /** Whole numbers have no mean. */
     static @Nullable Kernel forwardOfAny(Reduction reduction, @Nullable TensorSpec[] arguments) {
-        boolean real = reduction.function() == Reduction.Function.MEAN || reduction.function() == Reduction.Function.LOG_SUM_EXP;
-        return real && !Objects.requireNonNull(arguments[0]).dtype().isFloating() ? null : forward(reduction, arguments);
+        boolean real = reduction.function() == Reduction.Function.MEAN
+                || reduction.function() == Reduction.Function.LOG_SUM_EXP;
+        return real && !Objects.requireNonNull(arguments[0]).dtype().isFloating()
+                ? null
+                : forward(reduction, arguments);
     }
 
     static Kernel grad(ReductionGrad grad, @Nullable TensorSpec[] arguments) {
@@ -283,12 +298,15 @@ final class PortableReduction {
         TensorSpec dx = Objects.requireNonNull(arguments[3]);
         Reduction reduction = grad.reduction();
         Shape wide = new Reduction(reduction.function(), reduction.axes(), true).infer(x)[0].shape();
-        double share = reduction.function() == Reduction.Function.MEAN ? (double) wide.size() / Math.max(1, x.shape().size()) : 1;
+        double share = reduction.function() == Reduction.Function.MEAN
+                ? (double) wide.size() / Math.max(1, x.shape().size())
+                : 1;
         Elementwise walk = Elementwise.of(DType.FLOAT64, dx, x, y == null ? null : widened(y, wide),
                 widened(Objects.requireNonNull(arguments[2]), wide));
         boolean needsResult = needsResult(reduction.function());
         if (needsResult && y == null) {
-            throw new IllegalArgumentException("reduction_grad: the gradient of " + reduction.function() + " needs the result y");
+            throw new IllegalArgumentException(
+                    "reduction_grad: the gradient of " + reduction.function() + " needs the result y");
         }
         return walk.kernel(new Elementwise.Tile() {
             @Override

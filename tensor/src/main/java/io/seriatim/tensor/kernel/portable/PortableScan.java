@@ -43,7 +43,8 @@ final class PortableScan {
             double value = Doubles.get(x.memory(), x.dtype(), from + at * in.stride() * x.dtype().bytes());
             double before = sum;
             sum += value;
-            Doubles.set(y.memory(), y.dtype(), to + at * out.stride() * y.dtype().bytes(), scan.exclusive() ? before : sum);
+            Doubles.set(y.memory(), y.dtype(), to + at * out.stride() * y.dtype().bytes(),
+                    scan.exclusive() ? before : sum);
         }
     }
 
@@ -54,7 +55,8 @@ final class PortableScan {
             long value = Longs.get(x.memory(), x.dtype(), from + at * in.stride() * x.dtype().bytes());
             long before = sum;
             sum += value;
-            Longs.set(y.memory(), y.dtype(), to + at * out.stride() * y.dtype().bytes(), scan.exclusive() ? before : sum);
+            Longs.set(y.memory(), y.dtype(), to + at * out.stride() * y.dtype().bytes(),
+                    scan.exclusive() ? before : sum);
         }
     }
 
@@ -63,13 +65,17 @@ final class PortableScan {
         TensorSpec out = Objects.requireNonNull(arguments[1]);
         AxisView x = AxisView.of(spec, reduction.axis());
         AxisView y = AxisView.of(
-                reduction.keepDims() ? out : widened(out, spec.shape().with(reduction.axis(), 1), spec.shape().axis(reduction.axis())),
+                reduction.keepDims()
+                        ? out
+                        : widened(out, spec.shape().with(reduction.axis(), 1), spec.shape().axis(reduction.axis())),
                 reduction.axis());
         boolean whole = spec.dtype().arithmetic() == DType.INT64;
         return PortableKernel.of((all, _) -> {
             for (long i = 0; i < x.count(); i++) {
                 long at = x.at(all.get(0), i);
-                long place = whole ? extremeLong(reduction, all.get(0), x, at) : extremeDouble(reduction, all.get(0), x, at);
+                long place = whole
+                        ? extremeLong(reduction, all.get(0), x, at)
+                        : extremeDouble(reduction, all.get(0), x, at);
                 Longs.set(all.get(1).memory(), all.get(1).dtype(), y.at(all.get(1), i), place);
             }
         });

@@ -40,7 +40,10 @@ final class PortableSoftmax {
         });
     }
 
-    /** Makes the logarithms of the softmax of values, and gives that of the sum of their exponentials, relative to the largest: large values would swallow it. */
+    /**
+     * Makes the logarithms of the softmax of values, and gives that of the sum of their exponentials, relative to the
+     * largest: large values would swallow it.
+     */
     private static double logarithms(double[] row, int length) {
         double most = Double.NEGATIVE_INFINITY;
         for (int j = 0; j < length; j++) {
@@ -72,7 +75,9 @@ final class PortableSoftmax {
                     sum += grad.log() ? rows[length + j] : rows[length + j] * rows[j];
                 }
                 for (int j = 0; j < length; j++) {
-                    rows[j] = grad.log() ? rows[length + j] - Math.exp(rows[j]) * sum : rows[j] * (rows[length + j] - sum);
+                    rows[j] = grad.log()
+                            ? rows[length + j] - Math.exp(rows[j]) * sum
+                            : rows[j] * (rows[length + j] - sum);
                 }
                 dx.store(all.get(2), i, rows, 0);
             }
@@ -113,7 +118,8 @@ final class PortableSoftmax {
         return loss;
     }
 
-    private static double hardLoss(CrossEntropy computation, AxisView labels, Tensor tensor, long index, double[] rows, int length) {
+    private static double hardLoss(CrossEntropy computation, AxisView labels, Tensor tensor, long index, double[] rows,
+            int length) {
         long label = label(computation, labels, tensor, index, length);
         return label == computation.ignoreIndex() ? 0 : -rows[(int) label];
     }
@@ -123,7 +129,8 @@ final class PortableSoftmax {
         long label = Longs.get(tensor.memory(), tensor.dtype(), labels.at(tensor, index));
         if (label != computation.ignoreIndex() && (label < 0 || label >= length)) {
             throw new IllegalArgumentException(
-                    "cross_entropy: the label of row " + index + " must be from 0 to " + (length - 1) + ", or " + computation.ignoreIndex()
+                    "cross_entropy: the label of row " + index + " must be from 0 to " + (length - 1) + ", or "
+                            + computation.ignoreIndex()
                             + " to be ignored, but is " + label);
         }
         return label;
@@ -135,8 +142,10 @@ final class PortableSoftmax {
         AxisView labels = AxisView.of(Objects.requireNonNull(arguments[1]), computation.axis());
         AxisView dloss = AxisView.of(Objects.requireNonNull(arguments[2]), computation.axis());
         AxisView dx = AxisView.of(Objects.requireNonNull(arguments[3]), computation.axis());
-        boolean dense = Objects.requireNonNull(arguments[0]).isRowMajor() && Objects.requireNonNull(arguments[3]).isRowMajor()
-                && Objects.requireNonNull(arguments[0]).dtype() == DType.FLOAT32 && softmax.stride() == 1 && softmax.length() > 0;
+        boolean dense = Objects.requireNonNull(arguments[0]).isRowMajor()
+                && Objects.requireNonNull(arguments[3]).isRowMajor()
+                && Objects.requireNonNull(arguments[0]).dtype() == DType.FLOAT32 && softmax.stride() == 1
+                && softmax.length() > 0;
         if (dense && !computation.soft()) {
             return PortableKernel.of((all, context) -> denseGrad(computation, all, context, softmax, labels, dloss));
         }
@@ -170,8 +179,12 @@ final class PortableSoftmax {
         });
     }
 
-    /** Many rows at once. A product of two floats is the same in either precision; a difference is not, and is taken in double. */
-    private static void denseGrad(CrossEntropy computation, PortableKernel.Arguments all, KernelContext context, AxisView softmax,
+    /**
+     * Many rows at once. A product of two floats is the same in either precision; a difference is not, and is taken in
+     * double.
+     */
+    private static void denseGrad(CrossEntropy computation, PortableKernel.Arguments all, KernelContext context,
+            AxisView softmax,
             AxisView labels, AxisView dloss) {
         int length = softmax.length();
         int most = Math.max(1, KernelContext.TILE / length);
@@ -181,7 +194,8 @@ final class PortableSoftmax {
             long at = first * length * Float.BYTES;
             Floats.load(all.get(0).memory(), DType.FLOAT32, all.get(0).offset() + at, 1, tile, 0, rows * length);
             for (int row = 0; row < rows; row++) {
-                float gradient = (float) Doubles.get(all.get(2).memory(), all.get(2).dtype(), dloss.at(all.get(2), first + row));
+                float gradient = (float) Doubles.get(all.get(2).memory(), all.get(2).dtype(),
+                        dloss.at(all.get(2), first + row));
                 long label = label(computation, labels, all.get(1), first + row, length);
                 gradient(tile, row * length, length, gradient, label == computation.ignoreIndex() ? -1 : (int) label);
             }

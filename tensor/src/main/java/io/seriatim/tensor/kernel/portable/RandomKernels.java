@@ -19,7 +19,8 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * Random numbers. Each element takes 64 bits, half of a Philox block: its number in row-major order alone decides which. A normal pair (Box and Muller, 1958) takes one block.
+ * Random numbers. Each element takes 64 bits, half of a Philox block: its number in row-major order alone decides
+ * which. A normal pair (Box and Muller, 1958) takes one block.
  */
 final class RandomKernels {
     private static final List<DType> FLOATS = List.of(DType.FLOAT32, DType.FLOAT64, DType.FLOAT16, DType.BFLOAT16);
@@ -32,18 +33,22 @@ final class RandomKernels {
     }
 
     static void register(Kernels kernels) {
-        kernels.register(PortableKernels.PROVIDER, PortableKernels.CPU, "random", RandomNumbers.class, List.of(DType.values()),
+        kernels.register(PortableKernels.PROVIDER, PortableKernels.CPU, "random", RandomNumbers.class,
+                List.of(DType.values()),
                 (random, _) -> random(random));
         kernels.register(PortableKernels.PROVIDER, PortableKernels.CPU, "permutation", Permutation.class, WHOLE,
                 (permutation, _) -> permutation(permutation));
-        kernels.register(PortableKernels.PROVIDER, PortableKernels.CPU, "dropout", Dropout.class, FLOATS, (dropout, _) -> dropout(dropout));
+        kernels.register(PortableKernels.PROVIDER, PortableKernels.CPU, "dropout", Dropout.class, FLOATS,
+                (dropout, _) -> dropout(dropout));
         kernels.register(PortableKernels.PROVIDER, PortableKernels.CPU, "dropout_grad", DropoutGrad.class, FLOATS,
-                (grad, arguments) -> Elementwise.of(DType.FLOAT64, Objects.requireNonNull(arguments[2]), arguments[0], arguments[1])
+                (grad, arguments) -> Elementwise
+                        .of(DType.FLOAT64, Objects.requireNonNull(arguments[2]), arguments[0], arguments[1])
                         .kernel(new Elementwise.Tile() {
                             @Override
                             public void doubles(KernelContext context, int count) {
                                 for (int i = 0; i < count; i++) {
-                                    context.doubles(2)[i] = context.doubles(0)[i] * context.doubles(1)[i] * grad.forward().scale();
+                                    context.doubles(2)[i] = context.doubles(0)[i] * context.doubles(1)[i]
+                                            * grad.forward().scale();
                                 }
                             }
                         }));
@@ -77,7 +82,8 @@ final class RandomKernels {
                 uniform(seed, stream, i, values, length + 1 & -2, context.ints(0));
                 distribute(random, values, length + 1 & -2);
                 if (out.dtype() == DType.FLOAT32) {
-                    // Copied as a whole: in a new process, which draws its parameters, elements that are stored one by one take most of the time.
+                    // Copied as a whole: in a new process, which draws its parameters, elements that are stored one by
+                    // one take most of the time.
                     narrow(values, context.floats(0), length);
                     Floats.store(out, i, context.floats(0), 0, length);
                 } else if (out.dtype().isFloating()) {
@@ -111,7 +117,9 @@ final class RandomKernels {
                 for (int i = 0; i < count; i++) {
                     // Rounding must not reach the end, which is excluded.
                     double value = a + values[i] * (b - a);
-                    values[i] = a == b ? a : random.dtype() == DType.FLOAT64 ? Math.min(value, end) : Math.min((float) value, end);
+                    values[i] = a == b
+                            ? a
+                            : random.dtype() == DType.FLOAT64 ? Math.min(value, end) : Math.min((float) value, end);
                 }
             }
             case WHOLE -> {

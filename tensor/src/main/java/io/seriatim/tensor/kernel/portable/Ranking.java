@@ -3,7 +3,10 @@ package io.seriatim.tensor.kernel.portable;
 import java.util.Arrays;
 import java.util.Comparator;
 
-/** The first numbers in order. Equal ones keep theirs, 0 and −0 are equal, and a NaN is the largest. Of one thread; its arrays serve one row after the other. */
+/**
+ * The first numbers in order. Equal ones keep theirs, 0 and −0 are equal, and a NaN is the largest. Of one thread; its
+ * arrays serve one row after the other.
+ */
 final class Ranking {
     /** Up to so many are looked for one after the other, which is quicker than to sort all. */
     private static final int FEW = 8;

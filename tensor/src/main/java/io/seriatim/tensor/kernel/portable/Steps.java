@@ -20,7 +20,10 @@ record Steps(int[] strides, int[] begin, int[] dilations) {
         return new Steps(strides, begin, dilations);
     }
 
-    /** Which element of the input an element of the kernel meets at a place of the output; outside of the input it is padding. */
+    /**
+     * Which element of the input an element of the kernel meets at a place of the output; outside of the input it is
+     * padding.
+     */
     int source(int dimension, int place, int tap) {
         return place * strides[dimension] - begin[dimension] + tap * dilations[dimension];
     }

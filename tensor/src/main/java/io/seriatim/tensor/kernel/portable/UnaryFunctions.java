@@ -65,7 +65,8 @@ final class UnaryFunctions {
                 double t = Math.tanh(x);
                 yield 1 - t * t;
             }
-            case GELU_ERF -> 0.5 * (1 + ErrorFunction.erf(x * SQRT_HALF)) + x * Math.exp(-0.5 * x * x) / Math.sqrt(2 * Math.PI);
+            case GELU_ERF ->
+                0.5 * (1 + ErrorFunction.erf(x * SQRT_HALF)) + x * Math.exp(-0.5 * x * x) / Math.sqrt(2 * Math.PI);
             case GELU_TANH -> {
                 double t = Math.tanh(GELU_FACTOR * (x + GELU_CUBE * x * x * x));
                 yield 0.5 * (1 + t) + 0.5 * x * (1 - t * t) * GELU_FACTOR * (1 + 3 * GELU_CUBE * x * x);
@@ -95,7 +96,8 @@ final class UnaryFunctions {
             case COS -> -Math.sin(x);
             case ERF -> 2 / Math.sqrt(Math.PI) * Math.exp(-x * x);
             case FLOOR, CEIL, ROUND, SIGN -> 0;
-            case LOGICAL_NOT, IS_NAN, IS_INF, IS_FINITE -> throw new IllegalArgumentException(function + " has no gradient");
+            case LOGICAL_NOT, IS_NAN, IS_INF, IS_FINITE ->
+                throw new IllegalArgumentException(function + " has no gradient");
         };
     }
 
@@ -121,7 +123,8 @@ final class UnaryFunctions {
             case LINEAR -> alpha;
             case NEGATE -> -1;
             case FLOOR, CEIL, ROUND, SIGN -> 0;
-            default -> throw new IllegalArgumentException("unary_grad: the gradient of " + function + " needs the input x");
+            default ->
+                throw new IllegalArgumentException("unary_grad: the gradient of " + function + " needs the input x");
         };
     }
 

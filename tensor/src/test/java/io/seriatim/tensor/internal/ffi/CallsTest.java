@@ -54,8 +54,9 @@ class CallsTest {
             assertEquals(0, call(way, "dnnl_post_ops_append_eltwise", "piff", list, ELTWISE_LINEAR, 0.25f, -3e7f));
             MemorySegment kind = arena.allocate(ValueLayout.JAVA_INT);
             MemorySegment numbers = arena.allocate(ValueLayout.JAVA_FLOAT, 2);
-            assertEquals(0, call(way, "dnnl_post_ops_get_params_eltwise", "pippp", list, 0, kind.address(), numbers.address(),
-                    numbers.address() + Float.BYTES));
+            assertEquals(0,
+                    call(way, "dnnl_post_ops_get_params_eltwise", "pippp", list, 0, kind.address(), numbers.address(),
+                            numbers.address() + Float.BYTES));
             assertEquals(0, call(way, "dnnl_post_ops_destroy", "p", list));
             return new float[]{kind.get(ValueLayout.JAVA_INT, 0), numbers.getAtIndex(ValueLayout.JAVA_FLOAT, 0),
                     numbers.getAtIndex(ValueLayout.JAVA_FLOAT, 1)};
@@ -75,8 +76,10 @@ class CallsTest {
             MemorySegment out = arena.allocate(ValueLayout.JAVA_LONG);
             MemorySegment dims = arena.allocateFrom(ValueLayout.JAVA_LONG, 1L << 20, 1L << 14);
             MemorySegment strides = arena.allocateFrom(ValueLayout.JAVA_LONG, 1L << 14, 1L);
-            assertEquals(0, call(way, "dnnl_memory_desc_create_with_strides", "pipip", out.address(), 2, dims.address(), DnnlConstants.F32,
-                    strides.address()));
+            assertEquals(0,
+                    call(way, "dnnl_memory_desc_create_with_strides", "pipip", out.address(), 2, dims.address(),
+                            DnnlConstants.F32,
+                            strides.address()));
             long description = out.get(ValueLayout.JAVA_LONG, 0);
             long size = way.call(function("dnnl_memory_desc_get_size"), ValueLayout.JAVA_LONG, "p", description);
             assertEquals(0, call(way, "dnnl_memory_desc_destroy", "p", description));

@@ -39,7 +39,8 @@ class NativeFolderTest {
 
     @BeforeEach
     void modes() throws IOException {
-        Assumptions.assumeTrue(FileSystems.getDefault().supportedFileAttributeViews().contains("unix"), "files have owners and modes");
+        Assumptions.assumeTrue(FileSystems.getDefault().supportedFileAttributeViews().contains("unix"),
+                "files have owners and modes");
         folder = temp.toRealPath().resolve("base/natives");
     }
 
@@ -86,7 +87,9 @@ class NativeFolderTest {
         assertEquals(0, sealed.hashed() + sealed.written(), "the manifest is believed");
     }
 
-    /** Writes until the time of the file's last change is another one: the file system's clock has a tick of its own. */
+    /**
+     * Writes until the time of the file's last change is another one: the file system's clock has a tick of its own.
+     */
     private static void change(Path file, byte[] content) throws IOException {
         Object before = Files.getAttribute(file, "unix:ctime");
         FileTime modified = Files.getLastModifiedTime(file);
@@ -228,7 +231,8 @@ class NativeFolderTest {
             List<Future<NativeFolder>> starts = new ArrayList<>();
             for (int i = 0; i < 16; i++) {
                 starts.add(threads.submit(() -> {
-                    NativeFolder each = new NativeFolder(folder, List.of(packed("liba.so", first), packed("libb.so", second)));
+                    NativeFolder each = new NativeFolder(folder,
+                            List.of(packed("liba.so", first), packed("libb.so", second)));
                     each.unpack(false);
                     return each;
                 }));

@@ -41,7 +41,9 @@ class NativePlatformTest {
     void aMissingArtifactIsNamed() {
         NativePlatform other = new NativePlatform("plan9-mips", List.of("libdnnl.so.3"), null);
         IOException e = assertThrows(IOException.class, () -> NativeFiles.unpack(other));
-        assertTrue(String.valueOf(e.getMessage()).contains("org.bytedeco:dnnl") && String.valueOf(e.getMessage()).contains("plan9-mips"),
+        assertTrue(
+                String.valueOf(e.getMessage()).contains("org.bytedeco:dnnl")
+                        && String.valueOf(e.getMessage()).contains("plan9-mips"),
                 e.getMessage());
     }
 

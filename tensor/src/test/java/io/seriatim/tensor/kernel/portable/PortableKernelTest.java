@@ -42,7 +42,8 @@ class PortableKernelTest {
             runLast(kernel, place);
             place[0] = arguments;
         }
-        PhantomReference<Buffer> reference = new PhantomReference<>(Objects.requireNonNull(place[0][0]).buffer(), collected);
+        PhantomReference<Buffer> reference = new PhantomReference<>(Objects.requireNonNull(place[0][0]).buffer(),
+                collected);
         collections.set(20);
         try {
             runLast(kernel, place);

@@ -10,11 +10,13 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class RankingTest {
-    private static final double[] AWKWARD = {0.0, -0.0, Double.NaN, Double.POSITIVE_INFINITY, Double.NEGATIVE_INFINITY, Double.MIN_VALUE,
+    private static final double[] AWKWARD = {0.0, -0.0, Double.NaN, Double.POSITIVE_INFINITY, Double.NEGATIVE_INFINITY,
+            Double.MIN_VALUE,
             -Double.MIN_VALUE, 1, -1, 1, 0.5f, Float.MIN_VALUE};
 
     private static int[] sorted(int length, int k, Comparator<Integer> ascending, boolean largest) {
-        return IntStream.range(0, length).boxed().sorted(largest ? ascending.reversed() : ascending).limit(k).mapToInt(i -> i).toArray();
+        return IntStream.range(0, length).boxed().sorted(largest ? ascending.reversed() : ascending).limit(k)
+                .mapToInt(i -> i).toArray();
     }
 
     /** Few and many are found in different ways, with the results of a stable sort. */
@@ -34,8 +36,10 @@ class RankingTest {
                 double[] reals = ranking.reals().clone();
                 long[] wholes = ranking.wholes().clone();
                 String what = "seed " + seed + ", largest " + largest;
-                assertArrayEquals(sorted(length, k, Comparator.comparingDouble(i -> reals[i] + 0.0), largest), ranking.ofReals(), what);
-                assertArrayEquals(sorted(length, k, Comparator.comparingLong(i -> wholes[i]), largest), ranking.ofWholes(), what);
+                assertArrayEquals(sorted(length, k, Comparator.comparingDouble(i -> reals[i] + 0.0), largest),
+                        ranking.ofReals(), what);
+                assertArrayEquals(sorted(length, k, Comparator.comparingLong(i -> wholes[i]), largest),
+                        ranking.ofWholes(), what);
             }
         }
     }

@@ -6,8 +6,10 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 
 class ReluGradientTest {
-    private static final float[] AWKWARD = {0f, -0f, Float.NaN, Float.intBitsToFloat(0xffc00001), Float.MIN_VALUE, -Float.MIN_VALUE,
-            Float.MIN_NORMAL, -Float.MIN_NORMAL, Float.MAX_VALUE, -Float.MAX_VALUE, Float.POSITIVE_INFINITY, Float.NEGATIVE_INFINITY, 1,
+    private static final float[] AWKWARD = {0f, -0f, Float.NaN, Float.intBitsToFloat(0xffc00001), Float.MIN_VALUE,
+            -Float.MIN_VALUE,
+            Float.MIN_NORMAL, -Float.MIN_NORMAL, Float.MAX_VALUE, -Float.MAX_VALUE, Float.POSITIVE_INFINITY,
+            Float.NEGATIVE_INFINITY, 1,
             -1};
 
     /** Of each awkward number with each other, and of any bits. */
@@ -26,7 +28,8 @@ class ReluGradientTest {
         FloatLoops.reluGrad(x, dy, dx, count);
         for (int i = 0; i < count; i++) {
             float expected = dy[i] * (x[i] > 0 ? 1f : 0f);
-            assertEquals(Float.floatToIntBits(expected), Float.floatToIntBits(dx[i]), x[i] + " with " + dy[i] + " gives " + dx[i]);
+            assertEquals(Float.floatToIntBits(expected), Float.floatToIntBits(dx[i]),
+                    x[i] + " with " + dy[i] + " gives " + dx[i]);
         }
     }
 }
