@@ -258,7 +258,7 @@ public final class Executor implements AutoCloseable {
         }
 
         /** Runs in parallel also what is too small to gain by it. */
-        public Builder eager() {
+        Builder eager() {
             eager = true;
             return this;
         }
@@ -437,11 +437,11 @@ public final class Executor implements AutoCloseable {
         return new Builder();
     }
 
-    public StreamPool streams() {
+    StreamPool streams() {
         return streams;
     }
 
-    public RunLoop loop(CompiledPlan plan) {
+    RunLoop loop(CompiledPlan plan) {
         Engine pushed = options.engine();
         if (pushed != null) {
             return new EngineRunLoop(pushed, openRuns);
@@ -484,7 +484,7 @@ public final class Executor implements AutoCloseable {
         return new Fetches(List.of(names));
     }
 
-    public Options options() {
+    Options options() {
         return options;
     }
 

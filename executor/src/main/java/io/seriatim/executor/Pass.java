@@ -72,7 +72,7 @@ public enum Pass {
     PARTITION;
 
     /** The name by which the packages behind the API know it. */
-    public PassName key() {
+    PassName key() {
         return PassName.valueOf(name());
     }
 }

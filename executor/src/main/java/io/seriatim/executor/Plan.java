@@ -123,7 +123,7 @@ public final class Plan {
         return feeds;
     }
 
-    public Fetches fetches() {
+    Fetches fetches() {
         return fetches;
     }
 
@@ -381,13 +381,13 @@ public final class Plan {
     }
 
     /** The plan for some values, to look at. */
-    public CompiledPlan specialisation(Scope root, Tensor... values) {
+    CompiledPlan specialisation(Scope root, Tensor... values) {
         boolean alone = !executor.options().place().isHost();
         return specialisation(root, Sharing.of(global(root.kept()).accesses(), root.bindings(), alone), values);
     }
 
     /** The plan for some values as if variables shared memory in some way. */
-    public CompiledPlan specialisation(Scope root, Sharing sharing, Tensor... values) {
+    CompiledPlan specialisation(Scope root, Sharing sharing, Tensor... values) {
         BlockPlan plan = global(root.kept());
         return plan.specialised(externals(plan.accesses(), root, fed(values)), sharing).plan();
     }
@@ -399,7 +399,7 @@ public final class Plan {
     }
 
     /** Lets memory and streams go that no run uses. */
-    public void close() {
+    void close() {
         global.values().forEach(BlockPlan::close);
         inner.values().forEach(BlockPlan::close);
     }

@@ -208,7 +208,7 @@ public final class PlanView {
         }
     }
 
-    public CompiledPlan plan() {
+    CompiledPlan plan() {
         return plan;
     }
 

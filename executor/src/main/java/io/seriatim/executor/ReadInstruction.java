@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * @param types
  *            of the tensors of a batch, null where anything goes
  */
-public record ReadInstruction(int index, String name, List<String> outputs, List<VarType.@Nullable TensorType> types) {
+record ReadInstruction(int index, String name, List<String> outputs, List<VarType.@Nullable TensorType> types) {
     static final String TYPE = ValueNumbering.READ;
 
     static ReadInstruction of(OpDesc op, int index, Block block) {
@@ -53,7 +53,7 @@ public record ReadInstruction(int index, String name, List<String> outputs, List
      * @throws EndOfBatches
      *             at the end; the reader has been reset
      */
-    public static List<Tensor> next(OpDesc read, Block block, @Nullable Object value) throws Exception {
+    static List<Tensor> next(OpDesc read, Block block, @Nullable Object value) throws Exception {
         ReadInstruction instruction = of(read, block.ops().indexOf(read), block);
         List<Reader.Outcome> outcomes = Reader.take(List.of(instruction.reader(value)));
         requireData(List.of(instruction), outcomes);

@@ -200,7 +200,7 @@ public final class Scope {
     }
 
     /** For runs: what outlives them goes to where it is, else to the root. */
-    public Bindings bindings() {
+    Bindings bindings() {
         return new Bindings() {
             @Override
             public @Nullable Object find(String name) {

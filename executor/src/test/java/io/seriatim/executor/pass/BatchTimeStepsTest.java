@@ -3,6 +3,7 @@ package io.seriatim.executor.pass;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.seriatim.executor.Internals;
 import io.seriatim.executor.Bits;
 import io.seriatim.executor.Executor;
 import io.seriatim.executor.Pass;
@@ -224,7 +225,8 @@ class BatchTimeStepsTest {
     private static int products(Executor executor, Network network, int batch, Predicate<MatMul> which) {
         executor.run(network.startup());
         return (int) Task
-                .stages(RecurrentPasses.plan(executor, network).specialisation(executor.scope(), x(0, batch)).tasks())
+                .stages(Internals.compiled(RecurrentPasses.plan(executor, network), executor.scope(), x(0, batch))
+                        .tasks())
                 .filter(stage -> stage.computation() instanceof MatMul product && which.test(product)).count();
     }
 
@@ -247,7 +249,7 @@ class BatchTimeStepsTest {
             for (Executor.Builder each : List.of(one, other)) {
                 each.inPlace((options & 1) == 0).memoryPlan((options & 2) == 0);
                 if ((options & 4) != 0) {
-                    each.threads(2).eager();
+                    Internals.eager(each.threads(2));
                 }
             }
             RecurrentPasses.train(one, other, network.main(), network, List.of(RecurrentPasses.loss(network)), 6,
@@ -270,7 +272,7 @@ class BatchTimeStepsTest {
             List<String> wanted = all.subList(i, Math.min(i + 2, all.size()));
             Executor.Builder one = Executor.builder();
             if (i % 2 == 0) {
-                one.threads(2).eager();
+                Internals.eager(one.threads(2));
             }
             RecurrentPasses.train(one, Executor.builder().without(Pass.STACKING), network.main(), network, wanted, 3,
                     BatchTimeStepsTest::x,
@@ -292,7 +294,7 @@ class BatchTimeStepsTest {
             List<String> fetched = new ArrayList<>(List.of(RecurrentPasses.loss(network)));
             Executor.Builder one = Executor.builder();
             if (seed % 3 == 0) {
-                one.threads(2).eager();
+                Internals.eager(one.threads(2));
             }
             RecurrentPasses.train(one, Executor.builder().without(Pass.STACKING), program, network, fetched, 2,
                     BatchTimeStepsTest::x,

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.seriatim.executor.Internals;
 import io.seriatim.executor.Bits;
 import io.seriatim.executor.Executor;
 import io.seriatim.executor.Fetches;
@@ -62,7 +63,7 @@ class CastsTest {
     }
 
     private static List<Supplier<Executor.Builder>> executors() {
-        return List.of(Executor::builder, () -> Executor.builder().threads(2).eager(),
+        return List.of(Executor::builder, () -> Internals.eager(Executor.builder().threads(2)),
                 () -> Executor.builder().without(Pass.CHAINS),
                 () -> Executor.builder().without(Pass.EPILOGUES).inPlace(false));
     }
@@ -90,8 +91,8 @@ class CastsTest {
             Plan plan = executor.compile(main,
                     Executor.feeds(feeds.length == 1 ? new String[]{"x"} : new String[]{"x", "target"}),
                     new Fetches(fetched));
-            CompiledPlan specialisation = plan.specialisation(executor.scope(), feeds);
-            PlanCheck.assertRight(specialisation, executor.options().inOrder(), "");
+            CompiledPlan specialisation = Internals.compiled(plan, executor.scope(), feeds);
+            PlanCheck.assertRight(specialisation, Internals.options(executor).inOrder(), "");
             for (int i = 0; i < runs; i++) {
                 Results each = plan.run(feeds);
                 fetched.forEach(name -> results.add(Bits.copy(each.get(name))));
@@ -252,7 +253,8 @@ class CastsTest {
             });
             Program main = overwritten(network.main(), random, random.nextInt(6));
             Tensor x = Bits.normal(seed, 4, 64);
-            Executor.Builder builder = seed % 2 == 0 ? Executor.builder() : Executor.builder().threads(2).eager();
+            Executor.Builder builder =
+                    seed % 2 == 0 ? Executor.builder() : Internals.eager(Executor.builder().threads(2));
             Found expected = run(Executor.builder().without(Pass.values()), network, main, 2, x);
             Found found = run(builder.without(Pass.CHAINS), network, main, 2, x);
             for (int i = 0; i < expected.results().size(); i++) {

@@ -3,6 +3,7 @@ package io.seriatim.executor.pass;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.seriatim.executor.Internals;
 import io.seriatim.executor.Bits;
 import io.seriatim.executor.Executor;
 import io.seriatim.executor.ImagePasses;
@@ -124,7 +125,7 @@ class ChannelsLastTest {
             both.forEach(executor -> executor.run(network.startup()));
             Plan plan = with.compile(main, Executor.feeds("x"), Executor.fetches(name));
             Plan plain = without.compile(main, Executor.feeds("x"), Executor.fetches(name));
-            long packed = plan.specialisation(with.scope(), x).layouts().stream()
+            long packed = Internals.compiled(plan, with.scope(), x).layouts().stream()
                     .filter(each -> each.wanted().layout() instanceof Layout.Opaque layout
                             && layout.library().contains("matrix"))
                     .count();

@@ -5,6 +5,7 @@ import static io.seriatim.executor.Executor.fetches;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.seriatim.executor.Internals;
 import io.seriatim.executor.Bits;
 import io.seriatim.executor.Executor;
 import io.seriatim.executor.Pass;
@@ -111,7 +112,7 @@ class ElementwiseGroupsTest {
     }
 
     private static Executor.Builder builder(int threads) {
-        return threads == 1 ? Executor.builder() : Executor.builder().threads(threads).eager();
+        return threads == 1 ? Executor.builder() : Internals.eager(Executor.builder().threads(threads));
     }
 
     private static void assertEqualWithout(Network network, int rows, int width, boolean special, String where) {
@@ -159,7 +160,7 @@ class ElementwiseGroupsTest {
             executor.run(network.startup());
             String loss = network.outputs().values().values().iterator().next().name();
             Plan plan = executor.compile(network.main(), feeds("x"), fetches(loss));
-            return plan.specialisation(executor.scope(), x(0, rows, width, false)).tasks().stream()
+            return Internals.compiled(plan, executor.scope(), x(0, rows, width, false)).tasks().stream()
                     .flatMap(task -> task instanceof Task.Compute compute
                             ? compute.stages().stream()
                             : java.util.stream.Stream.of())
@@ -195,7 +196,7 @@ class ElementwiseGroupsTest {
             Value c = Objects.requireNonNull(network.outputs().get("c"));
             Value sum = Objects.requireNonNull(network.outputs().get("sum"));
             Plan plan = executor.compile(network.main(), feeds("x"), fetches(c.name(), sum.name()));
-            List<Task> tasks = plan.specialisation(executor.scope(), x(0, 8, 32, false)).tasks();
+            List<Task> tasks = Internals.compiled(plan, executor.scope(), x(0, 8, 32, false)).tasks();
             List<Task> chained = tasks.stream().filter(task -> task.operations().size() > 1).toList();
             assertEquals(1, chained.size(), () -> "one group: " + tasks.stream().map(Task::name).toList());
             assertEquals(2, chained.getFirst().writes().length, "what is fetched, and what the product reads");

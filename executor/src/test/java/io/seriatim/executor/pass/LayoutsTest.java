@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.seriatim.device.Buffer;
 import io.seriatim.device.Devices;
+import io.seriatim.executor.Internals;
 import io.seriatim.executor.Bits;
 import io.seriatim.executor.Executor;
 import io.seriatim.executor.Pass;
@@ -69,7 +70,7 @@ class LayoutsTest {
 
     private static Executor.Builder builder(int threads, boolean packs) {
         Executor.Builder builder = Executor.builder().threads(threads).without(Pass.PARTITION);
-        builder = threads > 1 ? builder.eager() : builder;
+        builder = threads > 1 ? Internals.eager(builder) : builder;
         return packs ? builder : builder.without(Pass.LAYOUTS);
     }
 
@@ -78,7 +79,7 @@ class LayoutsTest {
     }
 
     private static Tensor y(Plan plan, Scope scope, Tensor x) {
-        return plan.run(scope, x).get(plan.fetches().names().getFirst());
+        return plan.run(scope, x).get(Internals.fetches(plan).names().getFirst());
     }
 
     private static void assertClose(Tensor expected, Tensor found, String where) {
@@ -90,7 +91,7 @@ class LayoutsTest {
     }
 
     private static boolean isPacked(Scope scope, String name) {
-        return Objects.requireNonNull(scope.bindings().packed(name)).holds(name);
+        return Objects.requireNonNull(Internals.bindings(scope).packed(name)).holds(name);
     }
 
     @ParameterizedTest
@@ -103,8 +104,8 @@ class LayoutsTest {
                 Plan packed = plan(with, network);
                 assertClose(y(plan(without, network), without.scope(), x), y(packed, with.scope(), x), rows + " rows");
                 // With several threads products are split, and the parts of a matrix are packed each on its own.
-                assertTrue(packed.specialisation(with.scope(), x).layouts().size() >= 2);
-                assertEquals(0, plan(without, network).specialisation(without.scope(), x).layouts().size());
+                assertTrue(Internals.compiled(packed, with.scope(), x).layouts().size() >= 2);
+                assertEquals(0, Internals.compiled(plan(without, network), without.scope(), x).layouts().size());
             }
             matrices(network).forEach(name -> assertTrue(isPacked(with.scope(), name), name));
         }
@@ -119,7 +120,7 @@ class LayoutsTest {
                 Tensor x = Bits.normal(images, images, 16, 12, 12);
                 Bits.assertSame(y(plan(without, network), without.scope(), x), y(plan(with, network), with.scope(), x),
                         images + " images");
-                assertTrue(plan(with, network).specialisation(with.scope(), x).layouts().size() >= 2);
+                assertTrue(Internals.compiled(plan(with, network), with.scope(), x).layouts().size() >= 2);
             }
             matrices(network).forEach(name -> assertTrue(isPacked(with.scope(), name), name));
         }
@@ -246,10 +247,10 @@ class LayoutsTest {
             Plan other = plan(executor, network);
             y(one, executor.scope(), x);
             y(other, executor.scope(), x);
-            one.close();
+            Internals.close(one);
             matrices(network).forEach(name -> assertTrue(isPacked(executor.scope(), name), name));
             long used = Devices.system().host().memory().used();
-            other.close();
+            Internals.close(other);
             matrices(network).forEach(name -> assertFalse(isPacked(executor.scope(), name), name));
             long matrix = WIDTH * (long) WIDTH * Float.BYTES;
             assertTrue(Devices.system().host().memory().used() <= used - matrices(network).size() * matrix,

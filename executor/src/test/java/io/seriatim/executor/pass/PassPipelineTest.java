@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.seriatim.device.Place;
+import io.seriatim.executor.Internals;
 import io.seriatim.executor.Bits;
 import io.seriatim.executor.Executor;
 import io.seriatim.executor.Pass;
@@ -45,7 +46,7 @@ class PassPipelineTest {
         try (Executor executor = Executor.builder().fusion(false).threads(1).build()) {
             executor.run(NETWORK.startup());
             Plan plan = executor.compile(NETWORK.main(), feeds("x"), fetches(NETWORK.outputs().get("y").name()));
-            CompiledPlan made = plan.specialisation(executor.scope(), Bits.normal(1, 4, 8));
+            CompiledPlan made = Internals.compiled(plan, executor.scope(), Bits.normal(1, 4, 8));
             return new CompiledTasks(made.tasks(), made.values());
         }
     }
@@ -66,7 +67,7 @@ class PassPipelineTest {
         assertEquals(
                 Arrays.stream(PassName.values()).map(PassName::name).collect(Collectors.toCollection(TreeSet::new)),
                 listed);
-        assertEquals(Arrays.stream(Pass.values()).map(Pass::key).toList(), List.of(PassName.values()));
+        assertEquals(Arrays.stream(Pass.values()).map(Internals::key).toList(), List.of(PassName.values()));
     }
 
     @Test

@@ -4,6 +4,7 @@ import static io.seriatim.executor.Executor.feeds;
 import static io.seriatim.executor.Executor.fetches;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.seriatim.executor.Internals;
 import io.seriatim.executor.Bits;
 import io.seriatim.executor.Executor;
 import io.seriatim.executor.Pass;
@@ -47,7 +48,7 @@ class RepeatedWeightsTest {
     }
 
     private static long packings(Plan plan, Executor executor, Tensor x) {
-        return plan.specialisation(executor.scope(), x).tasks().stream()
+        return Internals.compiled(plan, executor.scope(), x).tasks().stream()
                 .filter(task -> task instanceof Task.Compute compute && compute.stages().size() == 1
                         && Copy.PLAIN.equals(compute.stages().getFirst().computation())
                         && compute.stages().getFirst().specs()[1].layout() instanceof Layout.Opaque)
@@ -63,8 +64,8 @@ class RepeatedWeightsTest {
         String h = network.outputs().get("h").name();
         Executor.Builder builder = Executor.builder().threads(threads).without(Pass.STACKING);
         Executor.Builder other = Executor.builder().threads(threads).without(Pass.STACKING).without(Pass.LAYOUTS);
-        try (Executor with = threads > 1 ? builder.eager().build() : builder.build();
-                Executor without = threads > 1 ? other.eager().build() : other.build()) {
+        try (Executor with = threads > 1 ? Internals.eager(builder).build() : builder.build();
+                Executor without = threads > 1 ? Internals.eager(other).build() : other.build()) {
             with.run(network.startup());
             without.run(network.startup());
             Plan packed = with.compile(network.main(), feeds("x"), fetches(loss, h));
@@ -82,7 +83,7 @@ class RepeatedWeightsTest {
             // Two matrices forward, and one backward: the gradient of what is fed is not wanted. What a plan only reads
             // is packed beside the scope.
             assertEquals(trains && steps >= 10 ? 3 : 0, packings(packed, with, x));
-            assertEquals(trains ? 0 : 2 * steps, packed.specialisation(with.scope(), x).layouts().size());
+            assertEquals(trains ? 0 : 2 * steps, Internals.compiled(packed, with.scope(), x).layouts().size());
             assertEquals(0, packings(plain, without, x));
         }
     }

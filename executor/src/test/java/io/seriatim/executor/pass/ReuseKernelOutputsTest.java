@@ -5,6 +5,7 @@ import static io.seriatim.executor.Executor.fetches;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.seriatim.executor.Internals;
 import io.seriatim.executor.Bits;
 import io.seriatim.executor.Executor;
 import io.seriatim.executor.Pass;
@@ -46,12 +47,12 @@ class ReuseKernelOutputsTest {
 
     private static Executor executor(int threads, boolean on) {
         Executor.Builder builder = Executor.builder().threads(threads);
-        builder = threads > 1 ? builder.eager() : builder;
+        builder = threads > 1 ? Internals.eager(builder) : builder;
         return (on ? builder : builder.without(Pass.BY_PRODUCTS)).build();
     }
 
     private static long summed(Plan plan, Scope scope, Tensor x) {
-        return Task.stages(plan.specialisation(scope, x).tasks())
+        return Task.stages(Internals.compiled(plan, scope, x).tasks())
                 .filter(stage -> stage.computation() instanceof Reduction)
                 .mapToLong(stage -> Objects.requireNonNull(stage.inputs().getFirst()).spec().shape().size()).sum();
     }

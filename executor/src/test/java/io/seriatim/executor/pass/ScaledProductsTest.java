@@ -3,6 +3,7 @@ package io.seriatim.executor.pass;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.seriatim.executor.Internals;
 import io.seriatim.executor.Bits;
 import io.seriatim.executor.Executor;
 import io.seriatim.executor.Fetches;
@@ -32,7 +33,7 @@ class ScaledProductsTest {
     private static final double BOUND = 1e-5;
 
     private static List<Supplier<Executor.Builder>> executors() {
-        return List.of(Executor::builder, () -> Executor.builder().threads(2).eager(),
+        return List.of(Executor::builder, () -> Internals.eager(Executor.builder().threads(2)),
                 () -> Executor.builder().without(Pass.VIEWS),
                 () -> Executor.builder().without(Pass.CHAINS).inPlace(false));
     }
@@ -53,8 +54,8 @@ class ScaledProductsTest {
         try (Executor executor = builder.build()) {
             executor.run(network.startup());
             Plan plan = executor.compile(network.main(), Executor.feeds("x"), new Fetches(fetched));
-            CompiledPlan specialisation = plan.specialisation(executor.scope(), x);
-            PlanCheck.assertRight(specialisation, executor.options().inOrder(), "");
+            CompiledPlan specialisation = Internals.compiled(plan, executor.scope(), x);
+            PlanCheck.assertRight(specialisation, Internals.options(executor).inOrder(), "");
             if (factors >= 0) {
                 assertEquals(factors, factors(specialisation));
             }

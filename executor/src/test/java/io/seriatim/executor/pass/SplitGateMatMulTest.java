@@ -2,6 +2,7 @@ package io.seriatim.executor.pass;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.seriatim.executor.Internals;
 import io.seriatim.executor.Bits;
 import io.seriatim.executor.Executor;
 import io.seriatim.executor.Pass;
@@ -114,7 +115,7 @@ class SplitGateMatMulTest {
     private static int count(Executor executor, Network network, int batch, Predicate<Computation> which) {
         executor.run(network.startup());
         Plan plan = RecurrentPasses.plan(executor, network);
-        return (int) Task.stages(plan.specialisation(executor.scope(), x(0, batch)).tasks())
+        return (int) Task.stages(Internals.compiled(plan, executor.scope(), x(0, batch)).tasks())
                 .filter(stage -> stage.computation() != null && which.test(Objects.requireNonNull(stage.computation())))
                 .count();
     }
@@ -161,7 +162,7 @@ class SplitGateMatMulTest {
             for (Executor.Builder each : List.of(one, other)) {
                 each.inPlace((options & 1) == 0);
                 if ((options & 2) != 0) {
-                    each.threads(2).eager();
+                    Internals.eager(each.threads(2));
                 }
                 if ((options & 4) != 0) {
                     each.without(Pass.STACKING);

@@ -5,6 +5,7 @@ import static io.seriatim.executor.Executor.fetches;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.seriatim.executor.Internals;
 import io.seriatim.executor.Bits;
 import io.seriatim.executor.Executor;
 import io.seriatim.executor.Pass;
@@ -73,8 +74,8 @@ class UpdatesTest {
         String loss = network.outputs().get("loss").name();
         Executor.Builder builder = Executor.builder().threads(threads).without(Pass.PARTITION);
         Executor.Builder other = Executor.builder().threads(threads).without(Pass.UPDATES, Pass.PARTITION);
-        try (Executor with = threads > 1 ? builder.eager().build() : builder.build();
-                Executor without = threads > 1 ? other.eager().build() : other.build()) {
+        try (Executor with = threads > 1 ? Internals.eager(builder).build() : builder.build();
+                Executor without = threads > 1 ? Internals.eager(other).build() : other.build()) {
             with.run(network.startup());
             without.run(network.startup());
             Plan early = with.compile(network.main(), feeds("x"), fetches(loss));
@@ -86,8 +87,8 @@ class UpdatesTest {
                 Bits.assertSame(without.scope().get(each.name()), with.scope().get(each.name()),
                         optimizer + ", " + each.name());
             }
-            List<Task> tasks = early.specialisation(with.scope(), x).tasks();
-            List<Task> all = late.specialisation(without.scope(), x).tasks();
+            List<Task> tasks = Internals.compiled(early, with.scope(), x).tasks();
+            List<Task> all = Internals.compiled(late, without.scope(), x).tasks();
             assertEquals(8, all.stream().filter(UpdatesTest::updates).count());
             // Four matrices each on its own, and four biases together.
             assertEquals(5, tasks.stream().filter(UpdatesTest::updates).count());
@@ -112,8 +113,8 @@ class UpdatesTest {
         String loss = network.outputs().get("loss").name();
         Executor.Builder builder = Executor.builder().threads(threads);
         Executor.Builder other = Executor.builder().threads(threads).without(Pass.UPDATES, Pass.PARTITION);
-        try (Executor with = threads > 1 ? builder.eager().build() : builder.build();
-                Executor without = threads > 1 ? other.eager().build() : other.build()) {
+        try (Executor with = threads > 1 ? Internals.eager(builder).build() : builder.build();
+                Executor without = threads > 1 ? Internals.eager(other).build() : other.build()) {
             with.run(network.startup());
             without.run(network.startup());
             Plan early = with.compile(network.main(), feeds("x"), fetches(loss));
@@ -130,7 +131,7 @@ class UpdatesTest {
             for (VarDesc each : network.main().persistables()) {
                 Bits.assertSame(without.scope().get(each.name()), with.scope().get(each.name()), each.name());
             }
-            List<Task> tasks = early.specialisation(with.scope(), x).tasks();
+            List<Task> tasks = Internals.compiled(early, with.scope(), x).tasks();
             assertEquals(5, tasks.stream().filter(UpdatesTest::updates).count());
             assertTrue(tasks.stream().filter(UpdatesTest::updates).allMatch(UpdatesTest::onlyUpdates));
         }

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.seriatim.device.Place;
+import io.seriatim.executor.Internals;
 import io.seriatim.executor.Bits;
 import io.seriatim.executor.Executor;
 import io.seriatim.executor.Feeds;
@@ -56,9 +57,9 @@ class ViewsTest {
     private static final int STEPS = 2;
 
     private static List<Supplier<Executor.Builder>> executors() {
-        return List.of(Executor::builder, () -> Executor.builder().threads(2).eager(),
-                () -> Executor.builder().threads(3).eager().inPlace(false),
-                () -> Executor.builder().threads(2).eager().memoryPlan(false));
+        return List.of(Executor::builder, () -> Internals.eager(Executor.builder().threads(2)),
+                () -> Internals.eager(Executor.builder().threads(3)).inPlace(false),
+                () -> Internals.eager(Executor.builder().threads(2)).memoryPlan(false));
     }
 
     /** What is copied by the plan: the types of the operations. What only repeats elements is no view. */
@@ -85,8 +86,9 @@ class ViewsTest {
             executor.run(startup);
             Plan plan = executor.compile(main, new Feeds(List.copyOf(fed.keySet())), new Fetches(fetched));
             Tensor[] values = fed.values().toArray(Tensor[]::new);
-            CompiledPlan specialisation = plan.specialisation(executor.scope(), values);
-            PlanCheck.assertRight(specialisation, specialisation.streams().isHostOnly() && executor.options().inOrder(),
+            CompiledPlan specialisation = Internals.compiled(plan, executor.scope(), values);
+            PlanCheck.assertRight(specialisation,
+                    specialisation.streams().isHostOnly() && Internals.options(executor).inOrder(),
                     where);
             copies.addAll(copies(specialisation));
             for (int i = 0; i < STEPS; i++) {
@@ -180,7 +182,7 @@ class ViewsTest {
         Executor.Builder builder = Executor.builder().threads(1);
         without.forEach(builder::without);
         try (Executor executor = builder.build()) {
-            return PlanView.of(executor, program, 1, fetched).plan().tasks().stream()
+            return Internals.compiled(PlanView.of(executor, program, 1, fetched)).tasks().stream()
                     .filter(task -> task.operations().stream().allMatch(access -> access.op().type().equals("sum")))
                     .count();
         }

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.seriatim.executor.Internals;
 import io.seriatim.executor.Bits;
 import io.seriatim.executor.Executor;
 import io.seriatim.executor.Plan;
@@ -46,7 +47,8 @@ class IntraOpLoopTest {
         try (Executor one = Executor.builder().build(); Executor two = Executor.builder().threads(2).build()) {
             Plan alone = plan(one, network);
             Plan together = plan(two, network);
-            assertInstanceOf(IntraOpLoop.class, two.loop(together.specialisation(two.scope(), Bits.normal(0, 1, 600))));
+            assertInstanceOf(IntraOpLoop.class,
+                    Internals.loop(two, Internals.compiled(together, two.scope(), Bits.normal(0, 1, 600))));
             Queue<String> wrong = new ConcurrentLinkedQueue<>();
             List<Thread> callers = new ArrayList<>();
             for (int caller = 0; caller < 4; caller++) {
@@ -75,7 +77,7 @@ class IntraOpLoopTest {
     void trainingsHaveNone() {
         try (Executor executor = Executor.builder().threads(2).build()) {
             Plan plan = plan(executor, layers(true));
-            RunLoop loop = executor.loop(plan.specialisation(executor.scope(), Bits.normal(0, 1, 600)));
+            RunLoop loop = Internals.loop(executor, Internals.compiled(plan, executor.scope(), Bits.normal(0, 1, 600)));
             assertTrue(!(loop instanceof IntraOpLoop), "a training's results must not depend on the number of threads");
         }
     }

@@ -9,11 +9,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.seriatim.engine.Engine;
 import io.seriatim.engine.Lane;
+import io.seriatim.executor.Internals;
 import io.seriatim.executor.Bits;
 import io.seriatim.executor.Executor;
 import io.seriatim.executor.Plan;
 import io.seriatim.executor.Probes;
-import io.seriatim.executor.ReadInstruction;
 import io.seriatim.executor.Scope;
 import io.seriatim.executor.schedule.CompiledPlan;
 import io.seriatim.executor.schedule.CriticalPaths;
@@ -42,15 +42,16 @@ class ParallelRunLoopTest {
     private static final int TASKS = 6;
 
     private final Engine engine = Engine.builder().workers(Lane.CPU, 1).build();
-    private final Executor executor = Executor.builder().threads(2).eager().fusion(false).build();
+    private final Executor executor = Internals.eager(Executor.builder().threads(2)).fusion(false).build();
     private final CompiledPlan plan = specialisation();
-    private final Frame frame = new Frame(plan, executor.options(), executor.streams());
+    private final Frame frame = new Frame(plan, Internals.options(executor), Internals.streams(executor));
 
     @BeforeEach
     void begin() {
-        frame.begin(new RunContext(new Object[]{Bits.floats(1), Bits.floats(2)}, new Scope().bindings(), () -> {
-            throw new IllegalStateException("No session is needed");
-        }, new Cancellation(), null, ReadInstruction::next), null);
+        frame.begin(
+                new RunContext(new Object[]{Bits.floats(1), Bits.floats(2)}, Internals.bindings(new Scope()), () -> {
+                    throw new IllegalStateException("No session is needed");
+                }, new Cancellation(), null, Internals.batches()), null);
     }
 
     @AfterEach
@@ -75,7 +76,7 @@ class ParallelRunLoopTest {
                     .add(OpDesc.of("exp").in("X", "b").out("Out", results[i]).build());
         }
         Plan compiled = executor.compile(program, Executor.feeds("x", "z"), Executor.fetches(results));
-        CompiledPlan specialised = compiled.specialisation(new Scope(), Bits.floats(1), Bits.floats(2));
+        CompiledPlan specialised = Internals.compiled(compiled, new Scope(), Bits.floats(1), Bits.floats(2));
         assertEquals(TASKS, specialised.tasks().size());
         assertEquals(4, specialised.after()[1].length);
         return specialised;

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.seriatim.executor.Internals;
 import io.seriatim.executor.Bits;
 import io.seriatim.executor.Executor;
 import io.seriatim.executor.Pass;
@@ -97,10 +98,10 @@ class TilingTest {
         Network network = subject.network();
         String[] names = names(network);
         for (int threads : new int[]{2, 3, 4}) {
-            try (Executor executor = Executor.builder().threads(threads).eager()
+            try (Executor executor = Internals.eager(Executor.builder().threads(threads))
                     .without(Pass.LAYOUTS, Pass.BY_PRODUCTS, Pass.STACKING)
                     .build();
-                    Executor without = Executor.builder().threads(threads).eager()
+                    Executor without = Internals.eager(Executor.builder().threads(threads))
                             .without(Pass.PARTITION, Pass.LAYOUTS, Pass.BY_PRODUCTS, Pass.STACKING).build();
                     Executor same = Executor.builder().without(Pass.LAYOUTS, Pass.BY_PRODUCTS, Pass.STACKING).build()) {
                 for (Executor each : List.of(executor, without, same)) {
@@ -109,8 +110,8 @@ class TilingTest {
                 Plan parts = executor.compile(network.main(), feeds("x", "y"), fetches(names));
                 Plan plain = without.compile(network.main(), feeds("x", "y"), fetches(names));
                 Plan expected = same.compile(network.main(), feeds("x", "y"), fetches(names));
-                CompiledPlan made = parts.specialisation(executor.scope(), x(0), y(0));
-                int tasks = plain.specialisation(without.scope(), x(0), y(0)).tasks().size();
+                CompiledPlan made = Internals.compiled(parts, executor.scope(), x(0), y(0));
+                int tasks = Internals.compiled(plain, without.scope(), x(0), y(0)).tasks().size();
                 assertTrue(made.tasks().size() >= tasks + 10,
                         made.tasks().size() + " tasks, " + tasks + " without parts");
                 PlanCheck.assertRight(made, false, subject + ", " + threads + " threads");
@@ -136,11 +137,11 @@ class TilingTest {
     @EnumSource(Subject.class)
     void rowsGoOnAlone(Subject subject) {
         Network network = subject.network();
-        try (Executor executor = Executor.builder().threads(2).eager()
+        try (Executor executor = Internals.eager(Executor.builder().threads(2))
                 .without(Pass.LAYOUTS, Pass.BY_PRODUCTS, Pass.STACKING).build()) {
             executor.run(network.startup());
-            CompiledPlan plan = executor.compile(network.main(), feeds("x", "y"), fetches(names(network)))
-                    .specialisation(executor.scope(), x(0), y(0));
+            Plan whole = executor.compile(network.main(), feeds("x", "y"), fetches(names(network)));
+            CompiledPlan plan = Internals.compiled(whole, executor.scope(), x(0), y(0));
             Ancestors order = Ancestors.of(plan.dependencies().before());
             int alone = 0;
             for (int i = 3; i < plan.tasks().size(); i++) {
@@ -172,7 +173,7 @@ class TilingTest {
             for (Executor each : List.of(parallel, serial)) {
                 each.run(network.startup());
                 Plan plan = each.compile(network.main(), feeds("x"), fetches(alone));
-                assertEquals(each == parallel ? 3 : 2, softmaxes(plan.specialisation(each.scope(), x)));
+                assertEquals(each == parallel ? 3 : 2, softmaxes(Internals.compiled(plan, each.scope(), x)));
             }
         }
     }
@@ -195,7 +196,7 @@ class TilingTest {
         String loss = network.outputs().get("loss").name();
         for (int position = 0; position < network.main().global().ops().size(); position++) {
             Program program = Probes.before(network.main(), position, "test_kernel", "fault");
-            try (Executor failing = Executor.builder().threads(threads).eager()
+            try (Executor failing = Internals.eager(Executor.builder().threads(threads))
                     .without(Pass.LAYOUTS, Pass.BY_PRODUCTS, Pass.STACKING)
                     .build();
                     Executor right = Executor.builder().without(Pass.LAYOUTS, Pass.BY_PRODUCTS, Pass.STACKING)

@@ -1,0 +1,63 @@
+package io.seriatim.executor;
+
+import io.seriatim.executor.ir.Bindings;
+import io.seriatim.executor.ir.Options;
+import io.seriatim.executor.ir.PassName;
+import io.seriatim.executor.run.RunContext;
+import io.seriatim.executor.run.RunLoop;
+import io.seriatim.executor.run.StreamPool;
+import io.seriatim.executor.schedule.CompiledPlan;
+import io.seriatim.tensor.Tensor;
+
+/** What tests of the packages behind the API ask of its classes. */
+public final class Internals {
+    private Internals() {
+    }
+
+    /** A builder of executors that run in parallel also what is too small to gain by it. */
+    public static Executor.Builder eager(Executor.Builder builder) {
+        return builder.eager();
+    }
+
+    /** The plan for some values, compiled. */
+    public static CompiledPlan compiled(Plan plan, Scope root, Tensor... values) {
+        return plan.specialisation(root, values);
+    }
+
+    public static CompiledPlan compiled(PlanView view) {
+        return view.plan();
+    }
+
+    public static Options options(Executor executor) {
+        return executor.options();
+    }
+
+    public static RunLoop loop(Executor executor, CompiledPlan plan) {
+        return executor.loop(plan);
+    }
+
+    public static StreamPool streams(Executor executor) {
+        return executor.streams();
+    }
+
+    public static Bindings bindings(Scope scope) {
+        return scope.bindings();
+    }
+
+    public static Fetches fetches(Plan plan) {
+        return plan.fetches();
+    }
+
+    public static void close(Plan plan) {
+        plan.close();
+    }
+
+    public static PassName key(Pass pass) {
+        return pass.key();
+    }
+
+    /** Takes batches from the readers of a scope. */
+    public static RunContext.Batches batches() {
+        return ReadInstruction::next;
+    }
+}
