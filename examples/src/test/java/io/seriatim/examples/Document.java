@@ -3,9 +3,9 @@ package io.seriatim.examples;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** A page of the documentation whose Java code is compiled somewhere. */
@@ -25,15 +25,17 @@ public final class Document {
         return text;
     }
 
-    /** The lines of its Java code that are in none of some sources; comments do not count. */
+    /** The lines of its Java code that are in none of some sources; comments and line breaks do not count. */
     public List<String> missingIn(Path... sources) throws IOException {
-        Set<String> there = new HashSet<>();
+        // A line of the page may be wrapped in the source, but it begins where a line of the source begins.
+        StringBuilder there = new StringBuilder();
         for (Path source : sources) {
-            code(Files.readString(source)).forEach(there::add);
+            code(Files.readString(source)).forEach(line -> there.append('\n').append(dense(line)));
         }
+        String wrapped = there.toString();
         return Stream.of(text.split("```java", -1)).skip(1)
                 .flatMap(block -> code(block.substring(0, block.indexOf("```"))))
-                .filter(line -> !there.contains(line)).toList();
+                .filter(line -> !isIn(wrapped, dense(line))).toList();
     }
 
     /** The source of a class, seen from the folder of this module. */
@@ -44,6 +46,16 @@ public final class Document {
     /** The source of a test. */
     public static Path test(String name) {
         return Path.of("src/test/java/io/seriatim/examples", name);
+    }
+
+    /** Whether a line begins in a text of lines where one of those begins, line breaks not counted. */
+    private static boolean isIn(String lines, String line) {
+        return Pattern.compile("\n" + line.chars().mapToObj(c -> Pattern.quote(Character.toString(c)))
+                .collect(Collectors.joining("\n?"))).matcher(lines).find();
+    }
+
+    private static String dense(String line) {
+        return line.replaceAll("\\s+", "");
     }
 
     private static Stream<String> code(String text) {
