@@ -1,11 +1,10 @@
 package io.seriatim.executor.ir;
 
-import io.seriatim.executor.EndOfDataException;
 import java.io.Serial;
 
 /**
  * A reader has no more batches, as the packages behind the API report it; callers of a plan get it as an
- * {@link EndOfDataException}.
+ * {@code EndOfDataException}.
  */
 public final class EndOfBatches extends RuntimeException {
     @Serial

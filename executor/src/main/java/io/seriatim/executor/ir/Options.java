@@ -3,7 +3,6 @@ package io.seriatim.executor.ir;
 import io.seriatim.device.Devices;
 import io.seriatim.device.Place;
 import io.seriatim.engine.Engine;
-import io.seriatim.executor.Executor;
 import io.seriatim.executor.trace.RunRecorder;
 import io.seriatim.graph.AllowedFiles;
 import io.seriatim.graph.op.PaddleRandom;
@@ -11,7 +10,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How plans are made and run; {@link Executor.Builder} says what each means.
+ * How plans are made and run; {@code Executor.Builder} says what each means.
  *
  * @param passes
  *            what is done to operations

@@ -1,8 +1,6 @@
 package io.seriatim.executor.ir;
 
-import io.seriatim.executor.Collector;
-
-/** When memory that is in no plan is released; the constants of {@link Collector} by what they do. */
+/** When memory that is in no plan is released; the constants of {@code Collector} by what they do. */
 public enum ReleaseMode {
     /** At the last use. */
     AT_LAST_USE,

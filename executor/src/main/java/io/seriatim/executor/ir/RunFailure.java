@@ -1,12 +1,11 @@
 package io.seriatim.executor.ir;
 
-import io.seriatim.executor.ProgramFailedException;
 import java.io.Serial;
 import java.util.List;
 
 /**
  * An operation of a run has failed, as the packages behind the API report it; callers of a plan get it as a
- * {@link ProgramFailedException}.
+ * {@code ProgramFailedException}.
  */
 public final class RunFailure extends RuntimeException {
     @Serial
