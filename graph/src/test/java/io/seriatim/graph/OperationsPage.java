@@ -48,8 +48,8 @@ final class OperationsPage {
                         must be given. Types: those in which the golden cases of PaddlePaddle 2.6.2, cast, compute the same within their precision, on `cpu`; every operation with steps runs on `sim`, too, whose
                         kernels are those of `cpu`. Instructions have no steps: the interpreter and executors carry them out.
 
-                        | operation | inputs | outputs | attributes | gradient | types |
-                        |---|---|---|---|---|---|
+                        | operation | inputs | outputs | attributes | gradient | types | places |
+                        |---|---|---|---|---|---|---|
                         """);
         for (Operation operation : Operations.system().all()) {
             if (!operation.type().startsWith("soft_relu")) { // the tutorial's
