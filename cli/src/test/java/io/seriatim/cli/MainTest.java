@@ -71,19 +71,20 @@ class MainTest {
     }
 
     @ParameterizedTest
-    @CsvSource(delimiter = '|', nullValues = "-", textBlock = """
-            - | seriatim: Missing required subcommand (see 'seriatim --help')
-            bench | seriatim: Missing required subcommand (see 'seriatim bench --help')
-            dance | seriatim: There is no command 'dance': the commands are train, demo, bench, run, show, doctor (see 'seriatim --help')
-            trian | seriatim: There is no command 'trian': did you mean 'train'? (see 'seriatim --help')
-            bench kernel | seriatim: There is no command 'kernel': did you mean 'kernels'? (see 'seriatim bench --help')
-            doctor now | seriatim: Unmatched argument at index 1: 'now' (see 'seriatim doctor --help')
-            run --bogus | seriatim: Unknown option: '--bogus' (see 'seriatim run --help')
-            run --pogram x | seriatim: Unknown option: '--pogram': did you mean '--program'? (see 'seriatim run --help')
-            run | seriatim: Missing required option: '--program=FILE' (see 'seriatim run --help')
-            bench engine --tempo | seriatim: Unknown option: '--tempo' (see 'seriatim bench engine --help')
-            bench engine --ops 0 | seriatim: --ops must be at least 1, but is 0 (see 'seriatim bench engine --help')
-            """)
+    @CsvSource(delimiter = '|', nullValues = "-",
+            textBlock = """
+                    - | seriatim: Missing required subcommand (see 'seriatim --help')
+                    bench | seriatim: Missing required subcommand (see 'seriatim bench --help')
+                    dance | seriatim: There is no command 'dance': the commands are train, demo, bench, run, show, doctor (see 'seriatim --help')
+                    trian | seriatim: There is no command 'trian': did you mean 'train'? (see 'seriatim --help')
+                    bench kernel | seriatim: There is no command 'kernel': did you mean 'kernels'? (see 'seriatim bench --help')
+                    doctor now | seriatim: Unmatched argument at index 1: 'now' (see 'seriatim doctor --help')
+                    run --bogus | seriatim: Unknown option: '--bogus' (see 'seriatim run --help')
+                    run --pogram x | seriatim: Unknown option: '--pogram': did you mean '--program'? (see 'seriatim run --help')
+                    run | seriatim: Missing required option: '--program=FILE' (see 'seriatim run --help')
+                    bench engine --tempo | seriatim: Unknown option: '--tempo' (see 'seriatim bench engine --help')
+                    bench engine --ops 0 | seriatim: --ops must be at least 1, but is 0 (see 'seriatim bench engine --help')
+                    """)
     void wrongUsageIsOneLineAndTwo(@Nullable String args, String line) {
         assertEquals(2, args == null ? run() : run(args.split(" ")));
         assertEquals(line, err.toString().strip());

@@ -25,20 +25,21 @@ final class PlanSvg {
     private static final int ARENA_HEIGHT = 260;
     private static final int ARENA_WIDTH = 860;
     private static final int LETTER = 7;
-    private static final String STYLE = """
-            <style>
-            .back{fill:#fff} text{fill:#222} .note{fill:#555} .frame{fill:none;stroke:#999}
-            .edge{fill:none;stroke:#999} .stream{stroke:#ddd} .event{stroke:#c2410c;stroke-dasharray:6 3} .memory{stroke:#7c3aed;stroke-dasharray:1 3;stroke-width:1.5}
-            .box{stroke:#666} .interpreted{stroke-dasharray:4 2}
-            .c0{fill:#dbe9ff} .c1{fill:#e7f6df} .c2{fill:#fff1d6} .c3{fill:#f3e1ff} .c4{fill:#d7f4f1} .c5{fill:#ffe0e0}
-            @media (prefers-color-scheme: dark){
-            .back{fill:#16181d} text{fill:#e6e6e6} .note{fill:#a8a8a8} .frame{stroke:#777}
-            .edge{stroke:#777} .stream{stroke:#3a3a3a} .event{stroke:#fb923c} .memory{stroke:#a78bfa}
-            .box{stroke:#8a8a8a}
-            .c0{fill:#24395c} .c1{fill:#2b4a24} .c2{fill:#574319} .c3{fill:#46295c} .c4{fill:#17494a} .c5{fill:#5c2a2a}
-            }
-            </style>
-            """;
+    private static final String STYLE =
+            """
+                    <style>
+                    .back{fill:#fff} text{fill:#222} .note{fill:#555} .frame{fill:none;stroke:#999}
+                    .edge{fill:none;stroke:#999} .stream{stroke:#ddd} .event{stroke:#c2410c;stroke-dasharray:6 3} .memory{stroke:#7c3aed;stroke-dasharray:1 3;stroke-width:1.5}
+                    .box{stroke:#666} .interpreted{stroke-dasharray:4 2}
+                    .c0{fill:#dbe9ff} .c1{fill:#e7f6df} .c2{fill:#fff1d6} .c3{fill:#f3e1ff} .c4{fill:#d7f4f1} .c5{fill:#ffe0e0}
+                    @media (prefers-color-scheme: dark){
+                    .back{fill:#16181d} text{fill:#e6e6e6} .note{fill:#a8a8a8} .frame{stroke:#777}
+                    .edge{stroke:#777} .stream{stroke:#3a3a3a} .event{stroke:#fb923c} .memory{stroke:#a78bfa}
+                    .box{stroke:#8a8a8a}
+                    .c0{fill:#24395c} .c1{fill:#2b4a24} .c2{fill:#574319} .c3{fill:#46295c} .c4{fill:#17494a} .c5{fill:#5c2a2a}
+                    }
+                    </style>
+                    """;
 
     private final PlanView view;
     private final CompiledPlan plan;

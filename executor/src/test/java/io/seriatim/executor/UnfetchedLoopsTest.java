@@ -76,6 +76,49 @@ class UnfetchedLoopsTest {
         }
     }
 
+    /** In a program that is run without a plan that is kept, beside a result that outlives the run. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void aLoopThatWouldNotEndIsNotRunOnceEither(int threads) {
+        Network network = Network.define(g -> {
+            Value start = g.full(FLOAT32, 1, 2);
+            g.whileLoop(v -> List.of(v.getFirst().lessThan(g.full(INT64, 5, 1))),
+                    v -> List.of(v.getFirst().minus(1), v.get(1).plus(start)),
+                    g.full(INT64, 0, 1), start.times(1));
+            return Outputs.of("w", g.full(FLOAT32, 3, 2));
+        });
+        String w = network.outputs().get("w").name();
+        network.main().global().put(network.main().global().get(w).persistent());
+        try (Executor executor = Executor.builder().threads(threads).eager().build()) {
+            executor.run(network.main());
+            assertEquals(3, executor.scope().get(w).getDouble(1));
+        }
+    }
+
+    /** What a program that runs once does besides: it fills the scope, prints, and leaves what is kept. */
+    @Test
+    void aLoopThatIsWantedOnceStays() {
+        AtomicInteger calls = new AtomicInteger();
+        Probes.on("in the loop", _ -> calls.incrementAndGet());
+        Network network = Network.define(g -> {
+            Value one = g.full(FLOAT32, 1, 1);
+            List<Value> loop = g.whileLoop(v -> List.of(v.getFirst().lessThan(g.full(INT64, 5, 1))),
+                    v -> List.of(v.getFirst().plus(1), v.get(1).plus(one)), g.full(INT64, 0, 1), one.times(1));
+            g.whileLoop(v -> List.of(v.getFirst().lessThan(g.full(INT64, 3, 1))), v -> {
+                g.op(Probes.CALL).in("X", one).attr("key", "in the loop").one("Out");
+                return List.of(v.getFirst().plus(1));
+            }, g.full(INT64, 0, 1));
+            return Outputs.of("sum", loop.get(1));
+        });
+        String sum = network.outputs().get("sum").name();
+        try (Executor executor = Executor.builder().build()) {
+            executor.scope().keep(sum);
+            executor.run(network.main());
+            assertEquals(6, executor.scope().get(sum).getDouble(0));
+            assertEquals(3, calls.get());
+        }
+    }
+
     /** The same loop, when its result is fetched, kept, or read by what is. */
     @Test
     void aLoopThatIsWantedStays() {

@@ -15,7 +15,8 @@ class PrintableTest {
      * ESC, ends of lines, NUL, DEL, C1, bidi controls, zero width, line separators, half of a pair, tags, BOM, XML's
      * and DOT's own.
      */
-    private static final String HOSTILE = "a\u001b[31m\r\n\0\u007f\u009b\u202e\u2066\u200b\u2028\u0085\ud800\udb40\udc01\ufeff\uffff<&>\"'b";
+    private static final String HOSTILE =
+            "a\u001b[31m\r\n\0\u007f\u009b\u202e\u2066\u200b\u2028\u0085\ud800\udb40\udc01\ufeff\uffff<&>\"'b";
 
     @Test
     void whatShowsAsItselfStays() {

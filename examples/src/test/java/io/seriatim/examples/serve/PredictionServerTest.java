@@ -165,17 +165,18 @@ class PredictionServerTest {
     }
 
     @ParameterizedTest
-    @CsvSource(delimiter = '|', quoteCharacter = '\0', textBlock = """
-            1,2,3                | an example has 6 numbers, of shape [2, 3], but number 0 has 3
-            [[1,2,3,4,5,6],[7]]  | an example has 6 numbers, of shape [2, 3], but number 1 has 1
-            [1,2,3,4,5,x]        | send numbers as 1,2,3 or [[1,2,3],[4,5,6]]: at character 11 there should be a number, but there is 'x'
-            [[1,2,3,4,5,6]       | send numbers as 1,2,3 or [[1,2,3],[4,5,6]]: at character 14 there should be ']', but there is the end
-            [1,2,3,4,5,6] 7      | send numbers as 1,2,3 or [[1,2,3],[4,5,6]]: at character 14 there should be the end, but there is '7'
-            1,2,3,4,5,6e39       | 6e39 is too large for a float32
-            1,2,3,4,5,NaN        | send numbers as 1,2,3 or [[1,2,3],[4,5,6]]: at character 11 there should be a number, but there is 'N'
-            [[[[[[[[[[[1         | arrays are nested in at most 8 others
-            [[1],[2],[3],[4],[5],[6]] | a request has 1 to 5 examples, but this one has 6
-            """)
+    @CsvSource(delimiter = '|', quoteCharacter = '\0',
+            textBlock = """
+                    1,2,3                | an example has 6 numbers, of shape [2, 3], but number 0 has 3
+                    [[1,2,3,4,5,6],[7]]  | an example has 6 numbers, of shape [2, 3], but number 1 has 1
+                    [1,2,3,4,5,x]        | send numbers as 1,2,3 or [[1,2,3],[4,5,6]]: at character 11 there should be a number, but there is 'x'
+                    [[1,2,3,4,5,6]       | send numbers as 1,2,3 or [[1,2,3],[4,5,6]]: at character 14 there should be ']', but there is the end
+                    [1,2,3,4,5,6] 7      | send numbers as 1,2,3 or [[1,2,3],[4,5,6]]: at character 14 there should be the end, but there is '7'
+                    1,2,3,4,5,6e39       | 6e39 is too large for a float32
+                    1,2,3,4,5,NaN        | send numbers as 1,2,3 or [[1,2,3],[4,5,6]]: at character 11 there should be a number, but there is 'N'
+                    [[[[[[[[[[[1         | arrays are nested in at most 8 others
+                    [[1],[2],[3],[4],[5],[6]] | a request has 1 to 5 examples, but this one has 6
+                    """)
     void badInputIsOneClearLine(String body, String message) throws Exception {
         HttpResponse<String> answer = predict(body);
         assertEquals(400, answer.statusCode());

@@ -56,9 +56,10 @@ public final class PlanCompiler {
         Lowerer lowerer = new Lowerer(accesses, values, interpreter, options.paddleRandom());
         List<Task> lowered = lowerer.lower(externals, sharing);
         // A check of every operation's results needs every operation. The passes take values for disjoint memory.
-        List<Task> rewritten = once || options.nanCheck() || values.hasParts()
+        List<Task> rewritten = options.nanCheck() || values.hasParts()
                 ? lowered
-                : PassPipeline.run(lowered, new PassContext(accesses.block().program(), values, options, kernels));
+                : PassPipeline.run(lowered, new PassContext(accesses.block().program(), values, options, kernels),
+                        once);
         KernelsAhead.of(rewritten, options, kernels);
         List<Task> placed = Priorities.ordered(
                 Placement.of(rewritten, values, options, kernels, accesses.block().index() > 0), values,

@@ -32,6 +32,11 @@ final class CopyElimination {
             (tasks, context) -> of(tasks, context.values(), context.program(),
                     context.options().paddleRandom() != null));
 
+    /** Leaves out what no one reads, and nothing else. */
+    static final RewritePass ONLY_READ = RewritePass.of(PassName.SIMPLIFICATION,
+            (tasks, context) -> new CopyElimination(tasks, context.values(), context.program(),
+                    context.options().paddleRandom() != null).withoutDead());
+
     private final @Nullable Task[] tasks;
     private final ValueTable values;
     private final Program program;

@@ -46,12 +46,22 @@ public final class PassPipeline {
             // Updates small parameters together. Last: it moves tasks, so that the order of the program is lost.
             Updates.PASS);
 
+    /** For a program that runs once: its memory and order are not worth a thought. */
+    static final List<RewritePass> PASSES_OF_ONE_RUN = List.of(
+            // A loop that no one reads may take as long as all the rest.
+            CopyElimination.ONLY_READ);
+
     private PassPipeline() {
     }
 
-    /** Takes tasks through all passes that apply. */
-    public static List<Task> run(List<Task> lowered, PassContext context) {
-        return run(PASSES, lowered, context);
+    /**
+     * Takes tasks through all passes that apply.
+     *
+     * @param once
+     *            whether the plan runs only once: then only those that pay at once
+     */
+    public static List<Task> run(List<Task> lowered, PassContext context, boolean once) {
+        return run(once ? PASSES_OF_ONE_RUN : PASSES, lowered, context);
     }
 
     /** Takes tasks through some passes. */

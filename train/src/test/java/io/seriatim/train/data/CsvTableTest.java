@@ -77,26 +77,27 @@ class CsvTableTest {
     }
 
     @ParameterizedTest
-    @CsvSource(delimiter = '|', textBlock = """
-            1,2;3,x                | :2:3: there must be a number, but there is 'x'
-            1,2;3,                 | :2:3: there must be a number, but there is nothing
-            1,2;,4                 | :2:1: there must be a number, but there is nothing
-            1,2;3,  nan            | :2:5: there must be a number, but there is 'nan'
-            1,2;0x1p3,4            | :2:1: there must be a number, but there is '0x1p3'
-            1,2;3f,4               | :2:1: there must be a number, but there is '3f'
-            1,2;1e-e,4             | :2:1: there must be a number, but there is '1e-e'
-            1,2;1,1e39             | :2:3: a number must be within the range of float32, but this is 1e39
-            1,b;3,4                | :1:3: there must be a number, but there is 'b'; a header has no numbers at all
-            a,b;c,4                | :2:1: there must be a number, but there is 'c'
-            a,b;1,2,3              | :2:5: a line must have 2 columns, as the first one, but has 3
-            a,b,c;;1,2             | :3:3: a line must have 3 columns, as the first one, but has 2
-            1;2                    | :1:1: a table must have at least 2 columns, the last one with the label, but this line has 1
-            1,0;2,3;3,-1;4,-2      | :3:3: a label that is a whole number is a class from 0 to 65535, but this is -1: write values
-            1,0;2,65536            | :2:3: a label that is a whole number is a class
-            a,b                    | : the table has a header, but no numbers
-            ;                      | : the file is empty
-            1,2                    | : there must be at least 2 examples, one of them for validation, but there is 1
-            """)
+    @CsvSource(delimiter = '|',
+            textBlock = """
+                    1,2;3,x                | :2:3: there must be a number, but there is 'x'
+                    1,2;3,                 | :2:3: there must be a number, but there is nothing
+                    1,2;,4                 | :2:1: there must be a number, but there is nothing
+                    1,2;3,  nan            | :2:5: there must be a number, but there is 'nan'
+                    1,2;0x1p3,4            | :2:1: there must be a number, but there is '0x1p3'
+                    1,2;3f,4               | :2:1: there must be a number, but there is '3f'
+                    1,2;1e-e,4             | :2:1: there must be a number, but there is '1e-e'
+                    1,2;1,1e39             | :2:3: a number must be within the range of float32, but this is 1e39
+                    1,b;3,4                | :1:3: there must be a number, but there is 'b'; a header has no numbers at all
+                    a,b;c,4                | :2:1: there must be a number, but there is 'c'
+                    a,b;1,2,3              | :2:5: a line must have 2 columns, as the first one, but has 3
+                    a,b,c;;1,2             | :3:3: a line must have 3 columns, as the first one, but has 2
+                    1;2                    | :1:1: a table must have at least 2 columns, the last one with the label, but this line has 1
+                    1,0;2,3;3,-1;4,-2      | :3:3: a label that is a whole number is a class from 0 to 65535, but this is -1: write values
+                    1,0;2,65536            | :2:3: a label that is a whole number is a class
+                    a,b                    | : the table has a header, but no numbers
+                    ;                      | : the file is empty
+                    1,2                    | : there must be at least 2 examples, one of them for validation, but there is 1
+                    """)
     void namesLineAndColumn(String lines, String expected) {
         String message = String
                 .valueOf(assertThrows(FileFormatException.class, () -> read(lines.replace(';', '\n'))).getMessage());
