@@ -5,14 +5,15 @@ import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Operations handed to one worker, which runs them one after the other without taking the tracker's role in between.
+ * Operations handed to one worker, which runs them one after the other without taking the tracker lock in between.
  *
  * <p>
- * Four indices run round a ring: {@code harvested ≤ finished ≤ next ≤ limit}. Whoever holds the role adds operations at
- * the limit, may take back at the limit those that have not been claimed, and takes up from {@code harvested} those
- * that have finished. The owner claims at {@code next} and publishes {@code finished}. The two words that they contend
- * for, {@code next} and {@code limit}, are one long, changed by compare-and-set: an operation is claimed or taken back,
- * never both. The indices wrap round after 2³² operations of a worker: they are compared by their difference only.
+ * Four indices run round a ring: {@code harvested ≤ finished ≤ next ≤ limit}. Whoever holds the tracker lock adds
+ * operations at the limit, may take back at the limit those that have not been claimed, and takes up from
+ * {@code harvested} those that have finished. The owner claims at {@code next} and publishes {@code finished}. The two
+ * words that they contend for, {@code next} and {@code limit}, are one long, changed by compare-and-set: an operation
+ * is claimed or taken back, never both. The indices wrap round after 2³² operations of a worker: they are compared by
+ * their difference only.
  */
 final class Batch extends Padding.Before {
     private static final int SIZE = 16;
@@ -37,7 +38,7 @@ final class Batch extends Padding.Before {
     private long claims;
     private int finished;
 
-    // Owned by the tracker's role.
+    // Guarded by the tracker lock.
     private int harvested;
     private int progressSeen;
     private int looks;
@@ -91,7 +92,7 @@ final class Batch extends Padding.Before {
         FINISHED.setRelease(this, f + 1);
     }
 
-    /** How many may be put; under the role. */
+    /** How many may be put; under the tracker lock. */
     int room() {
         return SIZE - (limit((long) CLAIMS.getAcquire(this)) - harvested);
     }
@@ -103,7 +104,7 @@ final class Batch extends Padding.Before {
     }
 
     /**
-     * Puts another operation behind those that wait, not yet to be claimed; under the role.
+     * Puts another operation behind those that wait, not yet to be claimed; under the tracker lock.
      *
      * @param place
      *            how many were put since the last {@link #publish}
@@ -113,8 +114,8 @@ final class Batch extends Padding.Before {
     }
 
     /**
-     * Hands over the operations that were put; under the role. One step for all: the owner may be claiming from the
-     * same word.
+     * Hands over the operations that were put; under the tracker lock. One step for all: the owner may be claiming from
+     * the same word.
      */
     void publish(int added) {
         long c = (long) CLAIMS.getAcquire(this);
@@ -123,7 +124,7 @@ final class Batch extends Padding.Before {
         }
     }
 
-    /** Takes back the last operation that is not claimed, or null; under the role. */
+    /** Takes back the last operation that is not claimed, or null; under the tracker lock. */
     @Nullable
     Operation takeBack() {
         while (true) {
@@ -140,7 +141,7 @@ final class Batch extends Padding.Before {
         }
     }
 
-    /** Lets the operations that have finished end; under the role. Their ends may lead here again. */
+    /** Lets the operations that have finished end; under the tracker lock. Their ends may lead here again. */
     void harvest(EngineCore core) {
         while (harvested != (int) FINISHED.getAcquire(this)) {
             int at = harvested++ & MASK;
@@ -154,7 +155,7 @@ final class Batch extends Padding.Before {
         }
     }
 
-    /** Whether the owner has not got on for some looks although operations wait here; under the role. */
+    /** Whether the owner has not got on for some looks although operations wait here; under the tracker lock. */
     boolean isStuck(int patience) {
         int f = (int) FINISHED.getAcquire(this);
         if (f != progressSeen || waiting() == 0) {
@@ -168,7 +169,7 @@ final class Batch extends Padding.Before {
         return looks > patience;
     }
 
-    /** Shows what has not been harvested; under the role. */
+    /** Shows what has not been harvested; under the tracker lock. */
     void forEach(Dispatcher.Look look, Thread owner) {
         long c = (long) CLAIMS.getAcquire(this);
         for (int i = harvested; i != limit(c); i++) {

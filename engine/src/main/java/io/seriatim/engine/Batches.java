@@ -3,14 +3,14 @@ package io.seriatim.engine;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Hands operations of a lane out in batches, where several workers run short ones: who holds the tracker's role takes
- * up what all of them have finished and fills the others' batches beside its own, so that the role, and what it guards,
- * changes processors once in some operations only. All of it under the role.
+ * Hands operations of a lane out in batches, where several workers run short ones: who holds the tracker lock takes
+ * up what all of them have finished and fills the others' batches beside its own, so that the tracker lock, and what it
+ * guards, changes processors once in some operations only. All of it under the tracker lock.
  *
  * <p>
  * Nothing is left behind with a worker that is stuck in a long body: what it has finished is taken up by the next that
- * holds the role, and what it has not begun is taken back when others have nothing to do, when it has not got on for
- * some time, or when {@link Attention} is wanted. A worker about to sleep looks last.
+ * holds the tracker lock, and what it has not begun is taken back when others have nothing to do, when it has not got
+ * on for some time, or when {@link Attention} is wanted. A worker about to sleep looks last.
  */
 final class Batches {
     private static final int PATIENCE = 4;

@@ -4,7 +4,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * How far an engine has come. Written by whoever holds the tracker's role at every operation, so kept apart from what
+ * How far an engine has come. Written by whoever holds the tracker lock at every operation, so kept apart from what
  * pushing threads read at every push.
  */
 // Some fields are read through their handles only.

@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
  * itself.
  *
  * <p>
- * <b>In effect one step.</b> A wait is registered, with a number, in the same step under the role in which it begins.
- * The search comes after, may take several slices, and counts only waits with lower numbers.
+ * <b>In effect one step.</b> A wait is registered, with a number, in the same step under the tracker lock in which it
+ * begins. The search comes after, may take several slices, and counts only waits with lower numbers.
  * <ul>
  * <li><i>No cycle is missed.</i> An operation waits for older ones only, and that is settled when it is pushed; so the
  * last part of a cycle to come into being is the registration of one of its waits. The search of that wait finds all
@@ -23,8 +23,8 @@ import org.jspecify.annotations.Nullable;
  * <li><i>Each cycle is told once:</i> to the wait with the highest number in it. The others do not count that one.</li>
  * <li><i>No false report.</i> While the searching operation runs, nothing ends that waits for it, directly or through
  * others, unless a wait between them is given up, or the engine is shut down. So before a cycle is told, all its
- * operations must still be pending and its waits registered, at one moment under the role; if not, the search begins
- * anew.</li>
+ * operations must still be pending and its waits registered, at one moment under the tracker lock; if not, the search
+ * begins anew.</li>
  * </ul>
  *
  * <p>
@@ -48,7 +48,7 @@ final class CycleSearch extends PendingWalk {
 
     /**
      * Whether it is plain that a wait ends: what it waits for runs or is ready, or waits for a few such operations,
-     * none of which waits inside; under the role.
+     * none of which waits inside; under the tracker lock.
      */
     static boolean isFree(Waits.Wait wait) {
         int[] left = {FEW};
@@ -92,7 +92,7 @@ final class CycleSearch extends PendingWalk {
     }
 
     /**
-     * Searches, under the role, giving it back now and then.
+     * Searches, under the tracker lock, giving it back now and then.
      *
      * @return operations that each wait for the one before, from the one that waits inside to one that it waits for;
      * empty if it does not wait for itself

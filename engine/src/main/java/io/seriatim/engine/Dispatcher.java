@@ -34,26 +34,26 @@ interface Dispatcher {
     /** After a push, under no lock; may run operations. */
     void afterPush(Operation op);
 
-    /** An operation is ready; under the tracker's role. */
+    /** An operation is ready; under the tracker lock. */
     void ready(Operation op);
 
-    /** Lets operations end that have finished and that no one has told the tracker of; under its role. */
+    /** Lets operations end that have finished and that no one has told the tracker of; under the tracker lock. */
     void harvest();
 
     /**
-     * The tracker's role is about to be given up: work that appeared under it may need a thread.
+     * The tracker lock is about to be given up: work that appeared under it may need a thread.
      *
      * @return whether this thread is to do that work itself: to call what was put off, and then {@link #left}
      */
     boolean balance();
 
-    /** A thread has put off what it would have called itself, and is not going to; under the tracker's role. */
+    /** A thread has put off what it would have called itself, and is not going to; under the tracker lock. */
     void leftToOthers();
 
     /** Whether operations run on threads of its own. */
     boolean hasWorkers();
 
-    /** The role was given up by a thread that was told to do something itself; under no lock. */
+    /** The tracker lock was given up by a thread that was told to do something itself; under no lock. */
     void left();
 
     /**
@@ -64,13 +64,13 @@ interface Dispatcher {
      */
     void await(Waiter waiter, long deadline) throws InterruptedException, TimeoutException;
 
-    /** Shows what is queued or runs, with its state and the thread that runs it; under the tracker's role. */
+    /** Shows what is queued or runs, with its state and the thread that runs it; under the tracker lock. */
     void forEach(Look look);
 
-    /** Takes away what is queued; under the tracker's role. */
+    /** Takes away what is queued; under the tracker lock. */
     List<Operation> takeQueued();
 
-    /** Interrupts the bodies that run; under the tracker's role. */
+    /** Interrupts the bodies that run; under the tracker lock. */
     void interruptRunning();
 
     /** The states for an operation that none of this engine's workers runs. */

@@ -4,7 +4,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A wait until all operations on a variable that were pushed before have ended. It counts them instead of standing in
- * the variable's queue, where it would keep apart reads that may run together. Owned by the tracker's role.
+ * the variable's queue, where it would keep apart reads that may run together. Guarded by the tracker lock.
  */
 final class Drain {
     final Variable variable;
@@ -13,7 +13,7 @@ final class Drain {
     long end;
     /** Those that have not ended. */
     long remaining;
-    /** The wait inside an operation that this is; owned by the tracker's role. */
+    /** The wait inside an operation that this is; guarded by the tracker lock. */
     Waits.@Nullable Wait inside;
     /** The next wait for the same variable, which began earlier. */
     @Nullable

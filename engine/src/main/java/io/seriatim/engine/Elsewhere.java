@@ -5,8 +5,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The place in a list of an operation that neither waits in a queue nor is in a worker's hands: a started asynchronous
- * one, or one of kind ASYNC that is ready. Made when it is pushed, so that the tracker allocates nothing; owned by its
- * role.
+ * one, or one of kind ASYNC that is ready. Made when it is pushed, so that the tracker allocates nothing; guarded by
+ * the tracker lock.
  */
 abstract class Elsewhere {
     final Operation op;

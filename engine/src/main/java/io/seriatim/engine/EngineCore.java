@@ -17,16 +17,16 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>
  * <b>Two locks.</b> Pushing threads append to the {@link PushLog} under its lock, and do nothing else. Everything about
- * dependencies belongs to whoever holds the tracker's <i>role</i>, a spin lock that is taken by {@link #enter} and
+ * dependencies belongs to whoever holds the <i>tracker lock</i>, a spin lock that is taken by {@link #enter} and
  * given back by {@link #leave}: a worker takes it between two bodies, a thread that completes an asynchronous operation
- * or begins to wait takes it for a moment. A push never takes the role, a completion never the push lock; where both
- * are needed, to send a worker to sleep or to wake one, the role is taken first.
+ * or begins to wait takes it for a moment. A push never takes the tracker lock, a completion never the push lock; where
+ * both are needed, to send a worker to sleep or to wake one, the tracker lock is taken first.
  *
  * <p>
- * <b>Nothing of the user's runs under either.</b> Bodies run between the roles. Wake-ups ({@link #wake},
- * {@link #callLater}) are put off until the role is given back and done at once then. A {@link Callback} may block,
- * wait, push or close, so a thread calls it only when it holds nothing that another could run: a worker between two
- * operations, its batch given back; a thread that completes an operation or closes the engine, when all that is
+ * <b>Nothing of the user's runs under either.</b> Bodies run while their thread holds neither. Wake-ups ({@link #wake},
+ * {@link #callLater}) are put off until the tracker lock is released and done at once then. A {@link Callback} may
+ * block, wait, push or close, so a thread calls it only when it holds nothing that another could run: a worker between
+ * two operations, its batch given back; a thread that completes an operation or closes the engine, when all that is
  * internal is done, for what it has ended itself. A thread that waits leaves the callbacks that it has not called yet
  * to others.
  *
@@ -72,7 +72,7 @@ final class EngineCore {
     private final Consumer<? super Throwable> onUnhandled;
     private final int maxPending;
     private final long resumeAt;
-    private final SpinLock role = new SpinLock();
+    private final SpinLock trackerLock = new SpinLock();
     private final Tracker tracker = new Tracker(this::ready);
     /** Stands for failures where there was no memory to keep them; made while there is. */
     private final Failure noMemory = new Failure("an operation whose name could not be kept",
@@ -85,10 +85,10 @@ final class EngineCore {
     volatile @Nullable Throwable broken;
     /** How often neither the handler nor the log could be told of something. */
     private final AtomicInteger untold = new AtomicInteger();
-    /** How long a walk over what is pending holds the role. */
+    /** How long a walk over what is pending holds the tracker lock. */
     volatile long sliceNanos = PendingWalk.SLICE_NANOS;
 
-    // From here on owned by the tracker's role.
+    // From here on guarded by the tracker lock.
     /** Waits that have not ended. */
     private int probes;
     private boolean traced;
@@ -100,7 +100,7 @@ final class EngineCore {
     private final CallbackQueue settled = new CallbackQueue();
     /** What is to be told to users and has no thread yet that tells it. */
     private final CallbackQueue deferred = new CallbackQueue();
-    /** Threads to be woken, and workers to be called, when the role is given back. */
+    /** Threads to be woken, and workers to be called, when the tracker lock is released. */
     private @Nullable Waiter woken;
     private @Nullable Worker called;
     private final List<Waiter> blockedPushers = new ArrayList<>();
@@ -296,30 +296,30 @@ final class EngineCore {
         }
     }
 
-    // --- the role
+    // --- the tracker lock
 
     /**
-     * Takes the tracker's role. Users call this as deep in their stacks as they like: what cannot be done to its end is
+     * Takes the tracker lock. Users call this as deep in their stacks as they like: what cannot be done to its end is
      * not begun.
      */
     void enter() {
         Reserve.take();
-        role.lock();
+        trackerLock.lock();
     }
 
     /** As {@link #enter}, for a thread of the engine's that runs nothing. */
     void enterShallow() {
-        role.lock();
+        trackerLock.lock();
     }
 
-    /** Takes the tracker's role if no one holds it. */
+    /** Takes the tracker lock if no one holds it. */
     boolean tryEnter() {
-        return role.tryLock();
+        return trackerLock.tryLock();
     }
 
     /**
-     * Gives the role back, and then wakes those who wait and calls workers; what is to be told to users is left to a
-     * worker that holds nothing, or, where there are no workers, done by this thread.
+     * Releases the tracker lock, and then wakes those who wait and calls workers; what is to be told to users is left
+     * to a worker that holds nothing, or, where there are no workers, done by this thread.
      */
     void leave() {
         @Nullable
@@ -343,8 +343,9 @@ final class EngineCore {
     }
 
     /**
-     * As {@link #leave}, and then calls what was put off under the role since a certain callback: its operations have
-     * been ended by this thread's own doing, so who called it expects them to be told of when it returns.
+     * As {@link #leave}, and then calls what was put off under the tracker lock since a certain callback: its
+     * operations have been ended by this thread's own doing, so who called it expects them to be told of when it
+     * returns.
      */
     void leaveAndCall(Workplace place, @Nullable Callback since) {
         Callback stop = place.callbacks.first();
@@ -377,13 +378,13 @@ final class EngineCore {
         }
     }
 
-    /** Gives the role back, wakes those who wait, and calls workers. */
+    /** Releases the tracker lock, wakes those who wait, and calls workers. */
     void exit() {
         Waiter waiter = woken;
         Worker worker = called;
         woken = null;
         called = null;
-        role.unlock();
+        trackerLock.unlock();
         while (worker != null) {
             Worker following = worker.called;
             worker.called = null;
@@ -398,19 +399,19 @@ final class EngineCore {
         }
     }
 
-    /** Wakes a thread when the role is given back; once. */
+    /** Wakes a thread when the tracker lock is released; once. */
     void wake(Waiter waiter) {
         waiter.woken = woken;
         woken = waiter;
     }
 
-    /** Calls a worker when the role is given back. */
+    /** Calls a worker when the tracker lock is released. */
     void callLater(Worker worker) {
         worker.called = called;
         called = worker;
     }
 
-    /** Puts off what is to be told to users; under the role. */
+    /** Puts off what is to be told to users; under the tracker lock. */
     void defer(Callback callback) {
         deferred.add(callback);
     }
@@ -419,13 +420,13 @@ final class EngineCore {
         return !deferred.isEmpty();
     }
 
-    /** The last callback that was put off by now; under the role. */
+    /** The last callback that was put off by now; under the tracker lock. */
     @Nullable
     Callback lastDeferred() {
         return deferred.last();
     }
 
-    /** Takes a callback to be called; under the role. */
+    /** Takes a callback to be called; under the tracker lock. */
     @Nullable
     Callback pollDeferred() {
         return deferred.poll();
@@ -577,7 +578,7 @@ final class EngineCore {
         }
     }
 
-    /** A variable is followed from now on; under the role. */
+    /** A variable is followed from now on; under the tracker lock. */
     void traced() {
         traced = true;
     }
@@ -653,7 +654,7 @@ final class EngineCore {
         }
     }
 
-    /** The body of an operation has ended, or its completion was called; under the role. */
+    /** The body of an operation has ended, or its completion was called; under the tracker lock. */
     void ended(Operation op, @Nullable Throwable thrown) {
         if (op.has(Operation.ENDED)) {
             // Given up by shutdownNow: late.
@@ -669,7 +670,7 @@ final class EngineCore {
         settle();
     }
 
-    /** As {@link #ended}, from a thread that does not hold the role. */
+    /** As {@link #ended}, from a thread that does not hold the tracker lock. */
     void complete(Operation op, @Nullable Throwable thrown) {
         Workplace place = Workplace.here();
         Callback others = null;
@@ -705,7 +706,7 @@ final class EngineCore {
         }
     }
 
-    /** The body of an operation was run; under the role. */
+    /** The body of an operation was run; under the tracker lock. */
     void ran(Operation op, @Nullable Throwable thrown) {
         if (op.has(Operation.ASYNC_BODY) && thrown == null) {
             returned(op);
@@ -718,7 +719,7 @@ final class EngineCore {
         }
     }
 
-    /** As {@link #ran}, from a thread that does not hold the role. */
+    /** As {@link #ran}, from a thread that does not hold the tracker lock. */
     void ranElsewhere(Operation op, @Nullable Throwable thrown) {
         Workplace place = Workplace.here();
         Callback others = null;
@@ -792,7 +793,7 @@ final class EngineCore {
         life.ended();
     }
 
-    /** Whether someone waits for a variable; under the role. */
+    /** Whether someone waits for a variable; under the tracker lock. */
     boolean hasWaits() {
         return probes > 0;
     }
@@ -820,7 +821,7 @@ final class EngineCore {
 
     /**
      * Shows each operation that is not waiting for a variable, with its state and, if it is known, the thread that runs
-     * it; under the role, log taken in.
+     * it; under the tracker lock, log taken in.
      */
     void forEachReady(Dispatcher.Look look) {
         dispatcher.forEach(look);
@@ -829,7 +830,7 @@ final class EngineCore {
         });
     }
 
-    /** Tells a walk of what becomes ready from now on; under the role. */
+    /** Tells a walk of what becomes ready from now on; under the tracker lock. */
     void attach(SnapshotWalk walk) {
         walk.next = walks;
         walks = walk;
@@ -859,7 +860,7 @@ final class EngineCore {
         }
     }
 
-    /** Whether no one can push or wait any more, and nothing is pending; under the role. */
+    /** Whether no one can push or wait any more, and nothing is pending; under the tracker lock. */
     boolean isAbandoned() {
         return handle.get() == null && counts.pending() == 0;
     }

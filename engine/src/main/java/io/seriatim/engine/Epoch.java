@@ -4,7 +4,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The operations pushed between two {@code waitForAll}. Such a wait ends the current epoch and waits until it and those
- * before it are empty, so that later pushes cannot delay it. Owned by the tracker's role.
+ * before it are empty, so that later pushes cannot delay it. Guarded by the tracker lock.
  */
 final class Epoch extends Padding.Before {
     /** How many operations had been taken in when it began. */

@@ -6,7 +6,7 @@ import java.util.function.Consumer;
 
 /**
  * The epochs of one engine, from the oldest that is not empty to the current one, and the failures of those that have
- * passed. Owned by the tracker's role.
+ * passed. Guarded by the tracker lock.
  */
 final class Epochs {
     private final EngineCore core;

@@ -10,7 +10,7 @@ final class Failure {
     /** Whether a wait, a future or {@code failure(v)} has handed it to someone. Only ever set. */
     volatile boolean observed;
 
-    /** The next of the failures of an epoch, and whether it stands among some; owned by the tracker's role. */
+    /** The next of the failures of an epoch, and whether it stands among some; guarded by the tracker lock. */
     @Nullable
     Failure next;
     boolean listed;

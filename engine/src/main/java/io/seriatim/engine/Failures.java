@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The failures since the last {@code waitForAll}: the first ones, and a count of the rest; linked through themselves,
- * so that adding one allocates nothing. Owned by the tracker's role.
+ * so that adding one allocates nothing. Guarded by the tracker lock.
  */
 final class Failures {
     private static final int KEPT = 17;

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>
  * A thread <i>helps</i>: it runs what is ready until what it waits for is done, and parks while nothing is ready. All
- * state is owned by the tracker's role.
+ * state is guarded by the tracker lock.
  */
 final class InlineDispatcher implements Dispatcher {
     /** How often a waiting thread looks around. */
@@ -194,8 +194,8 @@ final class InlineDispatcher implements Dispatcher {
      * goes on then until nothing is ready.
      *
      * <p>
-     * Whatever is thrown in here, it is thrown while this thread has the role: the methods that give it back for a
-     * moment take it again in any case.
+     * Whatever is thrown in here, it is thrown while this thread has the tracker lock: the methods that give it back
+     * for a moment take it again in any case.
      */
     private void help(@Nullable Operation awaited, @Nullable Waiter waiter, long deadline)
             throws InterruptedException, TimeoutException {
@@ -270,7 +270,7 @@ final class InlineDispatcher implements Dispatcher {
         }
     }
 
-    /** Called and returns under the role. */
+    /** Called and returns under the tracker lock. */
     private void run(Operation op, Helper me) {
         me.running = op;
         core.starts(op);
@@ -295,7 +295,7 @@ final class InlineDispatcher implements Dispatcher {
         }
     }
 
-    /** What another wait of this thread has put back; called and returns under the role. */
+    /** What another wait of this thread has put back; called and returns under the tracker lock. */
     private void callDeferred() {
         Callback callback = core.pollDeferred();
         core.exit();
@@ -309,8 +309,8 @@ final class InlineDispatcher implements Dispatcher {
     }
 
     /**
-     * Called and returns under the role. Looks around from time to time: a broken engine cannot be trusted to wake
-     * anyone.
+     * Called and returns under the tracker lock. Looks around from time to time: a broken engine cannot be trusted to
+     * wake anyone.
      */
     private void park(Helper me, long deadline) throws InterruptedException {
         me.parked = true;

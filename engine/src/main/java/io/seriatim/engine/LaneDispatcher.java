@@ -205,14 +205,15 @@ final class LaneDispatcher implements Dispatcher {
         throw new IllegalStateException("workers do what was put off");
     }
 
-    /** Calls a worker once the role is given back; under the role. */
+    /** Calls a worker once the tracker lock is released; under the tracker lock. */
     private void pick(WorkerLane lane) {
         Worker worker = null;
         core.log.lock.lock();
         try {
             worker = lane.pick();
         } catch (OutOfMemoryError e) {
-            // None can be made now. Whoever gives the role back next tries again, and whoever waits does from time to
+            // None can be made now. Whoever releases the tracker lock next tries again, and whoever waits does from
+            // time to
             // time.
             core.pickFailed();
         } finally {
@@ -223,7 +224,7 @@ final class LaneDispatcher implements Dispatcher {
         }
     }
 
-    /** A searcher has found work, and calls the next if there may be more; under the role. */
+    /** A searcher has found work, and calls the next if there may be more; under the tracker lock. */
     void found(WorkerLane lane, Worker worker) {
         core.log.lock.lock();
         try {
@@ -236,7 +237,7 @@ final class LaneDispatcher implements Dispatcher {
         }
     }
 
-    /** Sends a worker to sleep, unless there is work; under the role. */
+    /** Sends a worker to sleep, unless there is work; under the tracker lock. */
     boolean sleep(WorkerLane lane, Worker worker) {
         if (core.life.isTerminated()) {
             return false;
@@ -315,7 +316,7 @@ final class LaneDispatcher implements Dispatcher {
         }
     }
 
-    /** Lets a worker end that is awake; under the role. */
+    /** Lets a worker end that is awake; under the tracker lock. */
     void dismissAwake(WorkerLane lane, Worker worker) {
         core.log.lock.lock();
         try {

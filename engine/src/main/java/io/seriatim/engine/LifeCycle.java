@@ -7,7 +7,7 @@ import java.util.concurrent.TimeoutException;
 
 /**
  * The end of one engine: open, closing, terminated. It closes when it is told to, and terminates, once, when nothing is
- * pending any more, whoever ends the last operation; only then do its threads go. Changed under the tracker's role.
+ * pending any more, whoever ends the last operation; only then do its threads go. Changed under the tracker lock.
  */
 final class LifeCycle {
     private final EngineCore core;

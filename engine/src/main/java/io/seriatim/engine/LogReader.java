@@ -4,10 +4,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Takes the log in: in order, and only as far as it must, because what was taken in just now is in the cache of the
- * processor that will run it. Owned by the tracker's role.
+ * processor that will run it. Guarded by the tracker lock.
  */
 final class LogReader {
-    /** How many operations a worker takes in at most before it gives the role back for a moment. */
+    /** How many operations a worker takes in at most before it releases the tracker lock for a moment. */
     private static final int READ_AHEAD = 1024;
     /** How many operations may go before one that was ready when it was pushed and that was pushed after them. */
     static final int MAX_OVERTAKEN = 60;
@@ -49,7 +49,9 @@ final class LogReader {
         core.dispatcher.harvest();
     }
 
-    /** Takes in all that was pushed before, if it is much with the role given back in between; under no lock. */
+    /**
+     * Takes in all that was pushed before, if it is much with the tracker lock given back in between; under no lock.
+     */
     void admitInSlices() {
         long end = core.log.pushed();
         long left = end - core.counts.position;
@@ -64,7 +66,10 @@ final class LogReader {
         }
     }
 
-    /** Takes all in where what goes first can only be told when all is known; under the role, before operations end. */
+    /**
+     * Takes all in where what goes first can only be told when all is known; under the tracker lock, before operations
+     * end.
+     */
     void lookAhead(ReadyQueue queue) {
         if (core.counts.isPressed() || queue.isPressed() || core.counts.hasOffMain()) {
             admitAll();
@@ -77,8 +82,8 @@ final class LogReader {
     }
 
     /**
-     * Finds the next operation for a worker of a lane; under the role. Takes the log in only as far as it must: what
-     * was just taken in is in this processor's cache.
+     * Finds the next operation for a worker of a lane; under the tracker lock. Takes the log in only as far as it must:
+     * what was just taken in is in this processor's cache.
      *
      * @param overtaken
      *            how many operations this worker has run without looking for those that were ready when they were
@@ -106,9 +111,9 @@ final class LogReader {
     }
 
     /**
-     * Does something under the role when all that was pushed before has been taken in: at once, or, if that is much,
-     * when a worker has come so far. To take it in here would move it into this processor's cache, and out of the one
-     * of those who run it. Nothing that was pushed later is taken in before.
+     * Does something under the tracker lock when all that was pushed before has been taken in: at once, or, if that is
+     * much, when a worker has come so far. To take it in here would move it into this processor's cache, and out of the
+     * one of those who run it. Nothing that was pushed later is taken in before.
      *
      * @return what {@link #withdraw} takes, or null if it was done
      */
@@ -230,7 +235,7 @@ final class LogReader {
         }
     }
 
-    /** Whether the log holds something; under the role. */
+    /** Whether the log holds something; under the tracker lock. */
     boolean hasUnadmitted() {
         return core.log.peek() != null;
     }

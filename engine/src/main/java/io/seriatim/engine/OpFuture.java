@@ -28,7 +28,7 @@ final class OpFuture<T> extends CompletableFuture<T> {
     }
 
     private final Operation op;
-    /** Waits inside operations for this; owned by the tracker's role. */
+    /** Waits inside operations for this; guarded by the tracker lock. */
     Waits.@Nullable Wait inside;
     /** Made by the first thread that waits. */
     private volatile @Nullable Waiting waiting;
@@ -39,7 +39,7 @@ final class OpFuture<T> extends CompletableFuture<T> {
     private @Nullable Throwable thrown;
     /**
      * The poisoned variable that the operation was skipped for; what that throws is made when someone asks, not under
-     * the tracker's role.
+     * the tracker lock.
      */
     private @Nullable Var skippedFor;
     /**
@@ -52,13 +52,13 @@ final class OpFuture<T> extends CompletableFuture<T> {
         this.op = op;
     }
 
-    /** The body failed; under the tracker's role. */
+    /** The body failed; under the tracker lock. */
     void failed(Failure f) {
         failure = f;
         thrown = f.cause;
     }
 
-    /** The operation was skipped; under the tracker's role. */
+    /** The operation was skipped; under the tracker lock. */
     void skippedBy(Failure f, Var var) {
         failure = f;
         skippedFor = var;
@@ -81,7 +81,7 @@ final class OpFuture<T> extends CompletableFuture<T> {
         }
     }
 
-    /** The operation has ended; under the tracker's role. Whoever looks sees the future done. */
+    /** The operation has ended; under the tracker lock. Whoever looks sees the future done. */
     void end() {
         ended = true;
         Waiting w = waiting;

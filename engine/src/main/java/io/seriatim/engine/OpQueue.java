@@ -6,7 +6,7 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A queue with one end for whoever holds the push lock and one for whoever holds the tracker's role. A slot is handed
+ * A queue with one end for whoever holds the push lock and one for whoever holds the tracker lock. A slot is handed
  * over by a release store and an acquire load: an empty slot is the end of the queue.
  */
 final class OpQueue {
@@ -56,7 +56,7 @@ final class OpQueue {
         }
     }
 
-    /** Looks at the first, or null; under the role. */
+    /** Looks at the first, or null; under the tracker lock. */
     @Nullable
     Operation peek() {
         End h = head;
@@ -71,12 +71,12 @@ final class OpQueue {
         return (Operation) SLOT.getAcquire(h.chunk.slots, h.index);
     }
 
-    /** Takes what {@link #peek} saw; under the role. */
+    /** Takes what {@link #peek} saw; under the tracker lock. */
     void advance() {
         head.index++;
     }
 
-    /** Takes the first, or null; under the role. */
+    /** Takes the first, or null; under the tracker lock. */
     @Nullable
     Operation poll() {
         Operation op = peek();
@@ -87,8 +87,8 @@ final class OpQueue {
     }
 
     /**
-     * Drops the references to what was taken, which only the emptied end of a chunk still holds; under the role, before
-     * its owner goes idle.
+     * Drops the references to what was taken, which only the emptied end of a chunk still holds; under the tracker
+     * lock, before its owner goes idle.
      */
     void forget() {
         Arrays.fill(head.chunk.slots, 0, head.index, null);

@@ -35,24 +35,24 @@ final class Operation extends Callback implements OpBuilder {
     static final int URGENT = 1 << 7;
     /** The builder is used up. */
     static final int SEALED = 1 << 8;
-    /** Has ended; guarded by the tracker's role. */
+    /** Has ended; guarded by the tracker lock. */
     static final int ENDED = 1 << 9;
     /** Deletes its variables. */
     static final int DELETES = 1 << 10;
-    /** Did not run: skipped or cancelled; guarded by the tracker's role. */
+    /** Did not run: skipped or cancelled; guarded by the tracker lock. */
     static final int SKIPPED = 1 << 11;
-    /** Its body has returned without its completion having been called; guarded by the tracker's role. */
+    /** Its body has returned without its completion having been called; guarded by the tracker lock. */
     static final int STARTED = 1 << 12;
     /** Nothing that used its variables was pending when it was pushed; guarded by the push lock, then fixed. */
     static final int READY_AT_PUSH = 1 << 13;
-    /** Was taken out of the log before its turn; guarded by the tracker's role. */
+    /** Was taken out of the log before its turn; guarded by the tracker lock. */
     static final int TAKEN_EARLY = 1 << 14;
     /**
-     * Is for another lane than the main one, and is not ready yet; set before the push, then guarded by the tracker's
-     * role.
+     * Is for another lane than the main one, and is not ready yet; set before the push, then guarded by the tracker
+     * lock.
      */
     static final int OFF_MAIN = 1 << 15;
-    /** A wait inside it, or inside what its thread runs meanwhile, has not ended; guarded by the tracker's role. */
+    /** A wait inside it, or inside what its thread runs meanwhile, has not ended; guarded by the tracker lock. */
     static final int IN_WAIT = 1 << 16;
     /** Its push has failed when it stood in the log already; guarded by the push lock, then fixed. */
     static final int ABANDONED = 1 << 17;
@@ -78,7 +78,7 @@ final class Operation extends Callback implements OpBuilder {
     /** Where each variable stands, if there are too many to search. */
     private @Nullable Map<Variable, Integer> places;
 
-    // From here on owned by the tracker's role, once pushed.
+    // From here on guarded by the tracker lock, once pushed.
     @Nullable
     Operation[] next = {};
     /**

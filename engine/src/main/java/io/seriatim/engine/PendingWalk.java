@@ -7,13 +7,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Walks the pending operations: from some of them, over the queues of the variables they hold, to those that wait for
- * them. So the engine need keep no list of what is pending. Under the tracker's role, with the log taken in up to the
+ * them. So the engine need keep no list of what is pending. Under the tracker lock, with the log taken in up to the
  * walk's end.
  *
  * <p>
- * <b>Slices.</b> Tens of thousands of operations may be pending, and nobody can complete anything while the role is
- * held. A sliced walk gives it back for a moment whenever it has held it for half a millisecond. It may do so at a
- * follower of an operation X, because of this rule: <i>while X has not ended, nothing that waits for it leaves the
+ * <b>Slices.</b> Tens of thousands of operations may be pending, and nobody can complete anything while the tracker
+ * lock is held. A sliced walk gives it back for a moment whenever it has held it for half a millisecond. It may do so
+ * at a follower of an operation X, because of this rule: <i>while X has not ended, nothing that waits for it leaves the
  * queue.</i> So its place in the queue stays good until X ends; then there is nothing more to be found behind X, and it
  * goes on with another. What was pushed after the walk began is left out, so that a walk ends.
  *
@@ -22,9 +22,9 @@ import org.jspecify.annotations.Nullable;
  * compared by order, for each queue is in push order.
  */
 abstract class PendingWalk {
-    /** How long a sliced walk holds the role, unless a test sets it otherwise. */
+    /** How long a sliced walk holds the tracker lock, unless a test sets it otherwise. */
     static final long SLICE_NANOS = 500_000;
-    /** How long it leaves the role to others: longer than the naps of those who wait for it. */
+    /** How long it leaves the tracker lock to others: longer than the naps of those who wait for it. */
     private static final long REST_NANOS = 50_000;
     /** Steps between looks at the clock, a power of two. */
     private static final int STEPS = 32;
@@ -63,7 +63,7 @@ abstract class PendingWalk {
         this.sliced = sliced;
     }
 
-    /** Begins, under the role and with the log taken in. */
+    /** Begins, under the tracker lock and with the log taken in. */
     void begin() {
         shown.clear();
         end = 2 * core.log.pushed() + 1;
@@ -157,7 +157,7 @@ abstract class PendingWalk {
         return seen.follower;
     }
 
-    /** Gives the role back for a moment, if it has been held for long. Returns whether it did. */
+    /** Releases the tracker lock for a moment, if it has been held for long. Returns whether it did. */
     boolean pause() {
         if (!sliced || (++steps & (STEPS - 1)) != 0 || System.nanoTime() - until < 0) {
             return false;

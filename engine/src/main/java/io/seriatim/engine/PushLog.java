@@ -179,13 +179,13 @@ final class PushLog {
         return (long) Front.PUSHED.getAcquire(front);
     }
 
-    /** Looks at the next operation, or null; under the role. */
+    /** Looks at the next operation, or null; under the tracker lock. */
     @Nullable
     Operation peek() {
         return all.peek();
     }
 
-    /** Takes the next operation; under the role. */
+    /** Takes the next operation; under the tracker lock. */
     void advance(Operation next) {
         all.advance();
         if (next.has(Operation.READY_AT_PUSH) && !next.has(Operation.TAKEN_EARLY)) {
@@ -199,7 +199,7 @@ final class PushLog {
 
     /**
      * Takes the first operation that was ready when it was pushed and is still in the log, if its order is below a
-     * bound; under the role.
+     * bound; under the tracker lock.
      */
     @Nullable
     Operation pollEarly(long below) {
@@ -216,7 +216,7 @@ final class PushLog {
         return op;
     }
 
-    /** Drops references to what was taken; under the role, before its owner goes idle. */
+    /** Drops references to what was taken; under the tracker lock, before its owner goes idle. */
     void forget() {
         all.forget();
         readyAtPush.forget();

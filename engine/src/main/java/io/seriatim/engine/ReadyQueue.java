@@ -6,7 +6,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The ready operations of one lane: higher priority first, then first ready, first out. Owned by the tracker's role.
+ * The ready operations of one lane: higher priority first, then first ready, first out. Guarded by the tracker lock.
  *
  * <p>
  * Operations of the default priority stand in a list, the others in a pairing heap (Fredman, Sedgewick, Sleator,

@@ -4,7 +4,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Ready operations with numbers from 0 on, of which any can be taken. Owned by the tracker's role.
+ * Ready operations with numbers from 0 on, of which any can be taken. Guarded by the tracker lock.
  *
  * <p>
  * A complete binary tree whose nodes are the operations themselves, so that nothing is allocated. The path to the

@@ -60,7 +60,7 @@ final class SnapshotWalk extends PendingWalk {
     private final Map<Variable, List<Operation>> queues = new HashMap<>();
     /** What kept the tracker from telling. */
     private @Nullable Throwable missed;
-    /** Another walk at the same time; owned by the tracker's role. */
+    /** Another walk at the same time; guarded by the tracker lock. */
     @Nullable
     SnapshotWalk next;
 
@@ -69,8 +69,8 @@ final class SnapshotWalk extends PendingWalk {
     }
 
     /**
-     * Every pending operation and what it does, waits left out; under the role, with the log taken in, and without
-     * giving it back.
+     * Every pending operation and what it does, waits left out; under the tracker lock, with the log taken in, and
+     * without giving it back.
      */
     static Map<Operation, EngineSnapshot.State> states(EngineCore core) {
         SnapshotWalk walk = new SnapshotWalk(core, false);
@@ -101,7 +101,7 @@ final class SnapshotWalk extends PendingWalk {
         return walk.picture();
     }
 
-    /** An operation became ready during the walk; under the role. */
+    /** An operation became ready during the walk; under the tracker lock. */
     void becameReady(Operation op) {
         try {
             if (isOld(op)) {

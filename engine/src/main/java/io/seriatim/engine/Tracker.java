@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * </ul>
  *
  * <p>
- * An operation that holds all its variables is ready. Not safe for threads: whoever calls it holds the tracker's role,
+ * An operation that holds all its variables is ready. Not safe for threads: whoever calls it holds the tracker lock,
  * see {@link EngineCore}. Nothing here runs a body, allocates on the way of an ordinary operation, or calls itself.
  */
 final class Tracker {

@@ -5,7 +5,7 @@ import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who holds a variable and who waits for it. Owned by the tracker's role, except that any thread may look at the
+ * Who holds a variable and who waits for it. Guarded by the tracker lock, except that any thread may look at the
  * version and the failure.
  *
  * <p>

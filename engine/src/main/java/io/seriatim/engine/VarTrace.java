@@ -7,7 +7,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells a listener of one variable's events. They are queued under the tracker's role, in the variable's order, and
+ * Tells a listener of one variable's events. They are queued under the tracker lock, in the variable's order, and
  * told after it, by one thread at a time.
  */
 final class VarTrace extends Callback {
@@ -15,7 +15,7 @@ final class VarTrace extends Callback {
     private final Consumer<VarEvent> listener;
     private final Queue<VarEvent> events = new ConcurrentLinkedQueue<>();
     private final AtomicInteger tellers = new AtomicInteger();
-    /** Whether it is among the callbacks put off; owned by the tracker's role. */
+    /** Whether it is among the callbacks put off; guarded by the tracker lock. */
     private boolean deferred;
 
     VarTrace(Variable var, Consumer<VarEvent> listener) {

@@ -21,10 +21,10 @@ final class Waiter {
     boolean listed;
     @Nullable
     Epoch epoch;
-    /** The wait inside an operation that this is, for a variable's mutations; owned by the tracker's role. */
+    /** The wait inside an operation that this is, for a variable's mutations; guarded by the tracker lock. */
     Waits.@Nullable Wait inside;
 
-    /** The next of those to be woken when the role is given back; owned by whoever holds it. */
+    /** The next of those to be woken when the tracker lock is released; owned by whoever holds it. */
     @Nullable
     Waiter woken;
 

@@ -10,11 +10,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * The waits of one engine. A wait for a variable's mutations is a probe: a read in the variable's queue that ends as
  * soon as it is ready; one for all its operations is a {@link Drain}. Inside an operation, a wait is begun and
- * registered in one step under the tracker's role; {@link CycleSearch} then tells one of several that wait for each
+ * registered in one step under the tracker lock; {@link CycleSearch} then tells one of several that wait for each
  * other.
  */
 final class Waits {
-    /** A wait inside an operation. All but what is final is owned by the tracker's role. */
+    /** A wait inside an operation. All but what is final is guarded by the tracker lock. */
     static final class Wait {
         final Operation owner;
         final Waiter waiter;
@@ -54,7 +54,7 @@ final class Waits {
     private static final long LOOK_NANOS = 1_000_000;
 
     private final EngineCore core;
-    /** Owned by the tracker's role. */
+    /** Guarded by the tracker lock. */
     private long registrations;
 
     Waits(EngineCore core) {
@@ -285,7 +285,9 @@ final class Waits {
         }
     }
 
-    /** The waits inside operations for one that is pending, except those for all of a variable; under the role. */
+    /**
+     * The waits inside operations for one that is pending, except those for all of a variable; under the tracker lock.
+     */
     static @Nullable Wait on(Operation op) {
         if (op.attachment instanceof Waiter waiter) {
             return waiter.inside;

@@ -6,7 +6,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A thread of a lane: takes a ready operation under the tracker's role, runs it without, and tells its end when it
+ * A thread of a lane: takes a ready operation under the tracker lock, runs it without, and tells its end when it
  * takes the next.
  */
 final class Worker extends Thread {
@@ -18,8 +18,8 @@ final class Worker extends Thread {
     /** One operation in so many, less one, is timed. */
     private static final int SAMPLED = 15;
     /**
-     * With so many operations left in its batch it fetches more if no one else holds the role, so as not to wait for it
-     * later.
+     * With so many operations left in its batch it fetches more if no one else holds the tracker lock, so as not to
+     * wait for it later.
      */
     private static final int LOW = 2;
     /** Between looks for work, in turns of a spin loop. */
@@ -42,13 +42,13 @@ final class Worker extends Thread {
     final Workplace place = new Workplace(this);
     final WorkerStates states;
     final WorkerLane lane;
-    /** Whether it holds the tracker's role already. */
+    /** Whether it holds the tracker lock already. */
     private boolean entered;
     private int gap = MIN_GAP;
     private long executed;
     /** How often it waits, one within another. */
     private int blocks;
-    /** The next of those to be called when the role is given back; owned by whoever holds it. */
+    /** The next of those to be called when the tracker lock is released; owned by whoever holds it. */
     @Nullable
     Worker called;
     /** The next of those that sleep, and of those that have left; guarded by the push lock. */
@@ -62,7 +62,7 @@ final class Worker extends Thread {
     /** What the watcher saw when it looked last; guarded by the push lock. */
     long executedSeen;
     final Batch batch;
-    /** Whether it has gone to run its batch; owned by the tracker's role. */
+    /** Whether it has gone to run its batch; guarded by the tracker lock. */
     boolean usesBatch;
 
     /** Guarded by the push lock. */
@@ -72,7 +72,7 @@ final class Worker extends Thread {
      * would join them twice.
      */
     volatile boolean awake = true;
-    /** What it runs, or is about to; owned by the tracker's role. */
+    /** What it runs, or is about to; guarded by the tracker lock. */
     @Nullable
     Operation taken;
 

@@ -7,7 +7,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One lane: a queue of ready operations, and the workers that run them. The queue is owned by the tracker's role,
+ * One lane: a queue of ready operations, and the workers that run them. The queue is guarded by the tracker lock,
  * everything about sleep by the push lock.
  *
  * <p>
@@ -16,9 +16,9 @@ import org.jspecify.annotations.Nullable;
  * more. So a burst of pushes wakes one worker, not all of them one by one.
  *
  * <p>
- * <b>No lost wake-up.</b> A worker goes to sleep under the role and the push lock, after it has seen the queue and the
- * log empty under both. A later push takes the push lock and a later readiness the role, so they see it asleep, or
- * another that searches and has yet to look.
+ * <b>No lost wake-up.</b> A worker goes to sleep under the tracker lock and the push lock, after it has seen the queue
+ * and the log empty under both. A later push takes the push lock and a later readiness the tracker lock, so they see it
+ * asleep, or another that searches and has yet to look.
  */
 final class WorkerLane {
     final LaneDispatcher dispatcher;
@@ -52,7 +52,10 @@ final class WorkerLane {
      * The sleeper that looks from time to time whether the one worker that runs tiny operations is stuck in a long one.
      */
     private @Nullable Worker watcher;
-    /** Whether {@link #pick} would find a worker. May be looked at under the role alone: it becomes true under both. */
+    /**
+     * Whether {@link #pick} would find a worker. May be looked at under the tracker lock alone: it becomes true under
+     * both.
+     */
     private boolean callable = true;
 
     WorkerLane(LaneDispatcher dispatcher, Lane lane, int limit, List<Supplier<?>> suppliers) {
@@ -226,7 +229,7 @@ final class WorkerLane {
         return crew;
     }
 
-    /** Who held the role last is to take it again: what it guards is in that processor's cache. */
+    /** Who held the tracker lock last is to take it again: what it guards is in that processor's cache. */
     void trackedBy(Worker worker) {
         if (tracker != worker) {
             tracker = worker;

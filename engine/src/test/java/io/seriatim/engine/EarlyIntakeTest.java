@@ -70,7 +70,7 @@ class EarlyIntakeTest extends EngineContract {
         EngineCore core = withChain(rules);
         Variable late = new Variable(core, "late");
         Waiter waiter = new Waiter();
-        // One thread only, so no one has to hold the role: given back, it would call a worker.
+        // One thread only, so no one has to hold the tracker lock: given back, it would call a worker.
         LogReader.Cut cut = core.intake.whenAdmitted(() -> core.drain(new Drain(late, waiter)));
         assertTrue(cut != null && !LogReader.isPassed(cut), "the wait stands too far back in the log to begin at once");
         Operation before = append(core, "another", new Variable(core, "another"));

@@ -37,7 +37,8 @@ final class CountOperations {
                     inference.require(!weighted || fits(inference.dims("Weights"), dims),
                             "there must be a weight for each of the numbers, %s",
                             Arrays.toString(dims));
-                    // What Paddle computes; where it infers other types, of int32 without weights and of whole weights, it
+                    // What Paddle computes; where it infers other types, of int32 without weights and of whole weights,
+                    // it
                     // contradicts itself.
                     DType sums = weighted && inference.dtype("Weights") == DType.FLOAT32
                             ? DType.FLOAT32
