@@ -172,10 +172,6 @@ public final class Plan {
             return shared == null || Engine.isInside()
                     ? runInTurn(root, fed)
                     : new CalledRun(runs, () -> runInTurn(root, fed)).on(shared, root.turn(shared), writesScope);
-        } catch (RunFailure e) {
-            throw ProgramFailedException.of(e);
-        } catch (EndOfBatches e) {
-            throw EndOfDataException.of(e);
         } finally {
             runs.end(inside);
         }
@@ -187,16 +183,23 @@ public final class Plan {
         OpenRuns.Inside inside = runs.beginPushed();
         try {
             return runInTurn(root, fed(values));
-        } catch (RunFailure e) {
-            throw ProgramFailedException.of(e);
-        } catch (EndOfBatches e) {
-            throw EndOfDataException.of(e);
         } finally {
             runs.end(inside);
         }
     }
 
+    /** Waits for its turn on the scope and runs; failures are told as callers know them. */
     private Results runInTurn(Scope root, Map<String, Tensor> fed) {
+        try {
+            return runWithLock(root, fed);
+        } catch (RunFailure e) {
+            throw ProgramFailedException.of(e);
+        } catch (EndOfBatches e) {
+            throw EndOfDataException.of(e);
+        }
+    }
+
+    private Results runWithLock(Scope root, Map<String, Tensor> fed) {
         Lock lock = root.lock(writesScope);
         try {
             // This way it is fair, too. Whoever holds the lock may need the engine of which this thread is a worker.

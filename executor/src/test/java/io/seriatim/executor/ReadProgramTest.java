@@ -11,6 +11,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.seriatim.executor.ir.EndOfBatches;
 import io.seriatim.graph.Adam;
 import io.seriatim.graph.Block;
 import io.seriatim.graph.Graph;
@@ -422,7 +423,7 @@ class ReadProgramTest {
         try (Reader reader = Reader.of(BatchSource.of(examples))) {
             assertSame(examples.get(0).get(1), ReadInstruction.next(read, block, reader).get(1));
             assertSame(examples.get(1).get(0), ReadInstruction.next(read, block, reader).get(0));
-            assertThrows(EndOfDataException.class, () -> ReadInstruction.next(read, block, reader));
+            assertThrows(EndOfBatches.class, () -> ReadInstruction.next(read, block, reader));
             assertSame(examples.get(0).get(0), ReadInstruction.next(read, block, reader).get(0));
             assertThrows(IllegalArgumentException.class, () -> ReadInstruction.next(read, block, null));
         }
