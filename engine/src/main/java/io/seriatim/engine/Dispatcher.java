@@ -18,6 +18,9 @@ interface Dispatcher {
     /** No limit of time. */
     long FOREVER = Long.MAX_VALUE;
 
+    /** How often a waiting thread looks around. */
+    long LOOK_NANOS = 500_000_000;
+
     /** Finds the queue of an operation about to be pushed; called by the pushing thread, under no lock. */
     void route(Operation op);
 

@@ -19,9 +19,6 @@ import org.jspecify.annotations.Nullable;
  * state is guarded by the tracker lock.
  */
 final class InlineDispatcher implements Dispatcher {
-    /** How often a waiting thread looks around. */
-    private static final long LOOK_NANOS = 500_000_000;
-
     private final EngineCore core;
     private final Map<Lane, List<Supplier<?>>> suppliers;
     private final Map<Lane, WorkerStates> states = new HashMap<>();

@@ -33,9 +33,6 @@ final class LaneDispatcher implements Dispatcher {
     /** A worker that needs longer for an operation, in nanoseconds, does not run tiny ones. */
     private static final long SLOW_NANOS = 1_000;
 
-    /** How often a waiting thread looks around. */
-    private static final long LOOK_NANOS = 500_000_000;
-
     final EngineCore core;
     private final Layout layout;
     private final Map<Lane, List<Supplier<?>>> suppliers;

@@ -537,6 +537,7 @@ public final class Executor implements AutoCloseable {
 
     /** Of a plan that is looked at and not run. */
     Plan outline(Program program, Feeds feeds, Fetches fetches) {
+        Operations.system().requireKnown(program);
         return plan(program, feeds, fetches, false);
     }
 

@@ -60,7 +60,6 @@ public final class Plan {
     private final Map<Integer, BlockPlan> inner = new ConcurrentHashMap<>();
 
     Plan(Executor executor, Program program, Feeds feeds, Fetches fetches, boolean once) {
-        Operations.system().requireKnown(program);
         this.executor = executor;
         this.program = program.copy();
         Aliases.check(program);

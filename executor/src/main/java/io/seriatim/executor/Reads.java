@@ -1,5 +1,6 @@
 package io.seriatim.executor;
 
+import io.seriatim.executor.ir.EndOfBatches;
 import io.seriatim.graph.Block;
 import io.seriatim.graph.OpDesc;
 import io.seriatim.tensor.Tensor;
@@ -53,7 +54,7 @@ record Reads(List<ReadInstruction> instructions) {
      * Takes a batch for each.
      *
      * @return by variable
-     * @throws EndOfDataException
+     * @throws EndOfBatches
      *             if a reader is at its end; all of them begin again with the next run
      * @throws ProgramFailedException
      *             if a source has failed, or gave what does not fit

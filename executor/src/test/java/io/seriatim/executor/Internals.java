@@ -14,11 +14,6 @@ public final class Internals {
     private Internals() {
     }
 
-    /** A builder of executors that run in parallel also what is too small to gain by it. */
-    public static Executor.Builder eager(Executor.Builder builder) {
-        return builder.eager();
-    }
-
     /** The plan for some values, compiled. */
     public static CompiledPlan compiled(Plan plan, Scope root, Tensor... values) {
         return plan.specialisation(root, values);

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.seriatim.executor.Internals;
+import io.seriatim.executor.PlanProbe;
 import io.seriatim.executor.Bits;
 import io.seriatim.executor.Executor;
 import io.seriatim.executor.Pass;
@@ -249,7 +250,7 @@ class BatchTimeStepsTest {
             for (Executor.Builder each : List.of(one, other)) {
                 each.inPlace((options & 1) == 0).memoryPlan((options & 2) == 0);
                 if ((options & 4) != 0) {
-                    Internals.eager(each.threads(2));
+                    PlanProbe.eager(each.threads(2));
                 }
             }
             RecurrentPasses.train(one, other, network.main(), network, List.of(RecurrentPasses.loss(network)), 6,
@@ -272,7 +273,7 @@ class BatchTimeStepsTest {
             List<String> wanted = all.subList(i, Math.min(i + 2, all.size()));
             Executor.Builder one = Executor.builder();
             if (i % 2 == 0) {
-                Internals.eager(one.threads(2));
+                PlanProbe.eager(one.threads(2));
             }
             RecurrentPasses.train(one, Executor.builder().without(Pass.STACKING), network.main(), network, wanted, 3,
                     BatchTimeStepsTest::x,
@@ -294,7 +295,7 @@ class BatchTimeStepsTest {
             List<String> fetched = new ArrayList<>(List.of(RecurrentPasses.loss(network)));
             Executor.Builder one = Executor.builder();
             if (seed % 3 == 0) {
-                Internals.eager(one.threads(2));
+                PlanProbe.eager(one.threads(2));
             }
             RecurrentPasses.train(one, Executor.builder().without(Pass.STACKING), program, network, fetched, 2,
                     BatchTimeStepsTest::x,

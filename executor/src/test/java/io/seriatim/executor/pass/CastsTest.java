@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.seriatim.executor.Internals;
+import io.seriatim.executor.PlanProbe;
 import io.seriatim.executor.Bits;
 import io.seriatim.executor.Executor;
 import io.seriatim.executor.Fetches;
@@ -63,7 +64,7 @@ class CastsTest {
     }
 
     private static List<Supplier<Executor.Builder>> executors() {
-        return List.of(Executor::builder, () -> Internals.eager(Executor.builder().threads(2)),
+        return List.of(Executor::builder, () -> PlanProbe.eager(Executor.builder().threads(2)),
                 () -> Executor.builder().without(Pass.CHAINS),
                 () -> Executor.builder().without(Pass.EPILOGUES).inPlace(false));
     }
@@ -254,7 +255,7 @@ class CastsTest {
             Program main = overwritten(network.main(), random, random.nextInt(6));
             Tensor x = Bits.normal(seed, 4, 64);
             Executor.Builder builder =
-                    seed % 2 == 0 ? Executor.builder() : Internals.eager(Executor.builder().threads(2));
+                    seed % 2 == 0 ? Executor.builder() : PlanProbe.eager(Executor.builder().threads(2));
             Found expected = run(Executor.builder().without(Pass.values()), network, main, 2, x);
             Found found = run(builder.without(Pass.CHAINS), network, main, 2, x);
             for (int i = 0; i < expected.results().size(); i++) {

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.seriatim.executor.Internals;
+import io.seriatim.executor.PlanProbe;
 import io.seriatim.executor.Bits;
 import io.seriatim.executor.Executor;
 import io.seriatim.executor.Pass;
@@ -112,7 +113,7 @@ class ElementwiseGroupsTest {
     }
 
     private static Executor.Builder builder(int threads) {
-        return threads == 1 ? Executor.builder() : Internals.eager(Executor.builder().threads(threads));
+        return threads == 1 ? Executor.builder() : PlanProbe.eager(Executor.builder().threads(threads));
     }
 
     private static void assertEqualWithout(Network network, int rows, int width, boolean special, String where) {

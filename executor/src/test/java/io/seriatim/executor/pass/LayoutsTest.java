@@ -11,6 +11,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.seriatim.device.Buffer;
 import io.seriatim.device.Devices;
 import io.seriatim.executor.Internals;
+import io.seriatim.executor.PlanProbe;
 import io.seriatim.executor.Bits;
 import io.seriatim.executor.Executor;
 import io.seriatim.executor.Pass;
@@ -70,7 +71,7 @@ class LayoutsTest {
 
     private static Executor.Builder builder(int threads, boolean packs) {
         Executor.Builder builder = Executor.builder().threads(threads).without(Pass.PARTITION);
-        builder = threads > 1 ? Internals.eager(builder) : builder;
+        builder = threads > 1 ? PlanProbe.eager(builder) : builder;
         return packs ? builder : builder.without(Pass.LAYOUTS);
     }
 

@@ -5,6 +5,7 @@ import static io.seriatim.executor.Executor.fetches;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.seriatim.executor.Internals;
+import io.seriatim.executor.PlanProbe;
 import io.seriatim.executor.Bits;
 import io.seriatim.executor.Executor;
 import io.seriatim.executor.Pass;
@@ -64,8 +65,8 @@ class RepeatedWeightsTest {
         String h = network.outputs().get("h").name();
         Executor.Builder builder = Executor.builder().threads(threads).without(Pass.STACKING);
         Executor.Builder other = Executor.builder().threads(threads).without(Pass.STACKING).without(Pass.LAYOUTS);
-        try (Executor with = threads > 1 ? Internals.eager(builder).build() : builder.build();
-                Executor without = threads > 1 ? Internals.eager(other).build() : other.build()) {
+        try (Executor with = threads > 1 ? PlanProbe.eager(builder).build() : builder.build();
+                Executor without = threads > 1 ? PlanProbe.eager(other).build() : other.build()) {
             with.run(network.startup());
             without.run(network.startup());
             Plan packed = with.compile(network.main(), feeds("x"), fetches(loss, h));

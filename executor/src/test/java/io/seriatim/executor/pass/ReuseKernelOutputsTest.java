@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.seriatim.executor.Internals;
+import io.seriatim.executor.PlanProbe;
 import io.seriatim.executor.Bits;
 import io.seriatim.executor.Executor;
 import io.seriatim.executor.Pass;
@@ -47,7 +48,7 @@ class ReuseKernelOutputsTest {
 
     private static Executor executor(int threads, boolean on) {
         Executor.Builder builder = Executor.builder().threads(threads);
-        builder = threads > 1 ? Internals.eager(builder) : builder;
+        builder = threads > 1 ? PlanProbe.eager(builder) : builder;
         return (on ? builder : builder.without(Pass.BY_PRODUCTS)).build();
     }
 

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.seriatim.executor.Internals;
+import io.seriatim.executor.PlanProbe;
 import io.seriatim.executor.Bits;
 import io.seriatim.executor.Executor;
 import io.seriatim.executor.Fetches;
@@ -33,7 +34,7 @@ class ScaledProductsTest {
     private static final double BOUND = 1e-5;
 
     private static List<Supplier<Executor.Builder>> executors() {
-        return List.of(Executor::builder, () -> Internals.eager(Executor.builder().threads(2)),
+        return List.of(Executor::builder, () -> PlanProbe.eager(Executor.builder().threads(2)),
                 () -> Executor.builder().without(Pass.VIEWS),
                 () -> Executor.builder().without(Pass.CHAINS).inPlace(false));
     }

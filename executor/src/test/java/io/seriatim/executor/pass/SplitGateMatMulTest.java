@@ -3,6 +3,7 @@ package io.seriatim.executor.pass;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.seriatim.executor.Internals;
+import io.seriatim.executor.PlanProbe;
 import io.seriatim.executor.Bits;
 import io.seriatim.executor.Executor;
 import io.seriatim.executor.Pass;
@@ -162,7 +163,7 @@ class SplitGateMatMulTest {
             for (Executor.Builder each : List.of(one, other)) {
                 each.inPlace((options & 1) == 0);
                 if ((options & 2) != 0) {
-                    Internals.eager(each.threads(2));
+                    PlanProbe.eager(each.threads(2));
                 }
                 if ((options & 4) != 0) {
                     each.without(Pass.STACKING);

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.seriatim.executor.Internals;
+import io.seriatim.executor.PlanProbe;
 import io.seriatim.executor.Bits;
 import io.seriatim.executor.Executor;
 import io.seriatim.executor.Pass;
@@ -74,8 +75,8 @@ class UpdatesTest {
         String loss = network.outputs().get("loss").name();
         Executor.Builder builder = Executor.builder().threads(threads).without(Pass.PARTITION);
         Executor.Builder other = Executor.builder().threads(threads).without(Pass.UPDATES, Pass.PARTITION);
-        try (Executor with = threads > 1 ? Internals.eager(builder).build() : builder.build();
-                Executor without = threads > 1 ? Internals.eager(other).build() : other.build()) {
+        try (Executor with = threads > 1 ? PlanProbe.eager(builder).build() : builder.build();
+                Executor without = threads > 1 ? PlanProbe.eager(other).build() : other.build()) {
             with.run(network.startup());
             without.run(network.startup());
             Plan early = with.compile(network.main(), feeds("x"), fetches(loss));
@@ -113,8 +114,8 @@ class UpdatesTest {
         String loss = network.outputs().get("loss").name();
         Executor.Builder builder = Executor.builder().threads(threads);
         Executor.Builder other = Executor.builder().threads(threads).without(Pass.UPDATES, Pass.PARTITION);
-        try (Executor with = threads > 1 ? Internals.eager(builder).build() : builder.build();
-                Executor without = threads > 1 ? Internals.eager(other).build() : other.build()) {
+        try (Executor with = threads > 1 ? PlanProbe.eager(builder).build() : builder.build();
+                Executor without = threads > 1 ? PlanProbe.eager(other).build() : other.build()) {
             with.run(network.startup());
             without.run(network.startup());
             Plan early = with.compile(network.main(), feeds("x"), fetches(loss));

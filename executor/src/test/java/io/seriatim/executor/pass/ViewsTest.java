@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.seriatim.device.Place;
 import io.seriatim.executor.Internals;
+import io.seriatim.executor.PlanProbe;
 import io.seriatim.executor.Bits;
 import io.seriatim.executor.Executor;
 import io.seriatim.executor.Feeds;
@@ -57,9 +58,9 @@ class ViewsTest {
     private static final int STEPS = 2;
 
     private static List<Supplier<Executor.Builder>> executors() {
-        return List.of(Executor::builder, () -> Internals.eager(Executor.builder().threads(2)),
-                () -> Internals.eager(Executor.builder().threads(3)).inPlace(false),
-                () -> Internals.eager(Executor.builder().threads(2)).memoryPlan(false));
+        return List.of(Executor::builder, () -> PlanProbe.eager(Executor.builder().threads(2)),
+                () -> PlanProbe.eager(Executor.builder().threads(3)).inPlace(false),
+                () -> PlanProbe.eager(Executor.builder().threads(2)).memoryPlan(false));
     }
 
     /** What is copied by the plan: the types of the operations. What only repeats elements is no view. */

@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.seriatim.engine.Engine;
 import io.seriatim.engine.Lane;
 import io.seriatim.executor.Internals;
+import io.seriatim.executor.PlanProbe;
 import io.seriatim.executor.Bits;
 import io.seriatim.executor.Executor;
 import io.seriatim.executor.Plan;
@@ -42,7 +43,7 @@ class ParallelRunLoopTest {
     private static final int TASKS = 6;
 
     private final Engine engine = Engine.builder().workers(Lane.CPU, 1).build();
-    private final Executor executor = Internals.eager(Executor.builder().threads(2)).fusion(false).build();
+    private final Executor executor = PlanProbe.eager(Executor.builder().threads(2)).fusion(false).build();
     private final CompiledPlan plan = specialisation();
     private final Frame frame = new Frame(plan, Internals.options(executor), Internals.streams(executor));
 

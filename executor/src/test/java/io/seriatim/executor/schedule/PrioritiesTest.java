@@ -3,8 +3,8 @@ package io.seriatim.executor.schedule;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.seriatim.engine.Engine;
-import io.seriatim.executor.Internals;
 import io.seriatim.executor.Executor;
+import io.seriatim.executor.PlanProbe;
 import io.seriatim.executor.Plan;
 import io.seriatim.executor.Probes;
 import io.seriatim.graph.OpDesc;
@@ -83,7 +83,7 @@ class PrioritiesTest {
             others.countDown();
         }));
         Probes.on("gate", _ -> arrived.add(others.await(30, TimeUnit.SECONDS)));
-        try (Executor executor = Internals.eager(Executor.builder().threads(2)).build()) {
+        try (Executor executor = PlanProbe.eager(Executor.builder().threads(2)).build()) {
             run(executor, program);
         }
         assertEquals(List.of(true), arrived);

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.seriatim.executor.Internals;
+import io.seriatim.executor.PlanProbe;
 import io.seriatim.executor.Bits;
 import io.seriatim.executor.Executor;
 import io.seriatim.executor.Pass;
@@ -98,10 +99,10 @@ class TilingTest {
         Network network = subject.network();
         String[] names = names(network);
         for (int threads : new int[]{2, 3, 4}) {
-            try (Executor executor = Internals.eager(Executor.builder().threads(threads))
+            try (Executor executor = PlanProbe.eager(Executor.builder().threads(threads))
                     .without(Pass.LAYOUTS, Pass.BY_PRODUCTS, Pass.STACKING)
                     .build();
-                    Executor without = Internals.eager(Executor.builder().threads(threads))
+                    Executor without = PlanProbe.eager(Executor.builder().threads(threads))
                             .without(Pass.PARTITION, Pass.LAYOUTS, Pass.BY_PRODUCTS, Pass.STACKING).build();
                     Executor same = Executor.builder().without(Pass.LAYOUTS, Pass.BY_PRODUCTS, Pass.STACKING).build()) {
                 for (Executor each : List.of(executor, without, same)) {
@@ -137,7 +138,7 @@ class TilingTest {
     @EnumSource(Subject.class)
     void rowsGoOnAlone(Subject subject) {
         Network network = subject.network();
-        try (Executor executor = Internals.eager(Executor.builder().threads(2))
+        try (Executor executor = PlanProbe.eager(Executor.builder().threads(2))
                 .without(Pass.LAYOUTS, Pass.BY_PRODUCTS, Pass.STACKING).build()) {
             executor.run(network.startup());
             Plan whole = executor.compile(network.main(), feeds("x", "y"), fetches(names(network)));
@@ -196,7 +197,7 @@ class TilingTest {
         String loss = network.outputs().get("loss").name();
         for (int position = 0; position < network.main().global().ops().size(); position++) {
             Program program = Probes.before(network.main(), position, "test_kernel", "fault");
-            try (Executor failing = Internals.eager(Executor.builder().threads(threads))
+            try (Executor failing = PlanProbe.eager(Executor.builder().threads(threads))
                     .without(Pass.LAYOUTS, Pass.BY_PRODUCTS, Pass.STACKING)
                     .build();
                     Executor right = Executor.builder().without(Pass.LAYOUTS, Pass.BY_PRODUCTS, Pass.STACKING)
