@@ -1,7 +1,6 @@
 /**
  * Tensors, kernels and arrays on an engine.
  */
-@SuppressWarnings("module") // The command line is built later.
 module io.seriatim.tensor {
     requires static com.google.errorprone.annotations;
     requires static transitive org.jspecify;
@@ -11,6 +10,4 @@ module io.seriatim.tensor {
     exports io.seriatim.tensor;
     exports io.seriatim.tensor.kernel;
     exports io.seriatim.tensor.onednn;
-    // For measurements only.
-    exports io.seriatim.tensor.internal.ffi to io.seriatim.cli;
 }

@@ -1,6 +1,8 @@
 package io.seriatim.cli;
 
-import io.seriatim.cli.bench.train.TrainRehearsal;
+import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Npy;
+import io.seriatim.tensor.Tensor;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -9,33 +11,61 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * Does a little of everything that takes long to start. The launcher records a process that runs it: later ones find
- * the classes and lambdas that it used loaded and linked, and the compiler knows what it called often.
+ * The training run of the JVM's ahead-of-time cache (JEP 514): short runs of the commands. The launcher records a
+ * process that runs this class; later processes find the classes that it used loaded and linked, and the compilers know
+ * which methods were called often.
  */
 final class AotTrainingRun {
     /** Enough for a few batches. */
     private static final int NAMES = 200;
+    private static final int IMAGES = 256;
+    private static final int SIDE = 28;
+    private static final int CLASSES = 10;
+    private static final String STEPS = "4";
 
     private AotTrainingRun() {
     }
 
-    /** Throws an IllegalStateException if a command fails; what they make is left in the folder. */
+    /** Throws an IllegalStateException if a command fails. The files that the commands write stay in the folder. */
     static void run(Path folder) throws IOException {
-        Path data = Files.write(folder.resolve("names.txt"),
+        Path names = Files.write(folder.resolve("names.txt"),
                 Object.class.getModule().getPackages().stream().sorted().limit(NAMES).toList());
-        for (List<String> line : List.of(List.of("--help"),
-                List.of("train", "names", "--data", data.toString(), "--steps", "4", "--out",
-                        folder.resolve("run").toString()))) {
-            int code = Main.run(Main.commandLine(), line.toArray(String[]::new));
-            if (code != 0) {
-                throw new IllegalStateException("'" + String.join(" ", line) + "' ended with " + code);
-            }
+        Path images = images(folder.resolve("images"));
+        run("--help");
+        train("names", names, folder);
+        train("lenet", images, folder);
+        train("mlp", images, folder);
+    }
+
+    private static void train(String network, Path data, Path folder) {
+        run("train", network, "--data", data.toString(), "--steps", STEPS, "--out",
+                folder.resolve(network).toString());
+    }
+
+    private static void run(String... args) {
+        int code = Main.run(Main.commandLine(), args);
+        if (code != 0) {
+            throw new IllegalStateException("'" + String.join(" ", args) + "' ended with " + code);
         }
-        TrainRehearsal.run();
+    }
+
+    /** Images with labels, such as commands read from {@code x.npy} and {@code y.npy}. */
+    private static Path images(Path folder) throws IOException {
+        Files.createDirectories(folder);
+        double[] labels = new double[IMAGES];
+        for (int i = 0; i < IMAGES; i++) {
+            labels[i] = i % CLASSES;
+        }
+        try (Tensor x = Tensor.of(new float[IMAGES * SIDE * SIDE], IMAGES, 1, SIDE, SIDE);
+                Tensor y = Tensor.of(DType.INT64, labels, IMAGES)) {
+            Npy.write(folder.resolve("x.npy"), x);
+            Npy.write(folder.resolve("y.npy"), y);
+        }
+        return folder;
     }
 
     /**
-     * Runs it in a folder that is gone afterwards.
+     * Runs it in a temporary folder, which it deletes.
      *
      * @param args
      *            none

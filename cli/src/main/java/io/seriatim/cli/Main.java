@@ -1,24 +1,31 @@
 package io.seriatim.cli;
 
-import io.seriatim.cli.bench.BenchEngineCommand;
-import io.seriatim.cli.bench.executor.BenchExecutorCommand;
-import io.seriatim.cli.bench.kernels.BenchKernelsCommand;
-import io.seriatim.cli.bench.serve.BenchServeCommand;
-import io.seriatim.cli.bench.train.BenchTrainCommand;
 import io.seriatim.cli.demo.SerialToParallelCommand;
 import io.seriatim.cli.demo.devices.TwoDevicesCommand;
 import io.seriatim.cli.doctor.DoctorCommand;
 import io.seriatim.cli.run.RunCommand;
 import io.seriatim.cli.show.ShowCommand;
+import io.seriatim.cli.spi.BenchCommands;
+import io.seriatim.cli.text.PrintableWriter;
 import io.seriatim.cli.train.TrainCommand;
 import java.io.IOException;
 import java.io.PrintWriter;
-import picocli.CommandLine;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.ServiceLoader;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.RunLast;
 import picocli.CommandLine.ScopeType;
+import picocli.CommandLine.Spec;
+import picocli.CommandLine.Unmatched;
+import picocli.CommandLine;
 
 /** The command {@code seriatim}. */
 @Command(name = "seriatim", description = "Takes a program written serially and runs it in parallel with the same "
@@ -36,12 +43,31 @@ final class Main {
     }
 
     /** The commands that measure something. */
-    @Command(name = "bench", description = "Measure, against others in the same run.", subcommands = {
-            BenchEngineCommand.class,
-            BenchExecutorCommand.class, BenchKernelsCommand.class, BenchServeCommand.class, BenchTrainCommand.class})
+    @Command(name = Main.BENCH, description = "Measure, against others in the same run.")
     static final class Bench {
-        // Only a name for its subcommands.
+        // Only a name for its subcommands, which other jars provide.
     }
+
+    /** Takes the place of {@link Bench} where no jar provides measurements. */
+    @Command(name = Main.BENCH, description = Main.NO_BENCHMARKS)
+    static final class MissingBench implements Callable<Integer> {
+        @Spec
+        private @Nullable CommandSpec spec;
+
+        // Whatever was asked for, the answer is the same.
+        @Unmatched
+        @SuppressWarnings("UnusedVariable")
+        private List<String> ignored = new ArrayList<>();
+
+        @Override
+        public Integer call() {
+            throw new ParameterException(Objects.requireNonNull(spec, "spec").commandLine(), NO_BENCHMARKS);
+        }
+    }
+
+    private static final String BENCH = "bench";
+    private static final String NO_BENCHMARKS = "The measurements are in the module 'benchmarks', which is not on the "
+            + "class path: './seriatim bench' in the source folder builds it; elsewhere, add its jar to the class path";
 
     // The errors look for it themselves: it must work where the command line could not be parsed.
     @Option(names = Errors.DEBUG, description = "Show the stack trace of an error.", scope = ScopeType.INHERIT)
@@ -52,8 +78,20 @@ final class Main {
     }
 
     static CommandLine commandLine() {
-        return Errors.report(new CommandLine(new Main()).setCaseInsensitiveEnumValuesAllowed(true))
-                .setExecutionStrategy(Main::execute);
+        CommandLine commands = new CommandLine(new Main());
+        addBenchmarks(commands);
+        return Errors.report(commands.setCaseInsensitiveEnumValuesAllowed(true)).setExecutionStrategy(Main::execute);
+    }
+
+    private static void addBenchmarks(CommandLine commands) {
+        CommandLine bench = Objects.requireNonNull(commands.getSubcommands().get(BENCH));
+        for (BenchCommands provider : ServiceLoader.load(BenchCommands.class, Main.class.getClassLoader())) {
+            provider.commands().forEach(bench::addSubcommand);
+        }
+        if (bench.getSubcommands().isEmpty()) {
+            commands.getCommandSpec().removeSubcommand(BENCH);
+            commands.addSubcommand(new MissingBench());
+        }
     }
 
     /**

@@ -1,5 +1,6 @@
 package io.seriatim.cli;
 
+import io.seriatim.cli.text.PrintableWriter;
 import java.io.OutputStream;
 import java.io.PrintStream;
 import java.io.PrintWriter;

@@ -4,14 +4,23 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The launcher passes over a recording that fails: here it must not. */
+/** The launcher goes on without a cache where a recording fails, so that only a test tells. */
 class AotTrainingRunTest {
     @Test
     void itRunsToItsEnd(@TempDir Path folder) throws Exception {
         AotTrainingRun.run(folder);
-        assertTrue(Files.isDirectory(folder.resolve("run")));
+        for (String network : List.of("names", "lenet", "mlp")) {
+            assertTrue(Files.isDirectory(folder.resolve(network)), network);
+        }
+    }
+
+    @Test
+    void theLauncherNamesThisClass() throws Exception {
+        String launcher = Files.readString(Path.of("..", "seriatim"));
+        assertTrue(launcher.contains(" " + AotTrainingRun.class.getName() + " "), launcher);
     }
 }

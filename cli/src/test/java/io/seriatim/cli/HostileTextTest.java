@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.seriatim.cli.text.PrintableWriter;
 import io.seriatim.graph.Network;
 import io.seriatim.graph.OpDesc;
 import io.seriatim.graph.Outputs;

@@ -34,6 +34,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 @DisabledOnOs(OS.WINDOWS)
 class LauncherTest {
     private static final Instant LONG_AGO = Instant.parse("2020-01-01T00:00:00Z");
+    private static final List<String> MODULES = List.of("engine", "device", "tensor", "graph", "executor", "train",
+            "cli");
 
     private record Ended(int code, String out, String err) {
     }
@@ -50,7 +52,7 @@ class LauncherTest {
         Files.copy(Path.of("..", "seriatim"), root.resolve("seriatim"));
         Files.setPosixFilePermissions(root.resolve("seriatim"), PosixFilePermissions.fromString("rwxr-xr-x"));
         Files.setLastModifiedTime(Files.writeString(root.resolve("pom.xml"), ""), FileTime.from(LONG_AGO));
-        for (String module : List.of("engine", "device", "tensor", "graph", "executor", "train", "cli", "benchmarks")) {
+        for (String module : Stream.concat(MODULES.stream(), Stream.of("benchmarks")).toList()) {
             Path source = Files.createDirectories(root.resolve(module).resolve("src/main")).resolve("Source.java");
             Files.setLastModifiedTime(Files.writeString(source, ""), FileTime.from(LONG_AGO));
             Files.setLastModifiedTime(source.getParent(), FileTime.from(LONG_AGO));
@@ -153,10 +155,14 @@ class LauncherTest {
         assertStarted("home", ended);
         assertTrue(ended.out.endsWith("io.seriatim.cli.Main\ndemo\ntwo words\n\n"), ended.out);
         Path real = root.toRealPath();
-        String classPath = Stream.of("engine", "device", "tensor", "graph", "executor", "train", "cli", "benchmarks")
+        String classPath = MODULES.stream()
                 .map(module -> real + "/" + module + "/target/seriatim-" + module + "-1.jar:")
-                .collect(Collectors.joining()) + real + "/cli/target/lib/picocli.jar\n";
-        assertTrue(ended.out.contains(classPath), ended.out);
+                .collect(Collectors.joining()) + real + "/cli/target/lib/picocli.jar";
+        assertTrue(ended.out.contains(classPath + "\n"), ended.out);
+        // A recording of classes is taken only if the class path begins as it did then.
+        String measuring = launch(second, Map.of("JAVA_HOME", jdk("home", "25").toString()), "bench", "engine").out;
+        assertTrue(measuring.contains(classPath + ":" + real + "/benchmarks/target/seriatim-benchmarks-1.jar\n"),
+                measuring);
     }
 
     @Test
@@ -214,6 +220,27 @@ class LauncherTest {
         assertStarted("home", launch(Map.of("JAVA_HOME", home.toString()), "--help"));
     }
 
+    /** Other commands neither need nor build the measurements. */
+    @Test
+    void theMeasurementsAreBuiltForBenchOnly() throws Exception {
+        Map<String, String> environment = Map.of("JAVA_HOME", jdk("home", "25").toString());
+        Path jar = root.resolve("benchmarks/target/seriatim-benchmarks-1.jar");
+        Files.delete(jar);
+        assertStarted("home", launch(environment, "train"));
+        assertFalse(Files.exists(temp.resolve("maven.log")));
+        script(bin.resolve("mvn"), "echo \"mvn $*\" >>'" + temp.resolve("maven.log") + "'; touch '" + jar + "'");
+        for (int i = 0; i < 2; i++) {
+            assertEquals(0, launch(environment, "--debug", "bench", "engine").code);
+            List<String> builds = Files.readAllLines(temp.resolve("maven.log"));
+            assertEquals(1, builds.size(), builds::toString);
+            assertTrue(builds.get(0).endsWith(" -pl benchmarks -am package"), builds::toString);
+        }
+        Files.setLastModifiedTime(root.resolve("train/src/main/Source.java"),
+                FileTime.from(Instant.now().plusSeconds(60)));
+        assertEquals(0, launch(environment, "train").code);
+        assertTrue(Files.readAllLines(temp.resolve("maven.log")).get(1).endsWith(" -pl cli -am package"));
+    }
+
     @Test
     void aFailedBuildIsShownAndTriedAgain() throws Exception {
         script(bin.resolve("mvn"), "echo 'a wrong comma'; exit 1");
@@ -242,7 +269,7 @@ class LauncherTest {
     }
 
     private long recordings() throws IOException {
-        return Files.readAllLines(temp.resolve("java.log")).stream().filter("io.seriatim.cli.Rehearsal"::equals)
+        return Files.readAllLines(temp.resolve("java.log")).stream().filter("io.seriatim.cli.AotTrainingRun"::equals)
                 .count();
     }
 

@@ -16,8 +16,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import picocli.CommandLine;
+import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine.Command;
+import picocli.CommandLine;
 
 class MainTest {
     private final StringWriter out = new StringWriter();
@@ -74,20 +75,29 @@ class MainTest {
     @CsvSource(delimiter = '|', nullValues = "-",
             textBlock = """
                     - | seriatim: Missing required subcommand (see 'seriatim --help')
-                    bench | seriatim: Missing required subcommand (see 'seriatim bench --help')
-                    dance | seriatim: There is no command 'dance': the commands are train, demo, bench, run, show, doctor (see 'seriatim --help')
+                    demo | seriatim: Missing required subcommand (see 'seriatim demo --help')
+                    dance | seriatim: There is no command 'dance': the commands are train, demo, run, show, doctor, bench (see 'seriatim --help')
                     trian | seriatim: There is no command 'trian': did you mean 'train'? (see 'seriatim --help')
-                    bench kernel | seriatim: There is no command 'kernel': did you mean 'kernels'? (see 'seriatim bench --help')
+                    demo two-device | seriatim: There is no command 'two-device': did you mean 'two-devices'? (see 'seriatim demo --help')
                     doctor now | seriatim: Unmatched argument at index 1: 'now' (see 'seriatim doctor --help')
                     run --bogus | seriatim: Unknown option: '--bogus' (see 'seriatim run --help')
                     run --pogram x | seriatim: Unknown option: '--pogram': did you mean '--program'? (see 'seriatim run --help')
                     run | seriatim: Missing required option: '--program=FILE' (see 'seriatim run --help')
-                    bench engine --tempo | seriatim: Unknown option: '--tempo' (see 'seriatim bench engine --help')
-                    bench engine --ops 0 | seriatim: --ops must be at least 1, but is 0 (see 'seriatim bench engine --help')
                     """)
     void wrongUsageIsOneLineAndTwo(@Nullable String args, String line) {
         assertEquals(2, args == null ? run() : run(args.split(" ")));
         assertEquals(line, err.toString().strip());
+        assertEquals("", out.toString());
+    }
+
+    /** The module with the measurements lies above this one. */
+    @ParameterizedTest
+    @ValueSource(strings = {"bench", "bench engine --quick"})
+    void withoutItsModuleBenchSaysWhereItIs(String args) {
+        assertEquals(2, run(args.split(" ")));
+        assertEquals("seriatim: The measurements are in the module 'benchmarks', which is not on the class path: "
+                + "'./seriatim bench' in the source folder builds it; elsewhere, add its jar to the class path "
+                + "(see 'seriatim bench --help')", err.toString().strip());
         assertEquals("", out.toString());
     }
 

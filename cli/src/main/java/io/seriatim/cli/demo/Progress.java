@@ -1,6 +1,6 @@
 package io.seriatim.cli.demo;
 
-import io.seriatim.cli.PrintableWriter;
+import io.seriatim.cli.text.PrintableWriter;
 import java.io.Console;
 import java.io.PrintWriter;
 import java.util.Optional;

@@ -1,6 +1,6 @@
 package io.seriatim.cli.doctor;
 
-import io.seriatim.cli.bench.Table;
+import io.seriatim.cli.text.Table;
 import io.seriatim.device.DeviceNotFoundException;
 import io.seriatim.device.Devices;
 import io.seriatim.device.Place;

@@ -1,6 +1,6 @@
 package io.seriatim.cli.run;
 
-import io.seriatim.cli.RepeatedFeeds;
+import io.seriatim.cli.option.RepeatedFeeds;
 import io.seriatim.device.DeviceNotFoundException;
 import io.seriatim.device.Place;
 import io.seriatim.executor.Executor;

@@ -1,6 +1,6 @@
 package io.seriatim.cli.train;
 
-import io.seriatim.cli.bench.Machine;
+import io.seriatim.cli.text.Machine;
 import io.seriatim.device.Place;
 import io.seriatim.executor.Executor;
 import io.seriatim.executor.ProgramFailedException;

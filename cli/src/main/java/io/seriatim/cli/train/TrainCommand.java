@@ -1,7 +1,7 @@
 package io.seriatim.cli.train;
 
-import io.seriatim.cli.Nearest;
-import io.seriatim.cli.RepeatedFeeds;
+import io.seriatim.cli.option.RepeatedFeeds;
+import io.seriatim.cli.text.Nearest;
 import io.seriatim.device.DeviceNotFoundException;
 import io.seriatim.executor.ProgramFailedException;
 import io.seriatim.graph.AllowedFiles;

@@ -1,0 +1,23 @@
+package io.seriatim.benchmarks;
+
+import io.seriatim.benchmarks.engine.BenchEngineCommand;
+import io.seriatim.benchmarks.executor.BenchExecutorCommand;
+import io.seriatim.benchmarks.kernels.BenchKernelsCommand;
+import io.seriatim.benchmarks.serve.BenchServeCommand;
+import io.seriatim.benchmarks.train.BenchTrainCommand;
+import io.seriatim.cli.spi.BenchCommands;
+import java.util.List;
+
+/** The measurements, for the command line. */
+public final class Benchmarks implements BenchCommands {
+    /** Made by the service loader. */
+    public Benchmarks() {
+        // It has no state.
+    }
+
+    @Override
+    public List<Object> commands() {
+        return List.of(new BenchEngineCommand(), new BenchExecutorCommand(), new BenchKernelsCommand(),
+                new BenchServeCommand(), new BenchTrainCommand());
+    }
+}

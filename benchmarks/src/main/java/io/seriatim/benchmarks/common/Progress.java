@@ -1,0 +1,96 @@
+package io.seriatim.benchmarks.common;
+
+import io.seriatim.cli.text.PrintableWriter;
+import java.io.PrintWriter;
+import java.time.Duration;
+
+/**
+ * Tells on stderr how far a benchmark is: on a terminal in one line that is overwritten, elsewhere only in whole
+ * stages.
+ */
+public final class Progress {
+    private final PrintWriter err;
+    private final boolean terminal;
+    private String stage = "";
+    private int width;
+    private long start;
+
+    /**
+     * Tells nothing yet.
+     *
+     * @param err
+     *            where to
+     * @param terminal
+     *            whether lines can be overwritten there
+     */
+    public Progress(PrintWriter err, boolean terminal) {
+        this.err = PrintableWriter.raw(err);
+        this.terminal = terminal;
+    }
+
+    /**
+     * Begins a stage of several rounds.
+     *
+     * @param what
+     *            its name
+     */
+    public void stage(String what) {
+        stage = what;
+        start = System.nanoTime();
+        if (!terminal) {
+            err.println(what + " …");
+            err.flush();
+        }
+    }
+
+    /**
+     * Begins a round.
+     *
+     * @param round
+     *            from 0; unmeasured ones have negative numbers
+     * @param warmUps
+     *            how many are not measured
+     * @param rounds
+     *            how many are
+     */
+    public void round(int round, int warmUps, int rounds) {
+        if (terminal) {
+            String which = round < 0
+                    ? "warm-up " + (round + warmUps + 1) + "/" + warmUps
+                    : "round " + (round + 1) + "/" + rounds;
+            show(stage + ": " + which + left(round + warmUps, warmUps + rounds));
+        }
+    }
+
+    private String left(int done, int all) {
+        if (done == 0) {
+            return "";
+        }
+        long nanos = (System.nanoTime() - start) / done * (all - done);
+        return ", " + Duration.ofNanos(nanos).toSeconds() + " s left";
+    }
+
+    /**
+     * Ends a stage.
+     */
+    public void done() {
+        if (terminal) {
+            show("");
+            err.print('\r');
+            err.flush();
+        }
+    }
+
+    /** Tells something that stays. */
+    public void notice(String line) {
+        done();
+        err.println(line);
+        err.flush();
+    }
+
+    private void show(String text) {
+        err.print('\r' + text + " ".repeat(Math.max(0, width - text.length())));
+        err.flush();
+        width = text.length();
+    }
+}

@@ -1,0 +1,26 @@
+package io.seriatim.benchmarks.engine;
+
+import java.util.List;
+
+/** The program as it was written: the operations one after another in the calling thread. */
+final class SerialLoop implements Contender {
+    @Override
+    public String name() {
+        return "serial loop";
+    }
+
+    @Override
+    public int workers() {
+        return 0;
+    }
+
+    @Override
+    public Lap run(Work work) {
+        List<WorkloadRun> runs = work.begin();
+        long start = System.nanoTime();
+        for (WorkloadRun run : runs) {
+            run.serially();
+        }
+        return work.lap(System.nanoTime() - start, runs);
+    }
+}

@@ -1,0 +1,37 @@
+package io.seriatim.benchmarks.executor;
+
+import io.seriatim.executor.Executor;
+import io.seriatim.executor.Plan;
+import io.seriatim.executor.PlanProbe;
+import io.seriatim.graph.Program;
+import io.seriatim.tensor.Tensor;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** A plan with an executor of its own and what it is fed. A call runs it once and gives its results back. */
+@SuppressWarnings("ArrayRecordComponent") // Never compared.
+record PlanRun(Executor executor, Plan plan, Tensor[] feeds) implements Runnable, AutoCloseable {
+    /** Compiles a program after having run the one that sets its parameters. */
+    static PlanRun of(Executor executor, @Nullable Program startup, Program main, List<String> names, String fetch,
+            Tensor... feeds) {
+        if (startup != null) {
+            executor.run(startup);
+        }
+        return new PlanRun(executor,
+                executor.compile(main, Executor.feeds(names.toArray(String[]::new)), Executor.fetches(fetch)), feeds);
+    }
+
+    @Override
+    public void run() {
+        plan.run(feeds).all().values().forEach(Tensor::close);
+    }
+
+    PlanProbe probe() {
+        return PlanProbe.of(plan, feeds);
+    }
+
+    @Override
+    public void close() {
+        executor.close();
+    }
+}

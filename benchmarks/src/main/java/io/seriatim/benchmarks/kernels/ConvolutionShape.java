@@ -1,0 +1,47 @@
+package io.seriatim.benchmarks.kernels;
+
+/**
+ * A square two-dimensional convolution.
+ *
+ * @param images
+ *            how many
+ * @param channels
+ *            of an image
+ * @param size
+ *            height and width of an image
+ * @param outputs
+ *            channels of the result
+ * @param kernel
+ *            height and width of the kernel
+ * @param stride
+ *            in both dimensions
+ * @param padding
+ *            at all four sides
+ */
+record ConvolutionShape(long images, long channels, long size, long outputs, long kernel, int stride, int padding) {
+    long[] x() {
+        return new long[]{images, channels, size, size};
+    }
+
+    long[] weights() {
+        return new long[]{outputs, channels, kernel, kernel};
+    }
+
+    private long resultSize() {
+        return (size + 2L * padding - kernel) / stride + 1;
+    }
+
+    long[] y() {
+        return new long[]{images, outputs, resultSize(), resultSize()};
+    }
+
+    double flops() {
+        return 2.0 * images * outputs * resultSize() * resultSize() * channels * kernel * kernel;
+    }
+
+    @Override
+    public String toString() {
+        return images + "×" + channels + "×" + size + "² " + kernel + "²→" + outputs
+                + (stride == 1 ? "" : " /" + stride);
+    }
+}

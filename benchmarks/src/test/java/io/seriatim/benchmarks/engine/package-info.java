@@ -1,0 +1,4 @@
+@NullMarked
+package io.seriatim.benchmarks.engine;
+
+import org.jspecify.annotations.NullMarked;

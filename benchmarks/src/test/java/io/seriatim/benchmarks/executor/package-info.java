@@ -1,0 +1,5 @@
+/** Tests. */
+@NullMarked
+package io.seriatim.benchmarks.executor;
+
+import org.jspecify.annotations.NullMarked;

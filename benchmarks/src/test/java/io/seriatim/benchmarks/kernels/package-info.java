@@ -1,0 +1,4 @@
+@NullMarked
+package io.seriatim.benchmarks.kernels;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package io.seriatim.benchmarks.mxnet;
+
+import org.jspecify.annotations.NullMarked;

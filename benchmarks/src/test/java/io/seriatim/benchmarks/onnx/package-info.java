@@ -1,0 +1,4 @@
+@NullMarked
+package io.seriatim.benchmarks.onnx;
+
+import org.jspecify.annotations.NullMarked;

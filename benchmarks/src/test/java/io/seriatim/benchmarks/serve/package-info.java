@@ -1,0 +1,5 @@
+/** Tests. */
+@NullMarked
+package io.seriatim.benchmarks.serve;
+
+import org.jspecify.annotations.NullMarked;

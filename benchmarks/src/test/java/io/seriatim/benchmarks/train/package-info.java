@@ -1,0 +1,5 @@
+/** Tests. */
+@NullMarked
+package io.seriatim.benchmarks.train;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,15 @@
+package io.seriatim.cli.spi;
+
+import java.util.List;
+
+/**
+ * The subcommands of {@code seriatim bench}. The command line finds its providers with {@link java.util.ServiceLoader}.
+ */
+public interface BenchCommands {
+    /**
+     * The subcommands.
+     *
+     * @return objects whose classes are annotated with {@code picocli.CommandLine.Command}; new ones in each call
+     */
+    List<Object> commands();
+}

@@ -1,0 +1,37 @@
+package io.seriatim.cli.text;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/** What figures depend on. */
+public final class Machine {
+    private static final Path CPU_INFO = Path.of("/proc/cpuinfo");
+
+    private Machine() {
+    }
+
+    /**
+     * The processors, the system and the Java.
+     *
+     * @return a line
+     */
+    public static String describe() {
+        return Stream.of(Optional.of(Runtime.getRuntime().availableProcessors() + " processors"), cpu(),
+                Optional.of(System.getProperty("os.name") + " " + System.getProperty("os.arch")),
+                Optional.of("Java " + Runtime.version()))
+                .flatMap(Optional::stream).reduce((a, b) -> a + ", " + b).orElseThrow();
+    }
+
+    /** The processor's name, where the system tells it in a file. */
+    private static Optional<String> cpu() {
+        try (Stream<String> lines = Files.lines(CPU_INFO)) {
+            Stream<String> names = lines.filter(line -> line.startsWith("model name"));
+            return names.map(line -> line.substring(line.indexOf(':') + 1).trim()).findFirst();
+        } catch (IOException e) {
+            return Optional.empty();
+        }
+    }
+}

@@ -1,4 +1,0 @@
-@NullMarked
-package io.seriatim.cli.bench;
-
-import org.jspecify.annotations.NullMarked;

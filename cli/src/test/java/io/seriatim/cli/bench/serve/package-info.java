@@ -1,5 +1,0 @@
-/** Tests. */
-@NullMarked
-package io.seriatim.cli.bench.serve;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,5 +1,0 @@
-/** Tests. */
-@NullMarked
-package io.seriatim.cli.bench.train;
-
-import org.jspecify.annotations.NullMarked;

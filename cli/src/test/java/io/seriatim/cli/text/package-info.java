@@ -1,0 +1,4 @@
+@NullMarked
+package io.seriatim.cli.text;
+
+import org.jspecify.annotations.NullMarked;
