@@ -1,0 +1,63 @@
+package io.seriatim.examples.architecture;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+class PackageDrawingTest {
+    private static final Path ROOT = Path.of("..");
+    private static final Path DRAWING = ROOT.resolve("docs/images/packages.svg");
+    /** Modules with cycles that are to go. */
+    private static final Set<String> UNTANGLED_LATER = Set.of("graph", "tensor");
+    private static final String REWRITE = "seriatim.write-package-drawing";
+
+    /** Packages of different modules cannot, so that a cycle lies within a module. */
+    @Test
+    void noPackageImportsOneThatImportsIt() throws IOException {
+        PackageImports all = PackageImports.read(ROOT);
+        PackageImports acyclic = all.withoutCycles();
+        all.imports().forEach((from, to) -> {
+            if (!UNTANGLED_LATER.contains(from.replaceFirst("\\..*", ""))) {
+                assertEquals(acyclic.imports().get(from), to, "a cycle through " + from);
+            }
+        });
+    }
+
+    @Test
+    void theDrawingShowsTheSources() throws IOException {
+        String drawn = PackageDrawing.of(PackageImports.read(ROOT));
+        if (Boolean.getBoolean(REWRITE)) {
+            Files.writeString(DRAWING, drawn);
+        }
+        assertEquals(Files.readString(DRAWING), drawn,
+                "imports have changed: mvn -pl examples -am test -Dtest=PackageDrawingTest -D" + REWRITE
+                        + "=true -Dsurefire.failIfNoSpecifiedTests=false draws them anew");
+    }
+
+    @Test
+    void importsThatFollowFromOthersAreNotDrawn() {
+        PackageImports imports = new PackageImports(Map.of("m", List.of("a", "b", "c")),
+                Map.of("a", Set.of("b", "c"), "b", Set.of("c"), "c", Set.of()));
+        assertEquals(List.of(), imports.cycle());
+        assertEquals(Map.of("a", Set.of("b"), "b", Set.of("c"), "c", Set.of()), imports.reduced());
+        String drawn = PackageDrawing.of(imports);
+        assertEquals(2, drawn.split("fill=\"none\"", -1).length - 1, drawn);
+        assertTrue(drawn.contains(">a</text>") && drawn.contains(">b</text>"), drawn);
+    }
+
+    @Test
+    void aCycleIsFound() {
+        Map<String, Set<String>> imports = Map.of("a", Set.of("b"), "b", Set.of("c"), "c", Set.of("b"));
+        PackageImports cyclic = new PackageImports(Map.of("m", List.of("a", "b", "c")), imports);
+        assertEquals(List.of("b", "c"), cyclic.cycle());
+        assertEquals(Set.of(), cyclic.withoutCycles().imports().get("c"));
+        assertTrue(PackageDrawing.of(cyclic).contains("cycle: c → b"));
+    }
+}
