@@ -11,6 +11,8 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
@@ -145,5 +147,42 @@ class RunContextTest extends EngineContract {
         outer.get();
         engine.close();
         assertEquals(made.get(), closed.size());
+    }
+
+    /** It may take long, or need the engine: what was made before is there meanwhile. */
+    @Test
+    void aSupplierIsCalledWithoutALock() throws Exception {
+        CountDownLatch making = new CountDownLatch(1);
+        CountDownLatch released = new CountDownLatch(1);
+        WorkerStates states = new WorkerStates(List.of(Stream::new, () -> {
+            making.countDown();
+            try {
+                released.await();
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+            return new Handle();
+        }));
+        Operation op = (Operation) open().op("asks");
+        Stream stream = states.get(Stream.class, op);
+        FutureTask<Handle> first = new FutureTask<>(() -> states.get(Handle.class, op));
+        FutureTask<Handle> second = new FutureTask<>(() -> states.get(Handle.class, op));
+        new Thread(first).start();
+        making.await();
+        new Thread(second).start();
+        assertSame(stream, states.get(Stream.class, op));
+        released.countDown();
+        assertSame(first.get(), second.get());
+    }
+
+    @Test
+    void aSupplierThatAsksForItsOwnStateIsRefused() throws Exception {
+        Engine engine = open(builder -> builder.workerState(CUDA, () -> RunContext.current().state(Stream.class)));
+        Var v = engine.newVar("v");
+        engine.op("asker").mutates(v).on(CUDA).push(() -> assertNotNull(RunContext.current().state(Stream.class)));
+        engine.waitToWrite(v);
+        Throwable failure = engine.failure(v);
+        assertTrue(failure != null, "it fails");
+        TestSupport.assertMentions(failure, "asker", "Stream", "inside of a supplier");
     }
 }

@@ -8,6 +8,7 @@ import io.seriatim.executor.ir.Bindings;
 import io.seriatim.executor.ir.Options;
 import io.seriatim.executor.ir.RunFailure;
 import io.seriatim.executor.ir.Sharing;
+import io.seriatim.executor.ir.SingleFlight;
 import io.seriatim.executor.run.Cancellation;
 import io.seriatim.executor.run.Frame;
 import io.seriatim.executor.run.IdleFrames;
@@ -20,12 +21,16 @@ import io.seriatim.executor.trace.RunLog;
 import io.seriatim.executor.trace.TracedPlan;
 import io.seriatim.graph.BlockSession;
 import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.PreparedKernels;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -38,11 +43,29 @@ final class BlockPlan {
     private final Executor executor;
     private final ValueNumbering accesses;
     private final boolean once;
+    private final SingleFlight<Shapes, Specialised> compilations = new SingleFlight<>();
     /** The latest first. */
     @GuardedBy("this")
     private final List<Specialised> specialised = new ArrayList<>();
     /** The first of them; null if there are none. Written with the lock, read without. */
     private volatile @Nullable Specialised latest;
+
+    /** The types, shapes and shared memory for which a plan is compiled. */
+    private record Shapes(List<Optional<TensorSpec>> externals, Sharing sharing) {
+        static Shapes of(@Nullable Object[] externals, Sharing sharing) {
+            return new Shapes(Arrays.stream(externals)
+                    .map(each -> each instanceof Tensor tensor
+                            ? Optional.of(tensor.spec().rowMajor())
+                            : Optional.<TensorSpec>empty())
+                    .toList(), sharing);
+        }
+
+        @Override
+        public String toString() {
+            return "the plan of a block for the shapes "
+                    + externals.stream().flatMap(Optional::stream).map(TensorSpec::toString).toList();
+        }
+    }
 
     /** A specialisation, how it is run, and the frames that no run uses. */
     static final class Specialised {
@@ -52,7 +75,7 @@ final class BlockPlan {
         private final Set<Kernel> used;
         private final PreparedKernels.Hold hold;
         private final IdleFrames<Frame> idle = new IdleFrames<>(Frame::close);
-        private @Nullable TracedPlan described;
+        private final AtomicReference<@Nullable TracedPlan> described = new AtomicReference<>();
 
         Specialised(CompiledPlan plan, RunLoop loop, PreparedKernels kernels) {
             this.plan = plan;
@@ -86,12 +109,13 @@ final class BlockPlan {
             return plan;
         }
 
-        /** For recordings. */
-        synchronized TracedPlan described() {
-            TracedPlan known = described;
+        /** For recordings, which tell plans apart by this object. */
+        TracedPlan described() {
+            TracedPlan known = described.get();
             if (known == null) {
-                known = Recording.describe(plan);
-                described = known;
+                TracedPlan made = Recording.describe(plan);
+                known = described.compareAndExchange(null, made);
+                known = known == null ? made : known;
             }
             return known;
         }
@@ -196,7 +220,18 @@ final class BlockPlan {
         return last != null && last.plan.fits(externals, sharing) ? last : other(externals, sharing);
     }
 
-    private synchronized Specialised other(@Nullable Object[] externals, Sharing sharing) {
+    private Specialised other(@Nullable Object[] externals, Sharing sharing) {
+        try {
+            return compilations.get(Shapes.of(externals, sharing), () -> find(externals, sharing),
+                    () -> put(made(externals, sharing)));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new RunFailure("plan",
+                    "Interrupted while another thread compiled the plan for the same shapes; nothing was changed", e);
+        }
+    }
+
+    private synchronized @Nullable Specialised find(@Nullable Object[] externals, Sharing sharing) {
         for (Iterator<Specialised> each = specialised.iterator(); each.hasNext();) {
             Specialised known = each.next();
             if (known.plan.fits(externals, sharing)) {
@@ -208,12 +243,19 @@ final class BlockPlan {
                 return known;
             }
         }
-        Specialised made = made(externals, sharing);
-        specialised.addFirst(made);
-        latest = made;
-        while (specialised.size() > executor.options().specialisations()) {
-            specialised.removeLast().close();
+        return null;
+    }
+
+    private Specialised put(Specialised made) {
+        List<Specialised> gone = new ArrayList<>();
+        synchronized (this) {
+            specialised.addFirst(made);
+            latest = made;
+            while (specialised.size() > executor.options().specialisations()) {
+                gone.add(specialised.removeLast());
+            }
         }
+        gone.forEach(Specialised::close);
         return made;
     }
 
@@ -256,14 +298,22 @@ final class BlockPlan {
     }
 
     /** Lets the memory go that no run uses. */
-    synchronized void closeIdle() {
-        specialised.forEach(each -> each.idle.clear());
+    void closeIdle() {
+        List<Specialised> all;
+        synchronized (this) {
+            all = List.copyOf(specialised);
+        }
+        all.forEach(each -> each.idle.clear());
     }
 
     /** Lets memory and streams go that no run uses. */
-    synchronized void close() {
-        specialised.forEach(Specialised::close);
-        specialised.clear();
-        latest = null;
+    void close() {
+        List<Specialised> all;
+        synchronized (this) {
+            all = List.copyOf(specialised);
+            specialised.clear();
+            latest = null;
+        }
+        all.forEach(Specialised::close);
     }
 }

@@ -21,7 +21,6 @@ import io.seriatim.executor.trace.RunRecorder;
 import io.seriatim.graph.AllowedFiles;
 import io.seriatim.graph.Interpreter;
 import io.seriatim.graph.Program;
-import io.seriatim.graph.format.ProgramFiles;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.op.PaddleRandom;
 import io.seriatim.tensor.Tensor;
@@ -31,7 +30,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.EnumSet;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -53,32 +51,11 @@ public final class Executor implements AutoCloseable {
     private final PlanCompiler specialiser;
     private final @Nullable Engine engine;
     private final @Nullable HelperPool helpers;
-    @GuardedBy("cached")
-    private final Map<Key, Plan> cached = new LinkedHashMap<>(8, 0.75f, true);
-    /** Of programs that were run by {@link #run(Program, Map, Fetches)}: hashing one takes longer than running it. */
-    @GuardedBy("cached")
-    private final Map<Program, Content> contents = new WeakHashMap<>();
-    @GuardedBy("cached")
-    private long hashed;
+    private final PlanCache cached;
+    @GuardedBy("plans")
     private final Set<Plan> plans = Collections.newSetFromMap(new WeakHashMap<>());
     private final AtomicLong runs;
     private final OpenRuns openRuns;
-
-    /** What a program is after so many modifications. The seed is no part of the hash. */
-    private record Content(long modifications, long hash, long seed, int blocks, int operations) {
-        static Content of(Program program) {
-            return new Content(program.modifications(), ProgramFiles.hash(program), program.randomSeed(),
-                    program.blocks().size(),
-                    program.global().ops().size());
-        }
-    }
-
-    /** What a plan depends on: the program's content, and what is asked of it. Place and options are the executor's. */
-    private record Key(long hash, long seed, int blocks, int operations, Feeds feeds, Fetches fetches) {
-        Key(Content content, Feeds feeds, Fetches fetches) {
-            this(content.hash, content.seed, content.blocks, content.operations, feeds, fetches);
-        }
-    }
 
     /** Collects options. */
     public static final class Builder {
@@ -403,6 +380,7 @@ public final class Executor implements AutoCloseable {
         this.openRuns = openRuns;
         this.runs = new AtomicLong(firstRun);
         this.options = options;
+        this.cached = new PlanCache(options.cachedPlans());
         this.streams = new StreamPool(options.devices());
         this.interpreter = Interpreter.of(kernels).files(options.files());
         this.specialiser = new PlanCompiler(options, kernels, interpreter);
@@ -614,47 +592,22 @@ public final class Executor implements AutoCloseable {
 
     /** The plan that {@link #run(Program, Map, Fetches)} runs. */
     Plan cached(Program program, Feeds feeds, Fetches fetches) {
-        Key key = new Key(content(program), feeds, fetches);
-        synchronized (cached) {
-            Plan plan = cached.computeIfAbsent(key, _ -> compile(program, feeds, fetches));
-            while (cached.size() > options.cachedPlans()) {
-                Plan oldest = cached.remove(cached.keySet().iterator().next());
-                if (oldest != null) {
-                    oldest.close();
-                }
-            }
-            return plan;
-        }
-    }
-
-    private Content content(Program program) {
-        synchronized (cached) {
-            Content known = contents.get(program);
-            if (known != null && known.modifications == program.modifications()) {
-                return known;
-            }
-        }
-        // Outside of the lock, since it takes milliseconds: two threads may hash the same program.
-        Content made = Content.of(program);
-        synchronized (cached) {
-            contents.put(program, made);
-            hashed++;
-            return made;
-        }
+        return cached.get(program, feeds, fetches, () -> compile(program, feeds, fetches));
     }
 
     /** How often a program was hashed. */
     long hashed() {
-        synchronized (cached) {
-            return hashed;
-        }
+        return cached.hashed();
     }
 
     /** Lets the memory of past runs go. */
     void closeIdle() {
+        List<Plan> all;
         synchronized (plans) {
-            plans.forEach(Plan::closeIdle);
+            all = List.copyOf(plans);
         }
+        // No lock is held while memory goes back to devices.
+        all.forEach(Plan::closeIdle);
     }
 
     /**
@@ -673,10 +626,12 @@ public final class Executor implements AutoCloseable {
         if (engine != null) {
             HelperPool.close(engine);
         }
+        List<Plan> all;
         synchronized (plans) {
-            plans.forEach(Plan::close);
+            all = List.copyOf(plans);
             plans.clear();
         }
+        all.forEach(Plan::close);
         streams.close();
     }
 }

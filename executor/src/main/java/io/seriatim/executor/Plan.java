@@ -97,12 +97,20 @@ public final class Plan {
     }
 
     private BlockPlan global(Set<String> kept) {
-        return global.computeIfAbsent(kept, names -> {
-            Set<String> wanted = new LinkedHashSet<>(fetches.names());
-            names.stream().filter(name -> program.global().var(name) != null).forEach(wanted::add);
-            return new BlockPlan(executor, ValueNumbering.of(program.global(), feeds.names(), List.copyOf(wanted)),
-                    once);
-        });
+        BlockPlan known = global.get(kept);
+        return known != null ? known : first(global, kept, numberedGlobal(kept));
+    }
+
+    private BlockPlan numberedGlobal(Set<String> kept) {
+        Set<String> wanted = new LinkedHashSet<>(fetches.names());
+        kept.stream().filter(name -> program.global().var(name) != null).forEach(wanted::add);
+        return new BlockPlan(executor, ValueNumbering.of(program.global(), feeds.names(), List.copyOf(wanted)), once);
+    }
+
+    /** Numbering values takes no lock; of several threads that number the same block at once, the first counts. */
+    private static <K> BlockPlan first(Map<K, BlockPlan> plans, K key, BlockPlan made) {
+        BlockPlan before = plans.putIfAbsent(key, made);
+        return before == null ? made : before;
     }
 
     /** Whether a run changes variables that outlive it. */
@@ -368,9 +376,13 @@ public final class Plan {
     }
 
     private void inner(BlockSession session, Cancellation cancellation, @Nullable Recording recording, Scope root) {
-        inner.computeIfAbsent(session.block().index(),
-                _ -> new BlockPlan(executor, ValueNumbering.inner(session.block(), mentions()), false))
-                .run(session, cancellation, recording, makesAliases || root.sharesMemory());
+        int block = session.block().index();
+        BlockPlan known = inner.get(block);
+        BlockPlan plan = known != null
+                ? known
+                : first(inner, block,
+                        new BlockPlan(executor, ValueNumbering.inner(session.block(), mentions()), false));
+        plan.run(session, cancellation, recording, makesAliases || root.sharesMemory());
     }
 
     private synchronized Map<String, Set<Integer>> mentions() {

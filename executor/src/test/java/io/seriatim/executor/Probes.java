@@ -38,6 +38,7 @@ public final class Probes implements Operations.Provider {
     }
 
     private static final Map<String, Hook> HOOKS = new ConcurrentHashMap<>();
+    private static final Map<String, Runnable> INFERENCE_HOOKS = new ConcurrentHashMap<>();
     private static final Map<String, AtomicInteger> INFERRED = new ConcurrentHashMap<>();
 
     /** What happens where a probe runs. */
@@ -93,7 +94,10 @@ public final class Probes implements Operations.Provider {
     private static Operation.Builder define(String type, java.util.function.BiConsumer<Lowering, Operand> watch) {
         return Operation.define(type).in("X").out("Out").attr("key", "").infer(inference -> {
             if (inference.isForRun()) {
-                INFERRED.computeIfAbsent(inference.attrs().getText("key"), _ -> new AtomicInteger()).incrementAndGet();
+                String key = inference.attrs().getText("key");
+                INFERRED.computeIfAbsent(key, _ -> new AtomicInteger()).incrementAndGet();
+                INFERENCE_HOOKS.getOrDefault(key, () -> {
+                }).run();
             }
             inference.same("X", "Out");
         }).lower(l -> watch.accept(l, l.mutable("X", "Out")));
@@ -111,12 +115,18 @@ public final class Probes implements Operations.Provider {
         HOOKS.put(key, hook);
     }
 
+    /** From now on this happens where the shapes of a probe of that key are inferred for a run. */
+    static void onInference(String key, Runnable hook) {
+        INFERENCE_HOOKS.put(key, hook);
+    }
+
     public static void off(String key) {
         HOOKS.remove(key);
     }
 
     public static void allOff() {
         HOOKS.clear();
+        INFERENCE_HOOKS.clear();
         INFERRED.clear();
     }
 

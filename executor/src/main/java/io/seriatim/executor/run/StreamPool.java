@@ -5,8 +5,10 @@ import io.seriatim.device.Devices;
 import io.seriatim.device.Stream;
 import io.seriatim.executor.schedule.Streams;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -46,9 +48,13 @@ public final class StreamPool implements AutoCloseable {
 
     /** Also those that come back later are closed. */
     @Override
-    public synchronized void close() {
-        closed = true;
-        idle.values().forEach(streams -> streams.forEach(Stream::close));
-        idle.clear();
+    public void close() {
+        List<Stream> all = new ArrayList<>();
+        synchronized (this) {
+            closed = true;
+            idle.values().forEach(all::addAll);
+            idle.clear();
+        }
+        all.forEach(Stream::close);
     }
 }
