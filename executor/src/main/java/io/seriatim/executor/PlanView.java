@@ -160,7 +160,7 @@ public final class PlanView {
             }
         }
         Set<String> fed = block.ops().stream()
-                .filter(op -> op.type().equals("feed") || op.type().equals(ReadInstruction.TYPE))
+                .filter(op -> Operations.system().isBoundary(op.type()) || ValueNumbering.isRead(op))
                 .map(OpDesc::outputNames).flatMap(List::stream).collect(Collectors.toSet());
         Map<String, TensorSpec> given = new LinkedHashMap<>();
         for (int value : accesses.externals()) {

@@ -1,6 +1,5 @@
 package io.seriatim.executor;
 
-import io.seriatim.executor.ir.ValueNumbering;
 import io.seriatim.executor.ir.EndOfBatches;
 import io.seriatim.graph.Block;
 import io.seriatim.graph.OpDesc;
@@ -14,6 +13,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * An operation {@code read}: where it takes batches from, and what they must be.
  *
+ * @param type
+ *            the type of the operation
  * @param index
  *            its place in its block
  * @param name
@@ -23,9 +24,8 @@ import org.jspecify.annotations.Nullable;
  * @param types
  *            of the tensors of a batch, null where anything goes
  */
-record ReadInstruction(int index, String name, List<String> outputs, List<VarType.@Nullable TensorType> types) {
-    static final String TYPE = ValueNumbering.READ;
-
+record ReadInstruction(String type, int index, String name, List<String> outputs,
+        List<VarType.@Nullable TensorType> types) {
     static ReadInstruction of(OpDesc op, int index, Block block) {
         String name = op.input("Reader").getFirst();
         List<String> outputs = op.output("Out");
@@ -41,7 +41,7 @@ record ReadInstruction(int index, String name, List<String> outputs, List<VarTyp
                 types.add(desc == null ? null : desc.type().tensorType());
             }
         }
-        return new ReadInstruction(index, name, outputs, types);
+        return new ReadInstruction(op.type(), index, name, outputs, types);
     }
 
     /**

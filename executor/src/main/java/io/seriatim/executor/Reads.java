@@ -1,6 +1,7 @@
 package io.seriatim.executor;
 
 import io.seriatim.executor.ir.EndOfBatches;
+import io.seriatim.executor.ir.ValueNumbering;
 import io.seriatim.graph.Block;
 import io.seriatim.graph.OpDesc;
 import io.seriatim.tensor.Tensor;
@@ -32,7 +33,7 @@ record Reads(List<ReadInstruction> instructions) {
         Set<String> written = new HashSet<>();
         for (int i = 0; i < block.ops().size(); i++) {
             OpDesc op = block.ops().get(i);
-            if (op.type().equals(ReadInstruction.TYPE) && !fed.containsAll(op.output("Out"))) {
+            if (ValueNumbering.isRead(op) && !fed.containsAll(op.output("Out"))) {
                 for (String output : op.output("Out")) {
                     if (fed.contains(output)) {
                         throw new IllegalArgumentException(
@@ -100,7 +101,7 @@ record Reads(List<ReadInstruction> instructions) {
     }
 
     private static ProgramFailedException failure(ReadInstruction read, String why, Exception cause) {
-        return new ProgramFailedException(ReadInstruction.TYPE,
+        return new ProgramFailedException(read.type(),
                 "Operation " + read.index() + " (read, outputs " + read.outputs() + ") failed: " + why, cause);
     }
 }

@@ -21,7 +21,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class Replication {
     private static final int UPDATE = Roles.OPTIMIZE | Roles.RATE;
-    private static final Set<String> AROUND = Set.of("feed", "fetch", "fetch_v2");
 
     private final Program main;
     private final Program startup;
@@ -48,7 +47,7 @@ final class Replication {
         this.from = main.global();
         this.result = main.copy();
         this.to = result.global();
-        List<OpDesc> ops = from.ops().stream().filter(op -> !AROUND.contains(op.type())).toList();
+        List<OpDesc> ops = from.ops().stream().filter(op -> !Operations.system().isBoundary(op.type())).toList();
         ops.forEach(this::requireReplicable);
         this.names = new ReplicaNames(from, ops, splitFeeds(), replicas);
         to.setOps(replicas.count() == 1 ? ops : UpdateOrder.of(ops));

@@ -5,7 +5,10 @@ import io.seriatim.graph.Block;
 import io.seriatim.graph.OpDesc;
 import io.seriatim.graph.Program;
 import io.seriatim.graph.VarDesc;
+import io.seriatim.graph.op.Effect;
 import io.seriatim.graph.op.GradientRule;
+import io.seriatim.graph.op.Operation;
+import io.seriatim.graph.op.Operations;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -39,13 +42,6 @@ import java.util.stream.IntStream;
 public // Never compared.
 record ValueNumbering(Block block, List<Value> values, List<Access> operations, List<Integer> wanted, int[] externals,
         int[] known) {
-    /** The type of the operation that takes batches from a reader. */
-    public static final String READ = "read";
-
-    /** What is done before and after a run. */
-    private static final Set<String> AROUND = Set.of("feed", "fetch", "fetch_v2", "create_py_reader",
-            "create_double_buffer_reader");
-
     /** Where a value comes from. */
     public enum Origin {
         /** From the caller of the run. */
@@ -67,6 +63,12 @@ record ValueNumbering(Block block, List<Value> values, List<Access> operations, 
      *            whether it outlives the run
      */
     public record Value(String name, Origin origin, boolean persistable) {
+    }
+
+    /** Whether an operation takes a batch from a reader. */
+    public static boolean isRead(OpDesc op) {
+        Operation schema = Operations.system().find(op.type());
+        return schema != null && schema.effects().contains(Effect.READER);
     }
 
     /** Of a program's first block. */
@@ -142,9 +144,9 @@ record ValueNumbering(Block block, List<Value> values, List<Access> operations, 
         ValueNumbering of(List<String> wanted) {
             for (int i = 0; i < block.ops().size(); i++) {
                 OpDesc op = block.ops().get(i);
-                if (op.type().equals(READ) && block.index() == 0) {
+                if (isRead(op) && block.index() == 0) {
                     op.outputNames().forEach(name -> add(name, Origin.FED));
-                } else if (!AROUND.contains(op.type())) {
+                } else if (!Operations.system().isBoundary(op.type())) {
                     operations.add(access(i, op));
                 }
             }
@@ -174,16 +176,14 @@ record ValueNumbering(Block block, List<Value> values, List<Access> operations, 
                     outside(block, block.program().block(inner), readNames, writtenNames);
                 }
             }
+            Operation schema = Operations.system().find(op.type());
+            List<String> changed = schema == null ? List.of() : schema.changedInPlace(op);
+            readNames.addAll(changed);
+            writtenNames.addAll(changed);
             readNames.remove(GradientRule.EMPTY);
             writtenNames.remove(GradientRule.EMPTY);
-            // A list of tensors is written element by element, and the gradient of writing takes elements out.
-            boolean changesList = op.type().equals("write_to_array")
-                    || (op.type().equals("read_from_array") && !op.input("X_W").isEmpty());
-            if (changesList) {
-                readNames.addAll(op.outputNames());
-                writtenNames.addAll(op.type().equals("read_from_array") ? op.input("X") : List.of());
-            }
-            if (runsBlocks || changesList) {
+            boolean keeps = runsBlocks || !changed.isEmpty();
+            if (keeps) {
                 // A loop names what it is about to write among what it reads.
                 readNames.removeIf(name -> !isKnown(name) && writtenNames.contains(name));
             }
@@ -198,7 +198,7 @@ record ValueNumbering(Block block, List<Value> values, List<Access> operations, 
             for (int i = 0; i < writes.length; i++) {
                 writes[i] = aliases.contains(writing[i])
                         ? renew(writing[i])
-                        : write(writing[i], runsBlocks || changesList);
+                        : write(writing[i], keeps);
             }
             return new Access(index, op, reading, reads, writing, writes, runsBlocks);
         }

@@ -45,18 +45,6 @@ import org.jspecify.annotations.Nullable;
 public final class Lowerer {
     /** More elements than any shape has. */
     private static final long MOST_FOLDED = 64;
-    private static final Set<String> OF_SHAPES = Set.of("shape", "size");
-    /** What computes shapes. Others might do more than they say. */
-    private static final Set<String> FOLDED = Set.of("shape", "size", "fill_constant", "assign_value", "assign", "cast",
-            "slice",
-            "strided_slice", "concat", "stack",
-            "unstack", "split", "gather", "scale", "elementwise_add", "elementwise_sub", "elementwise_mul",
-            "elementwise_div",
-            "elementwise_mod",
-            "elementwise_floordiv", "elementwise_max", "elementwise_min", "squeeze2", "unsqueeze2", "reshape2",
-            "squeeze", "unsqueeze",
-            "reshape", "range",
-            "reduce_prod", "reduce_sum", "reduce_max", "reduce_min", "fill_any_like");
 
     private final ValueNumbering accesses;
     private final ValueTable values;
@@ -248,22 +236,20 @@ public final class Lowerer {
             return interpreted(access, "it computes no tensors");
         }
         if (isFoldable(access, schema, results)) {
-            fold(access, results);
+            fold(access, schema, results);
             return null;
         }
         return new Conversion(access, schema.lower(new Lowering(op, schema, source, results, random)), results).task();
     }
 
     private boolean isFoldable(Access access, Operation schema, Map<String, List<@Nullable ArgType>> results) {
-        boolean known = OF_SHAPES.contains(schema.type());
-        if (!known) {
-            known = true;
-            for (int value : access.reads()) {
-                known &= values.constant(value) != null;
-            }
-        }
-        if (!known || !schema.effects().isEmpty() || !FOLDED.contains(schema.type())) {
+        if (!schema.isShapeArithmetic() || !schema.effects().isEmpty()) {
             return false;
+        }
+        for (int value : access.reads()) {
+            if (!schema.isOfShape() && values.constant(value) == null) {
+                return false;
+            }
         }
         for (int value : access.writes()) {
             if (everShared.contains(values.name(value)) || values.isPersistable(value) || values.isWanted(value)
@@ -276,9 +262,9 @@ public final class Lowerer {
                 .allMatch(type -> type == null || type.spec().shape().size() <= MOST_FOLDED);
     }
 
-    private void fold(Access access, Map<String, List<@Nullable ArgType>> results) {
+    private void fold(Access access, Operation schema, Map<String, List<@Nullable ArgType>> results) {
         OpDesc op = access.op();
-        BlockSession session = OF_SHAPES.contains(op.type())
+        BlockSession session = schema.isOfShape()
                 ? null
                 : interpreter.session(accesses.block(), Map.of(), 0, block -> {
                     throw new IllegalStateException("Constants need no block, but " + block.block() + " is run");
@@ -299,7 +285,7 @@ public final class Lowerer {
                 if (type != null && !name.equals(GradientRule.EMPTY)) {
                     int value = access.written(name);
                     Object found = session == null ? null : session.find(name);
-                    values.constant(value, found instanceof Tensor tensor ? tensor : shape(op, access, type));
+                    values.constant(value, found instanceof Tensor tensor ? tensor : ofShape(access, schema, type));
                     values.spec(value, type.spec());
                     types[value] = type;
                 }
@@ -307,13 +293,13 @@ public final class Lowerer {
         });
     }
 
-    private Tensor shape(OpDesc op, Access access, ArgType type) {
-        ArgType of = types[access.read(op.input("Input").getFirst())];
+    private Tensor ofShape(Access access, Operation schema, ArgType type) {
+        String input = schema.shapesOnly().iterator().next();
+        ArgType of = types[access.read(access.op().input(input).getFirst())];
         if (of == null) {
-            throw new IllegalStateException("The shape of '" + op.input("Input") + "' is not known");
+            throw new IllegalStateException("The shape of '" + access.op().input(input) + "' is not known");
         }
-        long[] elements = op.type().equals("size") ? new long[]{of.spec().shape().size()} : of.dims();
-        return Tensor.of(type.dtype(), elements, type.dims());
+        return Tensor.of(type.dtype(), schema.elementsOf(of.dims()), type.dims());
     }
 
     /** An operation's steps as stages on values. */

@@ -28,7 +28,7 @@ final class Interpretation {
 
     synchronized void run(int index, Task.Interpreted task) throws Exception {
         Access access = task.access();
-        if (access.op().type().equals(ValueNumbering.READ)) {
+        if (ValueNumbering.isRead(access.op())) {
             read(task);
             return;
         }

@@ -18,7 +18,8 @@ final class CopyOperations {
     }
 
     static void register(Operations registry) {
-        Operation.define("assign").in("X?").out("Out").infer(CopyOperations::assigned).lower(CopyOperations::copy)
+        Operation.define("assign").in("X?").out("Out").shapeArithmetic().infer(CopyOperations::assigned)
+                .lower(CopyOperations::copy)
                 .grad("assign(X=Out@GRAD) -> Out=X@GRAD").register(registry);
         Operation.define("share_data").in("X").out("Out").infer(CopyOperations::assigned)
                 .lower(CopyOperations::shareData)
@@ -46,12 +47,12 @@ final class CopyOperations {
                     inference.sameEach("X", "Out");
                     inference.sameEach("X", "XOut");
                 }).lower(CopyOperations::shareBuffer).aliases("Out").register(registry);
-        Operation.define("shape").in("Input").out("Out").shapesOnly("Input")
+        Operation.define("shape").in("Input").out("Out").ofShape("Input", dims -> dims)
                 .infer(inference -> inference.set("Out", DType.INT32, inference.dims("Input").length))
                 .lower(l -> l.out("Out",
                         l.constant(Tensor.of(DType.INT32, l.in("Input").shape().dims(), l.in("Input").rank()))))
                 .register(registry);
-        Operation.define("size").in("Input").out("Out").shapesOnly("Input")
+        Operation.define("size").in("Input").out("Out").ofShape("Input", dims -> new long[]{Inference.size(dims)})
                 .infer(inference -> inference.set("Out", DType.INT64))
                 .lower(l -> l.out("Out",
                         l.constant(Tensor.of(DType.INT64, new long[]{l.in("Input").shape().size()}).reshape())))

@@ -13,27 +13,30 @@ final class ElementwiseOperations {
     }
 
     static void register(Operations registry) {
-        ElementwiseDoubleGradients.ofAddition(registry, begin("elementwise_add", Binary.Function.ADD),
+        ElementwiseDoubleGradients.ofAddition(registry, begin("elementwise_add", Binary.Function.ADD).shapeArithmetic(),
                 "elementwise_add_grad(X, Y, Out@GRAD) -> X@GRAD, Y@GRAD", ElementwiseOperations::addGradient);
-        ElementwiseDoubleGradients.ofSubtraction(registry, begin("elementwise_sub", Binary.Function.SUBTRACT),
+        ElementwiseDoubleGradients.ofSubtraction(registry,
+                begin("elementwise_sub", Binary.Function.SUBTRACT).shapeArithmetic(),
                 "elementwise_sub_grad(X, Y, Out@GRAD) -> X@GRAD, Y@GRAD", ElementwiseOperations::subtractGradient);
-        ElementwiseDoubleGradients.ofMultiplication(registry, begin("elementwise_mul", Binary.Function.MULTIPLY),
+        ElementwiseDoubleGradients.ofMultiplication(registry,
+                begin("elementwise_mul", Binary.Function.MULTIPLY).shapeArithmetic(),
                 "elementwise_mul_grad(X, Y, Out@GRAD) -> X@GRAD, Y@GRAD", ElementwiseOperations::multiplyGradient);
-        ElementwiseDoubleGradients.ofDivision(registry, begin("elementwise_div", Binary.Function.DIVIDE),
+        ElementwiseDoubleGradients.ofDivision(registry,
+                begin("elementwise_div", Binary.Function.DIVIDE).shapeArithmetic(),
                 "elementwise_div_grad(X, Y, Out, Out@GRAD) -> X@GRAD, Y@GRAD", ElementwiseOperations::divideGradient);
-        begin("elementwise_max", Binary.Function.MAXIMUM)
+        begin("elementwise_max", Binary.Function.MAXIMUM).shapeArithmetic()
                 .grad("elementwise_max_grad(X, Y, Out@GRAD) -> X@GRAD, Y@GRAD",
                         l -> chosenGradient(l, Binary.Function.GREATER))
                 .register(registry);
-        begin("elementwise_min", Binary.Function.MINIMUM)
+        begin("elementwise_min", Binary.Function.MINIMUM).shapeArithmetic()
                 .grad("elementwise_min_grad(X, Y, Out@GRAD) -> X@GRAD, Y@GRAD",
                         l -> chosenGradient(l, Binary.Function.LESS))
                 .register(registry);
         begin("elementwise_pow", Binary.Function.POWER)
                 .grad("elementwise_pow_grad(X, Y, Out@GRAD) -> X@GRAD, Y@GRAD", ElementwiseOperations::powerGradient)
                 .register(registry);
-        begin("elementwise_mod", Binary.Function.MODULO).register(registry);
-        begin("elementwise_floordiv", Binary.Function.FLOOR_DIVIDE).register(registry);
+        begin("elementwise_mod", Binary.Function.MODULO).shapeArithmetic().register(registry);
+        begin("elementwise_floordiv", Binary.Function.FLOOR_DIVIDE).shapeArithmetic().register(registry);
         begin("grad_add", Binary.Function.ADD).register(registry);
     }
 

@@ -30,7 +30,7 @@ final class FillOperations {
                 .attr("shape", new long[0]).attr("value", 0f).attr("str_value", "").attr("force_cpu", false)
                 .attr("place_type", -1)
                 .values("ShapeTensor", "ShapeTensorList").infer(FillOperations::constant)
-                .lower(FillOperations::constant)
+                .lower(FillOperations::constant).shapeArithmetic()
                 .register(registry);
         Operation.define("fill_constant_batch_size_like").in("Input").out("Out").required("shape", Attribute.Ints.class)
                 .attr("input_dim_idx", 0).attr("output_dim_idx", 0).attr("dtype", 5).attr("value", 0f)
@@ -39,6 +39,7 @@ final class FillOperations {
                 .lower(FillOperations::constant)
                 .register(registry);
         Operation.define("fill_any_like").in("X").out("Out").attr("value", 0f).attr("dtype", -1).shapesOnly("X")
+                .shapeArithmetic()
                 .infer(inference -> inference.set("Out", 0, like(inference)))
                 .lower(l -> fill(l, l.attrs().getDouble("value")))
                 .register(registry);
@@ -49,7 +50,7 @@ final class FillOperations {
                 .required("dtype", Attribute.Int.class)
                 .attr("bool_values", new int[0]).attr("fp32_values", new float[0]).attr("fp64_values", new double[0])
                 .attr("int32_values", new int[0]).attr("int64_values", new long[0]).infer(FillOperations::assigned)
-                .lower(l -> l.out("Out", l.constant(values(l.attrs())))).register(registry);
+                .lower(l -> l.out("Out", l.constant(values(l.attrs())))).shapeArithmetic().register(registry);
         Operation.define("eye").out("Out").required("num_rows", Attribute.Int64.class).attr("num_columns", -1L)
                 .attr("dtype", 5)
                 .infer(FillOperations::eye).lower(FillOperations::eye).register(registry);

@@ -26,7 +26,7 @@ final class GatherOperations {
         String signature = "gather_grad(Axis, Index, Out@GRAD, X) -> X@GRAD";
         Operation.Builder gather = Operation.define("gather").in("X", "Index", "Axis?").out("Out").attr("axis", 0)
                 .values("Axis")
-                .infer(GatherOperations::inferGather)
+                .shapeArithmetic().infer(GatherOperations::inferGather)
                 .lower(l -> l.out("Out", l.run(Gather.of(gatherAxis(l)), l.in("X"), Indexes.vector(l, "Index"))))
                 .grad(signature);
         gather.gradOperation(signature, null).values("Axis").shapesOnly("X").lower(l -> slicesGrad(l, gatherAxis(l)))

@@ -8,9 +8,10 @@ final class InputOutputOperations {
     }
 
     static void register(Operations registry) {
-        Operation.define("feed").in("X").out("Out").required("col", Attribute.Int.class).register(registry);
-        Operation.define("fetch").in("X").out("Out").required("col", Attribute.Int.class).register(registry);
+        Operation.define("feed").in("X").out("Out").required("col", Attribute.Int.class).boundary().register(registry);
+        Operation.define("fetch").in("X").out("Out").required("col", Attribute.Int.class).boundary().register(registry);
         Operation.define("fetch_v2").in("X").out("Out").required("col", Attribute.Int.class).attr("deepcopy", true)
+                .boundary()
                 .register(registry);
         Operation.define("read").in("Reader").out("Out*").attr("throw_eof_exp", true).attr("infer_out", true)
                 .attr("drop_last", true)

@@ -21,7 +21,7 @@ final class JoinOperations {
         String signature = "concat_grad(AxisTensor, Out@GRAD, X) -> X@GRAD";
         Operation.Builder concat = Operation.define("concat").in("X*", "AxisTensor?").out("Out").attr("axis", 0)
                 .values("AxisTensor")
-                .infer(JoinOperations::joined).lower(JoinOperations::join).grad(signature);
+                .shapeArithmetic().infer(JoinOperations::joined).lower(JoinOperations::join).grad(signature);
         concat.gradOperation(signature, null).values("AxisTensor").shapesOnly("X").lower(JoinOperations::cutGradient)
                 .grad("concat(AxisTensor, X=X@GRAD@GRAD) -> Out=Out@GRAD@GRAD").register(registry);
         concat.register(registry);
@@ -30,7 +30,8 @@ final class JoinOperations {
     private static void split(Operations registry) {
         Operation.define("split").in("X", "AxisTensor?", "SectionsTensorList*?").out("Out*")
                 .attr("sections", new int[0]).attr("num", 0)
-                .attr("axis", 0).values("AxisTensor", "SectionsTensorList").infer(JoinOperations::parted)
+                .attr("axis", 0).values("AxisTensor", "SectionsTensorList").shapeArithmetic()
+                .infer(JoinOperations::parted)
                 .lower(JoinOperations::part)
                 .grad("concat(AxisTensor, X=Out@GRAD) -> Out=X@GRAD").register(registry);
     }
@@ -38,7 +39,7 @@ final class JoinOperations {
     private static void stack(Operations registry) {
         String signature = "stack_grad(X, Y@GRAD) -> X@GRAD";
         Operation.Builder stack = Operation.define("stack").in("X*").out("Y").attr("axis", 0)
-                .infer(JoinOperations::stacked)
+                .shapeArithmetic().infer(JoinOperations::stacked)
                 .lower(l -> stack(l, "X", "Y")).grad(signature);
         stack.gradOperation(signature, null).shapesOnly("X").lower(l -> unstack(l, "Y@GRAD", "X@GRAD"))
                 .register(registry);
@@ -46,7 +47,8 @@ final class JoinOperations {
     }
 
     private static void unstack(Operations registry) {
-        Operation.define("unstack").in("X").out("Y*").attr("axis", 0).attr("num", 0).infer(JoinOperations::unstacked)
+        Operation.define("unstack").in("X").out("Y*").attr("axis", 0).attr("num", 0).shapeArithmetic()
+                .infer(JoinOperations::unstacked)
                 .lower(l -> unstack(l, "X", "Y"))
                 .grad("unstack_grad(Y@GRAD) -> X@GRAD", inference -> stacked(inference, "Y@GRAD", "X@GRAD"),
                         l -> stack(l, "Y@GRAD", "X@GRAD"))

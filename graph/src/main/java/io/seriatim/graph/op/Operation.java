@@ -10,6 +10,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Function;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,6 +32,10 @@ public final class Operation {
     private final @Nullable String file;
     private final Set<String> aliases;
     private final List<Refusal> refusals;
+    private final boolean boundary;
+    private final boolean shapeArithmetic;
+    private final @Nullable UnaryOperator<long[]> ofShape;
+    private final @Nullable Function<OpDesc, List<String>> changedInPlace;
 
     /** Says of an operation that it cannot be run, if its attributes alone decide that. */
     @FunctionalInterface
@@ -62,6 +68,10 @@ public final class Operation {
         file = builder.file;
         aliases = Set.copyOf(builder.aliases);
         refusals = List.copyOf(builder.refusals);
+        boundary = builder.boundary;
+        shapeArithmetic = builder.shapeArithmetic;
+        ofShape = builder.ofShape;
+        changedInPlace = builder.changedInPlace;
     }
 
     /**
@@ -91,6 +101,10 @@ public final class Operation {
         private @Nullable String file;
         private final Set<String> aliases = new HashSet<>();
         private final List<Refusal> refusals = new ArrayList<>();
+        private boolean boundary;
+        private boolean shapeArithmetic;
+        private @Nullable UnaryOperator<long[]> ofShape;
+        private @Nullable Function<OpDesc, List<String>> changedInPlace;
         private final List<Builder> with = new ArrayList<>();
 
         private Builder(String type) {
@@ -346,6 +360,56 @@ public final class Operation {
         }
 
         /**
+         * That it stands at the boundary of a program: it brings values into a run or out of it. An executor does that
+         * before and after the run, and leaves the operation out.
+         *
+         * @return this
+         */
+        public Builder boundary() {
+            boundary = true;
+            return this;
+        }
+
+        /**
+         * That programs compute shapes with it, and that it does nothing else: an executor may compute it once for a
+         * plan if all its inputs are known by then and it has no more elements than a shape has.
+         *
+         * @return this
+         */
+        public Builder shapeArithmetic() {
+            shapeArithmetic = true;
+            return this;
+        }
+
+        /**
+         * That its only output follows from the shape of an input: shape arithmetic that is known as soon as that shape
+         * is.
+         *
+         * @param slot
+         *            the input, of which only the shape is used
+         * @param elements
+         *            the output's elements for an input of such dimensions
+         * @return this
+         */
+        public Builder ofShape(String slot, UnaryOperator<long[]> elements) {
+            ofShape = elements;
+            return shapesOnly(slot).shapeArithmetic();
+        }
+
+        /**
+         * That it changes variables and keeps a part of what they hold, as an operation does that writes one element of
+         * a list: an executor counts them among what it reads and what it writes.
+         *
+         * @param variables
+         *            the names of the variables that an operation changes
+         * @return this
+         */
+        public Builder changesInPlace(Function<OpDesc, List<String>> variables) {
+            changedInPlace = variables;
+            return this;
+        }
+
+        /**
          * Puts it into a registry, with the gradients that were defined with it.
          *
          * @param registry
@@ -456,6 +520,62 @@ public final class Operation {
      */
     public Set<String> aliases() {
         return aliases;
+    }
+
+    /**
+     * Whether it stands at the boundary of a program, see {@link Builder#boundary}.
+     *
+     * @return true of feed and fetch
+     */
+    public boolean isBoundary() {
+        return boundary;
+    }
+
+    /**
+     * Whether it computes shapes, see {@link Builder#shapeArithmetic}.
+     *
+     * @return true of what an executor may compute before a run
+     */
+    public boolean isShapeArithmetic() {
+        return shapeArithmetic;
+    }
+
+    /**
+     * Whether its output follows from the shape of its input, see {@link Builder#ofShape}.
+     *
+     * @return true of shape and size
+     */
+    public boolean isOfShape() {
+        return ofShape != null;
+    }
+
+    /**
+     * The elements of its output.
+     *
+     * @param dims
+     *            the dimensions of the input that decides
+     * @return in order
+     * @throws IllegalStateException
+     *             unless {@link #isOfShape}
+     */
+    public long[] elementsOf(long[] dims) {
+        if (ofShape == null) {
+            throw new IllegalStateException(
+                    "The output of operation type '" + type + "' does not follow from the shape of an input");
+        }
+        return ofShape.apply(dims);
+    }
+
+    /**
+     * The variables that an operation changes while it keeps a part of what they hold, see
+     * {@link Builder#changesInPlace}.
+     *
+     * @param op
+     *            an operation of this type
+     * @return names; mostly none
+     */
+    public List<String> changedInPlace(OpDesc op) {
+        return changedInPlace == null ? List.of() : changedInPlace.apply(op);
     }
 
     /**

@@ -15,9 +15,8 @@ import org.jspecify.annotations.Nullable;
 
 /** The operation types that there are. Those of other modules come from their {@link Provider}s. */
 public final class Operations {
-    /** What stands in files beside the operations that are run. */
-    private static final Set<String> AROUND = Set.of("feed", "fetch", "fetch_v2", "create_py_reader",
-            "create_double_buffer_reader");
+    /** Types without a schema that make readers in files of PaddlePaddle; a caller makes the reader instead. */
+    private static final Set<String> READER_MAKERS = Set.of("create_py_reader", "create_double_buffer_reader");
 
     private final Map<String, Operation> byType = new ConcurrentHashMap<>();
     /** Those that do not come from providers. */
@@ -130,6 +129,19 @@ public final class Operations {
     }
 
     /**
+     * Whether operations of a type stand around a run: they bring values in or out, or make readers. An executor leaves
+     * them out.
+     *
+     * @param type
+     *            its name, known or not
+     * @return whether it does
+     */
+    public boolean isBoundary(String type) {
+        Operation operation = byType.get(type);
+        return operation == null ? READER_MAKERS.contains(type) : operation.isBoundary();
+    }
+
+    /**
      * Checks that the types of all operations of a program are known, in all of its blocks, those that are never run
      * included. Enough for a program that is looked at; one that is run is checked by {@link #requireRunnable}.
      *
@@ -165,7 +177,7 @@ public final class Operations {
                 Place here = new Place(block.index(), i, 1);
                 Operation operation = byType.get(op.type());
                 if (operation == null) {
-                    if (!AROUND.contains(op.type())) {
+                    if (!isBoundary(op.type())) {
                         unknown.merge(op.type(), here, (first, _) -> first.again());
                     }
                     continue;

@@ -77,6 +77,9 @@ final class ReductionOperations {
         forward.gradOperation(gradient, null).shapesOnly("X").lower(l -> spread(l, mean))
                 .grad(type + "(X=X@GRAD@GRAD) -> Out=Out@GRAD@GRAD")
                 .register(registry);
+        if (!mean) {
+            forward.shapeArithmetic();
+        }
         forward.infer(inference -> infer(inference, mean ? meanType(inference) : sumType(inference))).lower(l -> {
             Operand x = l.cast(l.in("X"), l.outType("Out", 0).dtype());
             l.out("Out", l.run(reduction(l, function, x.shape()), x));
@@ -95,14 +98,16 @@ final class ReductionOperations {
     }
 
     private static void chosen(Operations registry, String type, Function function) {
-        define(type, new int[]{0}, "X").infer(inference -> infer(inference, inference.dtype("X"))).lower(l -> {
-            Operand x = l.in("X");
-            l.out("Out", l.run(reduction(l, function, x.shape()), x));
-        }).grad(type + "_grad(X, Out, Out@GRAD) -> X@GRAD", l -> {
-            Operand x = l.in("X");
-            l.out("X@GRAD",
-                    l.run(new ReductionGrad(reduction(l, function, x.shape())), x, l.in("Out"), l.in("Out@GRAD")));
-        }).register(registry);
+        define(type, new int[]{0}, "X").shapeArithmetic().infer(inference -> infer(inference, inference.dtype("X")))
+                .lower(l -> {
+                    Operand x = l.in("X");
+                    l.out("Out", l.run(reduction(l, function, x.shape()), x));
+                }).grad(type + "_grad(X, Out, Out@GRAD) -> X@GRAD", l -> {
+                    Operand x = l.in("X");
+                    l.out("X@GRAD",
+                            l.run(new ReductionGrad(reduction(l, function, x.shape())), x, l.in("Out"),
+                                    l.in("Out@GRAD")));
+                }).register(registry);
     }
 
     /** Extremes whose gradient is shared evenly by all elements that are equal to them. */

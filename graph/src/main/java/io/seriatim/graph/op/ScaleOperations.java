@@ -18,7 +18,8 @@ final class ScaleOperations {
     static void register(Operations registry) {
         Operation.define("scale").in("X", "ScaleTensor?").out("Out").attr("scale", 1f).attr("bias", 0f)
                 .attr("bias_after_scale", true)
-                .infer(ScaleOperations::inferScale).lower(ScaleOperations::scale).grad(ScaleOperations::scaleGradient)
+                .infer(ScaleOperations::inferScale).shapeArithmetic().lower(ScaleOperations::scale)
+                .grad(ScaleOperations::scaleGradient)
                 .register(registry);
         Operation.define("sign").in("X").out("Out").infer(inference -> inference.same("X", "Out"))
                 .lower(l -> l.out("Out", l.unary(Unary.Function.SIGN, l.in("X"))))
@@ -27,7 +28,8 @@ final class ScaleOperations {
                 .lower(ScaleOperations::increment).grad((op, _) -> List.of(undone(op))).register(registry);
         Operation.define("cast").in("X").out("Out").required("in_dtype", Attribute.Int.class)
                 .required("out_dtype", Attribute.Int.class)
-                .attr("use_mkldnn", false).infer(ScaleOperations::inferCast).lower(ScaleOperations::cast)
+                .attr("use_mkldnn", false).infer(ScaleOperations::inferCast).shapeArithmetic()
+                .lower(ScaleOperations::cast)
                 .grad(ScaleOperations::castGradient).register(registry);
     }
 

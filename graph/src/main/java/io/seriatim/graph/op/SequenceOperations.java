@@ -19,7 +19,7 @@ final class SequenceOperations {
 
     static void register(Operations registry) {
         Operation.define("range").in("Start", "End", "Step").out("Out").values("Start", "End", "Step")
-                .infer(SequenceOperations::range)
+                .shapeArithmetic().infer(SequenceOperations::range)
                 .lower(SequenceOperations::range).register(registry);
         Operation.define("linspace").in("Start", "Stop", "Num").out("Out").required("dtype", Attribute.Int.class)
                 .values("Num")

@@ -25,7 +25,7 @@ final class ShapeOperations {
         Operation.Builder reshape = Operation.define("reshape2").in("X", "Shape?", "ShapeTensor*?")
                 .out("Out", "XShape~")
                 .attr("shape", new int[0]).attr("use_quantizer", false).values("Shape", "ShapeTensor")
-                .infer(ShapeOperations::reshaped)
+                .shapeArithmetic().infer(ShapeOperations::reshaped)
                 .lower(l -> reshape(l, "X", "Out")).grad(signature);
         restoring(reshape, signature).grad("reshape2_grad_grad(DOut=Out@GRAD, DDX=X@GRAD@GRAD) -> DDOut=Out@GRAD@GRAD")
                 .register(registry);
@@ -48,7 +48,7 @@ final class ShapeOperations {
     private static void squeeze(Operations registry) {
         String signature = "squeeze2_grad(Out@GRAD, XShape) -> X@GRAD";
         Operation.Builder squeeze = Operation.define("squeeze2").in("X").out("Out", "XShape~").attr("axes", new int[0])
-                .infer(ShapeOperations::squeezed).lower(l -> reshape(l, "X", "Out")).grad(signature);
+                .shapeArithmetic().infer(ShapeOperations::squeezed).lower(l -> reshape(l, "X", "Out")).grad(signature);
         restoring(squeeze, signature).grad(forwardAgain("squeeze2")).register(registry);
         squeeze.register(registry);
     }
@@ -57,7 +57,8 @@ final class ShapeOperations {
         String signature = "unsqueeze2_grad(AxesTensor, AxesTensorList, Out@GRAD, XShape) -> X@GRAD";
         Operation.Builder unsqueeze = Operation.define("unsqueeze2").in("X", "AxesTensor?", "AxesTensorList*?")
                 .out("Out", "XShape~")
-                .attr("axes", new int[0]).values("AxesTensor", "AxesTensorList").infer(ShapeOperations::unsqueezed)
+                .attr("axes", new int[0]).values("AxesTensor", "AxesTensorList").shapeArithmetic()
+                .infer(ShapeOperations::unsqueezed)
                 .lower(l -> reshape(l, "X", "Out")).grad(signature);
         restoring(unsqueeze, signature).shapesOnly("AxesTensor", "AxesTensorList")
                 .grad(forwardAgain("unsqueeze2", "AxesTensor", "AxesTensorList")).register(registry);

@@ -41,7 +41,7 @@ final class SliceOperations {
             String... bounds) {
         slice.attr("infer_flags", new int[0]).attr("decrease_axis", new int[0]).values(bounds)
                 .infer(SliceOperations::sliced)
-                .lower(SliceOperations::cut).grad(signature);
+                .shapeArithmetic().lower(SliceOperations::cut).grad(signature);
         Operation.Builder gradient = slice.gradOperation(signature, null).values(bounds).shapesOnly("Input")
                 .lower(SliceOperations::gradient);
         if (doubleGradient != null) {

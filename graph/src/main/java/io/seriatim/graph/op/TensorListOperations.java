@@ -1,6 +1,9 @@
 package io.seriatim.graph.op;
 
+import io.seriatim.graph.OpDesc;
 import io.seriatim.tensor.DType;
+import java.util.List;
+import java.util.stream.Stream;
 
 /** Lists of tensors (arrays), which loops write and read. */
 final class TensorListOperations {
@@ -8,15 +11,17 @@ final class TensorListOperations {
     }
 
     static void register(Operations registry) {
-        Operation.define("write_to_array").in("X", "I").out("Out").infer(inference -> {
-            index(inference);
-            inference.set("Out", 0, ArgType.array(inference.dtype("X"), inference.dims("X")));
-        }).grad("read_from_array(X=Out@GRAD, I, X_W=X) -> Out=X@GRAD").register(registry);
-        Operation.define("read_from_array").in("X", "I", "X_W?").out("Out").infer(inference -> {
-            index(inference);
-            list(inference);
-            inference.set("Out", inference.dtype("X"), inference.dims("X"));
-        }).grad("write_to_array(X=Out@GRAD, I) -> Out=X@GRAD").register(registry);
+        Operation.define("write_to_array").in("X", "I").out("Out").changesInPlace(op -> op.output("Out"))
+                .infer(inference -> {
+                    index(inference);
+                    inference.set("Out", 0, ArgType.array(inference.dtype("X"), inference.dims("X")));
+                }).grad("read_from_array(X=Out@GRAD, I, X_W=X) -> Out=X@GRAD").register(registry);
+        Operation.define("read_from_array").in("X", "I", "X_W?").out("Out").changesInPlace(TensorListOperations::taken)
+                .infer(inference -> {
+                    index(inference);
+                    list(inference);
+                    inference.set("Out", inference.dtype("X"), inference.dims("X"));
+                }).grad("write_to_array(X=Out@GRAD, I) -> Out=X@GRAD").register(registry);
         Operation.define("lod_array_length").in("X").out("Out").infer(inference -> {
             list(inference);
             inference.set("Out", DType.INT64, 1);
@@ -34,6 +39,13 @@ final class TensorListOperations {
                     list(inference);
                     inference.same("X", "X@GRAD");
                 }).register(registry);
+    }
+
+    /** The gradient of writing an element takes it out of the list; its result may be the list itself. */
+    private static List<String> taken(OpDesc op) {
+        return op.input("X_W").isEmpty()
+                ? List.of()
+                : Stream.concat(op.input("X").stream(), op.output("Out").stream()).toList();
     }
 
     private static void index(Inference inference) {
