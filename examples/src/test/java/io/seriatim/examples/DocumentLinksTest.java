@@ -52,7 +52,7 @@ class DocumentLinksTest {
                 Path file = target[0].isEmpty()
                         ? document
                         : Objects.requireNonNull(document.getParent()).resolve(target[0]);
-                if (!Files.exists(file) || target.length > 1 && !hasHeading(file, target[1])) {
+                if (!Files.exists(file) || (target.length > 1 && !hasHeading(file, target[1]))) {
                     broken.add(document + " → " + link.group(1));
                 }
             }
