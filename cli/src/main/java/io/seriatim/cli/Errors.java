@@ -119,7 +119,7 @@ final class Errors {
         }
     }
 
-    /** Where the operation that failed was built, which is mostly Python's and so in no stack trace of Java's. */
+    /** Prints where the failed operation was built. That is mostly Python code, which no Java stack trace shows. */
     private static void printCallStack(PrintWriter err, Throwable t) {
         for (Throwable each = t; each != null; each = each.getCause()) {
             if (each instanceof ProgramFailedException failed && !failed.callStack().isEmpty()) {

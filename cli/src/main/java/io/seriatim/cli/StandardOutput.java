@@ -28,13 +28,13 @@ final class StandardOutput extends OutputStream {
         return standard;
     }
 
-    /** What the first write or flush that failed threw; null if all succeeded. */
+    /** The exception of the first write or flush that failed; null if all succeeded. */
     @Nullable
     IOException failure() {
         return failure;
     }
 
-    /** Whether the reader has closed its end, as {@code head} does: that is no mistake. */
+    /** Whether the reader has closed its end, as {@code head} does. That is not an error. */
     static boolean isClosedByReader(IOException failure) {
         return String.valueOf(failure.getMessage()).contains("Broken pipe");
     }

@@ -7,7 +7,7 @@ import io.seriatim.train.data.Field;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Whether data are what a model's variables say that they must be fed. */
+/** Checks data against the declared shapes and types of a model's feeds. */
 final class FeedShapes {
     private final Model model;
 
@@ -15,7 +15,7 @@ final class FeedShapes {
         this.model = model;
     }
 
-    /** Whether batches have a number of examples that the program fixes: then a shorter one cannot be fed. */
+    /** Whether the program fixes the number of examples of a batch, so that a shorter batch cannot be fed. */
     boolean isFixed() {
         return model.feeds().stream().anyMatch(feed -> {
             VarType.TensorType type = type(feed);

@@ -2,6 +2,8 @@ package io.seriatim.train;
 
 import io.seriatim.graph.Program;
 import io.seriatim.graph.Schedule;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -40,7 +42,7 @@ public record Model(String name, Program main, Program startup, Program evaluati
     /** Copies lists and maps. */
     public Model {
         feeds = List.copyOf(feeds);
-        metrics = java.util.Collections.unmodifiableMap(new java.util.LinkedHashMap<>(metrics));
+        metrics = Collections.unmodifiableMap(new LinkedHashMap<>(metrics));
         schedules = Map.copyOf(schedules);
         inputs = List.copyOf(inputs);
         outputs = List.copyOf(outputs);

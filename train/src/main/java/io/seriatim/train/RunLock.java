@@ -35,7 +35,7 @@ public final class RunLock implements AutoCloseable {
     private final Path folder;
     private @Nullable Taken taken;
 
-    /** What is to be given back. */
+    /** A lock that this process holds. */
     private record Taken(Path real, FileChannel channel) {
     }
 

@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * follow from it.
  */
 final class Steps implements AutoCloseable {
-    /** What a step computed. */
+    /** The results of a step. */
     record Outcome(double loss, Map<String, Double> metrics) {
     }
 
@@ -74,7 +74,7 @@ final class Steps implements AutoCloseable {
         }
     }
 
-    /** What is fetched of a program of one place: loss and metrics, each once. */
+    /** The fetches of a program for one place: loss and metrics, each once. */
     static List<String> wanted(Model model) {
         Set<String> wanted = new LinkedHashSet<>(List.of(model.loss()));
         wanted.addAll(model.metrics().values());

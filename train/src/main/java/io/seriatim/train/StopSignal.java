@@ -16,7 +16,7 @@ public final class StopSignal {
         // Nothing to prepare.
     }
 
-    /** What writes files. */
+    /** The action that writes files. */
     @FunctionalInterface
     public interface Writing {
         /**

@@ -35,7 +35,7 @@ public final class Trainer {
     private final Scope scope = new Scope();
 
     /**
-     * What came of a training.
+     * The result of a training.
      *
      * @param end
      *            why it ended
@@ -114,7 +114,7 @@ public final class Trainer {
         }
 
         /**
-         * What the order of the examples and random operations follow from.
+         * The seed of the order of the examples and of random operations.
          *
          * @param value
          *            0 unless set

@@ -20,7 +20,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is trained, on what and how, and from where: all that does not change while it is trained.
+ * The model, data, settings and starting point of a training: everything that does not change while it runs.
  *
  * @param recorder
  *            null if nothing is recorded

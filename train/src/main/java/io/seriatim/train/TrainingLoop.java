@@ -26,7 +26,7 @@ final class TrainingLoop {
     private End end = End.DONE;
     private double loss = Double.NaN;
 
-    /** What is due before listeners are told: they may write files. */
+    /** Runs before listeners are notified, since they may write files. */
     interface Opening {
         /** Throws what keeps the training from beginning. */
         void open() throws IOException;
@@ -111,7 +111,7 @@ final class TrainingLoop {
         }
     }
 
-    /** What may be due after a step. */
+    /** Evaluates and writes a checkpoint after a step, if either is due. */
     private void after(Evaluator evaluator) throws IOException {
         boolean stopped = training.stop().isRequested() && state.step() < steps;
         if (state.batchOfEpoch() == 0 || isEvery(options.evaluateEvery()) || state.step() == steps) {

@@ -64,7 +64,7 @@ record TrainingState(long program, long seed, int batch, int examples, String da
                         since + 1);
     }
 
-    /** Whether nothing was computed since the best evaluation. */
+    /** Whether no step was run since the best evaluation. */
     boolean isBest() {
         return step == bestStep;
     }

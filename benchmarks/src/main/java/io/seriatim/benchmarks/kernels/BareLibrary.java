@@ -5,6 +5,7 @@ import io.seriatim.tensor.internal.ffi.DnnlConstants;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.ref.Reference;
 
 /**
  * Calls of oneDNN with nothing around them: memory objects are made once, and the layouts are those that the library
@@ -39,8 +40,8 @@ final class BareLibrary {
             try {
                 dnnl.execute(primitive, count, address);
             } finally {
-                java.lang.ref.Reference.reachabilityFence(arena);
-                java.lang.ref.Reference.reachabilityFence(list);
+                Reference.reachabilityFence(arena);
+                Reference.reachabilityFence(list);
             }
         };
     }

@@ -18,6 +18,8 @@ import io.seriatim.tensor.kernel.Unary;
 import io.seriatim.tensor.kernel.Update;
 import io.seriatim.tensor.kernel.Window;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.function.Supplier;
@@ -35,9 +37,9 @@ final class KernelCases {
 
     static List<Supplier<Case>> matMul(boolean quick) {
         long[] sizes = quick ? new long[]{16, 64, 256} : new long[]{16, 64, 128, 256, 512, 1024, 2048};
-        Stream<Supplier<Case>> single = java.util.Arrays.stream(sizes)
+        Stream<Supplier<Case>> single = Arrays.stream(sizes)
                 .mapToObj(n -> () -> matMul(DType.FLOAT32, DnnlConstants.F32, n));
-        Stream<Supplier<Case>> half = java.util.Arrays.stream(quick ? new long[]{} : new long[]{1024})
+        Stream<Supplier<Case>> half = Arrays.stream(quick ? new long[]{} : new long[]{1024})
                 .mapToObj(n -> () -> matMul(DType.BFLOAT16, DnnlConstants.BF16, n));
         return Stream.concat(single, half).toList();
     }
@@ -55,7 +57,7 @@ final class KernelCases {
                 new ConvolutionShape(8, 128, 28, 128, 3, 1, 1),
                 new ConvolutionShape(8, 64, 56, 256, 1, 1, 0), new ConvolutionShape(16, 3, 64, 64, 7, 2, 3),
                 new ConvolutionShape(64, 20, 12, 50, 5, 1, 0));
-        List<Supplier<Case>> cases = new java.util.ArrayList<>();
+        List<Supplier<Case>> cases = new ArrayList<>();
         for (ConvolutionShape shape : quick ? shapes.subList(4, 5) : shapes) {
             for (BareLibrary.Direction direction : BareLibrary.Direction.values()) {
                 // The first layer of a network needs no gradient of its input.

@@ -12,6 +12,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.function.Function;
+import java.util.function.Predicate;
 
 /** Our figures beside the peers'. Of several lines of the same work, threads and system, the median counts. */
 final class Ratios {
@@ -57,7 +58,7 @@ final class Ratios {
     }
 
     private Table table(List<String> extraHeader, Function<Key, List<String>> extra, Function<Key, String> number,
-            Function<Key, String> goal, String best, java.util.function.Predicate<Key> wanted) {
+            Function<Key, String> goal, String best, Predicate<Key> wanted) {
         List<String> header = new ArrayList<>(List.of("work", "threads"));
         header.addAll(extraHeader);
         header.add(OURS);

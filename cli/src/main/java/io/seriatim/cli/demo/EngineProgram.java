@@ -11,7 +11,7 @@ import java.util.Map;
  * loop's order.
  */
 final class EngineProgram {
-    /** What the steps of one group hand to each other. */
+    /** Values that the steps of one group pass on. */
     private static final class Work {
         List<byte[]> files = List.of();
         String hash = "";

@@ -5,7 +5,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
 
-/** What the command prints on stdout. */
+/** Formats the text that the command prints on stdout. */
 record Report(PrintWriter out) {
     /** With the workers' names, a line of a usual terminal. */
     private static final int COLUMNS = 64;

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** What a program makes: state that its steps share and change, in an order that matters. */
+/** The result of a program: state that its steps share and change, in an order that matters. */
 final class Result {
     private final ByteArrayOutputStream archive = new ByteArrayOutputStream();
     private final List<String> hashes = new ArrayList<>();
@@ -37,7 +37,7 @@ final class Result {
         return index.size();
     }
 
-    /** Whether another program made the same, byte for byte and in the same order. */
+    /** Whether another result is equal, byte for byte and in the same order. */
     boolean isSameAs(Result other) {
         return hashes.equals(other.hashes) && index.equals(other.index)
                 && Arrays.equals(archive.toByteArray(), other.archive.toByteArray());

@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.zip.DeflaterOutputStream;
 
-/** What both programs do with a group of files. */
+/** The steps of both programs for one group of files. */
 final class Steps {
     private static final int MAGIC_AND_VERSION = 8;
     private static final int UTF8 = 1;

@@ -154,7 +154,7 @@ public final class RunCommand implements Callable<Integer> {
         RunRecorder recorder = trace == null && report == null ? null : new RunRecorder();
         Map<String, Tensor> results = Map.of();
         try (Executor executor = executor(recorder)) {
-            // What the program may not do is told before anything is computed, also by its startup program.
+            // Forbidden operations are reported before anything is computed, also by the startup program.
             Plan plan = executor.compile(main, new Feeds(List.copyOf(values.keySet())), new Fetches(wanted));
             if (first != null) {
                 executor.run(first);
@@ -209,7 +209,7 @@ public final class RunCommand implements Callable<Integer> {
         }
     }
 
-    /** Whether a variable has one element whatever is fed, and so is printed and needs no file. */
+    /** Whether a variable has one element for all feeds, and so is printed instead of written to a file. */
     private static boolean isScalar(VarDesc desc) {
         VarType.TensorType type = desc.type().tensorType();
         return type != null && type.dims().stream().allMatch(dim -> dim == 1);
@@ -276,7 +276,7 @@ public final class RunCommand implements Callable<Integer> {
         }
     }
 
-    /** What is read from a file. */
+    /** Tensors read from a file. */
     private interface Input<T> {
         /** Reads it. */
         T read() throws IOException;
@@ -315,7 +315,7 @@ public final class RunCommand implements Callable<Integer> {
                                 : ParameterFiles.readCombined(file, main));
     }
 
-    /** What an .npz has of the program's parameters. Others have the values of the startup program. */
+    /** The program's parameters that an .npz holds. The others keep the values of the startup program. */
     private static Map<String, Tensor> named(Path file, Program main) throws IOException {
         Map<String, Tensor> all = Npz.read(file);
         Map<String, Tensor> named = new LinkedHashMap<>();
@@ -350,7 +350,7 @@ public final class RunCommand implements Callable<Integer> {
         return values;
     }
 
-    /** What a variable declares; without a declaration, what it is fed. */
+    /** The declared type of a variable; without a declaration, the type of its feed. */
     private static VarType.TensorType typeOf(VarDesc desc, Tensor value) {
         VarType.TensorType type = desc.type().tensorType();
         return type == null ? VarType.TensorType.of(value.dtype(), value.shape().dims()) : type;

@@ -26,12 +26,13 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is to be trained, on what.
+ * A model and the data to train it on.
  *
  * @param settings
  *            with the recipe's values where none were given
@@ -48,7 +49,7 @@ record Job(Settings settings, Model model, Split split, String data, @Nullable T
     private static final int DEFAULT_BATCH = 64;
 
     /**
-     * What the model speaks.
+     * The text that the model continues.
      *
      * @param vocabulary
      *            the character of each token
@@ -80,11 +81,11 @@ record Job(Settings settings, Model model, Split split, String data, @Nullable T
         }
         CharacterTransformer network = CharacterTransformer.forNames(data.vocabulary().size());
         Split windows = data.windows(network.context());
-        String about = String.format(java.util.Locale.ROOT,
+        String about = String.format(Locale.ROOT,
                 "%s: %,d characters to learn from, %,d for validation, %d different",
                 names == null
                         ? path
-                        : String.format(java.util.Locale.ROOT, "%,d class names of this JDK", names.names().size()),
+                        : String.format(Locale.ROOT, "%,d class names of this JDK", names.names().size()),
                 data.training().length(), data.validation().length(), data.vocabulary().size());
         double baseline = Bigram.of(data.training(), data.vocabulary().size(), 1).loss(data.validation());
         return built(settings, network, windows, about, new Text(data.vocabulary(), names), baseline);
@@ -105,7 +106,7 @@ record Job(Settings settings, Model model, Split split, String data, @Nullable T
     }
 
     private static String about(Settings settings, Split split) {
-        String examples = String.format(java.util.Locale.ROOT, "%,d examples to learn from, %,d for validation",
+        String examples = String.format(Locale.ROOT, "%,d examples to learn from, %,d for validation",
                 split.training().size(),
                 split.validation().size());
         String where = settings.data() == null ? "feeds" : settings.data().toString();

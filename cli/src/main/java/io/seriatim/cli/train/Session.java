@@ -188,7 +188,7 @@ final class Session {
         report.environment("Kernels",
                 kernels.loaded() ? "oneDNN " + kernels.version() + ", " + kernels.instructions() : "plain Java");
         report.environment("Threads", Integer.toString(threads));
-        // What is 0 was left to the network or the program.
+        // 0 means that the network or the program decides.
         settings.lines().forEach((name, value) -> {
             if (name.equals("seed") || !value.matches("0(\\.0)?")) {
                 report.environment(name, value);

@@ -43,7 +43,7 @@ public final class ArrayPairs {
             new Names("train_x", "train_y", "test_x", "test_y"),
             new Names("x_train", "y_train", "x_test", "y_test"));
 
-    /** What arrays may be called. */
+    /** The accepted names of arrays. */
     private record Names(String x, String y, String testX, String testY) {
         boolean isIn(Set<String> names) {
             return names.contains(x) || names.contains(y);

@@ -1,5 +1,5 @@
 package io.seriatim.train.data;
 
-/** What a file or folder holds to learn from, as {@link DataFiles#open} finds it: text, or examples with labels. */
+/** The data of a file or folder, as {@link DataFiles#open} finds it: text, or examples with labels. */
 public sealed interface Data permits TextData, LabelledData {
 }

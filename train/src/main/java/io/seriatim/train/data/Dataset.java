@@ -7,7 +7,7 @@ import java.util.List;
 /** Examples that can be read in any order, each as often as is wanted. For many threads. */
 public interface Dataset {
     /**
-     * What an example consists of.
+     * The fields of an example.
      *
      * @return at least one field, always the same
      */

@@ -44,7 +44,7 @@ final class IdxArray {
         }
     }
 
-    /** Whether a file begins as one of labels or images does. */
+    /** Whether a file begins with the header of an IDX file of labels or images. */
     static boolean is(Path file) throws IOException {
         try (InputStream raw = new BufferedInputStream(Files.newInputStream(file))) {
             byte[] magic = (isCompressed(raw) ? new GZIPInputStream(raw) : raw).readNBytes(4);

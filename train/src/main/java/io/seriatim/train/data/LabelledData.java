@@ -19,7 +19,7 @@ public record LabelledData(Split split, int classes) implements Data {
     }
 
     /**
-     * What is given.
+     * The input field.
      *
      * @return the first field
      */
@@ -28,7 +28,7 @@ public record LabelledData(Split split, int classes) implements Data {
     }
 
     /**
-     * What is to be said.
+     * The target field.
      *
      * @return the second field
      */

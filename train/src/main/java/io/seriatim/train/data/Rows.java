@@ -27,14 +27,14 @@ record Rows(String source, Tensor tensor, DType dtype, Shape shape) {
     static final int MOST_CLASSES = 1 << 16;
     private static final long MOST = Integer.MAX_VALUE - 8;
 
-    /** What is given: numbers of any type. */
+    /** The input: numbers of any type. */
     static Rows inputs(String source, Tensor tensor) throws FileFormatException {
         DType dtype = tensor.dtype();
         boolean asFloat = dtype.isFloating() || dtype == DType.UINT8 || dtype == DType.BOOL;
         return of(source, tensor, asFloat ? DType.FLOAT32 : DType.INT64);
     }
 
-    /** What is to be said: a whole number, or some values. */
+    /** The target: a whole number, or some values. */
     static Rows labels(String source, Tensor tensor) throws FileFormatException {
         boolean values = tensor.dtype().isFloating();
         Rows labels = of(source, tensor, values ? DType.FLOAT32 : DType.INT64);

@@ -1,7 +1,7 @@
 package io.seriatim.train.data;
 
 /**
- * What a model learns from, and what it is judged by.
+ * Data for training and data for validation.
  *
  * @param training
  *            what it learns from

@@ -1,6 +1,7 @@
 package io.seriatim.train.data;
 
 import java.util.Arrays;
+import java.util.BitSet;
 
 /** Numbers for characters: the distinct characters of a text, sorted by code point and numbered from 0. Immutable. */
 public final class Vocabulary {
@@ -34,7 +35,7 @@ public final class Vocabulary {
      *             if it has no characters, or more than 65,536 distinct ones
      */
     public static Vocabulary of(CharSequence text) {
-        java.util.BitSet seen = new java.util.BitSet();
+        BitSet seen = new BitSet();
         for (int i = 0; i < text.length();) {
             int codePoint = Character.codePointAt(text, i);
             seen.set(codePoint);

@@ -46,7 +46,7 @@ public final class Curve {
     }
 
     /**
-     * What the values are.
+     * The name of the values.
      *
      * @return such as {@code loss}
      */

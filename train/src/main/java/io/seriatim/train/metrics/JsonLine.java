@@ -64,7 +64,7 @@ final class JsonLine {
         throw wrong(key, "true or false");
     }
 
-    /** Whether both say the same, but for some keys. */
+    /** Whether both have equal values, except for some keys. */
     boolean saysTheSame(JsonLine other, String... but) {
         Map<String, Object> mine = new LinkedHashMap<>(values);
         Map<String, Object> others = new LinkedHashMap<>(other.values);

@@ -50,7 +50,7 @@ final class Pace {
         return seconds / steps;
     }
 
-    /** Whether the pace can be trusted for a forecast. */
+    /** Whether there are enough measurements for a forecast. */
     boolean isSteady() {
         return steady;
     }

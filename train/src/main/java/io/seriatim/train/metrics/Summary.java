@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** What is said at the end of a training. */
+/** The lines printed at the end of a training. */
 public final class Summary {
     private Summary() {
     }

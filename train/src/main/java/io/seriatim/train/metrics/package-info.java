@@ -1,4 +1,4 @@
-/** What listens to a training: the progress bar, JSON lines, TensorBoard's event files. */
+/** Listeners of a training: the progress bar, JSON lines, TensorBoard's event files. */
 @NullMarked
 package io.seriatim.train.metrics;
 

@@ -84,7 +84,7 @@ final class Prediction {
         return !feedsOf.getOrDefault(name, Set.of()).isEmpty();
     }
 
-    /** What some variables need, in the order of the feeds. */
+    /** The feeds that some variables need, in the order of the feeds. */
     List<String> feeds(List<String> variables) {
         Set<String> needed = new HashSet<>();
         variables.forEach(name -> needed.addAll(feedsOf.getOrDefault(name, Set.of())));

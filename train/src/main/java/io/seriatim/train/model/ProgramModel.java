@@ -51,7 +51,7 @@ public final class ProgramModel {
     }
 
     /**
-     * What the program must be given.
+     * The variables that the program must be fed.
      *
      * @param main
      *            a training program

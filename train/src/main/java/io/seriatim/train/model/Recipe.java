@@ -5,6 +5,7 @@ import io.seriatim.graph.Clip;
 import io.seriatim.graph.MixedPrecision;
 import io.seriatim.graph.Optimizer;
 import io.seriatim.graph.Schedule;
+import java.util.function.Predicate;
 
 /**
  * How a network is trained: what is not part of the network itself. Each {@link Architecture} has one to begin with.
@@ -212,7 +213,7 @@ public record Recipe(int batch, int epochs, double rate, long warmUp, double cli
     }
 
     /** Adam with decoupled decay of what has more than one dimension. */
-    Optimizer optimizer(long steps, java.util.function.Predicate<String> decays) {
+    Optimizer optimizer(long steps, Predicate<String> decays) {
         Optimizer optimizer = AdamW.of(schedule(steps)).weightDecay(decay).decays(decays);
         if (clip > 0) {
             optimizer = optimizer.clip(Clip.globalNorm(clip));

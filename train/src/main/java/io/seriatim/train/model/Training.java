@@ -14,7 +14,7 @@ import java.util.Objects;
 import java.util.function.Function;
 
 /**
- * What all networks of this package have in common: the copy for evaluation is taken after the loss and before
+ * The common part of all networks of this package: the copy for evaluation is taken after the loss and before
  * backward.
  */
 record Training(Value output, Value loss, Map<String, Value> metrics) {

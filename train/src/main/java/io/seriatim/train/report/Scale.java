@@ -105,7 +105,7 @@ record Scale(double from, double to) {
             }
             suffix = sizes[size];
         }
-        // What is a power of ten but for rounding must not depend on it.
+        // Rounding must not decide whether a value is a power of ten.
         double least = (to - from) * factor / most * (1 - 1e-9);
         double power = Math.pow(10, Math.floor(Math.log10(least) + 1e-12));
         double step = power * (least <= power ? 1 : least <= 2 * power ? 2 : least <= 5 * power ? 5 : 10);

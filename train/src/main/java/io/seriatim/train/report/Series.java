@@ -74,7 +74,7 @@ public record Series(String name, Style style, double[] at, double[] values, dou
     }
 
     /**
-     * What was kept of a training.
+     * The recorded values of a training.
      *
      * @param name
      *            for people
@@ -97,7 +97,7 @@ public record Series(String name, Style style, double[] at, double[] values, dou
         return new Series(name, style, column(rows, 0), column(rows, 1), column(rows, 2), column(rows, 3));
     }
 
-    /** What validation found. */
+    /** The results of validation. */
     static Series of(List<Evaluation> evaluations, ToDoubleFunction<Evaluation> value) {
         return of("validation", Style.POINTS, evaluations.stream().mapToDouble(Evaluation::step).toArray(),
                 evaluations.stream().mapToDouble(value).toArray());
@@ -115,12 +115,12 @@ public record Series(String name, Style style, double[] at, double[] values, dou
         return style == Style.NOISY;
     }
 
-    /** Whether each value stands for itself. */
+    /** Whether the least and the greatest value of each point equal its value. */
     boolean single() {
         return Arrays.equals(least, values) && Arrays.equals(greatest, values);
     }
 
-    /** What readers look at: averages if there is noise. */
+    /** The values to show: averages if they are noisy. */
     double[] shown() {
         return noisy() ? Smoothing.smoothed(values) : values;
     }

@@ -26,7 +26,7 @@ final class Replica {
     }
 
     /**
-     * What a part of a batch gives.
+     * The result for a part of a batch.
      *
      * @param loss
      *            its share of the mean loss, on the host
