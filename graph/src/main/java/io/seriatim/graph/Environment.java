@@ -112,7 +112,7 @@ final class Environment {
 
     /** A tensor, or the whole of selected rows. */
     Tensor dense(String name) {
-        return get(name) instanceof SelectedRows rows ? VariableValues.whole(rows) : tensor(name);
+        return get(name) instanceof SelectedRows rows ? rows.whole() : tensor(name);
     }
 
     /**

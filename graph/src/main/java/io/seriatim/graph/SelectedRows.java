@@ -1,8 +1,16 @@
 package io.seriatim.graph;
 
+import io.seriatim.device.Devices;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.kernel.Gather;
+import io.seriatim.tensor.kernel.GatherGrad;
+import io.seriatim.tensor.kernel.Kernel;
+import io.seriatim.tensor.kernel.KernelContext;
+import io.seriatim.tensor.kernel.Kernels;
+import java.util.Arrays;
+import java.util.List;
 
 /**
  * Some rows of a tensor whose other rows are zero: the gradient of an embedding. A row may occur several times, and
@@ -46,6 +54,13 @@ public record SelectedRows(Tensor rows, Tensor values, long height) {
      * @return a tensor of its own
      */
     public Tensor whole() {
-        return VariableValues.whole(this);
+        Tensor whole = Tensor.allocate(values.dtype(), shape().dims());
+        List<Long> dims = Arrays.stream(shape().dims()).boxed().toList();
+        GatherGrad scatter = new GatherGrad(Gather.of(0), dims);
+        try (Kernel kernel = Kernels.portable().prepare(scatter, Devices.system().host().place(), values.spec(),
+                rows.spec(), whole.spec())) {
+            kernel.run(new Tensor[]{values, rows, whole}, KernelContext.current());
+        }
+        return whole;
     }
 }

@@ -9,8 +9,6 @@ import io.seriatim.tensor.kernel.Computation;
 import io.seriatim.tensor.kernel.Concatenation;
 import io.seriatim.tensor.kernel.Copy;
 import io.seriatim.tensor.kernel.Fill;
-import io.seriatim.tensor.kernel.Gather;
-import io.seriatim.tensor.kernel.GatherGrad;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;
 import io.seriatim.tensor.kernel.Kernels;
@@ -97,15 +95,7 @@ final class VariableValues {
     }
 
     private static Tensor dense(Object value) {
-        return value instanceof SelectedRows rows ? whole(rows) : (Tensor) value;
-    }
-
-    /** All rows, those that are not held as zeros. */
-    static Tensor whole(SelectedRows rows) {
-        Tensor whole = Tensor.allocate(rows.values().dtype(), rows.shape().dims());
-        List<Long> dims = Arrays.stream(rows.shape().dims()).boxed().toList();
-        run(new GatherGrad(Gather.of(0), dims), rows.values(), rows.rows(), whole);
-        return whole;
+        return value instanceof SelectedRows rows ? rows.whole() : (Tensor) value;
     }
 
     /** What no later change of the value changes. */
