@@ -1,8 +1,8 @@
 /**
  * Programs of operations: their description, backward, optimizers and files.
  */
-@SuppressWarnings("requires-automatic") // protobuf-java has no descriptor of its own.
-module io.seriatim.graph {
+// protobuf-java has no descriptor of its own; modules that are built later are named.
+@SuppressWarnings({"requires-automatic", "module"}) module io.seriatim.graph {
     requires static transitive com.google.errorprone.annotations;
     requires static transitive org.jspecify;
     requires transitive io.seriatim.tensor;
@@ -10,12 +10,18 @@ module io.seriatim.graph {
 
     exports io.seriatim.graph;
     exports io.seriatim.graph.format;
+    exports io.seriatim.graph.interpret;
     exports io.seriatim.graph.op;
+    exports io.seriatim.graph.optimizer;
+    exports io.seriatim.graph.parallel;
+    exports io.seriatim.graph.program;
+    // Text from files, made fit for a terminal.
+    exports io.seriatim.graph.util to io.seriatim.executor, io.seriatim.train, io.seriatim.cli;
 
-    provides io.seriatim.graph.OperationTypes with io.seriatim.graph.op.SchemaTypes;
-    provides io.seriatim.graph.op.Operations.BuiltIn with io.seriatim.graph.op.BuiltInOperations;
+    provides io.seriatim.graph.program.OperationTypes with io.seriatim.graph.op.SchemaTypes;
+    provides io.seriatim.graph.op.Operations.BuiltIn with io.seriatim.graph.ops.BuiltInOperations;
 
-    uses io.seriatim.graph.OperationTypes;
+    uses io.seriatim.graph.program.OperationTypes;
     uses io.seriatim.graph.op.Operations.BuiltIn;
     uses io.seriatim.graph.op.Operations.Provider;
 }

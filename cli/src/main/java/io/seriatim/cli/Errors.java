@@ -2,7 +2,7 @@ package io.seriatim.cli;
 
 import io.seriatim.cli.text.Nearest;
 import io.seriatim.executor.ProgramFailedException;
-import io.seriatim.graph.Printable;
+import io.seriatim.graph.util.Printable;
 import io.seriatim.train.NotFiniteException;
 import java.io.IOException;
 import java.io.PrintWriter;

@@ -19,7 +19,7 @@ import io.seriatim.executor.run.StreamPool;
 import io.seriatim.executor.schedule.CompiledPlan;
 import io.seriatim.executor.trace.RunLog;
 import io.seriatim.executor.trace.TracedPlan;
-import io.seriatim.graph.BlockSession;
+import io.seriatim.graph.interpret.BlockSession;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.kernel.Kernel;

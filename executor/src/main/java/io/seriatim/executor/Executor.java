@@ -18,9 +18,9 @@ import io.seriatim.executor.run.ThreadAutotuner;
 import io.seriatim.executor.schedule.CompiledPlan;
 import io.seriatim.executor.schedule.CriticalPaths;
 import io.seriatim.executor.trace.RunRecorder;
-import io.seriatim.graph.AllowedFiles;
-import io.seriatim.graph.Interpreter;
-import io.seriatim.graph.Program;
+import io.seriatim.graph.interpret.AllowedFiles;
+import io.seriatim.graph.interpret.Interpreter;
+import io.seriatim.graph.program.Program;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.op.PaddleRandom;
 import io.seriatim.tensor.Tensor;
@@ -503,7 +503,7 @@ public final class Executor implements AutoCloseable {
      * @param fetches
      *            what is wanted: any of its variables
      * @return a plan, to be run many times
-     * @throws io.seriatim.graph.FilesNotAllowedException
+     * @throws io.seriatim.graph.interpret.FilesNotAllowedException
      *             if the program reads or writes files that {@link Builder#files(Path)} does not allow
      * @throws IllegalArgumentException
      *             if the program has no such variable, or operations that are not known or cannot be run; the message

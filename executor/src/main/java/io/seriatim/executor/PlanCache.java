@@ -2,7 +2,7 @@ package io.seriatim.executor;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.seriatim.executor.ir.SingleFlight;
-import io.seriatim.graph.Program;
+import io.seriatim.graph.program.Program;
 import io.seriatim.graph.format.ProgramFiles;
 import java.util.ArrayList;
 import java.util.Iterator;

@@ -6,7 +6,7 @@ import io.seriatim.executor.run.Frame;
 import io.seriatim.executor.run.RunContext;
 import io.seriatim.executor.run.Work;
 import io.seriatim.executor.schedule.CompiledPlan;
-import io.seriatim.graph.BlockExecution;
+import io.seriatim.graph.interpret.BlockExecution;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.kernel.Kernel;
 import io.seriatim.tensor.kernel.KernelContext;

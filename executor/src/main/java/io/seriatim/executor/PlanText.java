@@ -10,7 +10,7 @@ import io.seriatim.executor.ir.ValueTable;
 import io.seriatim.executor.schedule.MemoryPlan;
 import io.seriatim.executor.schedule.CompiledPlan;
 import io.seriatim.executor.schedule.Streams;
-import io.seriatim.graph.Printable;
+import io.seriatim.graph.util.Printable;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;

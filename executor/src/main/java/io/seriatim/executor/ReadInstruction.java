@@ -1,10 +1,10 @@
 package io.seriatim.executor;
 
 import io.seriatim.executor.ir.EndOfBatches;
-import io.seriatim.graph.Block;
-import io.seriatim.graph.OpDesc;
-import io.seriatim.graph.VarDesc;
-import io.seriatim.graph.VarType;
+import io.seriatim.graph.program.Block;
+import io.seriatim.graph.program.OpDesc;
+import io.seriatim.graph.program.VarDesc;
+import io.seriatim.graph.program.VarType;
 import io.seriatim.tensor.Tensor;
 import java.util.ArrayList;
 import java.util.List;

@@ -2,8 +2,8 @@ package io.seriatim.executor;
 
 import io.seriatim.executor.ir.EndOfBatches;
 import io.seriatim.executor.ir.ValueNumbering;
-import io.seriatim.graph.Block;
-import io.seriatim.graph.OpDesc;
+import io.seriatim.graph.program.Block;
+import io.seriatim.graph.program.OpDesc;
 import io.seriatim.tensor.Tensor;
 import java.util.ArrayList;
 import java.util.Collection;

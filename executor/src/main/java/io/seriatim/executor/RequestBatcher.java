@@ -2,7 +2,7 @@ package io.seriatim.executor;
 
 import io.seriatim.engine.Engine;
 import io.seriatim.executor.run.OpenRuns;
-import io.seriatim.graph.VarType;
+import io.seriatim.graph.program.VarType;
 import io.seriatim.tensor.Tensor;
 import java.io.Serial;
 import java.util.ArrayList;

@@ -3,12 +3,12 @@ package io.seriatim.executor;
 import static io.seriatim.tensor.DType.BOOL;
 import static io.seriatim.tensor.DType.FLOAT32;
 
-import io.seriatim.graph.Attribute;
-import io.seriatim.graph.Block;
-import io.seriatim.graph.OpDesc;
-import io.seriatim.graph.Program;
-import io.seriatim.graph.VarDesc;
-import io.seriatim.graph.VarType;
+import io.seriatim.graph.program.Attribute;
+import io.seriatim.graph.program.Block;
+import io.seriatim.graph.program.OpDesc;
+import io.seriatim.graph.program.Program;
+import io.seriatim.graph.program.VarDesc;
+import io.seriatim.graph.program.VarType;
 import io.seriatim.tensor.Tensor;
 import java.util.ArrayList;
 import java.util.Arrays;

@@ -4,8 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 
 import io.seriatim.device.Devices;
 import io.seriatim.device.Place;
-import io.seriatim.graph.Interpreter;
-import io.seriatim.graph.Program;
+import io.seriatim.graph.interpret.Interpreter;
+import io.seriatim.graph.program.Program;
 import io.seriatim.tensor.kernel.Kernels;
 import java.util.List;
 import java.util.Map;

@@ -11,10 +11,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.seriatim.engine.Completion;
 import io.seriatim.engine.Engine;
-import io.seriatim.graph.OpDesc;
-import io.seriatim.graph.Program;
-import io.seriatim.graph.VarDesc;
-import io.seriatim.graph.VarType;
+import io.seriatim.graph.program.OpDesc;
+import io.seriatim.graph.program.Program;
+import io.seriatim.graph.program.VarDesc;
+import io.seriatim.graph.program.VarType;
 import io.seriatim.tensor.NDArray;
 import io.seriatim.tensor.NDArrays;
 import io.seriatim.tensor.Tensor;

@@ -1,9 +1,9 @@
 package io.seriatim.executor;
 
-import io.seriatim.graph.Attribute;
-import io.seriatim.graph.Interpreter;
-import io.seriatim.graph.OpDesc;
-import io.seriatim.graph.Program;
+import io.seriatim.graph.program.Attribute;
+import io.seriatim.graph.interpret.Interpreter;
+import io.seriatim.graph.program.OpDesc;
+import io.seriatim.graph.program.Program;
 import io.seriatim.graph.op.AttributeSpec;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;

@@ -10,12 +10,12 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.seriatim.device.Place;
-import io.seriatim.graph.Adam;
-import io.seriatim.graph.Clip;
-import io.seriatim.graph.Interpreter;
+import io.seriatim.graph.optimizer.Adam;
+import io.seriatim.graph.optimizer.Clip;
+import io.seriatim.graph.interpret.Interpreter;
 import io.seriatim.graph.Network;
 import io.seriatim.graph.Outputs;
-import io.seriatim.graph.Sgd;
+import io.seriatim.graph.optimizer.Sgd;
 import io.seriatim.graph.Value;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.kernel.Kernels;

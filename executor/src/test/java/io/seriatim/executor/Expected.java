@@ -1,10 +1,10 @@
 package io.seriatim.executor;
 
-import io.seriatim.graph.Interpreter;
+import io.seriatim.graph.interpret.Interpreter;
 import io.seriatim.graph.Network;
-import io.seriatim.graph.Program;
+import io.seriatim.graph.program.Program;
 import io.seriatim.graph.Value;
-import io.seriatim.graph.VarDesc;
+import io.seriatim.graph.program.VarDesc;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.kernel.Kernels;
 import java.util.ArrayList;

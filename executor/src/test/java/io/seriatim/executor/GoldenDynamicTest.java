@@ -1,7 +1,7 @@
 package io.seriatim.executor;
 
 import io.seriatim.device.Place;
-import io.seriatim.graph.Program;
+import io.seriatim.graph.program.Program;
 import io.seriatim.tensor.Tensor;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,7 +1,7 @@
 package io.seriatim.executor;
 
-import io.seriatim.graph.OpDesc;
-import io.seriatim.graph.Program;
+import io.seriatim.graph.program.OpDesc;
+import io.seriatim.graph.program.Program;
 import io.seriatim.tensor.Tensor;
 import java.nio.charset.StandardCharsets;
 import java.util.HashSet;

@@ -2,7 +2,7 @@ package io.seriatim.executor;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.seriatim.graph.Program;
+import io.seriatim.graph.program.Program;
 import io.seriatim.tensor.Tensor;
 import java.util.List;
 import java.util.stream.Stream;

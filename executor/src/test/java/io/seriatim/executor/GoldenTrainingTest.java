@@ -3,8 +3,8 @@ package io.seriatim.executor;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.seriatim.device.Place;
-import io.seriatim.graph.Program;
-import io.seriatim.graph.VarDesc;
+import io.seriatim.graph.program.Program;
+import io.seriatim.graph.program.VarDesc;
 import io.seriatim.tensor.Tensor;
 import java.util.ArrayList;
 import java.util.List;

@@ -7,7 +7,7 @@ import io.seriatim.executor.ir.Stage;
 import io.seriatim.executor.ir.Task;
 import io.seriatim.executor.schedule.CompiledPlan;
 import io.seriatim.graph.Network;
-import io.seriatim.graph.Program;
+import io.seriatim.graph.program.Program;
 import io.seriatim.graph.Value;
 import io.seriatim.tensor.Tensor;
 import java.util.ArrayList;

@@ -16,7 +16,7 @@ import io.seriatim.device.SimOptions;
 import io.seriatim.graph.Graph;
 import io.seriatim.graph.Network;
 import io.seriatim.graph.Outputs;
-import io.seriatim.graph.Sgd;
+import io.seriatim.graph.optimizer.Sgd;
 import io.seriatim.graph.Value;
 import io.seriatim.tensor.Tensor;
 import java.util.LinkedHashMap;

@@ -3,11 +3,11 @@ package io.seriatim.executor;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.seriatim.graph.Interpreter;
-import io.seriatim.graph.OpDesc;
-import io.seriatim.graph.Program;
-import io.seriatim.graph.VarDesc;
-import io.seriatim.graph.VarType;
+import io.seriatim.graph.interpret.Interpreter;
+import io.seriatim.graph.program.OpDesc;
+import io.seriatim.graph.program.Program;
+import io.seriatim.graph.program.VarDesc;
+import io.seriatim.graph.program.VarType;
 import io.seriatim.graph.op.GradientRule;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.tensor.DType;

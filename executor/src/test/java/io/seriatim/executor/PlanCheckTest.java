@@ -3,7 +3,7 @@ package io.seriatim.executor;
 import io.seriatim.device.Devices;
 import io.seriatim.device.Place;
 import io.seriatim.executor.schedule.CompiledPlan;
-import io.seriatim.graph.Program;
+import io.seriatim.graph.program.Program;
 import io.seriatim.tensor.Tensor;
 import java.util.List;
 import java.util.function.Supplier;

@@ -13,7 +13,7 @@ import io.seriatim.executor.run.RunContext;
 import io.seriatim.executor.run.RunLoop;
 import io.seriatim.executor.schedule.Dependencies;
 import io.seriatim.executor.schedule.CompiledPlan;
-import io.seriatim.graph.Program;
+import io.seriatim.graph.program.Program;
 import io.seriatim.tensor.Tensor;
 import java.util.ArrayList;
 import java.util.Arrays;

@@ -8,7 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.seriatim.device.Place;
 import io.seriatim.graph.Network;
 import io.seriatim.graph.Outputs;
-import io.seriatim.graph.Program;
+import io.seriatim.graph.program.Program;
 import io.seriatim.graph.Value;
 import io.seriatim.tensor.Tensor;
 import java.util.Arrays;

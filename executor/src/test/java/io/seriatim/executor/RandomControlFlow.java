@@ -7,7 +7,7 @@ import static io.seriatim.tensor.DType.INT64;
 import io.seriatim.graph.Graph;
 import io.seriatim.graph.Network;
 import io.seriatim.graph.Outputs;
-import io.seriatim.graph.Sgd;
+import io.seriatim.graph.optimizer.Sgd;
 import io.seriatim.graph.Value;
 import java.util.ArrayList;
 import java.util.List;

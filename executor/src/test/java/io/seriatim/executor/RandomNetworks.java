@@ -1,15 +1,15 @@
 package io.seriatim.executor;
 
-import io.seriatim.graph.Block;
+import io.seriatim.graph.program.Block;
 import io.seriatim.graph.Graph;
 import io.seriatim.graph.Network;
-import io.seriatim.graph.OpDesc;
+import io.seriatim.graph.program.OpDesc;
 import io.seriatim.graph.Outputs;
-import io.seriatim.graph.Program;
-import io.seriatim.graph.Sgd;
+import io.seriatim.graph.program.Program;
+import io.seriatim.graph.optimizer.Sgd;
 import io.seriatim.graph.Value;
-import io.seriatim.graph.VarDesc;
-import io.seriatim.graph.VarType;
+import io.seriatim.graph.program.VarDesc;
+import io.seriatim.graph.program.VarType;
 import io.seriatim.tensor.DType;
 import java.util.ArrayList;
 import java.util.Arrays;

@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.seriatim.graph.Network;
-import io.seriatim.graph.Program;
-import io.seriatim.graph.VarDesc;
+import io.seriatim.graph.program.Program;
+import io.seriatim.graph.program.VarDesc;
 import io.seriatim.tensor.Tensor;
 import java.util.Arrays;
 import java.util.List;

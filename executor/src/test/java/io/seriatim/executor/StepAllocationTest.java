@@ -5,9 +5,9 @@ import static io.seriatim.executor.Executor.fetches;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.ThreadMXBean;
-import io.seriatim.graph.Adam;
+import io.seriatim.graph.optimizer.Adam;
 import io.seriatim.graph.Graph;
-import io.seriatim.graph.Momentum;
+import io.seriatim.graph.optimizer.Momentum;
 import io.seriatim.graph.Network;
 import io.seriatim.graph.Outputs;
 import io.seriatim.graph.ParameterSpec;

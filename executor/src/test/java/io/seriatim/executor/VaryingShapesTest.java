@@ -9,7 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.seriatim.device.Devices;
 import io.seriatim.engine.Engine;
-import io.seriatim.graph.Adam;
+import io.seriatim.graph.optimizer.Adam;
 import io.seriatim.graph.Network;
 import io.seriatim.graph.Outputs;
 import io.seriatim.graph.Value;

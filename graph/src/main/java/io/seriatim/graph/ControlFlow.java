@@ -1,5 +1,12 @@
 package io.seriatim.graph;
 
+import io.seriatim.graph.append.Appender;
+import io.seriatim.graph.autodiff.GradientPruning;
+import io.seriatim.graph.autodiff.GradientReads;
+import io.seriatim.graph.program.Block;
+import io.seriatim.graph.program.OpDesc;
+import io.seriatim.graph.program.VarDesc;
+import io.seriatim.graph.program.VarType;
 import io.seriatim.tensor.DType;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;

@@ -1,5 +1,12 @@
 package io.seriatim.graph;
 
+import io.seriatim.graph.autodiff.ControlGradients;
+import io.seriatim.graph.autodiff.GradientPruning;
+import io.seriatim.graph.program.Block;
+import io.seriatim.graph.program.DataTypes;
+import io.seriatim.graph.program.OpDesc;
+import io.seriatim.graph.program.VarDesc;
+import io.seriatim.graph.program.VarType;
 import java.util.HashSet;
 import java.util.Set;
 

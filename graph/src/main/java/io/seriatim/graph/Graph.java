@@ -1,5 +1,21 @@
 package io.seriatim.graph;
 
+import io.seriatim.graph.append.Appender;
+import io.seriatim.graph.autodiff.Backward;
+import io.seriatim.graph.autodiff.MissingGradients;
+import io.seriatim.graph.program.ParameterGradient;
+import io.seriatim.graph.program.UntrainedParameter;
+import io.seriatim.graph.optimizer.MixedPrecision;
+import io.seriatim.graph.optimizer.Optimizer;
+import io.seriatim.graph.optimizer.Schedule;
+import io.seriatim.graph.program.Block;
+import io.seriatim.graph.program.DataTypes;
+import io.seriatim.graph.program.OpDesc;
+import io.seriatim.graph.program.Program;
+import io.seriatim.graph.program.Roles;
+import io.seriatim.graph.program.VarDesc;
+import io.seriatim.graph.program.VarType;
+import io.seriatim.graph.util.UniqueNames;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.kernel.Kernels;

@@ -1,5 +1,7 @@
 package io.seriatim.graph;
 
+import io.seriatim.graph.util.Ranges;
+
 /** The part of a {@link Graph} that adds layers used once, and losses. */
 abstract sealed class GraphLayers extends GraphTensors permits Graph {
     /**

@@ -1,9 +1,18 @@
 package io.seriatim.graph;
 
+import io.seriatim.graph.append.Appender;
 import io.seriatim.graph.op.AttributeSpec;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.op.Slot;
+import io.seriatim.graph.program.Attribute;
+import io.seriatim.graph.program.Block;
+import io.seriatim.graph.program.DataTypes;
+import io.seriatim.graph.program.OpDesc;
+import io.seriatim.graph.program.Roles;
+import io.seriatim.graph.program.VarDesc;
+import io.seriatim.graph.program.VarType;
+import io.seriatim.graph.util.Ranges;
 import io.seriatim.tensor.DType;
 import java.util.ArrayList;
 import java.util.Arrays;

@@ -1,5 +1,11 @@
 package io.seriatim.graph;
 
+import io.seriatim.graph.append.Appender;
+import io.seriatim.graph.program.Block;
+import io.seriatim.graph.program.DataTypes;
+import io.seriatim.graph.program.OpDesc;
+import io.seriatim.graph.util.Ranges;
+import io.seriatim.graph.util.UniqueNames;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import java.util.Arrays;

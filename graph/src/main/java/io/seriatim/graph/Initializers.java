@@ -1,5 +1,7 @@
 package io.seriatim.graph;
 
+import io.seriatim.graph.program.DataTypes;
+import io.seriatim.graph.program.OpDesc;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import java.math.BigDecimal;

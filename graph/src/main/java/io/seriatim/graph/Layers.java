@@ -1,5 +1,6 @@
 package io.seriatim.graph;
 
+import io.seriatim.graph.util.Ranges;
 import io.seriatim.tensor.DType;
 import org.jspecify.annotations.Nullable;
 

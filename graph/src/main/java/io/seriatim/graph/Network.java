@@ -1,5 +1,7 @@
 package io.seriatim.graph;
 
+import io.seriatim.graph.optimizer.Schedule;
+import io.seriatim.graph.program.Program;
 import java.util.Map;
 import java.util.function.Function;
 

@@ -1,5 +1,7 @@
 package io.seriatim.graph;
 
+import io.seriatim.graph.optimizer.Decay;
+import io.seriatim.graph.util.Ranges;
 import org.jspecify.annotations.Nullable;
 
 /**

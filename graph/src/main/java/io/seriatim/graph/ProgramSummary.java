@@ -1,6 +1,13 @@
 package io.seriatim.graph;
 
 import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.program.Attribute;
+import io.seriatim.graph.program.Block;
+import io.seriatim.graph.program.DataTypes;
+import io.seriatim.graph.program.OpDesc;
+import io.seriatim.graph.program.Program;
+import io.seriatim.graph.program.VarDesc;
+import io.seriatim.graph.program.VarType;
 import io.seriatim.tensor.DType;
 import java.util.List;
 import java.util.Map;

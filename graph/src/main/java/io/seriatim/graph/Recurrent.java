@@ -1,5 +1,10 @@
 package io.seriatim.graph;
 
+import io.seriatim.graph.append.Appender;
+import io.seriatim.graph.program.DataTypes;
+import io.seriatim.graph.program.OpDesc;
+import io.seriatim.graph.program.Roles;
+import io.seriatim.graph.util.Ranges;
 import io.seriatim.tensor.DType;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,5 +1,10 @@
 package io.seriatim.graph;
 
+import io.seriatim.graph.append.Appender;
+import io.seriatim.graph.program.Block;
+import io.seriatim.graph.program.OpDesc;
+import io.seriatim.graph.program.VarDesc;
+import io.seriatim.graph.program.VarType;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;

@@ -1,5 +1,10 @@
 package io.seriatim.graph;
 
+import io.seriatim.graph.program.Block;
+import io.seriatim.graph.program.DataTypes;
+import io.seriatim.graph.program.VarDesc;
+import io.seriatim.graph.program.VarType;
+import io.seriatim.graph.util.Ranges;
 import io.seriatim.tensor.DType;
 import java.util.Arrays;
 import java.util.List;

@@ -5,6 +5,8 @@ import static io.seriatim.tensor.DType.FLOAT64;
 import static io.seriatim.tensor.DType.INT64;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.seriatim.graph.interpret.Interpreter;
+import io.seriatim.graph.program.Program;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.kernel.Kernels;
 import java.util.LinkedHashMap;

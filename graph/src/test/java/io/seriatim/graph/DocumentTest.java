@@ -6,6 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.seriatim.graph.format.ProgramFiles;
+import io.seriatim.graph.interpret.Interpreter;
+import io.seriatim.graph.optimizer.Adam;
+import io.seriatim.graph.optimizer.Clip;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.kernel.Kernels;
 import java.io.IOException;

@@ -3,7 +3,14 @@ package io.seriatim.graph;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.seriatim.graph.autodiff.Backward;
 import io.seriatim.graph.op.GradientRule;
+import io.seriatim.graph.program.Attribute;
+import io.seriatim.graph.program.Block;
+import io.seriatim.graph.program.OpDesc;
+import io.seriatim.graph.program.Program;
+import io.seriatim.graph.program.Roles;
+import io.seriatim.graph.program.VarDesc;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -1,6 +1,7 @@
 package io.seriatim.graph;
 
 import io.seriatim.graph.format.ProgramFiles;
+import io.seriatim.graph.program.Program;
 import io.seriatim.tensor.Npz;
 import io.seriatim.tensor.Tensor;
 import java.io.IOException;
@@ -15,7 +16,8 @@ import java.util.Objects;
 import java.util.TreeMap;
 
 /** What the real Paddle computed, operation by operation: made by tools/golden/operations. */
-record GoldenOperations(String name, Program program, String meta, Map<String, Tensor> in, Map<String, Tensor> out) {
+public record GoldenOperations(String name, Program program, String meta, Map<String, Tensor> in,
+        Map<String, Tensor> out) {
     private static final List<String> FILES = List.of("operations", "operations-decompositions", "operations-control",
             "operations-counts",
             "operations-elementwise", "operations-indexes",
@@ -24,7 +26,7 @@ record GoldenOperations(String name, Program program, String meta, Map<String, T
     private static final Map<String, GoldenOperations> ALL = load();
 
     /** All cases by name, {@code <operation>.<case>}. */
-    static Map<String, GoldenOperations> all() {
+    public static Map<String, GoldenOperations> all() {
         return ALL;
     }
 

@@ -3,10 +3,16 @@ package io.seriatim.graph;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.seriatim.graph.append.Appender;
+import io.seriatim.graph.interpret.Interpreter;
 import io.seriatim.graph.op.ArgType;
 import io.seriatim.graph.op.GradientRule;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.program.Block;
+import io.seriatim.graph.program.OpDesc;
+import io.seriatim.graph.program.VarDesc;
+import io.seriatim.graph.program.VarType;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.kernel.Kernels;
 import java.util.ArrayList;

@@ -2,6 +2,12 @@ package io.seriatim.graph;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.seriatim.graph.program.Attribute;
+import io.seriatim.graph.program.Block;
+import io.seriatim.graph.program.OpDesc;
+import io.seriatim.graph.program.Program;
+import io.seriatim.graph.program.VarDesc;
+import io.seriatim.graph.program.VarType;
 import io.seriatim.tensor.Tensor;
 import java.util.ArrayList;
 import java.util.HashMap;

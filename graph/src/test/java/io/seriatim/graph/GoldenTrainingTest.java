@@ -3,6 +3,12 @@ package io.seriatim.graph;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.seriatim.graph.interpret.Interpreter;
+import io.seriatim.graph.program.OpDesc;
+import io.seriatim.graph.program.Program;
+import io.seriatim.graph.program.Roles;
+import io.seriatim.graph.program.VarDesc;
+import io.seriatim.graph.util.Utf8;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.kernel.Kernels;
 import java.util.ArrayList;

@@ -3,6 +3,8 @@ package io.seriatim.graph;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.seriatim.graph.interpret.Interpreter;
+import io.seriatim.graph.program.Program;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.kernel.Kernels;
@@ -15,7 +17,7 @@ import java.util.Random;
 /**
  * Compares gradients that a program computes with differences of the loss, along one random direction for each input.
  */
-final class GradientCheck {
+public final class GradientCheck {
     private static final double STEP = 1e-3;
     private static final double TOLERANCE = 1e-6;
 
@@ -24,14 +26,14 @@ final class GradientCheck {
     private final Map<String, Tensor> feeds;
     private final Interpreter interpreter = Interpreter.of(Kernels.portable());
 
-    GradientCheck(Program forward, String loss, Map<String, Tensor> feeds) {
+    public GradientCheck(Program forward, String loss, Map<String, Tensor> feeds) {
         this.forward = forward;
         this.loss = loss;
         this.feeds = feeds;
     }
 
     /** The gradients are those of the inputs, one for each. */
-    void check(String what, Program program, List<String> inputs, List<String> gradients, long seed) {
+    public void check(String what, Program program, List<String> inputs, List<String> gradients, long seed) {
         Map<String, Tensor> found = interpreter.run(program, feeds, gradients);
         Random random = new Random(seed);
         for (int i = 0; i < inputs.size(); i++) {

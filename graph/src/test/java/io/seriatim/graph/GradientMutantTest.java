@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.seriatim.graph.program.OpDesc;
+import io.seriatim.graph.program.Program;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

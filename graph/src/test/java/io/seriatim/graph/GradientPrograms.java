@@ -1,5 +1,13 @@
 package io.seriatim.graph;
 
+import io.seriatim.graph.append.Appender;
+import io.seriatim.graph.program.Attribute;
+import io.seriatim.graph.program.Block;
+import io.seriatim.graph.program.OpDesc;
+import io.seriatim.graph.program.Program;
+import io.seriatim.graph.program.Roles;
+import io.seriatim.graph.program.VarDesc;
+import io.seriatim.graph.program.VarType;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -19,7 +27,7 @@ import java.util.stream.Collectors;
  * The cases of golden/backward.txt, backward-own.txt and precision.txt: a program, calls with their answers, and the
  * lines that the program then has and had not before.
  */
-record GradientPrograms(String name, int earlier, List<String> before, List<Call> calls, List<String> then) {
+public record GradientPrograms(String name, int earlier, List<String> before, List<Call> calls, List<String> then) {
     private static final Pattern VARIABLE = Pattern.compile("var (\\S+) (\\d+|\\w+)(?:\\[(.*?)])?(.*)");
     private static final Pattern OPERATION = Pattern
             .compile("op (\\S+?)\\((.*?)\\) -> (.*?) ?\\{(.*?)} role (\\d+)(?: of (\\S+))?");
@@ -30,14 +38,14 @@ record GradientPrograms(String name, int earlier, List<String> before, List<Call
             "step", "shape", "soft_label", "ksize", "strides", "paddings", "pooling_type", "start_axis", "stop_axis"));
 
     /** A call of append_backward or gradients, and what it gives. */
-    record Call(String function, Map<String, String> arguments, List<String> answers) {
-        List<String> names(String argument) {
+    public record Call(String function, Map<String, String> arguments, List<String> answers) {
+        public List<String> names(String argument) {
             String text = arguments.getOrDefault(argument, "");
             return text.isEmpty() ? List.of() : List.of(text.split(",", -1));
         }
     }
 
-    static List<GradientPrograms> of(String file) {
+    public static List<GradientPrograms> of(String file) {
         List<GradientPrograms> all = new ArrayList<>();
         for (String text : text(file).split("\n\n", -1)) {
             if (!text.isBlank()) {
@@ -80,7 +88,7 @@ record GradientPrograms(String name, int earlier, List<String> before, List<Call
     }
 
     /** The program before the calls. */
-    Program program() {
+    public Program program() {
         Program program = Program.empty(null, null);
         // A block is named before it is described.
         for (String line : before) {
@@ -172,7 +180,7 @@ record GradientPrograms(String name, int earlier, List<String> before, List<Call
     }
 
     /** A program as the file writes programs. */
-    static List<String> lines(Program program) {
+    public static List<String> lines(Program program) {
         List<String> lines = new ArrayList<>();
         for (Block block : program.blocks()) {
             lines.add("block " + block.index() + " parent " + block.parent() + " forward " + block.forward());

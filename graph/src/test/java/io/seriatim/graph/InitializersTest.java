@@ -3,6 +3,10 @@ package io.seriatim.graph;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import io.seriatim.graph.append.Appender;
+import io.seriatim.graph.program.Attribute;
+import io.seriatim.graph.program.OpDesc;
+import io.seriatim.graph.program.Roles;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import java.util.Arrays;

@@ -5,6 +5,13 @@ import static io.seriatim.tensor.DType.INT64;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.seriatim.graph.autodiff.BackwardTest;
+import io.seriatim.graph.interpret.Interpreter;
+import io.seriatim.graph.optimizer.Adam;
+import io.seriatim.graph.optimizer.MixedPrecision;
+import io.seriatim.graph.optimizer.Optimizer;
+import io.seriatim.graph.optimizer.Sgd;
+import io.seriatim.graph.program.Program;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.kernel.Kernels;
 import java.util.ArrayList;

@@ -1,11 +1,11 @@
 package io.seriatim.graph;
 
+import io.seriatim.graph.program.Program;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
-import io.seriatim.tensor.Tensor;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;

@@ -1,5 +1,8 @@
 package io.seriatim.graph;
 
+import io.seriatim.graph.interpret.Interpreter;
+import io.seriatim.graph.program.OpDesc;
+import io.seriatim.graph.program.Program;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.Tensor;
@@ -11,11 +14,11 @@ import java.util.Objects;
 import java.util.SplittableRandom;
 
 /** Runs operations on tensors; variables that they do not make are fed. */
-final class OneRun {
+public final class OneRun {
     private OneRun() {
     }
 
-    static Map<String, Tensor> of(Map<String, Tensor> feeds, OpDesc... ops) {
+    public static Map<String, Tensor> of(Map<String, Tensor> feeds, OpDesc... ops) {
         Program program = new Program();
         for (OpDesc op : ops) {
             program.global().add(op);
@@ -24,15 +27,15 @@ final class OneRun {
         return Interpreter.of(Kernels.system()).run(program, feeds, made);
     }
 
-    static Tensor get(Map<String, Tensor> results, String name) {
+    public static Tensor get(Map<String, Tensor> results, String name) {
         return Objects.requireNonNull(results.get(name), name);
     }
 
-    static double[] values(Map<String, Tensor> results, String name) {
+    public static double[] values(Map<String, Tensor> results, String name) {
         return get(results, name).toDoubleArray();
     }
 
-    static Tensor random(SplittableRandom random, DType dtype, long... dims) {
+    public static Tensor random(SplittableRandom random, DType dtype, long... dims) {
         return Tensor.of(dtype, random.doubles(Shape.of(dims).size(), -1, 1).toArray(), dims);
     }
 }

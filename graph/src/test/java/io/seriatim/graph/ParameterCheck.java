@@ -4,6 +4,7 @@ import static io.seriatim.tensor.DType.BOOL;
 import static io.seriatim.tensor.DType.FLOAT64;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.seriatim.graph.program.Program;
 import io.seriatim.tensor.Tensor;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

@@ -1,7 +1,7 @@
 package io.seriatim.train;
 
 import io.seriatim.executor.Scope;
-import io.seriatim.graph.Program;
+import io.seriatim.graph.program.Program;
 import io.seriatim.graph.format.ParameterFiles;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -1,7 +1,7 @@
 package io.seriatim.train;
 
-import io.seriatim.graph.VarDesc;
-import io.seriatim.graph.VarType;
+import io.seriatim.graph.program.VarDesc;
+import io.seriatim.graph.program.VarType;
 import io.seriatim.train.data.Dataset;
 import io.seriatim.train.data.Field;
 import java.util.List;

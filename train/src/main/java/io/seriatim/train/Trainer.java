@@ -3,7 +3,7 @@ package io.seriatim.train;
 import io.seriatim.device.Place;
 import io.seriatim.executor.Scope;
 import io.seriatim.executor.trace.RunRecorder;
-import io.seriatim.graph.AllowedFiles;
+import io.seriatim.graph.interpret.AllowedFiles;
 import io.seriatim.graph.format.InferenceModels;
 import io.seriatim.train.data.Split;
 import java.io.IOException;
@@ -279,7 +279,7 @@ public final class Trainer {
          * @throws IllegalArgumentException
          *             if the data have other fields than the model is fed, or fewer examples than a batch, or a batch
          *             cannot be split evenly among the places
-         * @throws io.seriatim.graph.FilesNotAllowedException
+         * @throws io.seriatim.graph.interpret.FilesNotAllowedException
          *             if a program of the model reads or writes files that are not allowed
          * @throws io.seriatim.device.DeviceNotFoundException
          *             if there is no such place

@@ -2,7 +2,7 @@ package io.seriatim.train;
 
 import io.seriatim.device.Place;
 import io.seriatim.executor.Executor;
-import io.seriatim.graph.AllowedFiles;
+import io.seriatim.graph.interpret.AllowedFiles;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Collectors;

@@ -1,6 +1,6 @@
 package io.seriatim.benchmarks.executor;
 
-import io.seriatim.graph.Adam;
+import io.seriatim.graph.optimizer.Adam;
 import io.seriatim.graph.Graph;
 import io.seriatim.graph.Layer;
 import io.seriatim.graph.MultiHeadAttention;

@@ -3,7 +3,7 @@ package io.seriatim.benchmarks.executor;
 import io.seriatim.executor.Executor;
 import io.seriatim.executor.Plan;
 import io.seriatim.executor.PlanProbe;
-import io.seriatim.graph.Program;
+import io.seriatim.graph.program.Program;
 import io.seriatim.tensor.Tensor;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

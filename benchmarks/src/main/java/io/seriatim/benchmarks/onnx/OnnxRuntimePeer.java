@@ -3,7 +3,7 @@ package io.seriatim.benchmarks.onnx;
 import io.seriatim.benchmarks.common.PeerFolder;
 import io.seriatim.benchmarks.common.PeerUnavailableException;
 import io.seriatim.benchmarks.serve.ServePeer;
-import io.seriatim.graph.Program;
+import io.seriatim.graph.program.Program;
 import io.seriatim.tensor.Tensor;
 import java.util.Map;
 import java.util.Objects;

@@ -1,10 +1,10 @@
 package io.seriatim.benchmarks.onnx;
 
 import io.seriatim.benchmarks.common.PeerUnavailableException;
-import io.seriatim.graph.Attribute;
-import io.seriatim.graph.Block;
-import io.seriatim.graph.OpDesc;
-import io.seriatim.graph.Program;
+import io.seriatim.graph.program.Attribute;
+import io.seriatim.graph.program.Block;
+import io.seriatim.graph.program.OpDesc;
+import io.seriatim.graph.program.Program;
 import io.seriatim.tensor.Tensor;
 import java.util.ArrayList;
 import java.util.HashMap;

@@ -1,7 +1,7 @@
 package io.seriatim.benchmarks.serve;
 
 import io.seriatim.benchmarks.common.PeerUnavailableException;
-import io.seriatim.graph.Program;
+import io.seriatim.graph.program.Program;
 import io.seriatim.tensor.Tensor;
 import java.util.Map;
 import java.util.function.Consumer;

@@ -1,9 +1,9 @@
 package io.seriatim.benchmarks.train;
 
-import io.seriatim.graph.Attribute;
-import io.seriatim.graph.Block;
-import io.seriatim.graph.OpDesc;
-import io.seriatim.graph.Program;
+import io.seriatim.graph.program.Attribute;
+import io.seriatim.graph.program.Block;
+import io.seriatim.graph.program.OpDesc;
+import io.seriatim.graph.program.Program;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;

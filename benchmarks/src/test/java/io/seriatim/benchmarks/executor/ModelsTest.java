@@ -6,9 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.seriatim.benchmarks.common.Printer;
 import io.seriatim.benchmarks.common.Progress;
-import io.seriatim.graph.Momentum;
-import io.seriatim.graph.Program;
-import io.seriatim.graph.VarType;
+import io.seriatim.graph.program.Program;
+import io.seriatim.graph.program.VarType;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.Arrays;

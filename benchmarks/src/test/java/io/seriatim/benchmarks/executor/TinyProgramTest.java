@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.seriatim.executor.Executor;
 import io.seriatim.graph.Network;
-import io.seriatim.graph.OpDesc;
+import io.seriatim.graph.program.OpDesc;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;

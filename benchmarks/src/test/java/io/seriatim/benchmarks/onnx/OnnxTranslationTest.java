@@ -13,7 +13,7 @@ import io.seriatim.graph.Graph;
 import io.seriatim.graph.Network;
 import io.seriatim.graph.Outputs;
 import io.seriatim.graph.Value;
-import io.seriatim.graph.VarDesc;
+import io.seriatim.graph.program.VarDesc;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import java.util.Arrays;

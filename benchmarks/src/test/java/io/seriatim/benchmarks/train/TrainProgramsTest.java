@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.seriatim.executor.trace.TimeShares;
-import io.seriatim.graph.Program;
+import io.seriatim.graph.program.Program;
 import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.Set;

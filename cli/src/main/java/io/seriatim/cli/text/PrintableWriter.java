@@ -1,6 +1,6 @@
 package io.seriatim.cli.text;
 
-import io.seriatim.graph.Printable;
+import io.seriatim.graph.util.Printable;
 import java.io.PrintWriter;
 import java.io.Writer;
 

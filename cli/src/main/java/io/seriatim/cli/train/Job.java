@@ -1,8 +1,8 @@
 package io.seriatim.cli.train;
 
-import io.seriatim.graph.Program;
-import io.seriatim.graph.Schedule;
-import io.seriatim.graph.VarDesc;
+import io.seriatim.graph.program.Program;
+import io.seriatim.graph.optimizer.Schedule;
+import io.seriatim.graph.program.VarDesc;
 import io.seriatim.graph.format.ProgramFiles;
 import io.seriatim.train.Model;
 import io.seriatim.train.data.Batches;

@@ -1,6 +1,6 @@
 package io.seriatim.cli.train;
 
-import io.seriatim.graph.Printable;
+import io.seriatim.graph.util.Printable;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 

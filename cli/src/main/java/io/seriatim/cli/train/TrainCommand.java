@@ -4,7 +4,7 @@ import io.seriatim.cli.option.RepeatedFeeds;
 import io.seriatim.cli.text.Nearest;
 import io.seriatim.device.DeviceNotFoundException;
 import io.seriatim.executor.ProgramFailedException;
-import io.seriatim.graph.AllowedFiles;
+import io.seriatim.graph.interpret.AllowedFiles;
 import io.seriatim.tensor.kernel.Kernels;
 import java.io.IOException;
 import java.nio.file.Files;

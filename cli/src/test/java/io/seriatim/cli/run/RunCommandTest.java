@@ -7,13 +7,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.seriatim.cli.CommandRun;
 import io.seriatim.graph.Network;
-import io.seriatim.graph.OpDesc;
+import io.seriatim.graph.program.OpDesc;
 import io.seriatim.graph.Outputs;
-import io.seriatim.graph.Program;
-import io.seriatim.graph.Sgd;
+import io.seriatim.graph.program.Program;
+import io.seriatim.graph.optimizer.Sgd;
 import io.seriatim.graph.Value;
-import io.seriatim.graph.VarDesc;
-import io.seriatim.graph.VarType;
+import io.seriatim.graph.program.VarDesc;
+import io.seriatim.graph.program.VarType;
 import io.seriatim.graph.format.ParameterFiles;
 import io.seriatim.graph.format.ProgramFiles;
 import io.seriatim.tensor.DType;

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.seriatim.cli.CommandRun;
 import io.seriatim.graph.Network;
-import io.seriatim.graph.Program;
+import io.seriatim.graph.program.Program;
 import io.seriatim.graph.format.InferenceModels;
 import io.seriatim.graph.format.ParameterFiles;
 import io.seriatim.tensor.Npy;

@@ -4,7 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
-import io.seriatim.graph.Printable;
+import io.seriatim.graph.util.Printable;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.System.Logger.Level;

@@ -8,7 +8,7 @@ import io.seriatim.executor.Feeds;
 import io.seriatim.executor.Fetches;
 import io.seriatim.executor.Plan;
 import io.seriatim.executor.Results;
-import io.seriatim.graph.VarType;
+import io.seriatim.graph.program.VarType;
 import io.seriatim.graph.format.InferenceModels;
 import io.seriatim.graph.format.InferenceModels.InferenceModel;
 import io.seriatim.tensor.Tensor;

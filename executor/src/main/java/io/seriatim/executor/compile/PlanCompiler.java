@@ -21,7 +21,7 @@ import io.seriatim.executor.schedule.Priorities;
 import io.seriatim.executor.schedule.Releases;
 import io.seriatim.executor.schedule.CompiledPlan;
 import io.seriatim.executor.schedule.Streams;
-import io.seriatim.graph.Interpreter;
+import io.seriatim.graph.interpret.Interpreter;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.kernel.PreparedKernels;

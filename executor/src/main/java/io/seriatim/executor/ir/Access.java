@@ -1,6 +1,6 @@
 package io.seriatim.executor.ir;
 
-import io.seriatim.graph.OpDesc;
+import io.seriatim.graph.program.OpDesc;
 import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;

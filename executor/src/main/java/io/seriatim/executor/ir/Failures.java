@@ -1,7 +1,7 @@
 package io.seriatim.executor.ir;
 
-import io.seriatim.graph.Attribute;
-import io.seriatim.graph.OpDesc;
+import io.seriatim.graph.program.Attribute;
+import io.seriatim.graph.program.OpDesc;
 import io.seriatim.tensor.TensorSpec;
 import java.util.List;
 import java.util.StringJoiner;

@@ -4,7 +4,7 @@ import io.seriatim.device.Devices;
 import io.seriatim.device.Place;
 import io.seriatim.engine.Engine;
 import io.seriatim.executor.trace.RunRecorder;
-import io.seriatim.graph.AllowedFiles;
+import io.seriatim.graph.interpret.AllowedFiles;
 import io.seriatim.graph.op.PaddleRandom;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;

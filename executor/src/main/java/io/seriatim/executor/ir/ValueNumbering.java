@@ -1,10 +1,10 @@
 package io.seriatim.executor.ir;
 
-import io.seriatim.graph.Aliases;
-import io.seriatim.graph.Block;
-import io.seriatim.graph.OpDesc;
-import io.seriatim.graph.Program;
-import io.seriatim.graph.VarDesc;
+import io.seriatim.graph.program.Aliases;
+import io.seriatim.graph.program.Block;
+import io.seriatim.graph.program.OpDesc;
+import io.seriatim.graph.program.Program;
+import io.seriatim.graph.program.VarDesc;
 import io.seriatim.graph.op.Effect;
 import io.seriatim.graph.op.GradientRule;
 import io.seriatim.graph.op.Operation;
@@ -120,10 +120,10 @@ record ValueNumbering(Block block, List<Value> values, List<Access> operations, 
         return new Numbering(block, List.of()).of(wanted);
     }
 
-    private static List<String> names(io.seriatim.graph.Attribute attribute) {
+    private static List<String> names(io.seriatim.graph.program.Attribute attribute) {
         return switch (attribute) {
-            case io.seriatim.graph.Attribute.Texts(List<String> texts) -> texts;
-            case io.seriatim.graph.Attribute.Text(String text) -> List.of(text);
+            case io.seriatim.graph.program.Attribute.Texts(List<String> texts) -> texts;
+            case io.seriatim.graph.program.Attribute.Text(String text) -> List.of(text);
             default -> List.of();
         };
     }

@@ -3,7 +3,7 @@ package io.seriatim.executor.pass;
 import io.seriatim.executor.ir.Options;
 import io.seriatim.executor.ir.PassName;
 import io.seriatim.executor.ir.ValueTable;
-import io.seriatim.graph.Program;
+import io.seriatim.graph.program.Program;
 import io.seriatim.tensor.kernel.PreparedKernels;
 
 /**

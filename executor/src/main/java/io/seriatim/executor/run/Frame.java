@@ -19,7 +19,7 @@ import io.seriatim.executor.pass.Layouts;
 import io.seriatim.executor.schedule.Releases;
 import io.seriatim.executor.schedule.CompiledPlan;
 import io.seriatim.executor.trace.RunLog;
-import io.seriatim.graph.Aliases;
+import io.seriatim.graph.program.Aliases;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;

@@ -8,7 +8,7 @@ import io.seriatim.executor.ir.Options;
 import io.seriatim.executor.ir.Stage;
 import io.seriatim.executor.ir.Task;
 import io.seriatim.executor.ir.ValueTable;
-import io.seriatim.graph.Attribute;
+import io.seriatim.graph.program.Attribute;
 import io.seriatim.graph.op.Step;
 import io.seriatim.tensor.kernel.Computation;
 import io.seriatim.tensor.kernel.NoKernelException;

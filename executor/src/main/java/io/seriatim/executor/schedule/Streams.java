@@ -2,7 +2,7 @@ package io.seriatim.executor.schedule;
 
 import io.seriatim.device.Place;
 import io.seriatim.executor.ir.Task;
-import io.seriatim.graph.Attribute;
+import io.seriatim.graph.program.Attribute;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;

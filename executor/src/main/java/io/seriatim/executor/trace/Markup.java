@@ -1,6 +1,6 @@
 package io.seriatim.executor.trace;
 
-import io.seriatim.graph.Printable;
+import io.seriatim.graph.util.Printable;
 import java.util.Locale;
 
 /** Text and numbers for a page that is both HTML and well-formed XML. */

@@ -15,7 +15,7 @@ import io.seriatim.executor.ir.Task;
 import io.seriatim.graph.Network;
 import io.seriatim.graph.Outputs;
 import io.seriatim.graph.ParameterSpec;
-import io.seriatim.graph.Sgd;
+import io.seriatim.graph.optimizer.Sgd;
 import io.seriatim.graph.Value;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Layout;

@@ -18,7 +18,7 @@ import io.seriatim.executor.schedule.CompiledPlan;
 import io.seriatim.graph.Graph;
 import io.seriatim.graph.Network;
 import io.seriatim.graph.Outputs;
-import io.seriatim.graph.Sgd;
+import io.seriatim.graph.optimizer.Sgd;
 import io.seriatim.graph.Value;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;

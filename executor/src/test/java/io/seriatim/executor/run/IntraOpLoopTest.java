@@ -12,7 +12,7 @@ import io.seriatim.executor.Executor;
 import io.seriatim.executor.Plan;
 import io.seriatim.graph.Network;
 import io.seriatim.graph.Outputs;
-import io.seriatim.graph.Sgd;
+import io.seriatim.graph.optimizer.Sgd;
 import io.seriatim.graph.Value;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;

@@ -2,7 +2,7 @@ package io.seriatim.graph.format;
 
 import com.google.protobuf.CodedOutputStream;
 import com.google.protobuf.WireFormat;
-import io.seriatim.graph.Attribute;
+import io.seriatim.graph.program.Attribute;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;

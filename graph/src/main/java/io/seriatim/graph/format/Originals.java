@@ -3,7 +3,7 @@ package io.seriatim.graph.format;
 import com.google.protobuf.ByteString;
 import com.google.protobuf.CodedInputStream;
 import com.google.protobuf.WireFormat;
-import io.seriatim.graph.OriginalMessage;
+import io.seriatim.graph.program.OriginalMessage;
 import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

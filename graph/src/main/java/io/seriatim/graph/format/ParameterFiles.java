@@ -1,8 +1,8 @@
 package io.seriatim.graph.format;
 
-import io.seriatim.graph.Program;
-import io.seriatim.graph.VarDesc;
-import io.seriatim.graph.VarType;
+import io.seriatim.graph.program.Program;
+import io.seriatim.graph.program.VarDesc;
+import io.seriatim.graph.program.VarType;
 import io.seriatim.tensor.ConfinedFolder;
 import io.seriatim.tensor.FileFormatException;
 import io.seriatim.tensor.Npz;

@@ -2,12 +2,12 @@ package io.seriatim.graph.format;
 
 import com.google.protobuf.ByteString;
 import com.google.protobuf.CodedOutputStream;
-import io.seriatim.graph.Attribute;
-import io.seriatim.graph.Block;
-import io.seriatim.graph.OpDesc;
-import io.seriatim.graph.Program;
-import io.seriatim.graph.VarDesc;
-import io.seriatim.graph.VarType;
+import io.seriatim.graph.program.Attribute;
+import io.seriatim.graph.program.Block;
+import io.seriatim.graph.program.OpDesc;
+import io.seriatim.graph.program.Program;
+import io.seriatim.graph.program.VarDesc;
+import io.seriatim.graph.program.VarType;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.List;

@@ -1,8 +1,8 @@
 package io.seriatim.graph.format;
 
 import io.seriatim.device.Devices;
-import io.seriatim.graph.DataTypes;
-import io.seriatim.graph.SelectedRows;
+import io.seriatim.graph.program.DataTypes;
+import io.seriatim.graph.program.SelectedRows;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;

@@ -1,6 +1,6 @@
 package io.seriatim.graph.format;
 
-import io.seriatim.graph.SelectedRows;
+import io.seriatim.graph.program.SelectedRows;
 import io.seriatim.tensor.AtomicFile;
 import io.seriatim.tensor.FileFormatException;
 import io.seriatim.tensor.Tensor;

@@ -1,8 +1,8 @@
 package io.seriatim.graph.format;
 
 import io.seriatim.device.Place;
-import io.seriatim.graph.SelectedRows;
-import io.seriatim.graph.VarType;
+import io.seriatim.graph.program.SelectedRows;
+import io.seriatim.graph.program.VarType;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.kernel.Copy;

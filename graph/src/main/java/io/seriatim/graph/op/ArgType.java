@@ -1,6 +1,6 @@
 package io.seriatim.graph.op;
 
-import io.seriatim.graph.VarType;
+import io.seriatim.graph.program.VarType;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Shape;
 import io.seriatim.tensor.TensorSpec;

@@ -1,6 +1,6 @@
 package io.seriatim.graph.op;
 
-import io.seriatim.graph.Attribute;
+import io.seriatim.graph.program.Attribute;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -1,8 +1,8 @@
 package io.seriatim.graph.op;
 
-import io.seriatim.graph.Attribute;
-import io.seriatim.graph.DataTypes;
-import io.seriatim.graph.OpDesc;
+import io.seriatim.graph.program.Attribute;
+import io.seriatim.graph.program.DataTypes;
+import io.seriatim.graph.program.OpDesc;
 import io.seriatim.tensor.DType;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

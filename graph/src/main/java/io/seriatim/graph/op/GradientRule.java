@@ -1,7 +1,7 @@
 package io.seriatim.graph.op;
 
-import io.seriatim.graph.OpDesc;
-import io.seriatim.graph.VarDesc;
+import io.seriatim.graph.program.OpDesc;
+import io.seriatim.graph.program.VarDesc;
 import java.util.List;
 import java.util.function.Predicate;
 

@@ -1,7 +1,7 @@
 package io.seriatim.graph.op;
 
-import io.seriatim.graph.Attribute;
-import io.seriatim.graph.OpDesc;
+import io.seriatim.graph.program.Attribute;
+import io.seriatim.graph.program.OpDesc;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -14,10 +14,28 @@ import java.util.function.Predicate;
  * {@code type(Slot, Slot@GRAD, Slot=Other@GRAD) -> Slot@GRAD}: on the left of = the slot of the gradient operation, on
  * the right that of the forward. The forward may be a gradient operation:
  * {@code relu_grad_grad(Out, grad_x@GRAD=X@GRAD@GRAD) -> grad_out@GRAD=Out@GRAD@GRAD}.
+ *
+ * @param type
+ *            of the gradient operation
+ * @param inputs
+ *            its input slots
+ * @param outputs
+ *            its output slots
  */
-record GradientSignature(String type, List<Binding> inputs, List<Binding> outputs) implements GradientRule {
-    /** A slot of the gradient operation, and what of the forward goes there. */
-    record Binding(String slot, String forward, boolean gradient, boolean list) {
+public record GradientSignature(String type, List<Binding> inputs, List<Binding> outputs) implements GradientRule {
+    /**
+     * A slot of the gradient operation, and the slot of the forward that is bound to it.
+     *
+     * @param slot
+     *            of the gradient operation
+     * @param forward
+     *            slot of the forward
+     * @param gradient
+     *            whether the gradient of that slot is meant
+     * @param list
+     *            whether the slot takes several variables
+     */
+    public record Binding(String slot, String forward, boolean gradient, boolean list) {
         static Binding parse(String text) {
             String[] sides = text.strip().split("=", -1);
             String right = sides[sides.length - 1];
@@ -39,7 +57,16 @@ record GradientSignature(String type, List<Binding> inputs, List<Binding> output
         }
     }
 
-    static GradientSignature parse(String text) {
+    /**
+     * Reads the notation.
+     *
+     * @param text
+     *            {@code type(Slot, …) -> Slot@GRAD, …}
+     * @return the signature
+     * @throws IllegalArgumentException
+     *             if the text is not of that form
+     */
+    public static GradientSignature parse(String text) {
         int open = text.indexOf('(');
         int close = text.indexOf(')');
         int arrow = text.indexOf("->");

@@ -1,7 +1,7 @@
 package io.seriatim.graph.op;
 
 import com.google.errorprone.annotations.FormatMethod;
-import io.seriatim.graph.OpDesc;
+import io.seriatim.graph.program.OpDesc;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Shape;
 import java.util.Arrays;

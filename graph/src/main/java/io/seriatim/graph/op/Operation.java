@@ -1,7 +1,7 @@
 package io.seriatim.graph.op;
 
-import io.seriatim.graph.Attribute;
-import io.seriatim.graph.OpDesc;
+import io.seriatim.graph.program.Attribute;
+import io.seriatim.graph.program.OpDesc;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.EnumSet;
@@ -167,7 +167,7 @@ public final class Operation {
 
         /**
          * That it reads or writes a file. It is run only where the caller allows files, see
-         * {@link io.seriatim.graph.AllowedFiles}.
+         * {@link io.seriatim.graph.interpret.AllowedFiles}.
          *
          * @param attribute
          *            a text that must be given: the file's name

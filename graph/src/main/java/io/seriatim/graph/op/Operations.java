@@ -1,8 +1,8 @@
 package io.seriatim.graph.op;
 
-import io.seriatim.graph.Block;
-import io.seriatim.graph.OpDesc;
-import io.seriatim.graph.Program;
+import io.seriatim.graph.program.Block;
+import io.seriatim.graph.program.OpDesc;
+import io.seriatim.graph.program.Program;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.Map;

@@ -1,6 +1,6 @@
 package io.seriatim.graph.op;
 
-import io.seriatim.graph.OperationTypes;
+import io.seriatim.graph.program.OperationTypes;
 import java.util.List;
 
 /** Answers from the schemas in {@link Operations}; found as a service. */

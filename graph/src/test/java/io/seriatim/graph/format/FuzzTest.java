@@ -4,8 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.seriatim.graph.Program;
-import io.seriatim.graph.SelectedRows;
+import io.seriatim.graph.program.Program;
+import io.seriatim.graph.program.SelectedRows;
 import io.seriatim.tensor.Tensor;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;

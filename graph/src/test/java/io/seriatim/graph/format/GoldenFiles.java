@@ -1,6 +1,6 @@
 package io.seriatim.graph.format;
 
-import io.seriatim.graph.Program;
+import io.seriatim.graph.program.Program;
 import io.seriatim.tensor.Npz;
 import io.seriatim.tensor.Tensor;
 import java.io.IOException;

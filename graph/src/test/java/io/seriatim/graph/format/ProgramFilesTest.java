@@ -7,12 +7,12 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.CodedOutputStream;
-import io.seriatim.graph.Attribute;
-import io.seriatim.graph.Block;
-import io.seriatim.graph.OpDesc;
-import io.seriatim.graph.Program;
-import io.seriatim.graph.VarDesc;
-import io.seriatim.graph.VarType;
+import io.seriatim.graph.program.Attribute;
+import io.seriatim.graph.program.Block;
+import io.seriatim.graph.program.OpDesc;
+import io.seriatim.graph.program.Program;
+import io.seriatim.graph.program.VarDesc;
+import io.seriatim.graph.program.VarType;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.FileFormatException;
 import io.seriatim.tensor.Tensor;

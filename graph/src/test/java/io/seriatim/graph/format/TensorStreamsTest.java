@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.seriatim.graph.SelectedRows;
+import io.seriatim.graph.program.SelectedRows;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.FileFormatException;
 import io.seriatim.tensor.Tensor;

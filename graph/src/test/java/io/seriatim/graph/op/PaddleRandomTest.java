@@ -3,9 +3,10 @@ package io.seriatim.graph.op;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.seriatim.graph.Interpreter;
-import io.seriatim.graph.OpDesc;
-import io.seriatim.graph.Program;
+import io.seriatim.graph.interpret.Interpreter;
+import io.seriatim.graph.ops.SmallProgram;
+import io.seriatim.graph.program.OpDesc;
+import io.seriatim.graph.program.Program;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.kernel.Kernels;
 import java.util.List;

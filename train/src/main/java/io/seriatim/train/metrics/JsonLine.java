@@ -1,6 +1,6 @@
 package io.seriatim.train.metrics;
 
-import io.seriatim.graph.Printable;
+import io.seriatim.graph.util.Printable;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;

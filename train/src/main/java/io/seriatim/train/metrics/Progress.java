@@ -1,6 +1,6 @@
 package io.seriatim.train.metrics;
 
-import io.seriatim.graph.Printable;
+import io.seriatim.graph.util.Printable;
 import io.seriatim.train.TrainingListener;
 import java.io.PrintStream;
 import java.nio.file.Path;

@@ -1,8 +1,8 @@
 package io.seriatim.train.model;
 
-import io.seriatim.graph.Block;
-import io.seriatim.graph.OpDesc;
-import io.seriatim.graph.VarDesc;
+import io.seriatim.graph.program.Block;
+import io.seriatim.graph.program.OpDesc;
+import io.seriatim.graph.program.VarDesc;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashMap;

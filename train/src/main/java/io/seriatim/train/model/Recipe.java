@@ -1,10 +1,10 @@
 package io.seriatim.train.model;
 
-import io.seriatim.graph.AdamW;
-import io.seriatim.graph.Clip;
-import io.seriatim.graph.MixedPrecision;
-import io.seriatim.graph.Optimizer;
-import io.seriatim.graph.Schedule;
+import io.seriatim.graph.optimizer.AdamW;
+import io.seriatim.graph.optimizer.Clip;
+import io.seriatim.graph.optimizer.MixedPrecision;
+import io.seriatim.graph.optimizer.Optimizer;
+import io.seriatim.graph.optimizer.Schedule;
 import java.util.function.Predicate;
 
 /**

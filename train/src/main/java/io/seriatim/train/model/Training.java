@@ -3,7 +3,7 @@ package io.seriatim.train.model;
 import io.seriatim.graph.Graph;
 import io.seriatim.graph.Network;
 import io.seriatim.graph.Outputs;
-import io.seriatim.graph.Program;
+import io.seriatim.graph.program.Program;
 import io.seriatim.graph.Value;
 import io.seriatim.train.Model;
 import java.util.ArrayList;

@@ -1,9 +1,9 @@
 package io.seriatim.train.report;
 
 import io.seriatim.executor.trace.Markup;
-import io.seriatim.graph.Block;
-import io.seriatim.graph.OpDesc;
-import io.seriatim.graph.Program;
+import io.seriatim.graph.program.Block;
+import io.seriatim.graph.program.OpDesc;
+import io.seriatim.graph.program.Program;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;

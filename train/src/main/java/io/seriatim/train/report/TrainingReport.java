@@ -5,7 +5,7 @@ import io.seriatim.executor.trace.ReportPage;
 import io.seriatim.executor.trace.ReportSections;
 import io.seriatim.executor.trace.RunRecorder;
 import io.seriatim.executor.trace.RunTrace;
-import io.seriatim.graph.Program;
+import io.seriatim.graph.program.Program;
 import io.seriatim.train.TrainingListener;
 import io.seriatim.train.metrics.Curve;
 import io.seriatim.train.metrics.History;

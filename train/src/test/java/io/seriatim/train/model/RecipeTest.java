@@ -3,7 +3,7 @@ package io.seriatim.train.model;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import io.seriatim.graph.Schedule;
+import io.seriatim.graph.optimizer.Schedule;
 import org.junit.jupiter.api.Test;
 
 class RecipeTest {

@@ -1,0 +1,131 @@
+package io.seriatim.graph.append;
+
+import io.seriatim.graph.op.ArgType;
+import io.seriatim.graph.op.AttributeSpec;
+import io.seriatim.graph.op.GradientRule;
+import io.seriatim.graph.op.Inference;
+import io.seriatim.graph.op.Operation;
+import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.program.Attribute;
+import io.seriatim.graph.program.Block;
+import io.seriatim.graph.program.OpDesc;
+import io.seriatim.graph.program.Roles;
+import io.seriatim.graph.program.VarDesc;
+import io.seriatim.graph.program.VarType;
+import io.seriatim.tensor.DType;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Puts operations at the end of a block as Paddle does: with all attributes, and with what is inferred of their outputs
+ * written into the variables.
+ */
+public final class Appender {
+    private Appender() {
+    }
+
+    /** Adds the attributes that are not given, and those that every operation has. */
+    public static OpDesc complete(OpDesc op, int role) {
+        Operation schema = Operations.system().find(op.type());
+        OpDesc complete = op.builtHere();
+        if (schema != null) {
+            for (AttributeSpec spec : schema.attributes()) {
+                Attribute byDefault = spec.byDefault();
+                if (byDefault != null && complete.attribute(spec.name()) == null) {
+                    complete = complete.with(spec.name(), byDefault);
+                }
+            }
+        }
+        complete = given(complete, Roles.DEVICE, "");
+        complete = given(complete, Roles.SCOPE, "/");
+        complete = given(complete, Roles.VARIABLES, new String[0]);
+        complete = given(complete, Roles.QUANTIZED, false);
+        return complete.with(Roles.ATTRIBUTE, role);
+    }
+
+    private static OpDesc given(OpDesc op, String name, Object value) {
+        return op.attribute(name) == null ? op.with(name, value) : op;
+    }
+
+    public static OpDesc append(Block block, OpDesc op, int role) {
+        OpDesc complete = complete(op, role);
+        declare(block, complete, infer(block, complete));
+        block.add(complete);
+        return complete;
+    }
+
+    /** What is inferred of an operation's outputs from what the block says of its inputs. */
+    public static Map<String, List<@Nullable ArgType>> infer(Block block, OpDesc op) {
+        Operation schema = Operations.system().find(op.type());
+        return schema == null ? Map.of() : schema.infer(op, new BuildTime(block, op));
+    }
+
+    /** Writes what was inferred into the variables; those that are not there yet are declared. */
+    public static void declare(Block block, OpDesc op, Map<String, List<@Nullable ArgType>> types) {
+        op.outputs().forEach((slot, names) -> {
+            List<@Nullable ArgType> inferred = types.getOrDefault(slot, List.of());
+            for (int i = 0; i < names.size(); i++) {
+                String name = names.get(i);
+                if (!name.equals(GradientRule.EMPTY)) {
+                    declare(block, name, i < inferred.size() ? inferred.get(i) : null);
+                }
+            }
+        });
+    }
+
+    private static void declare(Block block, String name, @Nullable ArgType type) {
+        Block owner = block.owner(name);
+        if (owner == null) {
+            block.put(VarDesc.of(name, type == null ? VarType.dense(DType.FLOAT32) : type.varType()));
+        } else if (type != null) {
+            VarDesc desc = owner.get(name);
+            owner.put(desc.with(retyped(desc.type(), type)));
+        }
+    }
+
+    private static VarType retyped(VarType old, ArgType type) {
+        VarType.TensorType tensor = VarType.TensorType.of(type.dtype(), type.dims());
+        return old.kind() == type.varType().kind() ? old.with(tensor) : type.varType();
+    }
+
+    /** What a block says of an operation's inputs. */
+    public record BuildTime(Block block, OpDesc op) implements Inference.Source {
+        @Override
+        public @Nullable ArgType type(String slot, int index) {
+            VarDesc desc = find(op.input(slot).get(index));
+            VarType.TensorType tensor = desc == null ? null : desc.type().tensorType();
+            if (desc == null || tensor == null) {
+                return null;
+            }
+            return switch (desc.type()) {
+                case VarType.Rows _ -> ArgType.rows(tensor.dtype(), -1, tensor.shape());
+                case VarType.TensorArray _ -> ArgType.array(tensor.dtype(), tensor.shape());
+                default -> ArgType.dense(tensor.dtype(), tensor.shape());
+            };
+        }
+
+        /** A block of gradients reads the variables of the block whose gradient it is. */
+        private @Nullable VarDesc find(String name) {
+            for (Block each = block;; each = each.program().block(each.parent())) {
+                VarDesc desc = each.var(name);
+                if (desc == null && each.forward() != Block.NONE) {
+                    desc = each.program().block(each.forward()).find(name);
+                }
+                if (desc != null || each.parent() == Block.NONE) {
+                    return desc;
+                }
+            }
+        }
+
+        @Override
+        public long @Nullable [] values(String slot, int index) {
+            return null;
+        }
+
+        @Override
+        public boolean isForRun() {
+            return false;
+        }
+    }
+}

@@ -1,0 +1,86 @@
+package io.seriatim.graph.interpret;
+
+import io.seriatim.graph.op.Effect;
+import io.seriatim.graph.op.GradientRule;
+import io.seriatim.graph.op.Operation;
+import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.program.Attribute;
+import io.seriatim.graph.program.Block;
+import io.seriatim.graph.program.OpDesc;
+import io.seriatim.tensor.Tensor;
+
+/** Runs the operations of a block, one after the other. */
+final class BlockRunner {
+    private final RunState state;
+    private final Instructions instructions;
+
+    BlockRunner(RunState state) {
+        this.state = state;
+        this.instructions = new Instructions(state, this);
+    }
+
+    void run(Block block, Environment environment) {
+        environment.enter(block);
+        BlockExecution execution = state.blocks();
+        if (execution != null && block.index() > 0) {
+            execution.run(new BlockSession(block, environment, this));
+            return;
+        }
+        for (int i = 0; i < block.ops().size(); i++) {
+            run(block, i, environment);
+        }
+    }
+
+    void run(Block block, int index, Environment environment) {
+        OpDesc op = block.ops().get(index);
+        Operation schema = Operations.system().get(op.type());
+        if (isGradientOfNothing(op, environment)) {
+            return;
+        }
+        try {
+            if (schema.isLowered() && !TensorListInstructions.isFor(op, environment)) {
+                state.runner().run(op, schema, environment, state, randomKey(block, index));
+            } else {
+                instructions.run(op, block, environment);
+            }
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(
+                    "Block " + block.index() + ", operation " + index + " (" + op.type() + "): " + e.getMessage()
+                            + built(op, e),
+                    e);
+        }
+    }
+
+    /** Where the operation was built, unless the error says where. */
+    private static String built(OpDesc op, IllegalArgumentException e) {
+        return op.builtAt().isEmpty() || String.valueOf(e.getMessage()).contains("; built at ")
+                ? ""
+                : "; built at " + String.join(", called at ", op.builtAt());
+    }
+
+    /** What a branch would have computed that was not taken has no gradient either, not even zeros. */
+    private static boolean isGradientOfNothing(OpDesc op, Environment environment) {
+        return op.type().equals("fill_any_like")
+                && op.outputNames().stream().allMatch(name -> name.contains(GradientRule.SUFFIX))
+                && op.inputNames().stream().allMatch(name -> environment.find(name) == null);
+    }
+
+    Tensor randomKey(Block block, int index) {
+        OpDesc op = block.ops().get(index);
+        if (!Operations.system().get(op.type()).effects().contains(Effect.RANDOM)) {
+            return NO_KEY;
+        }
+        // Dropout's seed counts only where it says so.
+        boolean ignored = op.attribute("fix_seed") instanceof Attribute.Bool(boolean fixed) && !fixed;
+        long seed = !ignored && op.attribute("seed") instanceof Attribute.Int(int value) ? value : 0;
+        if (seed != 0) {
+            return Tensor.of(new long[]{seed, 0}, 2);
+        }
+        long place = ((long) block.index() << 32) + index;
+        // Steps of a loop draw different numbers, and so do runs.
+        long draw = state.run() + ((long) state.draws().merge(place, 1, Integer::sum) << 40);
+        return Tensor.of(new long[]{state.program().randomSeed() + 0x9E3779B97F4A7C15L * (1 + place), draw}, 2);
+    }
+
+    private static final Tensor NO_KEY = Tensor.of(new long[2], 2);
+}

@@ -1,0 +1,276 @@
+package io.seriatim.graph.interpret;
+
+import io.seriatim.graph.autodiff.Backward;
+import io.seriatim.graph.autodiff.ControlGradients;
+import io.seriatim.graph.op.Attrs;
+import io.seriatim.graph.op.GradientRule;
+import io.seriatim.graph.program.Block;
+import io.seriatim.graph.program.OpDesc;
+import io.seriatim.graph.program.Program;
+import io.seriatim.tensor.Tensor;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Branches, loops, and their gradients.
+ *
+ * <p>
+ * Each time that a block runs it has an environment of its own, which stays for the gradient. A loop's variables are
+ * the ones outside, which its steps overwrite; so each step keeps what they were before it. The gradient of a loop
+ * walks through the steps backwards. What flows back along a loop's variable is handed from step to step; what flows to
+ * a variable that the loop only reads is added up over the steps. A step whose block does not write a gradient adds
+ * nothing, and a branch that was not taken gives zeros.
+ */
+final class ControlInstructions {
+    private final Program program;
+    private final BlockRunner blocks;
+
+    ControlInstructions(Program program, BlockRunner blocks) {
+        this.program = program;
+        this.blocks = blocks;
+    }
+
+    static Block block(Program program, OpDesc op) {
+        int index = ControlGradients.block(op);
+        if (index <= 0) {
+            throw new IllegalArgumentException(
+                    "Operation '" + op.type() + "' needs the attribute 'sub_block', a block of the program other "
+                            + "than its first");
+        }
+        return program.block(index);
+    }
+
+    void conditional(OpDesc op, Environment environment) {
+        Environment.Steps steps = new Environment.Steps();
+        op.output("Scope").forEach(name -> environment.set(name, steps));
+        if (isTaken(op, environment)) {
+            Environment inner = new Environment(environment);
+            blocks.run(block(program, op), inner);
+            steps.add(inner, Map.of());
+        }
+    }
+
+    private static boolean isTaken(OpDesc op, Environment environment) {
+        Attrs attrs = Instructions.attrs(op);
+        if (attrs.getBool("is_scalar_condition")) {
+            return truth(op.input("Cond").getFirst(), environment);
+        }
+        return op.input("Cond").stream().allMatch(name -> environment.tensor(name).shape().size() > 0);
+    }
+
+    private static boolean truth(String name, Environment environment) {
+        Tensor condition = environment.tensor(name);
+        if (condition.shape().size() != 1) {
+            throw new IllegalArgumentException(
+                    "The condition '" + name + "' must be one element, but is " + condition.spec());
+        }
+        return condition.toLongArray()[0] != 0;
+    }
+
+    void conditionalGradient(OpDesc op, Environment environment) {
+        List<String> inputs = op.input("Input");
+        List<String> gradients = op.output("Input@GRAD");
+        List<Environment.Step> taken = steps(op, "Scope", environment).steps();
+        Map<String, Object> incoming = incoming(op, op.input("Out").stream().map(GradientRule::gradient).toList(),
+                environment);
+        Environment inner = taken.isEmpty() ? null : taken.getFirst().environment();
+        if (inner != null) {
+            runGradient(block(program, op), inner, incoming, wanted(inputs, gradients), Map.of());
+        }
+        for (int i = 0; i < gradients.size(); i++) {
+            if (!gradients.get(i).equals(GradientRule.EMPTY)) {
+                String name = GradientRule.gradient(inputs.get(i));
+                // What the branch would have changed, and did not, passes through.
+                Object value = inner == null ? incoming.get(name) : inner.here(name);
+                environment.set(gradients.get(i),
+                        value == null ? VariableValues.zerosLike(environment.get(inputs.get(i))) : value);
+            }
+        }
+    }
+
+    /**
+     * Runs the block of a gradient where its forward block has run: with what comes in, and so that what it computes
+     * for some names stays there.
+     */
+    private void runGradient(Block block, Environment inner, Map<String, Object> incoming, Collection<String> outgoing,
+            Map<String, Object> after) {
+        inner.claim(incoming.keySet());
+        inner.claim(outgoing);
+        // What else it computes on the way may be called as gradients outside.
+        inner.claim(written(block).stream().filter(name -> name.contains(GradientRule.SUFFIX)).toList());
+        inner.claim(after.keySet());
+        outgoing.forEach(inner::removeHere);
+        incoming.forEach(inner::setHere);
+        after.forEach((name, value) -> inner.setHere(name, VariableValues.copy(value)));
+        blocks.run(block, inner);
+    }
+
+    private static List<String> wanted(List<String> inputs, List<String> gradients) {
+        List<String> wanted = new ArrayList<>();
+        for (int i = 0; i < gradients.size(); i++) {
+            if (!gradients.get(i).equals(GradientRule.EMPTY)) {
+                wanted.add(GradientRule.gradient(inputs.get(i)));
+            }
+        }
+        return wanted;
+    }
+
+    /**
+     * The gradients of an operation's outputs by the names that the block knows them by; zeros for those that no one
+     * computes.
+     */
+    private static Map<String, Object> incoming(OpDesc op, List<String> names, Environment environment) {
+        List<String> outer = op.input("Out@GRAD");
+        if (outer.size() != names.size()) {
+            throw new IllegalArgumentException(
+                    "There must be a gradient for each of " + names + ", but there are " + outer);
+        }
+        Map<String, Object> incoming = new LinkedHashMap<>();
+        for (int i = 0; i < names.size(); i++) {
+            Object value = outer.get(i).equals(GradientRule.EMPTY) ? null : environment.find(outer.get(i));
+            if (value == null) {
+                Object forward = environment.find(Backward.forward(names.get(i)));
+                value = forward == null ? null : VariableValues.zerosLike(forward);
+            }
+            if (value != null) {
+                incoming.put(names.get(i), value);
+            }
+        }
+        return incoming;
+    }
+
+    private static Environment.Steps steps(OpDesc op, String slot, Environment environment) {
+        String name = op.input(slot).getFirst();
+        if (environment.find(name) instanceof Environment.Steps steps) {
+            return steps;
+        }
+        throw new IllegalArgumentException(
+                "Variable '" + name + "' holds no steps: the operation whose gradient this is has not run, or "
+                        + "was run with is_test");
+    }
+
+    void loop(OpDesc op, Environment environment) {
+        Block block = block(program, op);
+        Environment.Steps steps = new Environment.Steps();
+        boolean keeps = !Instructions.attrs(op).getBool("is_test");
+        if (keeps) {
+            op.output("StepScopes").forEach(name -> environment.set(name, steps));
+        }
+        Set<String> written = written(block);
+        List<String> variables = keeps
+                ? op.input("X").stream().distinct().filter(written::contains).toList()
+                : List.of();
+        Set<String> inPlace = inPlace(block);
+        while (truth(op.input("Condition").getFirst(), environment)) {
+            Environment inner = new Environment(environment);
+            Map<String, Object> before = tensors(variables, environment);
+            blocks.run(block, inner);
+            before.forEach(inner::setHere);
+            if (keeps) {
+                steps.add(inner, tensors(variables.stream().filter(inPlace::contains).toList(), environment));
+            }
+        }
+    }
+
+    private static Map<String, Object> tensors(List<String> names, Environment environment) {
+        Map<String, Object> copies = new HashMap<>();
+        for (String name : names) {
+            if (environment.find(name) instanceof Tensor tensor) {
+                copies.put(name, VariableValues.copy(tensor));
+            }
+        }
+        return copies;
+    }
+
+    private static Set<String> written(Block block) {
+        Set<String> written = new HashSet<>();
+        block.ops().forEach(op -> written.addAll(op.outputNames()));
+        return written;
+    }
+
+    private static Set<String> inPlace(Block block) {
+        Set<String> names = new HashSet<>();
+        block.ops().forEach(
+                op -> op.outputNames().stream().filter(name -> op.inputNames().contains(name)).forEach(names::add));
+        return names;
+    }
+
+    void loopGradient(OpDesc op, Environment environment) {
+        Block block = block(program, op);
+        Set<String> written = written(block);
+        List<String> inputs = op.input("X");
+        List<String> gradients = op.output("X@GRAD");
+        Map<String, Object> carried = incoming(op, carriedNames(op), environment);
+        Map<String, Object> sums = new HashMap<>();
+        List<String> summed = wanted(inputs, gradients).stream().filter(name -> !carried.containsKey(name)).toList();
+        for (Environment.Step step : steps(op, "StepScopes", environment).steps().reversed()) {
+            Environment inner = step.environment();
+            // A counter that the block counts back must begin as the step has left it.
+            Map<String, Object> after = new HashMap<>(step.after());
+            after.keySet().retainAll(written);
+            runGradient(block, inner, carried, summed, after);
+            summed.forEach(name -> addTo(sums, name, inner.here(name)));
+            carried.replaceAll((name, value) -> carriedOn(op, name, value, written, inner));
+        }
+        for (int i = 0; i < gradients.size(); i++) {
+            if (!gradients.get(i).equals(GradientRule.EMPTY)) {
+                String name = GradientRule.gradient(inputs.get(i));
+                Object value = carried.containsKey(name) ? carried.get(name) : sums.get(name);
+                environment.set(gradients.get(i),
+                        value == null ? VariableValues.zerosLike(environment.get(inputs.get(i))) : value);
+            }
+        }
+    }
+
+    private static List<String> carriedNames(OpDesc op) {
+        Attrs attrs = Instructions.attrs(op);
+        return attrs.has("original_output_grad") ? attrs.getTexts("original_output_grad") : op.input("Out@GRAD");
+    }
+
+    private static void addTo(Map<String, Object> sums, String name, @Nullable Object value) {
+        if (value != null) {
+            sums.put(name, VariableValues.sum(sums.get(name), value));
+        }
+    }
+
+    /** The gradient of a loop's variable before a step. A step that overwrites it without a look has none. */
+    private static Object carriedOn(OpDesc op, String name, Object after, Set<String> written, Environment inner) {
+        Object before = written.contains(name) || after instanceof Environment.TensorList ? inner.here(name) : null;
+        if (before != null) {
+            return before;
+        }
+        return op.input("Out").contains(Backward.forward(name)) ? VariableValues.zerosLike(after) : after;
+    }
+
+    void selectInput(OpDesc op, Environment environment) {
+        String chosen = choice(op, op.input("X"), environment);
+        environment.set(op.output("Out").getFirst(), VariableValues.copy(environment.get(chosen)));
+    }
+
+    void selectOutput(OpDesc op, Environment environment) {
+        String chosen = choice(op, op.output("Out"), environment);
+        if (!chosen.equals(GradientRule.EMPTY)) {
+            environment.set(chosen, VariableValues.copy(environment.get(op.input("X").getFirst())));
+        }
+    }
+
+    private static String choice(OpDesc op, List<String> names, Environment environment) {
+        Tensor mask = environment.tensor(op.input("Mask").getFirst());
+        if (mask.shape().size() != 1) {
+            throw new IllegalArgumentException("The mask must be one element, but is " + mask.spec());
+        }
+        long choice = mask.toLongArray()[0];
+        if (choice < 0 || choice >= names.size()) {
+            throw new IllegalArgumentException(
+                    "The mask must be from 0 to " + (names.size() - 1) + ", but is " + choice);
+        }
+        return names.get((int) choice);
+    }
+}

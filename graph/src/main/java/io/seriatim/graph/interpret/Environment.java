@@ -1,0 +1,230 @@
+package io.seriatim.graph.interpret;
+
+import io.seriatim.device.Buffer;
+import io.seriatim.graph.program.Block;
+import io.seriatim.graph.program.SelectedRows;
+import io.seriatim.graph.program.VarDesc;
+import io.seriatim.tensor.Tensor;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.WeakHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The variables of a run, by name: tensors, selected rows, lists of tensors, and the environments of a loop's steps.
+ *
+ * <p>
+ * Environments form a tree as blocks do: under the root, which outlives runs, that of the first block; under an
+ * environment those of the blocks that its operations run, one for each time. A block and the block of its gradient
+ * share one, so that the gradient finds what the block has computed. A variable lives in the environment of the block
+ * that declares it; persistable ones live in the root.
+ */
+final class Environment {
+    private final @Nullable Environment parent;
+    private final Map<String, Object> values = new HashMap<>();
+    private final List<Block> blocks = new ArrayList<>();
+    private final Set<String> claimed = new HashSet<>();
+    /** Memory that several variables share, of the whole tree. Weak: it goes with the last of them. */
+    private final Set<Buffer> shared = Collections.newSetFromMap(new WeakHashMap<>());
+
+    Environment(@Nullable Environment parent) {
+        this.parent = parent;
+    }
+
+    /** A list of tensors that grows. */
+    record TensorList(List<@Nullable Tensor> tensors) {
+        TensorList() {
+            this(new ArrayList<>());
+        }
+    }
+
+    /** The steps of a loop or branch, kept for its gradient. */
+    record Steps(List<Step> steps) {
+        Steps() {
+            this(new ArrayList<>());
+        }
+
+        void add(Environment environment, Map<String, Object> after) {
+            steps.add(new Step(environment, after));
+        }
+    }
+
+    /**
+     * One step.
+     *
+     * @param environment
+     *            what the step's block has computed; the variables of the loop are as they were before the step
+     * @param after
+     *            variables of the loop that the step has changed in place, as they were after it
+     */
+    record Step(Environment environment, Map<String, Object> after) {
+    }
+
+    /** From now on the variables that a block declares live here. */
+    void enter(Block block) {
+        if (!blocks.contains(block)) {
+            blocks.add(block);
+        }
+    }
+
+    /** From now on variables of some names live here, whoever declares them. */
+    void claim(Collection<String> names) {
+        claimed.addAll(names);
+    }
+
+    @Nullable
+    Object find(String name) {
+        for (Environment environment = this; environment != null; environment = environment.parent) {
+            Object value = environment.values.get(name);
+            if (value != null) {
+                return value;
+            }
+        }
+        return null;
+    }
+
+    @Nullable
+    Object here(String name) {
+        return values.get(name);
+    }
+
+    Object get(String name) {
+        Object value = find(name);
+        if (value == null) {
+            throw new IllegalArgumentException(
+                    "Variable '" + name + "' has no value: feed it, or run the startup program first");
+        }
+        return value;
+    }
+
+    Tensor tensor(String name) {
+        Object value = get(name);
+        if (value instanceof Tensor tensor) {
+            return tensor;
+        }
+        throw new IllegalArgumentException(
+                "Variable '" + name + "' holds no tensor, but a " + value.getClass().getSimpleName());
+    }
+
+    /** A tensor, or the whole of selected rows. */
+    Tensor dense(String name) {
+        return get(name) instanceof SelectedRows rows ? rows.whole() : tensor(name);
+    }
+
+    /**
+     * Sets it where it lives: where it is declared; else where it is; else here. A variable that shares memory is
+     * overwritten where it is, as far as the value fits there.
+     */
+    void set(String name, Object value) {
+        Environment owner = owner(name);
+        Environment to = owner == null ? this : owner;
+        to.values.put(name, root().shared.isEmpty() ? value : written(to.values.get(name), value));
+    }
+
+    /** What a variable holds once it was overwritten. */
+    private Object written(@Nullable Object before, Object value) {
+        if (!(value instanceof Tensor tensor)) {
+            return value;
+        }
+        if (!(before instanceof Tensor place) || !isShared(place) || tensor.spec().bytes() > place.spec().bytes()) {
+            // A value that only passes through is no further name.
+            return isShared(tensor) && !tensor.equals(before) ? VariableValues.copy(tensor) : tensor;
+        }
+        boolean isThere = tensor.buffer().equals(place.buffer()) && tensor.offset() == place.offset();
+        if (isThere) {
+            return tensor;
+        }
+        Tensor from = tensor.buffer().equals(place.buffer()) ? VariableValues.copy(tensor) : tensor;
+        Tensor to = new Tensor(place.buffer(), place.offset(), tensor.spec().rowMajor());
+        VariableValues.copy(from, to);
+        return to;
+    }
+
+    /** Whether several variables share a tensor's memory. */
+    boolean isShared(Object value) {
+        Set<Buffer> all = root().shared;
+        return !all.isEmpty() && value instanceof Tensor tensor && all.contains(tensor.buffer());
+    }
+
+    /**
+     * Has a variable's memory be that of others, too. Before that it was its alone: what is fed, and what other
+     * variables happen to hold, stays as it is.
+     */
+    Tensor share(String name) {
+        Tensor tensor = tensor(name);
+        if (!isShared(tensor)) {
+            tensor = VariableValues.copy(tensor);
+            alias(name, tensor);
+        }
+        return tensor;
+    }
+
+    /** Makes a variable a name of memory that it shares with others. */
+    void alias(String name, Tensor tensor) {
+        Environment owner = owner(name);
+        (owner == null ? this : owner).values.put(name, tensor);
+        root().shared.add(tensor.buffer());
+    }
+
+    /** Gives variables memory of their own, as they have it until a program makes them share. */
+    void separate(Collection<String> names) {
+        for (String name : names) {
+            if (find(name) instanceof Tensor tensor && isShared(tensor)) {
+                Environment owner = owner(name);
+                (owner == null ? this : owner).values.put(name, VariableValues.copy(tensor));
+            }
+        }
+    }
+
+    private @Nullable Environment owner(String name) {
+        Environment holder = null;
+        for (Environment environment = this; environment != null; environment = environment.parent) {
+            if (environment.claimed.contains(name)) {
+                return environment;
+            }
+            for (Block block : environment.blocks) {
+                VarDesc desc = block.var(name);
+                if (desc != null) {
+                    return desc.isPersistable() ? environment.root() : environment;
+                }
+            }
+            if (holder == null && environment.values.containsKey(name)) {
+                holder = environment;
+            }
+        }
+        return holder;
+    }
+
+    private Environment root() {
+        Environment root = this;
+        while (root.parent != null) {
+            root = root.parent;
+        }
+        return root;
+    }
+
+    void setHere(String name, Object value) {
+        values.put(name, value);
+    }
+
+    void removeHere(String name) {
+        values.remove(name);
+    }
+
+    /** Forgets a variable that lives here or in the root. */
+    void remove(String name) {
+        values.remove(name);
+        root().values.remove(name);
+    }
+
+    List<String> names() {
+        return List.copyOf(new TreeSet<>(values.keySet()));
+    }
+}

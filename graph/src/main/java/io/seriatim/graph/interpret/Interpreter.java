@@ -1,0 +1,229 @@
+package io.seriatim.graph.interpret;
+
+import io.seriatim.graph.Network;
+import io.seriatim.graph.op.PaddleRandom;
+import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.program.Aliases;
+import io.seriatim.graph.program.Block;
+import io.seriatim.graph.program.Program;
+import io.seriatim.graph.program.VarDesc;
+import io.seriatim.graph.program.VarType;
+import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.kernel.Kernels;
+import io.seriatim.tensor.kernel.PreparedKernels;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs programs operation by operation on the calling thread, each kernel made when it is met. It is what every other
+ * way to run a program is compared with: simple, and slow. Of one thread at a time.
+ */
+public final class Interpreter {
+    private final OpRunner runner;
+    private final Environment root = new Environment(null);
+    private @Nullable PaddleRandom paddleRandom;
+    private AllowedFiles files = AllowedFiles.NONE;
+    private long runs;
+
+    private Interpreter(OpRunner runner) {
+        this.runner = runner;
+    }
+
+    /**
+     * With some kernels.
+     *
+     * @param kernels
+     *            for instance {@link Kernels#system}
+     * @return an interpreter without variables
+     */
+    public static Interpreter of(Kernels kernels) {
+        return new Interpreter(new OpRunner(kernels));
+    }
+
+    /**
+     * With kernels that are shared with others.
+     *
+     * @param kernels
+     *            made once each
+     * @return an interpreter without variables
+     */
+    public static Interpreter of(PreparedKernels kernels) {
+        return new Interpreter(new OpRunner(kernels));
+    }
+
+    /**
+     * Draws random numbers as Paddle does on a processor: with a seed the same to the bit.
+     *
+     * @param seed
+     *            of the operations that have none of their own
+     * @return this
+     */
+    public Interpreter paddleRandom(long seed) {
+        return paddleRandom(PaddleRandom.ofProcess(seed));
+    }
+
+    /**
+     * Draws random numbers from a generator of Paddle's, which may be shared with others.
+     *
+     * @param generator
+     *            for operations that have no seed of their own
+     * @return this
+     */
+    public Interpreter paddleRandom(PaddleRandom generator) {
+        paddleRandom = generator;
+        return this;
+    }
+
+    /**
+     * Lets programs read and write files.
+     *
+     * @param value
+     *            which; none unless set
+     * @return this
+     */
+    public Interpreter files(AllowedFiles value) {
+        files = value;
+        return this;
+    }
+
+    /**
+     * Sets a variable that outlives runs.
+     *
+     * @param name
+     *            its name
+     * @param tensor
+     *            its value, of the host
+     * @return this
+     */
+    public Interpreter set(String name, Tensor tensor) {
+        Objects.requireNonNull(tensor, () -> "The value of variable '" + name + "'");
+        root.set(name, tensor);
+        return this;
+    }
+
+    /**
+     * Sets the learning rates of a step, where the network's optimizers have schedules. Without, those of step 0 stay.
+     *
+     * @param network
+     *            whose startup program has been run
+     * @param step
+     *            from 0
+     * @return this
+     */
+    public Interpreter rates(Network network, long step) {
+        if (step < 0) {
+            throw new IllegalArgumentException("Steps are counted from 0, but this is step " + step);
+        }
+        network.schedules().forEach((name, schedule) -> {
+            VarType.TensorType type = network.main().global().get(name).tensor();
+            set(name, Tensor.of(type.dtype(), new double[]{schedule.rate(step)}, type.shape()));
+        });
+        return this;
+    }
+
+    /**
+     * A variable that outlives runs.
+     *
+     * @param name
+     *            its name
+     * @return its value
+     * @throws IllegalArgumentException
+     *             if there is none
+     */
+    public Tensor get(String name) {
+        return root.tensor(name);
+    }
+
+    /**
+     * The variables that outlive runs.
+     *
+     * @return their names, sorted
+     */
+    public List<String> names() {
+        return root.names();
+    }
+
+    /**
+     * Runs a program once.
+     *
+     * @param program
+     *            what is run
+     * @param feeds
+     *            values of the program's variables, by name: row-major tensors of the host; what the program does not
+     *            read is ignored
+     * @param fetches
+     *            variables that are wanted
+     * @return their values, in order; one that holds some rows comes as the whole tensor
+     * @throws FilesNotAllowedException
+     *             if the program reads or writes files that are not allowed; then nothing of it has run
+     * @throws IllegalArgumentException
+     *             if a variable is missing or does not fit; the message names the operation
+     */
+    public Map<String, Tensor> run(Program program, Map<String, Tensor> feeds, List<String> fetches) {
+        Operations.system().requireRunnable(program);
+        files.check(program);
+        Environment local = new Environment(root);
+        local.enter(program.global());
+        Set<String> written = written(program);
+        // What is fed belongs to the caller, and so does what is fetched: what programs change is a copy.
+        feeds.forEach(
+                (name, tensor) -> local.set(name,
+                        feed(program, name, written.contains(name) ? VariableValues.copy(tensor) : tensor)));
+        local.separate(Aliases.madeAnew(program.global()));
+        RunState state = new RunState(program, runner, root, local, feeds, runs++, paddleRandom, files);
+        new BlockRunner(state).run(program.global(), local);
+        Map<String, Tensor> fetched = new LinkedHashMap<>();
+        for (String name : fetches) {
+            Tensor value = local.dense(name);
+            fetched.put(name, root.here(name) == value || local.isShared(value) ? VariableValues.copy(value) : value);
+        }
+        return fetched;
+    }
+
+    /**
+     * A run whose operations someone else chooses. For executors: what depends on values, and what runs blocks, they
+     * leave to the interpreter.
+     *
+     * @param block
+     *            whose operations
+     * @param feeds
+     *            what was fed, by name
+     * @param run
+     *            the number of the run, which random numbers depend on
+     * @param blocks
+     *            runs the blocks that operations run
+     * @return the block, without variables
+     */
+    public BlockSession session(Block block, Map<String, Tensor> feeds, long run, BlockExecution blocks) {
+        Environment variables = new Environment(null);
+        Environment local = new Environment(variables);
+        local.enter(block);
+        RunState state = new RunState(block.program(), runner, variables, local, feeds, run, paddleRandom, files,
+                blocks);
+        return new BlockSession(block, local, new BlockRunner(state));
+    }
+
+    private static Set<String> written(Program program) {
+        Set<String> names = new HashSet<>();
+        program.blocks().forEach(block -> block.ops().forEach(op -> names.addAll(op.outputNames())));
+        return names;
+    }
+
+    private static Tensor feed(Program program, String name, Tensor tensor) {
+        Objects.requireNonNull(tensor, () -> "The value that is fed for variable '" + name + "'");
+        VarDesc desc = program.global().find(name);
+        if (desc != null && Boolean.TRUE.equals(desc.needCheckFeed())) {
+            VarType.TensorType type = desc.tensor();
+            if (!type.matches(tensor.spec())) {
+                throw new IllegalArgumentException(
+                        "Feed '" + name + "' must be " + type + " (-1 matches any), but is " + tensor.spec());
+            }
+        }
+        return tensor;
+    }
+}

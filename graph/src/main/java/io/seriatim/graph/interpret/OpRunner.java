@@ -1,0 +1,238 @@
+package io.seriatim.graph.interpret;
+
+import io.seriatim.device.Devices;
+import io.seriatim.device.Place;
+import io.seriatim.graph.op.ArgType;
+import io.seriatim.graph.op.GradientRule;
+import io.seriatim.graph.op.Inference;
+import io.seriatim.graph.op.Lowered;
+import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Operand;
+import io.seriatim.graph.op.Operation;
+import io.seriatim.graph.op.Step;
+import io.seriatim.graph.program.OpDesc;
+import io.seriatim.graph.program.SelectedRows;
+import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.kernel.KernelContext;
+import io.seriatim.tensor.kernel.Kernels;
+import io.seriatim.tensor.kernel.PreparedKernels;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Runs one operation that comes down to steps, on tensors of the host. */
+final class OpRunner {
+    private final PreparedKernels kernels;
+
+    OpRunner(Kernels kernels) {
+        this(new PreparedKernels(kernels, 1024));
+    }
+
+    OpRunner(PreparedKernels kernels) {
+        this.kernels = kernels;
+    }
+
+    void run(OpDesc op, Operation schema, Environment environment, RunState state, Tensor randomKey) {
+        Inference.Source source = new Values(op, environment);
+        Map<String, List<@Nullable ArgType>> types = schema.infer(op, source);
+        Lowered lowered = schema.lower(new Lowering(op, schema, source, types, state.paddleRandom()));
+        Memory memory = new Memory(op, environment, lowered, types, randomKey);
+        for (Step step : lowered.steps()) {
+            run(op, step, memory);
+        }
+        memory.store(environment);
+    }
+
+    private void run(OpDesc op, Step step, Memory memory) {
+        List<@Nullable Tensor> in = memory.tensors(step.inputs());
+        List<@Nullable Tensor> out = memory.tensors(step.outputs());
+        switch (step.work()) {
+            case Step.Work.Compute(var computation) -> {
+                List<@Nullable Tensor> all = new ArrayList<>(in);
+                all.addAll(out);
+                TensorSpec[] specs = all.stream().map(tensor -> tensor == null ? null : tensor.spec())
+                        .toArray(TensorSpec[]::new);
+                kernels.get(computation, Place.CPU, specs).run(all.toArray(new Tensor[0]), KernelContext.current());
+            }
+            case Step.Work.Call(String name, var function) -> {
+                try {
+                    function.run(in, out);
+                } catch (RuntimeException e) {
+                    throw e;
+                } catch (Exception e) {
+                    throw new IllegalStateException(
+                            "Operation '" + op.type() + "' failed in " + name + ": " + e.getMessage(), e);
+                }
+            }
+        }
+    }
+
+    /** Types and values of an operation's inputs. */
+    record Values(OpDesc op, Environment environment) implements Inference.Source {
+        @Override
+        public @Nullable ArgType type(String slot, int index) {
+            String name = op.input(slot).get(index);
+            return name.equals(GradientRule.EMPTY) ? null : typeOf(environment.get(name));
+        }
+
+        @Override
+        public long @Nullable [] values(String slot, int index) {
+            Object value = environment.get(op.input(slot).get(index));
+            return value instanceof SelectedRows rows ? rows.rows().toLongArray() : whole((Tensor) value);
+        }
+
+        @Override
+        public double @Nullable [] numbers(String slot, int index) {
+            return environment.get(op.input(slot).get(index)) instanceof Tensor tensor
+                    ? tensor.toDoubleArray()
+                    : Inference.Source.super.numbers(slot, index);
+        }
+
+        private static long[] whole(Tensor tensor) {
+            if (!tensor.dtype().isFloating()) {
+                return tensor.toLongArray();
+            }
+            double[] values = tensor.toDoubleArray();
+            long[] longs = new long[values.length];
+            for (int i = 0; i < longs.length; i++) {
+                longs[i] = (long) values[i];
+            }
+            return longs;
+        }
+    }
+
+    static ArgType typeOf(Object value) {
+        return switch (value) {
+            case Tensor tensor -> ArgType.dense(tensor.dtype(), tensor.shape().dims());
+            case SelectedRows rows ->
+                ArgType.rows(rows.values().dtype(), rows.rows().shape().dim(0), rows.shape().dims());
+            case Environment.TensorList list -> list.tensors().isEmpty() || list.tensors().getFirst() == null
+                    ? ArgType.array(DType.FLOAT32)
+                    : ArgType.array(list.tensors().getFirst().dtype(), list.tensors().getFirst().shape().dims());
+            default -> throw new IllegalArgumentException(
+                    "A tensor was expected, but there is " + value.getClass().getSimpleName());
+        };
+    }
+
+    /** The tensors of one run of an operation. */
+    private static final class Memory {
+        private final OpDesc op;
+        private final Environment environment;
+        private final Tensor randomKey;
+        private final List<Tensor> temporaries = new ArrayList<>();
+        private final Map<Operand.Source, Object> written = new HashMap<>();
+        private final Lowered lowered;
+
+        Memory(OpDesc op, Environment environment, Lowered lowered, Map<String, List<@Nullable ArgType>> types,
+                Tensor randomKey) {
+            this.op = op;
+            this.environment = environment;
+            this.randomKey = randomKey;
+            this.lowered = lowered;
+            lowered.temporaries().forEach(spec -> temporaries.add(Tensor.allocate(Devices.system().host(), spec)));
+            types.forEach((slot, list) -> {
+                for (int i = 0; i < list.size(); i++) {
+                    ArgType type = list.get(i);
+                    Operand.Source.Output output = new Operand.Source.Output(slot, i);
+                    if (type != null && !op.output(slot).get(i).equals(GradientRule.EMPTY)
+                            && !lowered.aliases().containsKey(output)) {
+                        Operand.Source.Input shared = lowered.shared().get(output);
+                        written.put(output, shared == null ? allocate(type) : value(shared.slot(), shared.index()));
+                    }
+                }
+            });
+        }
+
+        private static Object allocate(ArgType type) {
+            if (type.kind() == ArgType.Kind.ROWS) {
+                long[] dims = type.dims();
+                long height = dims[0];
+                dims[0] = type.rowCount();
+                return new SelectedRows(Tensor.allocate(DType.INT64, type.rowCount()),
+                        Tensor.allocate(type.dtype(), dims), height);
+            }
+            return Tensor.allocate(Devices.system().host(), type.spec());
+        }
+
+        private Object value(String slot, int index) {
+            return environment.get(op.input(slot).get(index));
+        }
+
+        List<@Nullable Tensor> tensors(List<@Nullable Operand> operands) {
+            List<@Nullable Tensor> tensors = new ArrayList<>();
+            for (Operand operand : operands) {
+                tensors.add(operand == null ? null : view(base(operand.source()), operand));
+            }
+            return tensors;
+        }
+
+        private static Tensor view(Tensor base, Operand operand) {
+            long start = operand.source() instanceof Operand.Source.Constant ? 0 : base.offset();
+            return new Tensor(base.buffer(), start + operand.offset(), operand.spec());
+        }
+
+        private Tensor base(Operand.Source source) {
+            return switch (source) {
+                case Operand.Source.Input(String slot, int index) -> values(value(slot, index));
+                case Operand.Source.RowIndexes(String slot, int index) -> ((SelectedRows) value(slot, index)).rows();
+                case Operand.Source.Output output -> values(written(output));
+                case Operand.Source.OutputRowIndexes(String slot, int index) ->
+                    ((SelectedRows) written(new Operand.Source.Output(slot, index))).rows();
+                case Operand.Source.Temporary(int number) -> temporaries.get(number);
+                case Operand.Source.Constant(Tensor tensor) -> tensor;
+                case Operand.Source.RandomKey _ -> randomKey;
+            };
+        }
+
+        private Object written(Operand.Source.Output output) {
+            Object value = written.get(output);
+            if (value == null) {
+                throw new IllegalStateException(
+                        "Operation '" + op.type() + "' writes output " + output.slot()
+                                + ", of which nothing was inferred");
+            }
+            return value;
+        }
+
+        private static Tensor values(Object value) {
+            return value instanceof SelectedRows rows ? rows.values() : rowMajor((Tensor) value);
+        }
+
+        /** Operands assume that variables are row-major; what is fed may be a view. */
+        private static Tensor rowMajor(Tensor tensor) {
+            if (tensor.spec().isRowMajor()) {
+                return tensor;
+            }
+            throw new IllegalArgumentException(
+                    "Variables must be row-major, but there is " + tensor.spec() + ": copy it before it is fed");
+        }
+
+        void store(Environment to) {
+            lowered.aliases().forEach((output, of) -> {
+                if (of.source() instanceof Operand.Source.Input(String slot, int index)) {
+                    Tensor shared = to.share(op.input(slot).get(index));
+                    to.alias(op.output(output.slot()).get(output.index()), view(shared, of));
+                }
+            });
+            written.forEach((source, value) -> {
+                if (source instanceof Operand.Source.Output(String slot, int index)) {
+                    boolean isShared = lowered.aliases().values().stream().anyMatch(of -> of.source().equals(source));
+                    if (isShared) {
+                        to.alias(op.output(slot).get(index), (Tensor) value);
+                    } else {
+                        to.set(op.output(slot).get(index), value);
+                    }
+                }
+            });
+            lowered.aliases().forEach((output, of) -> {
+                if (of.source() instanceof Operand.Source.Output) {
+                    to.alias(op.output(output.slot()).get(output.index()), view(base(of.source()), of));
+                }
+            });
+        }
+    }
+}

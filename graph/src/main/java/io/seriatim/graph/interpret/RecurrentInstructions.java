@@ -1,0 +1,175 @@
+package io.seriatim.graph.interpret;
+
+import io.seriatim.graph.op.Attrs;
+import io.seriatim.graph.op.GradientRule;
+import io.seriatim.graph.program.OpDesc;
+import io.seriatim.graph.program.Program;
+import io.seriatim.tensor.Tensor;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A block that runs once for each part of some sequences, and its gradient. Inside the block the name of a sequence is
+ * that of its part; the names in {@code ex_states} are what the block had in {@code states} one part before, and first
+ * the initial states.
+ */
+final class RecurrentInstructions {
+    private final Program program;
+    private final BlockRunner blocks;
+
+    RecurrentInstructions(Program program, BlockRunner blocks) {
+        this.program = program;
+        this.blocks = blocks;
+    }
+
+    /** The names of one operation, and its length. */
+    private record Shape(List<String> sequences, List<String> before, List<String> after, List<String> outputs,
+            int length,
+            boolean reverse) {
+        static Shape of(OpDesc op, Environment environment) {
+            Attrs attrs = Instructions.attrs(op);
+            List<String> sequences = op.input("inputs");
+            long[] lengths = sequences.stream().map(environment::tensor)
+                    .mapToLong(each -> each.shape().rank() == 0 ? -1 : each.shape().dim(0)).distinct().toArray();
+            if (lengths.length != 1 || lengths[0] < 1) {
+                throw new IllegalArgumentException(
+                        "The sequences " + sequences + " must have one length of at least 1, but have "
+                                + Arrays.toString(lengths));
+            }
+            List<String> before = attrs.getTexts("ex_states");
+            List<String> after = attrs.getTexts("states");
+            if (before.size() != after.size() || before.size() != op.input("initial_states").size()) {
+                throw new IllegalArgumentException(
+                        "There must be as many states " + after + " as states before " + before
+                                + " and initial states " + op.input("initial_states"));
+            }
+            return new Shape(sequences, before, after,
+                    op.output("outputs").isEmpty() ? op.input("outputs") : op.output("outputs"),
+                    Math.toIntExact(lengths[0]), attrs.getBool("reverse"));
+        }
+
+        int part(int step) {
+            return reverse ? length - 1 - step : step;
+        }
+    }
+
+    void forward(OpDesc op, Environment environment) {
+        Shape shape = Shape.of(op, environment);
+        Environment.Steps steps = new Environment.Steps();
+        boolean keeps = Instructions.attrs(op).getBool("is_train");
+        Map<String, Tensor[]> outputs = new HashMap<>();
+        shape.outputs().forEach(name -> outputs.put(name, new Tensor[shape.length()]));
+        List<Object> states = new ArrayList<>(op.input("initial_states").stream().map(environment::get).toList());
+        for (int step = 0; step < shape.length(); step++) {
+            Environment inner = new Environment(environment);
+            List.of(shape.sequences(), shape.before(), shape.after(), shape.outputs()).forEach(inner::claim);
+            int part = shape.part(step);
+            shape.sequences().forEach(
+                    name -> inner.setHere(name, VariableValues.copy(environment.tensor(name).select(0, part))));
+            for (int i = 0; i < states.size(); i++) {
+                inner.setHere(shape.before().get(i), states.get(i));
+            }
+            blocks.run(ControlInstructions.block(program, op), inner);
+            states.clear();
+            shape.after().forEach(name -> states.add(inner.get(name)));
+            outputs.forEach((name, parts) -> parts[part] = inner.tensor(name));
+            if (keeps) {
+                steps.add(inner, Map.of());
+            }
+        }
+        outputs.forEach((name, parts) -> environment.set(name, VariableValues.stacked(0, Arrays.asList(parts))));
+        op.output("step_scopes").forEach(name -> environment.set(name, steps));
+    }
+
+    void gradient(OpDesc op, Environment environment) {
+        Shape shape = Shape.of(op, environment);
+        if (!(environment.find(op.input("step_scopes").getFirst()) instanceof Environment.Steps kept)
+                || kept.steps().size() != shape.length()) {
+            throw new IllegalArgumentException(
+                    "The steps of the recurrence are not there: run it with the attribute is_train");
+        }
+        Map<String, @Nullable Tensor[]> parts = new HashMap<>();
+        Map<String, Object> sums = new HashMap<>();
+        Map<String, Object> states = new HashMap<>();
+        for (int step = shape.length() - 1; step >= 0; step--) {
+            Environment inner = kept.steps().get(step).environment();
+            int part = shape.part(step);
+            enter(op, shape, environment, inner, part, states);
+            blocks.run(ControlInstructions.block(program, op), inner);
+            shape.sequences()
+                    .forEach(name -> parts.computeIfAbsent(name,
+                            _ -> new Tensor[shape.length()])[part] = (Tensor) found(inner, name));
+            op.input("parameters").forEach(name -> {
+                Object value = inner.here(GradientRule.gradient(name));
+                if (value != null) {
+                    sums.put(name, VariableValues.sum(sums.get(name), value));
+                }
+            });
+            for (int i = 0; i < shape.before().size(); i++) {
+                states.put(shape.after().get(i), found(inner, shape.before().get(i)));
+            }
+        }
+        leave(op, "inputs", environment,
+                (name, _) -> VariableValues.stacked(0, Arrays.asList(Objects.requireNonNull(parts.get(name)))));
+        leave(op, "initial_states", environment, (_, index) -> states.get(shape.after().get(index)));
+        leave(op, "parameters", environment, (name, _) -> sums.get(name));
+    }
+
+    /**
+     * What comes into a step's gradient: that of its part of the outputs, and that of the states from the step after
+     * it.
+     */
+    private static void enter(OpDesc op, Shape shape, Environment environment, Environment inner, int part,
+            Map<String, Object> states) {
+        for (List<String> names : List.of(shape.sequences(), shape.before(), shape.after(), shape.outputs(),
+                op.input("parameters"))) {
+            List<String> gradients = names.stream().map(GradientRule::gradient).toList();
+            inner.claim(gradients);
+            gradients.forEach(inner::removeHere);
+        }
+        for (String name : shape.after()) {
+            Object value = states.get(name);
+            inner.setHere(GradientRule.gradient(name),
+                    value == null ? VariableValues.zerosLike(inner.get(name)) : value);
+        }
+        for (int i = 0; i < shape.outputs().size(); i++) {
+            Object whole = environment.find(op.input("outputs@GRAD").get(i));
+            String name = shape.outputs().get(i);
+            Object value = whole instanceof Tensor tensor
+                    ? VariableValues.copy(tensor.select(0, part))
+                    : VariableValues.zerosLike(inner.get(name));
+            // An output may also be a state.
+            inner.setHere(GradientRule.gradient(name),
+                    VariableValues.sum(inner.here(GradientRule.gradient(name)), value));
+        }
+    }
+
+    private static Object found(Environment inner, String name) {
+        Object value = inner.here(GradientRule.gradient(name));
+        return value == null ? VariableValues.zerosLike(inner.get(name)) : value;
+    }
+
+    /** The gradient of one variable of a slot. */
+    @FunctionalInterface
+    private interface Result {
+        @Nullable
+        Object of(String name, int index);
+    }
+
+    private static void leave(OpDesc op, String slot, Environment environment, Result result) {
+        List<String> gradients = op.output(slot + GradientRule.SUFFIX);
+        for (int i = 0; i < gradients.size(); i++) {
+            if (!gradients.get(i).equals(GradientRule.EMPTY)) {
+                String name = op.input(slot).get(i);
+                Object value = result.of(name, i);
+                environment.set(gradients.get(i),
+                        value == null ? VariableValues.zerosLike(environment.get(name)) : value);
+            }
+        }
+    }
+}

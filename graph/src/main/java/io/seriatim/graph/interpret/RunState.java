@@ -1,0 +1,29 @@
+package io.seriatim.graph.interpret;
+
+import io.seriatim.graph.op.PaddleRandom;
+import io.seriatim.graph.program.Program;
+import io.seriatim.tensor.Tensor;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What one run of a program knows: the program, where its persistable variables are, what was fed, from where random
+ * numbers come, which files it may use, and how often each operation has drawn some.
+ */
+record RunState(Program program, OpRunner runner, Environment root, Environment global, Map<String, Tensor> feeds,
+        long run,
+        @Nullable PaddleRandom paddleRandom, AllowedFiles files, @Nullable BlockExecution blocks,
+        Map<Long, Integer> draws) {
+    RunState(Program program, OpRunner runner, Environment root, Environment global, Map<String, Tensor> feeds,
+            long run,
+            @Nullable PaddleRandom paddleRandom, AllowedFiles files) {
+        this(program, runner, root, global, feeds, run, paddleRandom, files, null);
+    }
+
+    RunState(Program program, OpRunner runner, Environment root, Environment global, Map<String, Tensor> feeds,
+            long run,
+            @Nullable PaddleRandom paddleRandom, AllowedFiles files, @Nullable BlockExecution blocks) {
+        this(program, runner, root, global, feeds, run, paddleRandom, files, blocks, new ConcurrentHashMap<>());
+    }
+}

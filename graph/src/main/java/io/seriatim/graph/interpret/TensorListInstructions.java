@@ -1,0 +1,173 @@
+package io.seriatim.graph.interpret;
+
+import io.seriatim.graph.program.OpDesc;
+import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Tensor;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Lists of tensors, which Paddle calls arrays.
+ *
+ * <p>
+ * The gradient of a list is a list of the elements' gradients. Writing an element has as its gradient reading it, after
+ * which nothing more flows into it: what it was before has been overwritten. So such a read takes the element's
+ * gradient out of the list. Reading an element has as its gradient writing it, which adds to what is there: the element
+ * may have been read several times.
+ */
+final class TensorListInstructions {
+    private static final Set<String> ALSO_FOR_LISTS = Set.of("assign", "sum", "fill_any_like");
+    private static final int LONGEST = 1 << 24;
+
+    private TensorListInstructions() {
+    }
+
+    /** Whether an operation on tensors is here one on lists. */
+    static boolean isFor(OpDesc op, Environment environment) {
+        return ALSO_FOR_LISTS.contains(op.type())
+                && op.input("X").stream().anyMatch(name -> environment.find(name) instanceof Environment.TensorList);
+    }
+
+    static boolean run(OpDesc op, Environment environment) {
+        switch (op.type()) {
+            case "write_to_array" -> write(op, environment);
+            case "read_from_array" -> environment.set(op.output("Out").getFirst(), read(op, environment));
+            case "lod_array_length" ->
+                environment.set(op.output("Out").getFirst(),
+                        Tensor.of(new long[]{list(op, environment).tensors().size()}, 1));
+            case "tensor_array_to_tensor" -> join(op, environment);
+            case "tensor_array_to_tensor_grad" -> split(op, environment);
+            case "assign" -> environment.set(op.output("Out").getFirst(), VariableValues.copy(list(op, environment)));
+            case "fill_any_like" ->
+                environment.set(op.output("Out").getFirst(), VariableValues.zerosLike(list(op, environment)));
+            case "sum" -> sum(op, environment);
+            default -> {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static Environment.TensorList list(OpDesc op, Environment environment) {
+        String name = op.input("X").getFirst();
+        if (environment.get(name) instanceof Environment.TensorList list) {
+            return list;
+        }
+        throw new IllegalArgumentException("Variable '" + name + "' must be a list of tensors (an array)");
+    }
+
+    private static int index(OpDesc op, Environment environment) {
+        Tensor index = environment.tensor(op.input("I").getFirst());
+        if (index.shape().size() != 1 || index.dtype().isFloating()) {
+            throw new IllegalArgumentException("The index must be one whole number, but is " + index.spec());
+        }
+        long value = index.toLongArray()[0];
+        if (value < 0 || value >= LONGEST) {
+            throw new IllegalArgumentException("The index must be from 0 to " + (LONGEST - 1) + ", but is " + value);
+        }
+        return (int) value;
+    }
+
+    private static void write(OpDesc op, Environment environment) {
+        String name = op.output("Out").getFirst();
+        Object found = environment.find(name);
+        Environment.TensorList list;
+        if (found instanceof Environment.TensorList there) {
+            list = there;
+        } else {
+            list = new Environment.TensorList();
+            environment.set(name, list);
+        }
+        int index = index(op, environment);
+        Tensor value = environment.dense(op.input("X").getFirst());
+        Tensor before = index < list.tensors().size() ? list.tensors().get(index) : null;
+        boolean adds = before != null && name.contains("@GRAD");
+        VariableValues.put(list, index, adds ? (Tensor) VariableValues.sum(before, value) : VariableValues.copy(value));
+    }
+
+    private static Tensor read(OpDesc op, Environment environment) {
+        int index = index(op, environment);
+        boolean gradient = !op.input("X_W").isEmpty();
+        Object found = environment.find(op.input("X").getFirst());
+        List<@Nullable Tensor> tensors = found == null && gradient ? List.of() : list(op, environment).tensors();
+        Tensor tensor = index < tensors.size() ? tensors.get(index) : null;
+        if (tensor != null) {
+            if (gradient) {
+                tensors.set(index, null);
+            }
+            return VariableValues.copy(tensor);
+        }
+        if (gradient) {
+            return (Tensor) VariableValues.zerosLike(environment.tensor(op.input("X_W").getFirst()));
+        }
+        throw new IllegalArgumentException(
+                "List '" + op.input("X").getFirst() + "' has nothing at " + index + "; it has a length of "
+                        + tensors.size() + ": write it before it is read");
+    }
+
+    private static List<Tensor> elements(OpDesc op, Environment environment) {
+        List<Tensor> elements = new ArrayList<>();
+        for (Tensor tensor : list(op, environment).tensors()) {
+            if (tensor == null) {
+                throw new IllegalArgumentException(
+                        "List '" + op.input("X").getFirst() + "' has nothing at " + elements.size()
+                                + "; write all its elements before they are joined");
+            }
+            elements.add(tensor);
+        }
+        if (elements.isEmpty()) {
+            throw new IllegalArgumentException(
+                    "List '" + op.input("X").getFirst() + "' is empty; write to it before it is joined");
+        }
+        return elements;
+    }
+
+    private static int axis(OpDesc op, int rank) {
+        int axis = Instructions.attrs(op).getInt("axis");
+        if (axis < -rank || axis >= rank) {
+            throw new IllegalArgumentException(
+                    "The axis must be from " + -rank + " to " + (rank - 1) + ", but is " + axis);
+        }
+        return axis < 0 ? axis + rank : axis;
+    }
+
+    private static void join(OpDesc op, Environment environment) {
+        List<Tensor> elements = elements(op, environment);
+        boolean stacks = Instructions.attrs(op).getBool("use_stack");
+        int axis = axis(op, elements.getFirst().shape().rank() + (stacks ? 1 : 0));
+        environment.set(op.output("Out").getFirst(),
+                stacks ? VariableValues.stacked(axis, elements) : VariableValues.concatenated(axis, elements));
+        if (!op.output("OutIndex").isEmpty()) {
+            long[] lengths = elements.stream().mapToLong(each -> stacks ? 1 : each.shape().dim(axis)).toArray();
+            environment.set(op.output("OutIndex").getFirst(), Tensor.of(DType.INT32, lengths, lengths.length));
+        }
+    }
+
+    private static void split(OpDesc op, Environment environment) {
+        List<Tensor> elements = elements(op, environment);
+        boolean stacks = Instructions.attrs(op).getBool("use_stack");
+        int axis = axis(op, elements.getFirst().shape().rank() + (stacks ? 1 : 0));
+        Tensor gradient = environment.tensor(op.input("Out@GRAD").getFirst());
+        Environment.TensorList parts = new Environment.TensorList();
+        long from = 0;
+        for (Tensor element : elements) {
+            long length = stacks ? 1 : element.shape().dim(axis);
+            parts.tensors().add(
+                    VariableValues.copy(gradient.slice(axis, from, from + length)).reshape(element.shape().dims()));
+            from += length;
+        }
+        environment.set(op.output("X@GRAD").getFirst(), parts);
+    }
+
+    private static void sum(OpDesc op, Environment environment) {
+        Object sum = null;
+        for (String name : op.input("X")) {
+            Object value = environment.get(name);
+            sum = VariableValues.sum(sum, sum == null ? VariableValues.copy(value) : value);
+        }
+        environment.set(op.output("Out").getFirst(), Objects.requireNonNull(sum));
+    }
+}

@@ -1,0 +1,161 @@
+package io.seriatim.graph.interpret;
+
+import io.seriatim.device.Devices;
+import io.seriatim.graph.program.SelectedRows;
+import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.kernel.Binary;
+import io.seriatim.tensor.kernel.Computation;
+import io.seriatim.tensor.kernel.Concatenation;
+import io.seriatim.tensor.kernel.Copy;
+import io.seriatim.tensor.kernel.Fill;
+import io.seriatim.tensor.kernel.Kernel;
+import io.seriatim.tensor.kernel.KernelContext;
+import io.seriatim.tensor.kernel.Kernels;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What control flow does with the values of variables itself: zeros, sums, copies, parts of tensors. Values of the
+ * host.
+ */
+final class VariableValues {
+    private VariableValues() {
+    }
+
+    /** The gradient of what has no influence: zeros, no rows, or a list without tensors. */
+    static Object zerosLike(Object value) {
+        return switch (value) {
+            case Tensor tensor -> zeros(tensor.dtype(), tensor.shape().dims());
+            case SelectedRows rows -> new SelectedRows(Tensor.allocate(DType.INT64, 0),
+                    Tensor.allocate(rows.values().dtype(), rows.values().shape().with(0, 0).dims()), rows.height());
+            case Environment.TensorList list -> {
+                Environment.TensorList zeros = new Environment.TensorList();
+                list.tensors().forEach(_ -> zeros.tensors().add(null));
+                yield zeros;
+            }
+            default ->
+                throw new IllegalArgumentException("There is no gradient of a " + value.getClass().getSimpleName());
+        };
+    }
+
+    static Tensor zeros(DType dtype, long... dims) {
+        Tensor zeros = Tensor.allocate(dtype, dims);
+        run(new Fill(0), zeros);
+        return zeros;
+    }
+
+    /** The sum of two gradients of one variable; null stands for zero. */
+    static Object sum(@Nullable Object a, Object b) {
+        if (a == null) {
+            return b;
+        }
+        if (a instanceof SelectedRows x && b instanceof SelectedRows y) {
+            return new SelectedRows(concatenated(0, List.of(x.rows(), y.rows())),
+                    concatenated(0, List.of(x.values(), y.values())),
+                    x.height());
+        }
+        if (a instanceof Environment.TensorList x && b instanceof Environment.TensorList y) {
+            return sum(x, y);
+        }
+        return sum(dense(a), dense(b));
+    }
+
+    private static Tensor sum(Tensor a, Tensor b) {
+        if (!a.shape().equals(b.shape()) || a.dtype() != b.dtype()) {
+            throw new IllegalArgumentException(
+                    "Gradients of one variable must have one shape and type, but are " + a.spec() + " and "
+                            + b.spec());
+        }
+        Tensor sum = Tensor.allocate(a.dtype(), a.shape().dims());
+        run(Binary.of(Binary.Function.ADD), a, b, sum);
+        return sum;
+    }
+
+    private static Environment.TensorList sum(Environment.TensorList a, Environment.TensorList b) {
+        Environment.TensorList sum = new Environment.TensorList(new ArrayList<>(a.tensors()));
+        for (int i = 0; i < b.tensors().size(); i++) {
+            Tensor tensor = b.tensors().get(i);
+            if (tensor != null) {
+                Tensor before = i < sum.tensors().size() ? sum.tensors().get(i) : null;
+                put(sum, i, before == null ? tensor : sum(before, tensor));
+            }
+        }
+        return sum;
+    }
+
+    /** Sets an element of a list, which grows to hold it. */
+    static void put(Environment.TensorList list, int index, @Nullable Tensor tensor) {
+        while (list.tensors().size() <= index) {
+            list.tensors().add(null);
+        }
+        list.tensors().set(index, tensor);
+    }
+
+    private static Tensor dense(Object value) {
+        return value instanceof SelectedRows rows ? rows.whole() : (Tensor) value;
+    }
+
+    /** What no later change of the value changes. */
+    static Object copy(Object value) {
+        return switch (value) {
+            case Tensor tensor -> copy(tensor);
+            case SelectedRows rows -> new SelectedRows(copy(rows.rows()), copy(rows.values()), rows.height());
+            case Environment.TensorList list -> new Environment.TensorList(new ArrayList<>(list.tensors()));
+            default -> value;
+        };
+    }
+
+    /** A row-major copy. */
+    static Tensor copy(Tensor tensor) {
+        Tensor copy = Tensor.allocate(tensor.dtype(), tensor.shape().dims());
+        run(Copy.PLAIN, tensor, copy);
+        return copy;
+    }
+
+    /** Between tensors of one type and shape. */
+    static void copy(Tensor from, Tensor to) {
+        run(Copy.PLAIN, from, to);
+    }
+
+    static Tensor cast(Tensor tensor, DType dtype) {
+        Tensor cast = Tensor.allocate(dtype, tensor.shape().dims());
+        run(new Copy(dtype), tensor, cast);
+        return cast;
+    }
+
+    static Tensor concatenated(int axis, List<Tensor> parts) {
+        Tensor whole = Tensor.allocate(Devices.system().host(),
+                Concatenation.infer(axis, parts.stream().map(Tensor::spec).toList()));
+        long from = 0;
+        for (Tensor part : parts) {
+            long to = from + part.shape().dim(axis);
+            run(Copy.PLAIN, part, whole.slice(axis, from, to));
+            from = to;
+        }
+        return whole;
+    }
+
+    /** Tensors of one shape along a new axis. */
+    static Tensor stacked(int axis, List<Tensor> parts) {
+        return concatenated(axis, parts.stream().map(part -> unsqueezed(part, axis)).toList());
+    }
+
+    private static Tensor unsqueezed(Tensor tensor, int axis) {
+        long[] dims = tensor.shape().dims();
+        long[] more = Arrays.copyOf(dims, dims.length + 1);
+        System.arraycopy(dims, axis, more, axis + 1, dims.length - axis);
+        more[axis] = 1;
+        return tensor.reshape(more);
+    }
+
+    private static void run(Computation computation, Tensor... arguments) {
+        TensorSpec[] specs = Arrays.stream(arguments).map(Tensor::spec).toArray(TensorSpec[]::new);
+        try (Kernel kernel = Kernels.portable().prepare(computation, Devices.system().host().place(), specs)) {
+            kernel.run(arguments, KernelContext.current());
+        }
+    }
+}

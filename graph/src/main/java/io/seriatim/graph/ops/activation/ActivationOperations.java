@@ -1,0 +1,173 @@
+package io.seriatim.graph.ops.activation;
+
+import io.seriatim.graph.op.ArgType;
+import io.seriatim.graph.op.Attrs;
+import io.seriatim.graph.op.Inference;
+import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Operand;
+import io.seriatim.graph.op.Operation;
+import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.ops.common.DoubleGradient;
+import io.seriatim.graph.ops.elementwise.ScaleOperations;
+import io.seriatim.tensor.DType;
+import io.seriatim.tensor.kernel.Binary;
+import io.seriatim.tensor.kernel.Unary;
+import io.seriatim.tensor.kernel.Unary.Function;
+import io.seriatim.tensor.kernel.UnaryGrad;
+import io.seriatim.tensor.kernel.Where;
+import java.util.EnumSet;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Functions of each element that one computation does. */
+public final class ActivationOperations {
+    /** Functions that are defined of whole numbers too. */
+    private static final Set<Function> WHOLE = EnumSet.of(Function.RELU, Function.SQUARE, Function.ABS, Function.SIGN,
+            Function.FLOOR,
+            Function.CEIL,
+            Function.ROUND);
+
+    /** Functions that give float32 for whole numbers. */
+    private static final Set<Function> FROM_WHOLE = EnumSet.of(Function.EXP, Function.LOG);
+
+    /** A function whose gradient reads x, y or both. */
+    enum Needs {
+        X("X, Out@GRAD"), OUT("Out, Out@GRAD"), BOTH("X, Out, Out@GRAD"), NEITHER("Out@GRAD");
+
+        private final String slots;
+
+        Needs(String slots) {
+            this.slots = slots;
+        }
+
+        String signature(String type) {
+            return type + "_grad(" + slots + ") -> X@GRAD";
+        }
+    }
+
+    /** Which function, for given attributes. */
+    @FunctionalInterface
+    interface Chosen {
+        Unary of(Attrs attrs);
+    }
+
+    /** An attribute of a function. */
+    record Parameter(String name, Object byDefault) {
+    }
+
+    private ActivationOperations() {
+    }
+
+    public static void register(Operations registry) {
+        smooth(registry);
+        kinked(registry);
+        steps(registry);
+    }
+
+    private static void smooth(Operations registry) {
+        plain(registry, "exp", Function.EXP, Needs.OUT, null);
+        plain(registry, "log", Function.LOG, Needs.X, DoubleGradient.LOG);
+        plain(registry, "sqrt", Function.SQRT, Needs.OUT, DoubleGradient.SQRT);
+        plain(registry, "rsqrt", Function.RSQRT, Needs.OUT, DoubleGradient.RSQRT);
+        plain(registry, "square", Function.SQUARE, Needs.X, DoubleGradient.SQUARE);
+        plain(registry, "reciprocal", Function.RECIPROCAL, Needs.OUT, null);
+        plain(registry, "sigmoid", Function.SIGMOID, Needs.OUT, DoubleGradient.SIGMOID);
+        plain(registry, "tanh", Function.TANH, Needs.OUT, DoubleGradient.TANH);
+        plain(registry, "sin", Function.SIN, Needs.X, DoubleGradient.SIN);
+        plain(registry, "cos", Function.COS, Needs.X, DoubleGradient.COS);
+        plain(registry, "erf", Function.ERF, Needs.X, null);
+        define(registry, "silu", Needs.BOTH, _ -> new Unary(Function.SWISH, 1, 0), null);
+        // Paddle reads no beta here.
+        define(registry, "swish", Needs.X, _ -> new Unary(Function.SWISH, 1, 0), null);
+        define(registry, "gelu", Needs.X,
+                attrs -> Unary.of(attrs.getBool("approximate") ? Function.GELU_TANH : Function.GELU_ERF), null,
+                new Parameter("approximate", false));
+        define(registry, "softplus", Needs.X,
+                attrs -> new Unary(Function.SOFTPLUS, attrs.getFloat("beta"), attrs.getFloat("threshold")),
+                DoubleGradient.SOFTPLUS,
+                new Parameter("beta", 1f), new Parameter("threshold", 20f));
+    }
+
+    private static void kinked(Operations registry) {
+        plain(registry, "relu", Function.RELU, Needs.OUT, DoubleGradient.RELU);
+        plain(registry, "abs", Function.ABS, Needs.X, DoubleGradient.ABS);
+        define(registry, "elu", Needs.BOTH, attrs -> new Unary(Function.ELU, attrs.getFloat("alpha"), 0),
+                DoubleGradient.ELU,
+                new Parameter("alpha", 1f));
+        // Paddle reads none of these parameters.
+        define(registry, "hard_swish", Needs.X, _ -> Unary.of(Function.HARD_SWISH), null,
+                new Parameter("threshold", 6f),
+                new Parameter("scale", 6f), new Parameter("offset", 3f));
+    }
+
+    private static void steps(Operations registry) {
+        plain(registry, "floor", Function.FLOOR, Needs.NEITHER, null);
+        plain(registry, "ceil", Function.CEIL, Needs.NEITHER, null);
+        begin("round", _ -> Unary.of(Function.ROUND)).lower(ActivationOperations::round)
+                .grad("round_grad(Out@GRAD) -> X@GRAD", l -> l.out("X@GRAD", l.fill(0, l.in("Out@GRAD").spec())))
+                .register(registry);
+    }
+
+    /** Of two whole numbers that are equally near it is the one farther from 0, unlike what the computation gives. */
+    private static void round(Lowering l) {
+        Operand x = l.in("X");
+        Operand nearest = l.unary(Function.ROUND, x);
+        if (x.dtype().isFloating()) {
+            Operand half = l.number(x.dtype(), 0.5);
+            Operand away = l.binary(Binary.Function.MULTIPLY, l.unary(Function.SIGN, x), half);
+            Operand distance = l.unary(Function.ABS, l.binary(Binary.Function.SUBTRACT, x, nearest));
+            nearest = l.run(new Where(), l.binary(Binary.Function.EQUAL, distance, half),
+                    l.binary(Binary.Function.ADD, x, away), nearest);
+        }
+        l.out("Out", nearest);
+    }
+
+    private static void plain(Operations registry, String type, Function function, Needs needs,
+            @Nullable DoubleGradient second) {
+        define(registry, type, needs, _ -> Unary.of(function), second);
+    }
+
+    /** Registers a function, its gradient, and if there is one its double gradient. */
+    private static void define(Operations registry, String type, Needs needs, Chosen chosen,
+            @Nullable DoubleGradient second,
+            Parameter... parameters) {
+        Operation.Builder builder = begin(type, chosen, parameters);
+        Operation.Builder gradient = builder.gradOperation(needs.signature(type), null).lower(l -> l.out("X@GRAD",
+                l.run(UnaryGrad.of(chosen.of(l.attrs())), l.optional("X"), l.optional("Out"), l.in("Out@GRAD"))));
+        builder.grad(needs.signature(type)).register(registry);
+        if (second != null) {
+            second.register(registry, gradient, slope(chosen, needs == Needs.OUT));
+        } else {
+            gradient.register(registry);
+        }
+    }
+
+    /** The slope of a function, at its result or at what it is a function of. */
+    static DoubleGradient.Slope slope(Chosen chosen, boolean atResult) {
+        return (l, point, gradient) -> l.run(UnaryGrad.of(chosen.of(l.attrs())), atResult ? null : point,
+                atResult ? point : null,
+                gradient);
+    }
+
+    /** An operation from X to Out that is one function. */
+    static Operation.Builder begin(String type, Chosen chosen, Parameter... parameters) {
+        Operation.Builder builder = Operation.define(type).in("X").out("Out");
+        for (Parameter parameter : parameters) {
+            builder.attr(parameter.name(), parameter.byDefault());
+        }
+        return builder.infer(inference -> infer(inference, chosen.of(inference.attrs()).function())).lower(l -> {
+            ScaleOperations.copyRowIndexes(l);
+            l.out("Out", l.run(chosen.of(l.attrs()), l.cast(l.in("X"), l.outType("Out", 0).dtype())));
+        });
+    }
+
+    private static void infer(Inference inference, Function function) {
+        ArgType x = inference.in("X");
+        boolean floating = x.dtype().isFloating();
+        boolean whole = WHOLE.contains(function) && x.dtype() != DType.BOOL;
+        inference.require(floating || whole || FROM_WHOLE.contains(function),
+                "it is not defined of %s; cast X to a floating-point type",
+                x.dtype());
+        inference.set("Out", 0, floating || whole ? x : x.with(DType.FLOAT32));
+    }
+}

@@ -1,0 +1,5 @@
+/** Activation functions, their gradients, and softmax. */
+@NullMarked
+package io.seriatim.graph.ops.activation;
+
+import org.jspecify.annotations.NullMarked;

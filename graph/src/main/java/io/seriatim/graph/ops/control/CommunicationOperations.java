@@ -1,0 +1,102 @@
+package io.seriatim.graph.ops.control;
+
+import io.seriatim.graph.op.Attrs;
+import io.seriatim.graph.op.Effect;
+import io.seriatim.graph.op.Inference;
+import io.seriatim.graph.op.Operation;
+import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.program.Attribute;
+import io.seriatim.graph.program.OpDesc;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** What ranks send each other. An executor carries it out. */
+public final class CommunicationOperations {
+    private CommunicationOperations() {
+    }
+
+    public static void register(Operations registry) {
+        collective(registry, "c_allreduce_sum", builder -> builder.in("Cond?").attr("use_model_parallel", false),
+                inference -> {
+                });
+        collective(registry, "c_broadcast", builder -> builder.attr("root", 0), inference -> {
+        });
+        collective(registry, "c_allgather", builder -> builder.required("nranks", Attribute.Int.class),
+                CommunicationOperations::gathered);
+        collective(registry, "c_reducescatter", builder -> builder.attr("nranks", 1),
+                CommunicationOperations::scattered);
+        Operation.define("c_sync_calc_stream").in("X").out("Out").effect(Effect.COMMUNICATION)
+                .infer(inference -> inference.same("X", "Out")).register(registry);
+        Operation.define("c_sync_comm_stream").in("X*").out("Out*").attr("ring_id", 0).effect(Effect.COMMUNICATION)
+                .infer(inference -> inference.sameEach("X", "Out")).register(registry);
+        peer("send_v2", "sends to").in("X").register(registry);
+        peer("recv_v2", "receives from").out("Out").attr("dtype", 5).attr("out_shape", new int[0])
+                .infer(inference -> inference.set("Out", inference.attrs().getDType("dtype"),
+                        inference.attrs().getLongs("out_shape")))
+                .register(registry);
+    }
+
+    private static void collective(Operations registry, String type, Consumer<Operation.Builder> more,
+            Inference.Rule rule) {
+        Operation.Builder builder = Operation.define(type).in("X").out("Out").attr("ring_id", 0)
+                .attr("use_calc_stream", false)
+                .effect(Effect.COMMUNICATION).refuse(CommunicationOperations::among).infer(inference -> {
+                    inference.same("X", "Out");
+                    rule.infer(inference);
+                });
+        more.accept(builder);
+        builder.register(registry);
+    }
+
+    /**
+     * Communication among one is a copy. What is not known to be among one is refused, for the copy would be wrong
+     * without a word.
+     */
+    private static @Nullable String among(OpDesc op, Attrs attrs) {
+        long ranks = op.attribute("nranks") == null ? 0 : attrs.getLong("nranks");
+        return ranks == 1
+                ? null
+                : "it is among " + (ranks == 0 ? "a number of ranks that the program does not say" : ranks + " ranks")
+                        + " (ring "
+                        + attrs.getInt("ring_id")
+                        + "), but a run is a single rank: set the attribute nranks to 1 if there is one rank "
+                        + "only, or take the operation out; several places train one program with DataParallel";
+    }
+
+    private static Operation.Builder peer(String type, String does) {
+        return Operation.define(type).attr("ring_id", 0).attr("peer", 0).attr("use_calc_stream", false)
+                .attr("dynamic_shape", false)
+                .effect(Effect.COMMUNICATION)
+                .refuse((_, attrs) -> "it " + does + " rank " + attrs.getInt("peer")
+                        + ", but a run is a single rank; take the operation out, or run the program's parts one "
+                        + "after the other");
+    }
+
+    private static int ranks(Inference inference) {
+        int ranks = inference.attrs().getInt("nranks");
+        inference.require(ranks >= 1, "there must be at least one rank, but nranks is %d", ranks);
+        return ranks;
+    }
+
+    private static void gathered(Inference inference) {
+        long[] dims = along(inference);
+        dims[0] = dims[0] < 0 ? -1 : Math.multiplyExact(dims[0], ranks(inference));
+        inference.set("Out", inference.dtype("X"), dims);
+    }
+
+    private static void scattered(Inference inference) {
+        long[] dims = along(inference);
+        int ranks = ranks(inference);
+        inference.require(dims[0] < 0 || dims[0] % ranks == 0,
+                "the first dimension %d must be a multiple of the ranks, %d", dims[0],
+                ranks);
+        dims[0] = dims[0] < 0 ? -1 : dims[0] / ranks;
+        inference.set("Out", inference.dtype("X"), dims);
+    }
+
+    private static long[] along(Inference inference) {
+        long[] dims = inference.dims("X");
+        inference.require(dims.length > 0, "X needs a first dimension");
+        return dims;
+    }
+}

@@ -1,0 +1,126 @@
+package io.seriatim.graph.ops.creation;
+
+import io.seriatim.graph.op.Inference;
+import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Operand;
+import io.seriatim.graph.op.Operation;
+import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.program.Attribute;
+import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.kernel.Binary;
+import io.seriatim.tensor.kernel.Copy;
+import io.seriatim.tensor.kernel.Range;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Evenly spaced numbers. */
+public final class SequenceOperations {
+    private static final long EXACT = 1L << 53;
+
+    private SequenceOperations() {
+    }
+
+    public static void register(Operations registry) {
+        Operation.define("range").in("Start", "End", "Step").out("Out").values("Start", "End", "Step")
+                .shapeArithmetic().infer(SequenceOperations::range)
+                .lower(SequenceOperations::range).register(registry);
+        Operation.define("linspace").in("Start", "Stop", "Num").out("Out").required("dtype", Attribute.Int.class)
+                .values("Num")
+                .infer(SequenceOperations::linspace).lower(SequenceOperations::linspace).register(registry);
+    }
+
+    private static void range(Inference inference) {
+        DType dtype = inference.dtype("Start");
+        for (String slot : List.of("Start", "End", "Step")) {
+            inference.require(inference.dtype(slot) == dtype,
+                    "Start, End and Step must have one type, but %s is %s and Start is %s", slot,
+                    inference.dtype(slot), dtype);
+        }
+        double @Nullable [] start = one(inference, "Start");
+        double @Nullable [] end = one(inference, "End");
+        double @Nullable [] step = one(inference, "Step");
+        if (start == null || end == null || step == null) {
+            inference.set("Out", dtype, -1);
+            return;
+        }
+        double distance = end[0] - start[0];
+        inference.require(Double.isFinite(distance) && step[0] != 0 && distance * step[0] >= 0,
+                "Step must lead from Start to End, but they are %s, %s and %s", step[0], start[0], end[0]);
+        double count = Math.ceil(Math.abs(distance / step[0]));
+        inference.require(count <= Integer.MAX_VALUE, "there are too many numbers from %s to %s in steps of %s",
+                start[0], end[0], step[0]);
+        inference.set("Out", dtype, (long) count);
+    }
+
+    private static double @Nullable [] one(Inference inference, String slot) {
+        long size = Inference.size(inference.dims(slot));
+        inference.require(size == 1 || size < 0, "%s must have one element, but has %d", slot, size);
+        return inference.numbers(slot);
+    }
+
+    private static void range(Lowering l) {
+        if (!l.wants("Out")) {
+            return;
+        }
+        Operand out = l.output("Out");
+        long[] whole = l.values("Start");
+        double[] start = l.numbers("Start");
+        double[] step = l.numbers("Step");
+        if (start == null || step == null || whole == null) {
+            throw new IllegalStateException(
+                    "Operation 'range' is lowered before the values of Start and Step are known");
+        }
+        if (out.dtype() == DType.INT64
+                && (Math.abs(whole[0]) >= EXACT || Math.abs(start[0] + step[0] * out.dim(0)) >= EXACT)) {
+            Operand steps = l.temporary(out.spec());
+            l.into(new Range(0, step[0]), List.of(), List.of(steps));
+            l.into(Binary.of(Binary.Function.ADD), List.of(steps, l.constant(Tensor.of(DType.INT64, whole).reshape())),
+                    List.of(out));
+        } else {
+            l.into(new Range(start[0], step[0]), List.of(), List.of(out));
+        }
+    }
+
+    private static void linspace(Inference inference) {
+        long[] count = inference.values("Num");
+        if (count == null) {
+            inference.set("Out", inference.dtype("Start"), -1);
+            return;
+        }
+        inference.require(count.length == 1 && count[0] > 0 && count[0] <= Integer.MAX_VALUE,
+                "Num must be one number of at least 1");
+        for (String slot : List.of("Start", "Stop")) {
+            inference.require(Inference.size(inference.dims(slot)) == 1, "%s must have one element", slot);
+        }
+        inference.set("Out", inference.attrs().getDType("dtype"), count[0]);
+    }
+
+    /** From both ends to the middle, so that the last number is Stop itself. */
+    private static void linspace(Lowering l) {
+        if (!l.wants("Out")) {
+            return;
+        }
+        Operand out = l.output("Out");
+        long count = out.dim(0);
+        Operand start = l.cast(l.cast(l.in("Start"), out.dtype()), DType.FLOAT64).reshape();
+        Operand stop = l.cast(l.cast(l.in("Stop"), out.dtype()), DType.FLOAT64).reshape();
+        if (count == 1) {
+            l.out("Out", start.reshape(1));
+            return;
+        }
+        Operand step = l.binary(Binary.Function.DIVIDE, l.binary(Binary.Function.SUBTRACT, stop, start),
+                l.number(DType.FLOAT64, (double) (count - 1)));
+        long half = count / 2;
+        towards(l, start, step, 0, 1, out.slice(0, 0, half));
+        towards(l, stop, step, 1 + half - count, 1, out.slice(0, half, count));
+    }
+
+    private static void towards(Lowering l, Operand from, Operand step, long first, long by, Operand out) {
+        Operand steps = l.temporary(TensorSpec.of(DType.FLOAT64, out.dim(0)));
+        l.into(new Range(first, by), List.of(), List.of(steps));
+        Operand values = l.binary(Binary.Function.ADD, from, l.binary(Binary.Function.MULTIPLY, step, steps));
+        l.into(new Copy(out.dtype()), List.of(values), List.of(out));
+    }
+}

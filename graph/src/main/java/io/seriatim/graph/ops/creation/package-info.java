@@ -1,0 +1,5 @@
+/** Tensors made from attributes: constants, ranges, diagonals. */
+@NullMarked
+package io.seriatim.graph.ops.creation;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,247 @@
+package io.seriatim.graph.ops.elementwise;
+
+import io.seriatim.graph.numerics.Bessel;
+import io.seriatim.graph.numerics.Gamma;
+import io.seriatim.graph.numerics.NormalQuantile;
+import io.seriatim.graph.op.Inference;
+import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Operand;
+import io.seriatim.graph.op.Operation;
+import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.ops.common.Elements;
+import io.seriatim.graph.program.Attribute;
+import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Shape;
+import io.seriatim.tensor.Tensor;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.DoubleBinaryOperator;
+import java.util.function.DoubleUnaryOperator;
+import org.jspecify.annotations.Nullable;
+
+/** Elementary functions that networks seldom use: each element is computed on its own in double precision. */
+public final class ElementaryOperations {
+    private static final double LN2 = Math.log(2);
+    private static final double LN10 = Math.log(10);
+    /** Beside the squares of larger numbers, 1 does not count. */
+    private static final double SQUARED = 0x1p28;
+
+    private ElementaryOperations() {
+    }
+
+    public static void register(Operations registry) {
+        trigonometric(registry);
+        hyperbolic(registry);
+        logarithms(registry);
+        define(registry, "lgamma", Gamma::logarithm, Gamma::digamma);
+        define(registry, "digamma", Gamma::digamma, Gamma::trigamma);
+        Operation.define("erfinv").in("X").out("Out").infer(ElementaryOperations::floating)
+                .lower(l -> map(l, "X", "Out", NormalQuantile::errorInverse))
+                .grad("erfinv_grad(Out, Out@GRAD) -> X@GRAD",
+                        l -> combine(l, "Out", "Out@GRAD", "X@GRAD",
+                                (y, dy) -> dy * Math.sqrt(Math.PI) / 2 * Math.exp(y * y)))
+                .register(registry);
+        bessel(registry);
+        polygamma(registry);
+        neighbour(registry);
+        logit(registry);
+        angle(registry);
+        trunc(registry);
+    }
+
+    private static void trigonometric(Operations registry) {
+        define(registry, "acos", Math::acos, x -> -1 / Math.sqrt(1 - x * x));
+        define(registry, "asin", Math::asin, x -> 1 / Math.sqrt(1 - x * x));
+        define(registry, "atan", Math::atan, x -> 1 / (1 + x * x));
+        define(registry, "tan", Math::tan, x -> 1 / (Math.cos(x) * Math.cos(x)));
+    }
+
+    private static void hyperbolic(Operations registry) {
+        define(registry, "sinh", Math::sinh, Math::cosh);
+        define(registry, "cosh", Math::cosh, Math::sinh);
+        define(registry, "asinh", ElementaryOperations::asinh,
+                x -> Math.abs(x) > SQUARED ? 1 / Math.abs(x) : 1 / Math.sqrt(1 + x * x));
+        define(registry, "acosh", ElementaryOperations::acosh,
+                x -> Math.abs(x) > SQUARED ? 1 / Math.abs(x) : 1 / Math.sqrt((x - 1) * (x + 1)));
+        define(registry, "atanh", x -> (Math.log1p(x) - Math.log1p(-x)) / 2, x -> 1 / (1 - x * x));
+    }
+
+    /** The square of a large argument could be infinite. */
+    private static double asinh(double x) {
+        double size = Math.abs(x);
+        double result = size > SQUARED ? Math.log(size) + LN2 : Math.log1p(size + x * x / (1 + Math.sqrt(1 + x * x)));
+        return Math.copySign(result, x);
+    }
+
+    private static double acosh(double x) {
+        if (x < 1) {
+            return Double.NaN;
+        }
+        return x > SQUARED ? Math.log(x) + LN2 : Math.log1p(x - 1 + Math.sqrt((x - 1) * (x + 1)));
+    }
+
+    private static void logarithms(Operations registry) {
+        define(registry, "log1p", Math::log1p, x -> 1 / (1 + x));
+        define(registry, "log2", x -> Math.log(x) / LN2, x -> 1 / (x * LN2));
+        define(registry, "log10", Math::log10, x -> 1 / (x * LN10));
+        Operation.define("expm1").in("X").out("Out").infer(ElementaryOperations::floating)
+                .lower(l -> map(l, "X", "Out", Math::expm1))
+                .grad("expm1_grad(Out, Out@GRAD) -> X@GRAD",
+                        l -> combine(l, "Out", "Out@GRAD", "X@GRAD", (y, dy) -> dy * (y + 1)))
+                .register(registry);
+    }
+
+    private static void bessel(Operations registry) {
+        bessel(registry, "i0", "i0_grad(x, out@GRAD) -> x@GRAD", Bessel::i0, (x, dy) -> dy * Bessel.i1(x));
+        bessel(registry, "i1", "i1_grad(x, out, out@GRAD) -> x@GRAD", Bessel::i1,
+                (x, dy) -> dy * Bessel.i1Slope(x));
+        bessel(registry, "i0e", "i0e_grad(x, out, out@GRAD) -> x@GRAD", Bessel::i0Scaled,
+                (x, dy) -> dy * (Bessel.i1Scaled(x) - Math.signum(x) * Bessel.i0Scaled(x)));
+        bessel(registry, "i1e", "i1e_grad(x, out, out@GRAD) -> x@GRAD", Bessel::i1Scaled,
+                (x, dy) -> dy * (x == 0 ? 0.5 : Bessel.i0Scaled(x) - Bessel.i1Scaled(x) * (Math.signum(x) + 1 / x)));
+    }
+
+    /** These and the next have slots in small letters. */
+    private static void bessel(Operations registry, String type, String gradient, DoubleUnaryOperator function,
+            DoubleBinaryOperator slope) {
+        Operation.define(type).in("x").out("out").infer(inference -> floating(inference, "x", "out"))
+                .lower(l -> map(l, "x", "out", function))
+                .grad(gradient, l -> combine(l, "x", "out@GRAD", "x@GRAD", slope))
+                .register(registry);
+    }
+
+    private static void polygamma(Operations registry) {
+        Operation.define("polygamma").in("x").out("out").required("n", Attribute.Int.class).infer(inference -> {
+            int n = inference.attrs().getInt("n");
+            inference.require(n >= 0 && n <= 100,
+                    "n, the order of the derivative of digamma, must be from 0 to 100, but is %d", n);
+            floating(inference, "x", "out");
+        }).lower(l -> {
+            int n = l.attrs().getInt("n");
+            map(l, "x", "out", x -> Gamma.polygamma(n, x));
+        }).grad("polygamma_grad(x, out@GRAD) -> x@GRAD", l -> {
+            int n = l.attrs().getInt("n");
+            combine(l, "x", "out@GRAD", "x@GRAD", (x, dy) -> dy * Gamma.polygamma(n + 1, x));
+        }).register(registry);
+    }
+
+    /** The next number of the type of x on the way to y. */
+    private static void neighbour(Operations registry) {
+        Operation.define("nextafter").in("x", "y").out("out").infer(inference -> {
+            DType dtype = inference.dtype("x");
+            inference.require((dtype == DType.FLOAT32 || dtype == DType.FLOAT64) && inference.dtype("y") == dtype,
+                    "x and y must be both float32 or both float64, but are %s and %s", dtype, inference.dtype("y"));
+            inference.set("out", dtype, inference.broadcast(inference.dims("x"), inference.dims("y")));
+        }).lower(l -> {
+            Operand x = l.in("x");
+            Shape shape = Shape.of(l.outType("out", 0).dims());
+            boolean narrow = x.dtype() == DType.FLOAT32;
+            l.out("out", combined(l, l.copy(l.expand(x, shape)), l.expand(l.in("y"), shape),
+                    (from, to) -> narrow ? Math.nextAfter((float) from, to) : Math.nextAfter(from, to)));
+        }).register(registry);
+    }
+
+    private static void logit(Operations registry) {
+        Operation.define("logit").in("X").out("Out").attr("eps", 1e-6f).infer(ElementaryOperations::floating)
+                .lower(l -> {
+                    float eps = l.attrs().getFloat("eps");
+                    double most = most(l, eps);
+                    map(l, "X", "Out", x -> {
+                        double inside = eps == 0 ? x : Math.clamp(x, eps, most);
+                        return Math.log(inside / (1 - inside));
+                    });
+                }).grad("logit_grad(X, Out@GRAD) -> X@GRAD", l -> {
+                    float eps = l.attrs().getFloat("eps");
+                    double most = most(l, eps);
+                    combine(l, "X", "Out@GRAD", "X@GRAD", (x, dy) -> {
+                        double outside = eps == 0 ? Double.NaN : 0;
+                        return x < eps || x > most ? outside : dy / (x * (1 - x));
+                    });
+                }).register(registry);
+    }
+
+    /** 1 − eps as it rounds in the type of X. */
+    private static double most(Lowering l, float eps) {
+        return l.in("X").dtype() == DType.FLOAT64 ? 1 - (double) eps : 1 - eps;
+    }
+
+    /** Of real numbers: 0 or π. */
+    private static void angle(Operations registry) {
+        Operation.define("angle").in("X").out("Out").infer(ElementaryOperations::floating)
+                .lower(l -> map(l, "X", "Out", x -> x < 0 ? Math.PI : 0))
+                .grad("angle_grad(X, Out@GRAD) -> X@GRAD", l -> l.out("X@GRAD", l.fill(0, l.in("X").spec())))
+                .register(registry);
+    }
+
+    private static void trunc(Operations registry) {
+        Operation.define("trunc").in("X").out("Out").infer(inference -> {
+            inference.require(inference.dtype("X") != DType.BOOL, "X must be of numbers, but is bool: cast it");
+            inference.same("X", "Out");
+        }).lower(l -> {
+            if (l.in("X").dtype().isFloating()) {
+                map(l, "X", "Out", x -> x < 0 ? Math.ceil(x) : Math.floor(x));
+            } else {
+                l.out("Out", l.in("X"));
+            }
+        }).grad("trunc_grad(Out@GRAD) -> X@GRAD", l -> l.out("X@GRAD", l.fill(0, l.in("Out@GRAD").spec())))
+                .register(registry);
+    }
+
+    private static void define(Operations registry, String type, DoubleUnaryOperator function,
+            DoubleUnaryOperator slope) {
+        Operation.define(type).in("X").out("Out").infer(ElementaryOperations::floating)
+                .lower(l -> map(l, "X", "Out", function))
+                .grad(type + "_grad(X, Out@GRAD) -> X@GRAD",
+                        l -> combine(l, "X", "Out@GRAD", "X@GRAD", (x, dy) -> dy * slope.applyAsDouble(x)))
+                .register(registry);
+    }
+
+    private static void floating(Inference inference) {
+        floating(inference, "X", "Out");
+    }
+
+    private static void floating(Inference inference, String from, String to) {
+        inference.require(inference.dtype(from).isFloating(), "%s must be of a floating-point type, but is %s: cast it",
+                from,
+                inference.dtype(from));
+        inference.same(from, to);
+    }
+
+    private static void map(Lowering l, String from, String to, DoubleUnaryOperator function) {
+        Operand x = l.in(from);
+        Operand y = l.temporary(x.spec());
+        l.call(l.type(), (in, out) -> write(Arrays.stream(read(in, 0)).map(function).toArray(), out), List.of(x),
+                List.of(y));
+        l.out(to, y);
+    }
+
+    /** A function of two operands of one shape. */
+    static void combine(Lowering l, String first, String second, String to, DoubleBinaryOperator function) {
+        if (l.wants(to)) {
+            l.out(to, combined(l, l.in(first), l.in(second), function));
+        }
+    }
+
+    /** A function of the elements of two operands of one shape; the result has the type of the first. */
+    static Operand combined(Lowering l, Operand first, Operand second, DoubleBinaryOperator function) {
+        Operand result = l.temporary(first.spec());
+        l.call(l.type(), (in, out) -> {
+            double[] x = read(in, 0);
+            double[] y = read(in, 1);
+            for (int i = 0; i < x.length; i++) {
+                x[i] = function.applyAsDouble(x[i], y[i]);
+            }
+            write(x, out);
+        }, List.of(first, second), List.of(result));
+        return result;
+    }
+
+    private static double[] read(List<@Nullable Tensor> tensors, int at) {
+        return Objects.requireNonNull(tensors.get(at)).toDoubleArray();
+    }
+
+    private static void write(double[] values, List<@Nullable Tensor> to) {
+        Elements.write(values, Objects.requireNonNull(to.getFirst()));
+    }
+}

@@ -1,0 +1,318 @@
+package io.seriatim.graph.ops.elementwise;
+
+import io.seriatim.graph.op.Inference;
+import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Operand;
+import io.seriatim.graph.op.Operation;
+import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.ops.common.Dims;
+import io.seriatim.graph.ops.common.Term;
+import io.seriatim.tensor.DType;
+import io.seriatim.tensor.kernel.Binary;
+import io.seriatim.tensor.kernel.MatMul;
+import io.seriatim.tensor.kernel.Reduction;
+import io.seriatim.tensor.kernel.Unary;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * Operations of two tensors: extremes that skip what is no number, angles, steps, interpolation, products of vectors,
+ * and nearness.
+ */
+public final class PairOperations {
+    /** What Paddle has for: the first dimension of length 3. */
+    private static final int FIRST_OF_THREE = 9;
+
+    private PairOperations() {
+    }
+
+    public static void register(Operations registry) {
+        extreme(registry, "elementwise_fmax", Binary.Function.GREATER_EQUAL);
+        extreme(registry, "elementwise_fmin", Binary.Function.LESS_EQUAL);
+        heaviside(registry);
+        angle(registry);
+        lerp(registry);
+        dot(registry);
+        cross(registry);
+        product(registry);
+        sumOfProducts(registry);
+        near(registry, "isclose");
+        near(registry, "allclose");
+        equalAll(registry);
+    }
+
+    private static void requireOneType(Inference inference, String first, String second) {
+        inference.require(inference.dtype(first) == inference.dtype(second),
+                "%s and %s must have one type, but are %s and %s: cast one",
+                first, second, inference.dtype(first), inference.dtype(second));
+    }
+
+    private static void broadcast(Inference inference) {
+        requireOneType(inference, "X", "Y");
+        inference.set("Out", inference.dtype("X"), inference.broadcast(inference.dims("X"), inference.dims("Y")));
+    }
+
+    /** A gradient of one input: what broadcasting repeated is summed. */
+    private static void back(Lowering l, String slot, Term gradient) {
+        if (l.wants(slot + "@GRAD")) {
+            l.out(slot + "@GRAD", Dims.sumTo(l, gradient.operand(), l.in(slot).shape().dims()));
+        }
+    }
+
+    private static void extreme(Operations registry, String type, Binary.Function relation) {
+        Operation.define(type).in("X", "Y").out("Out").attr("axis", -1).infer(PairOperations::broadcast)
+                .lower(l -> first(l, relation).choose(Term.of(l, "X"), Term.of(l, "Y")).to("Out"))
+                .grad(type + "_grad(X, Y, Out@GRAD) -> X@GRAD, Y@GRAD", l -> {
+                    Term dout = Term.of(l, "Out@GRAD");
+                    Term first = first(l, relation);
+                    back(l, "X", first.orZero(dout));
+                    back(l, "Y", first.choose(dout.number(0), dout));
+                }).register(registry);
+    }
+
+    /** Whether X is taken. */
+    private static Term first(Lowering l, Binary.Function relation) {
+        Term x = Term.of(l, "X");
+        Term y = Term.of(l, "Y");
+        Term first = x.is(relation, y);
+        return x.operand().dtype().isFloating() ? first.or(y.unary(Unary.Function.IS_NAN)) : first;
+    }
+
+    private static void heaviside(Operations registry) {
+        Operation.define("elementwise_heaviside").in("X", "Y").out("Out").attr("axis", -1)
+                .infer(PairOperations::broadcast).lower(l -> {
+                    Term x = Term.of(l, "X");
+                    Term step = x.isAbove(0).choose(x.number(1), x.number(0));
+                    x.is(Binary.Function.EQUAL, x.number(0)).choose(Term.of(l, "Y"), step).to("Out");
+                }).grad("elementwise_heaviside_grad(X, Y, Out@GRAD) -> X@GRAD, Y@GRAD", l -> {
+                    Term x = Term.of(l, "X");
+                    if (l.wants("X@GRAD")) {
+                        l.out("X@GRAD", l.fill(0, x.operand().spec()));
+                    }
+                    back(l, "Y", x.is(Binary.Function.EQUAL, x.number(0)).orZero(Term.of(l, "Out@GRAD")));
+                }).register(registry);
+    }
+
+    private static void angle(Operations registry) {
+        Operation.define("atan2").in("X1", "X2").out("Out").infer(inference -> {
+            requireOneType(inference, "X1", "X2");
+            inference.require(
+                    inference.dtype("X1").isFloating() && sameShape(inference.dims("X1"), inference.dims("X2")),
+                    "X1 and X2 must be of one shape and a floating-point type, but are %s and %s of %s",
+                    Arrays.toString(inference.dims("X1")),
+                    Arrays.toString(inference.dims("X2")), inference.dtype("X1"));
+            inference.same("X1", "Out");
+        }).lower(l -> ElementaryOperations.combine(l, "X1", "X2", "Out", Math::atan2))
+                .grad("atan2_grad(X1, X2, Out@GRAD) -> X1@GRAD, X2@GRAD", l -> {
+                    Operand dout = l.in("Out@GRAD");
+                    Operand y = l.in("X1");
+                    Operand x = l.in("X2");
+                    Term square = new Term(l, ElementaryOperations.combined(l, y, x, (a, b) -> a * a + b * b));
+                    Term scaled = new Term(l, dout).over(square);
+                    if (l.wants("X1@GRAD")) {
+                        scaled.times(new Term(l, x)).to("X1@GRAD");
+                    }
+                    if (l.wants("X2@GRAD")) {
+                        scaled.times(new Term(l, y)).linear(-1, 0).to("X2@GRAD");
+                    }
+                }).register(registry);
+    }
+
+    private static boolean sameShape(long[] a, long[] b) {
+        boolean same = a.length == b.length;
+        for (int i = 0; same && i < a.length; i++) {
+            same = a[i] < 0 || b[i] < 0 || a[i] == b[i];
+        }
+        return same;
+    }
+
+    private static void lerp(Operations registry) {
+        Operation.define("lerp").in("X", "Y", "Weight").out("Out").infer(inference -> {
+            requireOneType(inference, "X", "Y");
+            requireOneType(inference, "X", "Weight");
+            inference.set("Out", inference.dtype("X"),
+                    inference.broadcast(inference.broadcast(inference.dims("X"), inference.dims("Y")),
+                            inference.dims("Weight")));
+        }).lower(l -> {
+            Term x = Term.of(l, "X");
+            x.plus(Term.of(l, "Weight").times(Term.of(l, "Y").minus(x))).to("Out");
+        }).grad("lerp_grad(X, Y, Weight, Out, Out@GRAD) -> X@GRAD, Y@GRAD", l -> {
+            Term dout = Term.of(l, "Out@GRAD");
+            Term weight = Term.of(l, "Weight");
+            back(l, "X", dout.times(weight.linear(-1, 1)));
+            back(l, "Y", dout.times(weight));
+        }).register(registry);
+    }
+
+    private static void dot(Operations registry) {
+        Operation.define("dot").in("X", "Y").out("Out").infer(inference -> {
+            long[] x = inference.dims("X");
+            requireOneType(inference, "X", "Y");
+            inference.require((x.length == 1 || x.length == 2) && sameShape(x, inference.dims("Y")),
+                    "X and Y must be vectors or matrices of one shape, but are %s and %s", Arrays.toString(x),
+                    Arrays.toString(inference.dims("Y")));
+            inference.set("Out", inference.dtype("X"), Arrays.copyOf(x, x.length - 1));
+        }).lower(l -> l.out("Out", l.run(new Reduction(Reduction.Function.SUM, List.of(l.in("X").rank() - 1), false),
+                Term.of(l, "X").times(Term.of(l, "Y")).operand())))
+                .grad("dot_grad(X, Y, Out@GRAD) -> X@GRAD, Y@GRAD", l -> {
+                    Operand dout = l.in("Out@GRAD");
+                    Term each = new Term(l, dout.unsqueeze(dout.rank()));
+                    back(l, "X", each.times(Term.of(l, "Y")));
+                    back(l, "Y", each.times(Term.of(l, "X")));
+                }).register(registry);
+    }
+
+    private static void cross(Operations registry) {
+        Operation.define("cross").in("X", "Y").out("Out").attr("dim", FIRST_OF_THREE).infer(inference -> {
+            long[] x = inference.dims("X");
+            requireOneType(inference, "X", "Y");
+            inference.require(sameShape(x, inference.dims("Y")), "X and Y must have one shape, but are %s and %s",
+                    Arrays.toString(x),
+                    Arrays.toString(inference.dims("Y")));
+            int dim = inference.attrs().getInt("dim");
+            if (dim == FIRST_OF_THREE) {
+                inference.require(Arrays.stream(x).anyMatch(length -> length == 3 || length < 0),
+                        "no dimension of X has length 3, as %s",
+                        Arrays.toString(x));
+            } else {
+                long length = x[inference.axis("X", dim)];
+                inference.require(length == 3 || length < 0, "dimension %d of X must have length 3, but has %d", dim,
+                        length);
+            }
+            inference.same("X", "Out");
+        }).lower(l -> cross(l, "X", "Y", "Out")).grad("cross_grad(X, Y, Out@GRAD) -> X@GRAD, Y@GRAD", l -> {
+            cross(l, "Y", "Out@GRAD", "X@GRAD");
+            cross(l, "Out@GRAD", "X", "Y@GRAD");
+        }).register(registry);
+    }
+
+    /** Each number of the result is made of the two others of both vectors. */
+    private static void cross(Lowering l, String first, String second, String to) {
+        if (!l.wants(to)) {
+            return;
+        }
+        Operand a = l.in(first);
+        Operand b = l.in(second);
+        int dim = l.attrs().getInt("dim");
+        int axis = dim == FIRST_OF_THREE
+                ? Arrays.stream(a.shape().dims()).boxed().toList().indexOf(3L)
+                : a.shape().axis(dim);
+        Operand out = l.output(to);
+        for (int i = 0; i < 3; i++) {
+            int next = (i + 1) % 3;
+            int last = (i + 2) % 3;
+            Operand plus = l.binary(Binary.Function.MULTIPLY, a.select(axis, next), b.select(axis, last));
+            Operand minus = l.binary(Binary.Function.MULTIPLY, a.select(axis, last), b.select(axis, next));
+            l.into(Binary.of(Binary.Function.SUBTRACT), List.of(plus, minus), List.of(out.select(axis, i)));
+        }
+    }
+
+    private static void product(Operations registry) {
+        Operation.define("mv").in("X", "Vec").out("Out").infer(inference -> {
+            long[] x = inference.dims("X");
+            long[] vector = inference.dims("Vec");
+            requireOneType(inference, "X", "Vec");
+            inference.require(x.length == 2 && vector.length == 1 && (x[1] < 0 || vector[0] < 0 || x[1] == vector[0]),
+                    "X must be a matrix and Vec a vector of its width, but they are %s and %s", Arrays.toString(x),
+                    Arrays.toString(vector));
+            inference.set("Out", inference.dtype("X"), x[0]);
+        }).lower(l -> l.out("Out", l.run(matMul(false, false), l.in("X"), l.in("Vec"))))
+                .grad("mv_grad(X, Vec, Out@GRAD) -> X@GRAD, Vec@GRAD", l -> {
+                    Operand dout = l.in("Out@GRAD");
+                    if (l.wants("X@GRAD")) {
+                        l.out("X@GRAD", l.binary(Binary.Function.MULTIPLY, dout.unsqueeze(1), l.in("Vec")));
+                    }
+                    if (l.wants("Vec@GRAD")) {
+                        l.out("Vec@GRAD", l.run(matMul(true, false), l.in("X"), dout));
+                    }
+                }).register(registry);
+    }
+
+    private static MatMul matMul(boolean transposeX, boolean transposeY) {
+        return new MatMul(transposeX, transposeY, false, List.of());
+    }
+
+    private static void sumOfProducts(Operations registry) {
+        Operation.define("addmm").in("Input", "X", "Y").out("Out").attr("Alpha", 1f).attr("Beta", 1f)
+                .infer(inference -> {
+                    long[] x = inference.dims("X");
+                    long[] y = inference.dims("Y");
+                    requireOneType(inference, "X", "Y");
+                    requireOneType(inference, "X", "Input");
+                    inference.require(x.length == 2 && y.length == 2 && (x[1] < 0 || y[0] < 0 || x[1] == y[0]),
+                            "X and Y must be matrices that can be multiplied, but are %s and %s", Arrays.toString(x),
+                            Arrays.toString(y));
+                    long[] out = {x[0], y[1]};
+                    inference.require(sameShape(inference.broadcast(inference.dims("Input"), out), out),
+                            "Input must broadcast to %s, but is %s",
+                            Arrays.toString(out), Arrays.toString(inference.dims("Input")));
+                    inference.set("Out", inference.dtype("X"), out);
+                }).lower(l -> {
+                    Operand product = l.run(matMul(false, false), l.in("X"), l.in("Y"));
+                    Term.of(l, "Input").linear(l.attrs().getFloat("Beta"), 0)
+                            .plus(new Term(l, product).linear(l.attrs().getFloat("Alpha"), 0))
+                            .to("Out");
+                }).grad("addmm_grad(Input, X, Y, Out@GRAD) -> Input@GRAD, X@GRAD, Y@GRAD", l -> {
+                    Term dout = Term.of(l, "Out@GRAD");
+                    float alpha = l.attrs().getFloat("Alpha");
+                    back(l, "Input", dout.linear(l.attrs().getFloat("Beta"), 0));
+                    if (l.wants("X@GRAD")) {
+                        new Term(l, l.run(matMul(false, true), dout.operand(), l.in("Y"))).linear(alpha, 0)
+                                .to("X@GRAD");
+                    }
+                    if (l.wants("Y@GRAD")) {
+                        new Term(l, l.run(matMul(true, false), l.in("X"), dout.operand())).linear(alpha, 0)
+                                .to("Y@GRAD");
+                    }
+                }).register(registry);
+    }
+
+    private static void near(Operations registry, String type) {
+        boolean all = type.equals("allclose");
+        Operation.define(type).in("Input", "Other", "Rtol?", "Atol?").out("Out").attr("rtol", "1e-5")
+                .attr("atol", "1e-8")
+                .attr("equal_nan", false).values("Rtol", "Atol").infer(inference -> {
+                    requireOneType(inference, "Input", "Other");
+                    inference.require(sameShape(inference.dims("Input"), inference.dims("Other")),
+                            "Input and Other must have one shape");
+                    inference.set("Out", DType.BOOL, all ? new long[0] : inference.dims("Input"));
+                }).lower(l -> {
+                    Term near = near(l);
+                    (all
+                            ? new Term(l,
+                                    l.run(new Reduction(Reduction.Function.ALL, List.of(), false), near.operand()))
+                            : near).to("Out");
+                }).register(registry);
+    }
+
+    private static Term near(Lowering l) {
+        Term a = new Term(l, l.cast(l.in("Input"), DType.FLOAT64));
+        Term b = new Term(l, l.cast(l.in("Other"), DType.FLOAT64));
+        Term limit = b.unary(Unary.Function.ABS).times(b.number(tolerance(l, "Rtol", "rtol")))
+                .plus(b.number(tolerance(l, "Atol", "atol")));
+        Term near = a.minus(b).unary(Unary.Function.ABS).is(Binary.Function.LESS_EQUAL, limit)
+                .or(a.is(Binary.Function.EQUAL, b));
+        return l.attrs().getBool("equal_nan")
+                ? near.or(a.unary(Unary.Function.IS_NAN).and(b.unary(Unary.Function.IS_NAN)))
+                : near;
+    }
+
+    private static double tolerance(Lowering l, String slot, String attribute) {
+        double[] given = l.numbers(slot);
+        return given != null && given.length > 0 ? given[0] : Double.parseDouble(l.attrs().getText(attribute));
+    }
+
+    private static void equalAll(Operations registry) {
+        Operation.define("equal_all").in("X", "Y").out("Out").infer(inference -> {
+            requireOneType(inference, "X", "Y");
+            inference.set("Out", DType.BOOL);
+        }).lower(l -> {
+            if (l.in("X").shape().equals(l.in("Y").shape())) {
+                Operand equal = l.binary(Binary.Function.EQUAL, l.in("X"), l.in("Y"));
+                l.out("Out", l.run(new Reduction(Reduction.Function.ALL, List.of(), false), equal));
+            } else {
+                l.out("Out", l.number(DType.BOOL, 0));
+            }
+        }).register(registry);
+    }
+}

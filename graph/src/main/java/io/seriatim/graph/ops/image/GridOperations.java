@@ -1,0 +1,387 @@
+package io.seriatim.graph.ops.image;
+
+import io.seriatim.graph.op.Attrs;
+import io.seriatim.graph.op.Inference;
+import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Operand;
+import io.seriatim.graph.op.Operation;
+import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.ops.common.Dims;
+import io.seriatim.graph.ops.common.Elements;
+import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Shape;
+import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.TensorSpec;
+import io.seriatim.tensor.kernel.MatMul;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Images seen through a grid: each element of the result says where in the image it lies, from −1 to 1 along each axis,
+ * the last axis first; and grids of affine transformations.
+ */
+public final class GridOperations {
+    private static final List<String> MODES = List.of("bilinear", "nearest");
+    private static final List<String> PADDINGS = List.of("zeros", "border", "reflection");
+
+    private GridOperations() {
+    }
+
+    public static void register(Operations registry) {
+        Operation.define("grid_sampler").in("X", "Grid").out("Output").attr("mode", "bilinear")
+                .attr("padding_mode", "zeros")
+                .attr("align_corners", true).refuse((_, attrs) -> unlisted(attrs, "mode", MODES))
+                .refuse((_, attrs) -> unlisted(attrs, "padding_mode", PADDINGS)).infer(GridOperations::inferSample)
+                .lower(GridOperations::sample)
+                .grad("grid_sampler_grad(X, Grid, Output@GRAD) -> X@GRAD, Grid@GRAD", GridOperations::sampleGradient)
+                .register(registry);
+        String gradient = "affine_grid_grad(Output@GRAD, OutputShape, Theta) -> Theta@GRAD";
+        Operation.Builder affine = Operation.define("affine_grid").in("Theta", "OutputShape?").out("Output")
+                .attr("align_corners", true)
+                .attr("output_shape", new int[0]).values("OutputShape").infer(GridOperations::inferAffine)
+                .lower(GridOperations::affine).grad(gradient);
+        affine.gradOperation(gradient, null).shapesOnly("Theta", "OutputShape").lower(GridOperations::affineGradient)
+                .register(registry);
+        affine.register(registry);
+    }
+
+    private static @Nullable String unlisted(Attrs attrs, String attribute, Collection<String> known) {
+        String given = attrs.getText(attribute);
+        return known.contains(given)
+                ? null
+                : "the attribute '" + attribute + "' must be one of " + known + ", but is '" + given + "'";
+    }
+
+    private static void inferSample(Inference inference) {
+        long[] x = inference.dims("X");
+        long[] grid = inference.dims("Grid");
+        inference.require(inference.dtype("X").isFloating() && inference.dtype("X") == inference.dtype("Grid"),
+                "X and Grid must have one floating-point type, but are %s and %s", inference.dtype("X"),
+                inference.dtype("Grid"));
+        inference.require((x.length == 4 || x.length == 5) && grid.length == x.length,
+                "X and Grid must both have 4 dimensions, or 5, but are %s and %s", Arrays.toString(x),
+                Arrays.toString(grid));
+        int spatial = x.length - 2;
+        inference.require(grid[spatial + 1] < 0 || grid[spatial + 1] == spatial,
+                "the last dimension of Grid must be %d, a number for each spatial axis of X, but is %d", spatial,
+                grid[spatial + 1]);
+        inference.require(x[0] < 0 || grid[0] < 0 || x[0] == grid[0],
+                "X and Grid must have one batch, but have %d and %d", x[0], grid[0]);
+        inference.require(Arrays.stream(x, 2, x.length).allMatch(length -> length != 0),
+                "the images of X must not be empty, but X is %s",
+                Arrays.toString(x));
+        long[] out = x.clone();
+        System.arraycopy(grid, 1, out, 2, spatial);
+        inference.set("Output", inference.dtype("X"), out);
+    }
+
+    /** A spatial axis of the images. */
+    private record Axis(int length, boolean corners, String padding, boolean single) {
+        /** Where the first element lies, or its edge. */
+        private double first() {
+            return corners ? 0 : -0.5;
+        }
+
+        private double span() {
+            return corners ? length - 1 : length;
+        }
+
+        /**
+         * Where a place lies on the axis without ends; in float32 each step is rounded, since it decides which element
+         * is the nearest.
+         */
+        private double endless(double place) {
+            return rounded(rounded(rounded(place + 1) * (span() / 2)) + first());
+        }
+
+        private double rounded(double number) {
+            return single ? (float) number : number;
+        }
+
+        private double reflected(double at) {
+            double extra = span() == 0 ? 0 : Math.abs(at - first()) % (2 * span());
+            return Math.min(extra, 2 * span() - extra) + first();
+        }
+
+        private double inside(double at) {
+            return Math.clamp(at, 0, length - 1);
+        }
+
+        /** Which element lies at a place of the grid, with fractions. */
+        double source(double place) {
+            double at = endless(place);
+            return switch (padding) {
+                case "border" -> inside(at);
+                case "reflection" -> inside(reflected(at));
+                default -> at;
+            };
+        }
+
+        /** How {@link #source} changes with the place. */
+        double slope(double place) {
+            double at = endless(place);
+            double slope = span() / 2;
+            return switch (padding) {
+                case "border" -> inside(at) == at ? slope : 0;
+                case "reflection" -> {
+                    double extra = span() == 0 ? 0 : Math.abs(at - first()) % (2 * span());
+                    boolean turned = (at < first()) != (extra > 2 * span() - extra);
+                    yield inside(reflected(at)) != reflected(at) ? 0 : turned ? -slope : slope;
+                }
+                default -> slope;
+            };
+        }
+    }
+
+    /** The elements that a place of the grid is made of: one, or the corners of the cell around it. */
+    private static final class Cell {
+        private final Axis[] axes;
+        private final boolean nearest;
+        private final double[] sources;
+        private final double[] slopes;
+        /** How many elements it has. */
+        final int corners;
+
+        Cell(Attrs attrs, TensorSpec x) {
+            nearest = attrs.getText("mode").equals("nearest");
+            axes = new Axis[x.shape().rank() - 2];
+            for (int i = 0; i < axes.length; i++) {
+                axes[i] = new Axis(Math.toIntExact(x.shape().dim(2 + i)), attrs.getBool("align_corners"),
+                        attrs.getText("padding_mode"),
+                        x.dtype() != DType.FLOAT64);
+            }
+            sources = new double[axes.length];
+            slopes = new double[axes.length];
+            corners = nearest ? 1 : 1 << axes.length;
+        }
+
+        int axes() {
+            return axes.length;
+        }
+
+        /** Goes to a place, whose numbers begin there. */
+        void move(double[] grid, int at) {
+            for (int i = 0; i < axes.length; i++) {
+                double place = grid[at + axes.length - 1 - i];
+                double source = axes[i].source(place);
+                sources[i] = nearest ? Math.copySign(Math.floor(Math.abs(source) + 0.5), source) : source;
+                slopes[i] = nearest ? 0 : axes[i].slope(place);
+            }
+        }
+
+        private int side(int corner, int axis) {
+            return corner >> axis & 1;
+        }
+
+        /** The number of an element in the image, or −1 outside of it. */
+        int element(int corner) {
+            long element = 0;
+            for (int i = 0; i < axes.length; i++) {
+                long at = (long) Math.floor(sources[i]) + side(corner, i);
+                if (at < 0 || at >= axes[i].length()) {
+                    return -1;
+                }
+                element = element * axes[i].length() + at;
+            }
+            return (int) element;
+        }
+
+        private double share(int corner, int axis) {
+            double fraction = sources[axis] - Math.floor(sources[axis]);
+            return side(corner, axis) == 0 ? 1 - fraction : fraction;
+        }
+
+        double weight(int corner) {
+            double weight = 1;
+            for (int i = 0; i < axes.length; i++) {
+                weight *= share(corner, i);
+            }
+            return weight;
+        }
+
+        /** How the weight changes with the place's number for an axis. */
+        double slope(int corner, int axis) {
+            double slope = side(corner, axis) == 0 ? -slopes[axis] : slopes[axis];
+            for (int i = 0; i < axes.length; i++) {
+                slope *= i == axis ? 1 : share(corner, i);
+            }
+            return slope;
+        }
+    }
+
+    /** Images, and grids of places in them: [batch, channels, elements] and [batch, places, axes]. */
+    private record Sizes(int batch, int channels, int elements, int places) {
+        static Sizes of(Shape x, Shape grid) {
+            return new Sizes(Math.toIntExact(x.dim(0)), Math.toIntExact(x.dim(1)),
+                    Math.toIntExact(x.slice(2, x.rank()).size()),
+                    Math.toIntExact(grid.slice(1, grid.rank() - 1).size()));
+        }
+    }
+
+    private static void sample(Lowering l) {
+        if (!l.wants("Output")) {
+            return;
+        }
+        Operand x = l.in("X");
+        Operand grid = l.in("Grid");
+        Sizes sizes = Sizes.of(x.shape(), grid.shape());
+        Operand y = l.temporary(l.outType("Output", 0).spec());
+        l.call("grid_sampler", (in, out) -> {
+            double[] images = numbers(in, 0);
+            double[] results = new double[Math.toIntExact(y.shape().size())];
+            each(sizes, new Cell(l.attrs(), x.spec()), numbers(in, 1), (n, p, cell) -> {
+                for (int corner = 0; corner < cell.corners; corner++) {
+                    int element = cell.element(corner);
+                    double weight = cell.weight(corner);
+                    for (int c = n * sizes.channels(); element >= 0 && c < (n + 1) * sizes.channels(); c++) {
+                        results[c * sizes.places() + p] += weight * images[c * sizes.elements() + element];
+                    }
+                }
+            });
+            Elements.write(results, Objects.requireNonNull(out.getFirst()));
+        }, List.of(x, grid), List.of(y));
+        l.out("Output", y);
+    }
+
+    /** What is done with a place of an image's grid. */
+    @FunctionalInterface
+    private interface PlaceWork {
+        void at(int image, int place, Cell cell);
+    }
+
+    private static void each(Sizes sizes, Cell cell, double[] grid, PlaceWork work) {
+        for (int n = 0; n < sizes.batch(); n++) {
+            for (int p = 0; p < sizes.places(); p++) {
+                cell.move(grid, (n * sizes.places() + p) * cell.axes());
+                work.at(n, p, cell);
+            }
+        }
+    }
+
+    private static double[] numbers(List<@Nullable Tensor> tensors, int at) {
+        return Objects.requireNonNull(tensors.get(at)).toDoubleArray();
+    }
+
+    private static void sampleGradient(Lowering l) {
+        Operand x = l.in("X");
+        Operand grid = l.in("Grid");
+        Sizes sizes = Sizes.of(x.shape(), grid.shape());
+        if (l.wants("X@GRAD")) {
+            Operand dx = l.temporary(x.spec());
+            l.call("grid_sampler_grad of X", (in, out) -> {
+                double[] dy = numbers(in, 1);
+                double[] sums = new double[Math.toIntExact(x.shape().size())];
+                each(sizes, new Cell(l.attrs(), x.spec()), numbers(in, 0),
+                        (n, p, cell) -> spread(sizes, n, p, cell, dy, sums));
+                Elements.write(sums, Objects.requireNonNull(out.getFirst()));
+            }, List.of(grid, l.in("Output@GRAD")), List.of(dx));
+            l.out("X@GRAD", dx);
+        }
+        if (l.wants("Grid@GRAD")) {
+            Operand dgrid = l.temporary(grid.spec());
+            l.call("grid_sampler_grad of Grid", (in, out) -> {
+                double[] images = numbers(in, 0);
+                double[] dy = numbers(in, 2);
+                double[] slopes = new double[Math.toIntExact(grid.shape().size())];
+                each(sizes, new Cell(l.attrs(), x.spec()), numbers(in, 1),
+                        (n, p, cell) -> steepness(sizes, n, p, cell, images, dy, slopes));
+                Elements.write(slopes, Objects.requireNonNull(out.getFirst()));
+            }, List.of(x, grid, l.in("Output@GRAD")), List.of(dgrid));
+            l.out("Grid@GRAD", dgrid);
+        }
+    }
+
+    /** Adds the gradients of a place to those of the elements that it is made of. */
+    private static void spread(Sizes sizes, int n, int p, Cell cell, double[] dy, double[] sums) {
+        for (int corner = 0; corner < cell.corners; corner++) {
+            int element = cell.element(corner);
+            double weight = cell.weight(corner);
+            for (int c = n * sizes.channels(); element >= 0 && c < (n + 1) * sizes.channels(); c++) {
+                sums[c * sizes.elements() + element] += weight * dy[c * sizes.places() + p];
+            }
+        }
+    }
+
+    /** The gradients of a place's numbers. */
+    private static void steepness(Sizes sizes, int n, int p, Cell cell, double[] images, double[] dy, double[] slopes) {
+        for (int corner = 0; corner < cell.corners; corner++) {
+            int element = cell.element(corner);
+            double product = 0;
+            for (int c = n * sizes.channels(); element >= 0 && c < (n + 1) * sizes.channels(); c++) {
+                product += images[c * sizes.elements() + element] * dy[c * sizes.places() + p];
+            }
+            for (int axis = 0; axis < cell.axes(); axis++) {
+                slopes[(n * sizes.places() + p) * cell.axes() + cell.axes() - 1 - axis] += product
+                        * cell.slope(corner, axis);
+            }
+        }
+    }
+
+    private static void inferAffine(Inference inference) {
+        long[] theta = inference.dims("Theta");
+        inference.require(inference.dtype("Theta").isFloating(), "Theta must be of a floating-point type, but is %s",
+                inference.dtype("Theta"));
+        inference.require(theta.length == 3 && (theta[1] == 2 || theta[1] == 3) && theta[2] == theta[1] + 1,
+                "Theta must be [batch, 2, 3] or [batch, 3, 4], but is %s", Arrays.toString(theta));
+        int spatial = (int) theta[1];
+        long[] given = inference.has("OutputShape")
+                ? inference.values("OutputShape")
+                : inference.attrs().getLongs("output_shape");
+        long[] out = Dims.unknown(spatial + 2);
+        out[0] = theta[0];
+        out[spatial + 1] = spatial;
+        if (given != null) {
+            inference.require(given.length == spatial + 2 && Arrays.stream(given).allMatch(length -> length > 0),
+                    "output_shape must have %d numbers from 1 on, batch and channels included, but is %s", spatial + 2,
+                    Arrays.toString(given));
+            inference.require(theta[0] < 0 || theta[0] == given[0],
+                    "Theta must have the batch of output_shape, %d, but has %d", given[0],
+                    theta[0]);
+        }
+        if (given != null && inference.isForRun()) { // While a program is built, Paddle leaves it open.
+            System.arraycopy(given, 2, out, 1, spatial);
+        }
+        inference.set("Output", inference.dtype("Theta"), out);
+    }
+
+    /** The places of a grid that nothing has moved: [places, axes + 1], the last number being 1. */
+    private static Operand still(Lowering l, TensorSpec grid) {
+        boolean corners = l.attrs().getBool("align_corners");
+        int axes = grid.shape().rank() - 2;
+        int places = Math.toIntExact(grid.shape().slice(1, axes + 1).size());
+        double[] numbers = new double[places * (axes + 1)];
+        for (int p = 0; p < places; p++) {
+            int rest = p;
+            for (int i = 0; i < axes; i++) {
+                int length = Math.toIntExact(grid.shape().dim(axes - i));
+                int at = rest % length;
+                rest /= length;
+                double first = corners ? -1 : 1.0 / length - 1;
+                double step = corners ? length == 1 ? 0 : 2.0 / (length - 1) : 2.0 / length;
+                numbers[p * (axes + 1) + i] = first + at * step;
+            }
+            numbers[p * (axes + 1) + axes] = 1;
+        }
+        return l.constant(Tensor.of(grid.dtype(), numbers, places, axes + 1));
+    }
+
+    private static void affine(Lowering l) {
+        if (l.wants("Output")) {
+            TensorSpec grid = l.outType("Output", 0).spec();
+            Operand moved = l.run(new MatMul(false, true, false, List.of()), still(l, grid), l.in("Theta"));
+            l.out("Output", moved.reshape(grid.shape().dims()));
+        }
+    }
+
+    private static void affineGradient(Lowering l) {
+        if (l.wants("Theta@GRAD")) {
+            Operand dout = l.in("Output@GRAD");
+            Operand still = still(l, dout.spec());
+            Operand rows = l.reshape(dout, dout.dim(0), still.dim(0), dout.dim(-1));
+            l.out("Theta@GRAD", l.run(new MatMul(true, false, false, List.of()), rows, still));
+        }
+    }
+}

@@ -1,0 +1,97 @@
+package io.seriatim.graph.ops.indexing;
+
+import io.seriatim.graph.op.Inference;
+import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Operand;
+import io.seriatim.graph.op.Operation;
+import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.ops.common.Indexes;
+import io.seriatim.tensor.kernel.Gather;
+import io.seriatim.tensor.kernel.GatherNd;
+import io.seriatim.tensor.kernel.Scatter;
+import io.seriatim.tensor.kernel.ScatterNdAdd;
+import java.util.Arrays;
+
+/** Operations that put slices at indexes. */
+public final class ScatterOperations {
+    private ScatterOperations() {
+    }
+
+    public static void register(Operations registry) {
+        scatter(registry);
+        scatterNdAdd(registry);
+    }
+
+    private static void scatter(Operations registry) {
+        Operation.define("scatter").in("X", "Ids", "Updates").out("Out").attr("overwrite", true)
+                .infer(ScatterOperations::inferScatter)
+                .lower(l -> l.out("Out",
+                        l.run(new Scatter(l.attrs().getBool("overwrite")), l.in("X"), rows(l),
+                                slices(l, l.in("Updates")))))
+                .grad("scatter_grad(Ids, Out@GRAD, Updates) -> Updates@GRAD, X@GRAD", ScatterOperations::scatterGrad)
+                .register(registry);
+    }
+
+    private static void inferScatter(Inference inference) {
+        Indexes.requireDimensions(inference, "X");
+        Indexes.requireVector(inference, "Ids");
+        long[] x = inference.dims("X");
+        long[] ids = inference.dims("Ids");
+        long[] updates = inference.dims("Updates");
+        long[] expected = Indexes.replaced(x, 0, Arrays.copyOf(ids, Math.min(1, ids.length)));
+        boolean fits = updates.length == expected.length;
+        for (int i = 0; fits && i < updates.length; i++) {
+            fits = updates[i] == expected[i] || updates[i] < 0 || expected[i] < 0;
+        }
+        inference.require(fits, "the updates must have the shape %s, a slice of X for each index, but have %s",
+                Arrays.toString(expected),
+                Arrays.toString(updates));
+        inference.same("X", "Out");
+    }
+
+    private static Operand rows(Lowering l) {
+        return l.in("Ids").reshape(l.in("Ids").shape().size());
+    }
+
+    /** With a first dimension, also where the index is a number alone. */
+    private static Operand slices(Lowering l, Operand updates) {
+        return l.in("Ids").rank() == 0 ? updates.unsqueeze(0) : updates;
+    }
+
+    /** What was overwritten had no influence; and when adding up, Paddle clears first. */
+    private static void scatterGrad(Lowering l) {
+        Operand dy = l.in("Out@GRAD");
+        if (l.wants("X@GRAD")) {
+            l.out("X@GRAD", l.run(new Scatter(true), dy, rows(l), slices(l, Indexes.zeros(l, "Updates"))));
+        }
+        if (l.wants("Updates@GRAD")) {
+            l.out("Updates@GRAD", l.run(Gather.of(0), dy, Indexes.vector(l, "Ids")));
+        }
+    }
+
+    private static void scatterNdAdd(Operations registry) {
+        String signature = "scatter_nd_add_grad(Index, Out@GRAD, Updates) -> Updates@GRAD, X@GRAD";
+        Operation.Builder scatter = Operation.define("scatter_nd_add").in("X", "Index", "Updates").out("Out")
+                .infer(inference -> {
+                    long[] expected = GatherOperations.tuples(inference, "X", "Index");
+                    inference.require(
+                            Arrays.equals(expected, inference.dims("Updates")) || !isKnown(expected)
+                                    || !inference.in("Updates").isKnown(),
+                            "the updates must have the shape %s, but have %s", Arrays.toString(expected),
+                            Arrays.toString(inference.dims("Updates")));
+                    inference.same("X", "Out");
+                }).lower(l -> l.out("Out", l.run(new ScatterNdAdd(), l.in("X"), l.in("Index"), l.in("Updates"))))
+                .grad(signature);
+        scatter.gradOperation(signature, null).shapesOnly("Updates").lower(l -> {
+            l.out("X@GRAD", l.in("Out@GRAD"));
+            if (l.wants("Updates@GRAD")) {
+                l.out("Updates@GRAD", l.run(new GatherNd(), l.in("Out@GRAD"), l.in("Index")));
+            }
+        }).register(registry);
+        scatter.register(registry);
+    }
+
+    private static boolean isKnown(long[] dims) {
+        return Arrays.stream(dims).allMatch(dim -> dim >= 0);
+    }
+}

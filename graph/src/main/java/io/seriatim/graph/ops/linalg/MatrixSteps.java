@@ -1,0 +1,142 @@
+package io.seriatim.graph.ops.linalg;
+
+import io.seriatim.graph.numerics.Matrix;
+import io.seriatim.graph.op.Inference;
+import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Operand;
+import io.seriatim.graph.ops.common.Dims;
+import io.seriatim.graph.ops.common.Elements;
+import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Shape;
+import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.TensorSpec;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Operations on matrices that are computed one matrix at a time, in double precision; they are the last two dimensions
+ * of tensors, and what is before these broadcasts.
+ */
+final class MatrixSteps {
+    private MatrixSteps() {
+    }
+
+    /** The rows and columns of a result. */
+    record Size(long rows, long columns) {
+        static Size of(Operand matrices) {
+            return new Size(matrices.dim(-2), matrices.dim(-1));
+        }
+    }
+
+    /**
+     * Adds a step with one result, [..., rows, columns], whose leading dimensions are those of the operands together.
+     */
+    static Operand run(Lowering l, Size size, Function<List<Matrix>, Matrix> rule, Operand... from) {
+        return runAll(l, List.of(size), matrices -> List.of(rule.apply(matrices)), from).getFirst();
+    }
+
+    /** Adds a step with several results; all have the type of the first operand. */
+    static List<Operand> runAll(Lowering l, List<Size> sizes, Function<List<Matrix>, List<Matrix>> rule,
+            Operand... from) {
+        Shape batch = Shape.of();
+        for (Operand each : from) {
+            batch = batch.broadcast(each.shape().slice(0, each.rank() - 2));
+        }
+        List<Operand> inputs = new ArrayList<>();
+        for (Operand each : from) {
+            inputs.add(each.expand(matrices(batch, each.dim(-2), each.dim(-1))));
+        }
+        List<Operand> outputs = new ArrayList<>();
+        for (Size size : sizes) {
+            outputs.add(l.temporary(TensorSpec.of(from[0].dtype(), matrices(batch, size.rows(), size.columns()))));
+        }
+        int count = Math.toIntExact(batch.size());
+        String type = l.type();
+        l.call(type, (in, out) -> each(type, count, rule, in, out), inputs, outputs);
+        return outputs;
+    }
+
+    private static Shape matrices(Shape batch, long rows, long columns) {
+        long[] dims = Arrays.copyOf(batch.dims(), batch.rank() + 2);
+        dims[batch.rank()] = rows;
+        dims[batch.rank() + 1] = columns;
+        return Shape.of(dims);
+    }
+
+    private static void each(String type, int count, Function<List<Matrix>, List<Matrix>> rule,
+            List<@Nullable Tensor> in,
+            List<@Nullable Tensor> out) {
+        List<double[]> read = in.stream().map(tensor -> Objects.requireNonNull(tensor).toDoubleArray()).toList();
+        List<double[]> written = out.stream().map(tensor -> new double[Math.toIntExact(tensor(tensor).shape().size())])
+                .toList();
+        for (int i = 0; i < count; i++) {
+            List<Matrix> matrices = new ArrayList<>();
+            for (int j = 0; j < in.size(); j++) {
+                matrices.add(part(tensor(in.get(j)), read.get(j), i));
+            }
+            List<Matrix> results = compute(type, i, count, rule, matrices);
+            for (int j = 0; j < out.size(); j++) {
+                Matrix result = results.get(j);
+                result.copyTo(written.get(j), i * result.rows() * result.columns());
+            }
+        }
+        for (int j = 0; j < out.size(); j++) {
+            Elements.write(written.get(j), tensor(out.get(j)));
+        }
+    }
+
+    private static List<Matrix> compute(String type, int index, int count, Function<List<Matrix>, List<Matrix>> rule,
+            List<Matrix> matrices) {
+        try {
+            return rule.apply(matrices);
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(
+                    "Operation '" + type + "', matrix " + index + " of " + count + ": " + e.getMessage(), e);
+        }
+    }
+
+    private static Tensor tensor(@Nullable Tensor tensor) {
+        return Objects.requireNonNull(tensor);
+    }
+
+    private static Matrix part(Tensor tensor, double[] values, int index) {
+        int rows = Math.toIntExact(tensor.shape().dim(-2));
+        int columns = Math.toIntExact(tensor.shape().dim(-1));
+        return new Matrix(rows, columns,
+                Arrays.copyOfRange(values, index * rows * columns, (index + 1) * rows * columns));
+    }
+
+    /** Requires matrices of a type that these steps compute in. */
+    static void requireMatrices(Inference inference, String slot) {
+        DType dtype = inference.dtype(slot);
+        inference.require(dtype == DType.FLOAT32 || dtype == DType.FLOAT64, "%s must be float32 or float64, but is %s",
+                slot, dtype);
+        int rank = inference.dims(slot).length;
+        inference.require(rank >= 2, "%s needs at least two dimensions, but has %d", slot, rank);
+    }
+
+    /** Requires square matrices. */
+    static void requireSquare(Inference inference, String slot) {
+        requireMatrices(inference, slot);
+        long[] dims = inference.dims(slot);
+        long rows = dims[dims.length - 2];
+        long columns = dims[dims.length - 1];
+        inference.require(rows < 0 || columns < 0 || rows == columns,
+                "the matrices in %s must be square, but have %d rows and %d columns",
+                slot, rows, columns);
+    }
+
+    /** The dimensions before those of matrices. */
+    static long[] leading(long[] dims) {
+        return Arrays.copyOf(dims, dims.length - 2);
+    }
+
+    /** Of matrices behind leading dimensions. */
+    static long[] dims(long[] leading, long rows, long columns) {
+        return Dims.inserted(Dims.inserted(leading, leading.length, rows), leading.length + 1, columns);
+    }
+}

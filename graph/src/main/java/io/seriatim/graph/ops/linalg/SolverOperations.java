@@ -1,0 +1,159 @@
+package io.seriatim.graph.ops.linalg;
+
+import io.seriatim.graph.numerics.LuFactors;
+import io.seriatim.graph.numerics.Matrix;
+import io.seriatim.graph.numerics.Triangles;
+import io.seriatim.graph.op.Inference;
+import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Operand;
+import io.seriatim.graph.op.Operation;
+import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.ops.common.Dims;
+import io.seriatim.graph.ops.linalg.MatrixSteps.Size;
+import java.util.Arrays;
+
+/** Systems of linear equations: with square, triangular and factorised matrices. */
+public final class SolverOperations {
+    private SolverOperations() {
+    }
+
+    public static void register(Operations registry) {
+        solve(registry);
+        triangular(registry);
+        factorised(registry);
+    }
+
+    /** Whether Y is one right side instead of a matrix of them. */
+    private static boolean isVector(Lowering l) {
+        return l.in("Y").rank() == 1;
+    }
+
+    private static Operand right(Lowering l, String slot) {
+        return isVector(l) ? l.in(slot).unsqueeze(l.in(slot).rank()) : l.in(slot);
+    }
+
+    private static void solve(Operations registry) {
+        Operation.define("solve").in("X", "Y").out("Out").infer(SolverOperations::solved).lower(l -> {
+            Operand y = right(l, "Y");
+            Operand x = MatrixSteps.run(l, Size.of(y), in -> LuFactors.of(in.get(0)).solve(in.get(1)), l.in("X"), y);
+            l.out("Out", isVector(l) ? x.squeeze(x.rank() - 1) : x);
+        }).grad("solve_grad(Out, Out@GRAD, X, Y) -> X@GRAD, Y@GRAD", l -> {
+            Operand dout = right(l, "Out@GRAD");
+            Operand dy = MatrixSteps.run(l, Size.of(dout), in -> LuFactors.of(in.get(0).transposed()).solve(in.get(1)),
+                    l.in("X"), dout);
+            if (l.wants("X@GRAD")) {
+                Operand dx = MatrixSteps.run(l, Size.of(l.in("X")),
+                        in -> in.get(0).times(in.get(1).transposed()).scaled(-1), dy,
+                        right(l, "Out"));
+                l.out("X@GRAD", Dims.sumTo(l, dx, l.in("X").shape().dims()));
+            }
+            if (l.wants("Y@GRAD")) {
+                l.out("Y@GRAD", Dims.sumTo(l, isVector(l) ? dy.squeeze(dy.rank() - 1) : dy, l.in("Y").shape().dims()));
+            }
+        }).register(registry);
+    }
+
+    private static void solved(Inference inference) {
+        MatrixSteps.requireSquare(inference, "X");
+        long[] x = inference.dims("X");
+        long[] y = inference.dims("Y");
+        inference.require(y.length >= 1 && inference.dtype("Y") == inference.dtype("X"),
+                "Y must be a vector or matrices of the type of X");
+        boolean vector = y.length == 1;
+        // Paddle takes such a Y for vectors where its sizes happen to be those of X without the last dimension, and for
+        // matrices else.
+        inference.require(vector || y.length != x.length - 1 || !Arrays.equals(y, Arrays.copyOf(x, y.length)),
+                "Y, %s, may be a vector for each matrix of X or a matrix; give it one dimension more",
+                Arrays.toString(y));
+        long rows = y[vector ? 0 : y.length - 2];
+        requireRows(inference, x[x.length - 1], rows);
+        long[] leading = inference.broadcast(MatrixSteps.leading(x), vector ? new long[0] : MatrixSteps.leading(y));
+        long[] out = Dims.inserted(leading, leading.length, rows < 0 ? x[x.length - 1] : rows);
+        inference.set("Out", inference.dtype("X"), vector ? out : Dims.inserted(out, out.length, y[y.length - 1]));
+    }
+
+    private static void requireRows(Inference inference, long columns, long rows) {
+        inference.require(columns < 0 || rows < 0 || columns == rows,
+                "the matrices have %d columns, but the right side has %d rows",
+                columns, rows);
+    }
+
+    /** Y in triangular_solve, X in cholesky_solve. */
+    private static void solved(Inference inference, String matrices, String right) {
+        MatrixSteps.requireSquare(inference, matrices);
+        MatrixSteps.requireMatrices(inference, right);
+        inference.require(inference.dtype(matrices) == inference.dtype(right), "X and Y must have one type");
+        long[] a = inference.dims(matrices);
+        long[] b = inference.dims(right);
+        requireRows(inference, a[a.length - 1], b[b.length - 2]);
+        long[] leading = inference.broadcast(MatrixSteps.leading(a), MatrixSteps.leading(b));
+        inference.set("Out", inference.dtype("X"), MatrixSteps.dims(leading, b[b.length - 2], b[b.length - 1]));
+    }
+
+    private static void triangular(Operations registry) {
+        Operation.define("triangular_solve").in("X", "Y").out("Out").attr("upper", true).attr("transpose", false)
+                .attr("unitriangular", false).infer(inference -> solved(inference, "X", "Y"))
+                .lower(l -> l.out("Out", triangular(l, l.in("Y"), l.attrs().getBool("transpose"))))
+                .grad("triangular_solve_grad(Out, Out@GRAD, X, Y) -> X@GRAD, Y@GRAD", l -> {
+                    boolean upper = l.attrs().getBool("upper");
+                    boolean transpose = l.attrs().getBool("transpose");
+                    boolean unit = l.attrs().getBool("unitriangular");
+                    Operand dy = triangular(l, l.in("Out@GRAD"), !transpose);
+                    if (l.wants("X@GRAD")) {
+                        Operand dx = MatrixSteps.run(l, Size.of(l.in("X")), in -> {
+                            Matrix product = in.get(0).times(in.get(1).transposed()).scaled(-1);
+                            Matrix triangle = (transpose ? product.transposed() : product).triangle(upper);
+                            for (int i = 0; unit && i < triangle.rows(); i++) {
+                                triangle.set(i, i, 0);
+                            }
+                            return triangle;
+                        }, dy, l.in("Out"));
+                        l.out("X@GRAD", Dims.sumTo(l, dx, l.in("X").shape().dims()));
+                    }
+                    if (l.wants("Y@GRAD")) {
+                        l.out("Y@GRAD", Dims.sumTo(l, dy, l.in("Y").shape().dims()));
+                    }
+                }).register(registry);
+    }
+
+    private static Operand triangular(Lowering l, Operand right, boolean transpose) {
+        boolean upper = l.attrs().getBool("upper");
+        boolean unit = l.attrs().getBool("unitriangular");
+        return MatrixSteps.run(l, Size.of(right),
+                in -> transpose
+                        ? Triangles.solve(in.get(0).transposed(), !upper, unit, in.get(1))
+                        : Triangles.solve(in.get(0), upper, unit, in.get(1)),
+                l.in("X"), right);
+    }
+
+    /** X is the right side, Y the triangle whose product with its transpose is the matrix. */
+    private static void factorised(Operations registry) {
+        Operation.define("cholesky_solve").in("X", "Y").out("Out").attr("upper", false)
+                .infer(inference -> solved(inference, "Y", "X"))
+                .lower(l -> l.out("Out", factorised(l, l.in("X"))))
+                .grad("cholesky_solve_grad(Out, Out@GRAD, X, Y) -> X@GRAD, Y@GRAD", l -> {
+                    boolean upper = l.attrs().getBool("upper");
+                    Operand dx = factorised(l, l.in("Out@GRAD"));
+                    if (l.wants("X@GRAD")) {
+                        l.out("X@GRAD", Dims.sumTo(l, dx, l.in("X").shape().dims()));
+                    }
+                    if (l.wants("Y@GRAD")) {
+                        Operand dy = MatrixSteps.run(l, Size.of(l.in("Y")), in -> {
+                            Matrix half = in.get(0).times(in.get(1).transposed());
+                            Matrix both = half.plus(half.transposed()).scaled(-1);
+                            Matrix triangle = in.get(2).triangle(upper);
+                            return (upper ? triangle.times(both) : both.times(triangle)).triangle(upper);
+                        }, dx, l.in("Out"), l.in("Y"));
+                        l.out("Y@GRAD", Dims.sumTo(l, dy, l.in("Y").shape().dims()));
+                    }
+                }).register(registry);
+    }
+
+    private static Operand factorised(Lowering l, Operand right) {
+        boolean upper = l.attrs().getBool("upper");
+        return MatrixSteps.run(l, Size.of(right), in -> {
+            Matrix lower = upper ? in.get(0).transposed() : in.get(0);
+            return Triangles.solve(lower.transposed(), true, false, Triangles.solve(lower, false, false, in.get(1)));
+        }, l.in("Y"), right);
+    }
+}

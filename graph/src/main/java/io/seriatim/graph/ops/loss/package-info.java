@@ -1,0 +1,5 @@
+/** Losses. */
+@NullMarked
+package io.seriatim.graph.ops.loss;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,171 @@
+package io.seriatim.graph.ops.metric;
+
+import io.seriatim.graph.op.Attrs;
+import io.seriatim.graph.op.Inference;
+import io.seriatim.graph.op.Operand;
+import io.seriatim.graph.op.Operation;
+import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.ops.common.Elements;
+import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Tensor;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** What is said of a classifier over many batches. */
+public final class MetricOperations {
+    private MetricOperations() {
+    }
+
+    /**
+     * The area under a classifier's curve, out of how many samples of each class have which probability. Paddle names
+     * the attribute curve and does not read it on a processor: the curve is always the receiver's operating
+     * characteristic.
+     */
+    public static void register(Operations registry) {
+        Operation.define("auc").in("Predict", "Label", "StatPos", "StatNeg", "InsTagWeight?")
+                .out("AUC", "StatPosOut", "StatNegOut")
+                .attr("curve", "ROC").attr("num_thresholds", 8191).attr("slide_steps", 1).infer(inference -> {
+                    samples(inference);
+                    Buckets buckets = Buckets.of(inference.attrs());
+                    inference.require(buckets.thresholds() >= 1, "num_thresholds must be 1 or more, but is %d",
+                            buckets.thresholds());
+                    inference.require(buckets.window() >= 0, "slide_steps must be 0 or more, but is %d",
+                            buckets.window());
+                    buckets(inference, "StatPos", buckets);
+                    buckets(inference, "StatNeg", buckets);
+                    inference.set("AUC", DType.FLOAT64);
+                }).lower(l -> {
+                    Buckets buckets = Buckets.of(l.attrs());
+                    Operand area = l.output("AUC");
+                    Operand positive = l.mutable("StatPos", "StatPosOut");
+                    Operand negative = l.mutable("StatNeg", "StatNegOut");
+                    l.call("auc", buckets::update,
+                            Arrays.asList(l.in("Predict"), l.in("Label"), l.optional("InsTagWeight")),
+                            List.of(area, positive, negative));
+                }).register(registry);
+    }
+
+    private static void samples(Inference inference) {
+        DType dtype = inference.dtype("Predict");
+        long[] dims = inference.dims("Predict");
+        inference.require((dtype == DType.FLOAT32 || dtype == DType.FLOAT64) && dims.length == 2,
+                "Predict must have the shape [samples, classes] and be float32 or float64, but is %s %s", dtype,
+                Arrays.toString(dims));
+        inference.require(dims[1] != 0, "Predict needs a class");
+        DType label = inference.dtype("Label");
+        inference.require(label == DType.INT32 || label == DType.INT64, "Label must be int32 or int64, but is %s",
+                label);
+        long labels = Inference.size(inference.dims("Label"));
+        inference.require(labels < 0 || dims[0] < 0 || labels == dims[0],
+                "there must be a label for each of the %d samples, but are %d",
+                dims[0], labels);
+    }
+
+    private static void buckets(Inference inference, String slot, Buckets buckets) {
+        long size = Inference.size(inference.dims(slot));
+        inference.require(inference.dtype(slot) == DType.INT64 && (size < 0 || size == buckets.size()),
+                "%s must be int64 with %d elements, but is %s with %d", slot, buckets.size(), inference.dtype(slot),
+                size);
+        inference.same(slot, slot + "Out");
+    }
+
+    /**
+     * Counts of samples by probability. Without a window, one count for each range. With a window of some batches, the
+     * counts of each of them, then their sums, then how many batches there were: the newest takes the place of the
+     * oldest.
+     */
+    private record Buckets(int thresholds, int window) {
+        static Buckets of(Attrs attrs) {
+            return new Buckets(attrs.getInt("num_thresholds"), attrs.getInt("slide_steps"));
+        }
+
+        long size() {
+            return window == 0 ? thresholds + 1L : (window + 1L) * (thresholds + 1L) + 1;
+        }
+
+        void update(List<@Nullable Tensor> in, List<@Nullable Tensor> out) {
+            Tensor predict = tensor(in.get(0));
+            Tensor weight = in.get(2);
+            boolean fake = weight != null && weight.toDoubleArray()[0] == 0;
+            long[] positive = tensor(out.get(1)).toLongArray();
+            long[] negative = tensor(out.get(2)).toLongArray();
+            int place = window == 0 ? 0 : Math.toIntExact(positive[positive.length - 1] % window) * (thresholds + 1);
+            if (window > 0) {
+                leave(positive, place);
+                leave(negative, place);
+            }
+            if (window > 0 || !fake) {
+                count(predict, tensor(in.get(1)).toLongArray(), positive, negative, place);
+            }
+            if (window > 0) {
+                enter(positive, place, fake);
+                enter(negative, place, fake);
+            }
+            Elements.write(positive, tensor(out.get(1)));
+            Elements.write(negative, tensor(out.get(2)));
+            Elements.write(new double[]{area(positive, negative)}, tensor(out.get(0)));
+        }
+
+        /** The oldest batch is no longer part of the sums. */
+        private void leave(long[] counts, int place) {
+            for (int i = 0; i <= thresholds; i++) {
+                counts[sums() + i] -= counts[place + i];
+                counts[place + i] = 0;
+            }
+        }
+
+        /** As in Paddle, a batch that is none is not summed, and yet keeps its counts, which its leaving subtracts. */
+        private void enter(long[] counts, int place, boolean fake) {
+            for (int i = 0; i <= thresholds && !fake; i++) {
+                counts[sums() + i] += counts[place + i];
+            }
+            counts[counts.length - 1]++;
+        }
+
+        private int sums() {
+            return window * (thresholds + 1);
+        }
+
+        /** The last class is the one whose probability counts. Labels below 0 are of neither kind. */
+        private void count(Tensor predict, long[] labels, long[] positive, long[] negative, int place) {
+            double[] probabilities = predict.toDoubleArray();
+            int classes = Math.toIntExact(predict.shape().dim(1));
+            for (int i = 0; i < labels.length; i++) {
+                double probability = probabilities[(i + 1) * classes - 1];
+                if (!(probability >= 0 && probability <= 1)) {
+                    throw new IllegalArgumentException(
+                            "Operation 'auc': probabilities in Predict must be from 0 to 1, but that of sample " + i
+                                    + " is "
+                                    + probability);
+                }
+                // In the type of Predict, so that a probability at the end of a range is counted where Paddle counts
+                // it.
+                double range = predict.dtype() == DType.FLOAT32
+                        ? (float) probability * thresholds
+                        : probability * thresholds;
+                if (labels[i] >= 0) {
+                    (labels[i] > 0 ? positive : negative)[place + (int) range]++;
+                }
+            }
+        }
+
+        /** Of trapezoids, from the highest probability on. */
+        private double area(long[] positive, long[] negative) {
+            double area = 0;
+            double above = 0;
+            double beside = 0;
+            for (int i = sums() + thresholds; i >= sums(); i--) {
+                area += negative[i] * (2 * above + positive[i]) / 2;
+                above += positive[i];
+                beside += negative[i];
+            }
+            return above > 0 && beside > 0 ? area / above / beside : area;
+        }
+
+        private static Tensor tensor(@Nullable Tensor tensor) {
+            return Objects.requireNonNull(tensor);
+        }
+    }
+}

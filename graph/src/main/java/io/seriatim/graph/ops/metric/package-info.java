@@ -1,0 +1,5 @@
+/** Metrics. */
+@NullMarked
+package io.seriatim.graph.ops.metric;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,211 @@
+package io.seriatim.graph.ops.pooling;
+
+import io.seriatim.graph.op.Attrs;
+import io.seriatim.graph.op.Inference;
+import io.seriatim.graph.op.Lowering;
+import io.seriatim.graph.op.Operand;
+import io.seriatim.graph.op.Operation;
+import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.ops.common.Elements;
+import io.seriatim.graph.program.Attribute;
+import io.seriatim.tensor.DType;
+import io.seriatim.tensor.Shape;
+import io.seriatim.tensor.kernel.PutAlongAxis;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+
+/** Maxima of windows, and where in the image each is; and products along an axis. */
+public final class PoolPlaceOperations {
+    private PoolPlaceOperations() {
+    }
+
+    public static void register(Operations registry) {
+        pool(registry, 2);
+        pool(registry, 3);
+        products(registry);
+    }
+
+    /** Windows along one axis. */
+    private record Windows(long length, long size, long stride, long padding, boolean adaptive) {
+        static Windows of(Attrs attrs, long length, int axis) {
+            if (attrs.getBool("global_pooling")) {
+                return new Windows(length, length, 1, 0, false);
+            }
+            return new Windows(length, attrs.getInts("ksize")[axis], attrs.getInts("strides")[axis],
+                    attrs.getInts("paddings")[axis],
+                    attrs.getBool("adaptive"));
+        }
+
+        long places() {
+            return length < 0 ? -1 : adaptive ? size : Math.floorDiv(length + 2 * padding - size, stride) + 1;
+        }
+
+        int from(int place) {
+            return (int) (adaptive ? place * length / size : Math.max(0, place * stride - padding));
+        }
+
+        int to(int place) {
+            return (int) (adaptive
+                    ? ((place + 1) * length + size - 1) / size
+                    : Math.min(length, place * stride - padding + size));
+        }
+    }
+
+    private static void pool(Operations registry, int spatial) {
+        String type = "max_pool" + spatial + "d_with_index";
+        int[] ones = new int[spatial];
+        Arrays.fill(ones, 1);
+        Operation.Builder forward = Operation.define(type).in("X").out("Out", "Mask")
+                .required("ksize", Attribute.Ints.class)
+                .attr("strides", ones).attr("paddings", new int[spatial]).attr("global_pooling", false)
+                .attr("adaptive", false);
+        String gradient = type + "_grad(X, Mask, Out@GRAD) -> X@GRAD";
+        forward.gradOperation(gradient, null).shapesOnly("X").lower(l -> {
+            long[] dims = l.outType("X@GRAD", 0).dims();
+            Operand dout = l.in("Out@GRAD");
+            long places = dout.shape().slice(2, dout.rank()).size();
+            long elements = Shape.of(dims).slice(2, dims.length).size();
+            Operand zeros = l.fill(0, l.outType("X@GRAD", 0).spec()).reshape(dims[0], dims[1], elements);
+            l.out("X@GRAD", l.run(new PutAlongAxis(2, true), zeros, l.reshape(l.in("Mask"), dims[0], dims[1], places),
+                    l.reshape(dout, dims[0], dims[1], places)).reshape(dims));
+        }).register(registry);
+        forward.infer(inference -> infer(inference, spatial)).lower(PoolPlaceOperations::pool).grad(gradient)
+                .register(registry);
+    }
+
+    private static void infer(Inference inference, int spatial) {
+        long[] x = inference.dims("X");
+        Attrs attrs = inference.attrs();
+        int[] kernel = attrs.getInts("ksize");
+        int[] strides = attrs.getInts("strides");
+        int[] paddings = attrs.getInts("paddings");
+        inference.require(
+                x.length == spatial + 2 && kernel.length == spatial && strides.length == spatial
+                        && paddings.length == spatial,
+                "X must have %d dimensions and ksize, strides and paddings %d numbers, but they are %s, %s, %s and %s",
+                spatial + 2,
+                spatial,
+                Arrays.toString(x), Arrays.toString(kernel), Arrays.toString(strides), Arrays.toString(paddings));
+        for (int i = 0; i < spatial; i++) {
+            inference.require(kernel[i] > 0 && strides[i] > 0 && paddings[i] >= 0 && paddings[i] < kernel[i],
+                    "ksize and strides must be from 1 on, and paddings from 0 to less than ksize, but are %d, %d "
+                            + "and %d",
+                    kernel[i],
+                    strides[i], paddings[i]);
+            x[2 + i] = Windows.of(attrs, x[2 + i], i).places();
+            inference.require(x[2 + i] == -1 || x[2 + i] > 0, "no window fits into spatial axis %d of X", i);
+        }
+        inference.set("Out", inference.dtype("X"), x);
+        inference.set("Mask", DType.INT32, x);
+    }
+
+    private static void pool(Lowering l) {
+        Operand x = l.in("X");
+        Operand values = l.temporary(l.outType("Out", 0).spec());
+        Operand places = l.temporary(values.spec().with(DType.INT32));
+        Image image = Image.of(l.attrs(), x.shape());
+        l.call(l.type(), (in, out) -> {
+            double[] images = Objects.requireNonNull(in.getFirst()).toDoubleArray();
+            double[] largest = new double[Math.toIntExact(values.shape().size())];
+            long[] at = new long[largest.length];
+            for (int i = 0; i < largest.length; i++) {
+                int first = i / image.places() * image.elements();
+                at[i] = image.largest(images, first, i % image.places());
+                largest[i] = images[first + (int) at[i]];
+            }
+            Elements.write(largest, Objects.requireNonNull(out.get(0)));
+            Elements.write(at, Objects.requireNonNull(out.get(1)));
+        }, List.of(x), List.of(values, places));
+        l.out("Out", values);
+        l.out("Mask", places);
+    }
+
+    /** Windows along three axes; an image without depth has one plane. */
+    private record Image(Windows planes, Windows rows, Windows columns) {
+        static Image of(Attrs attrs, Shape x) {
+            int last = x.rank() - 3;
+            Windows planes = last == 1 ? new Windows(1, 1, 1, 0, false) : Windows.of(attrs, x.dim(2), 0);
+            return new Image(planes, Windows.of(attrs, x.dim(-2), last - 1), Windows.of(attrs, x.dim(-1), last));
+        }
+
+        int elements() {
+            return Math.toIntExact(planes.length() * rows.length() * columns.length());
+        }
+
+        int places() {
+            return Math.toIntExact(planes.places() * rows.places() * columns.places());
+        }
+
+        /** The first of the largest elements of a window, by its number in the image. */
+        int largest(double[] images, int first, int place) {
+            int column = (int) (place % columns.places());
+            int row = (int) (place / columns.places() % rows.places());
+            int plane = (int) (place / columns.places() / rows.places());
+            int best = -1;
+            for (int d = planes.from(plane); d < planes.to(plane); d++) {
+                for (int h = rows.from(row); h < rows.to(row); h++) {
+                    for (int w = columns.from(column); w < columns.to(column); w++) {
+                        int at = (int) ((d * rows.length() + h) * columns.length()) + w;
+                        best = best < 0 || images[first + at] > images[first + best] ? at : best;
+                    }
+                }
+            }
+            return best;
+        }
+    }
+
+    private static void products(Operations registry) {
+        Operation.define("cumprod").in("X").out("Out").required("dim", Attribute.Int.class).infer(inference -> {
+            inference.axis("X", inference.attrs().getInt("dim"));
+            inference.require(inference.dtype("X") != DType.BOOL, "X must be of numbers, but is bool: cast it");
+            inference.same("X", "Out");
+        }).lower(l -> {
+            Operand x = l.in("X");
+            long length = x.rank() == 0 ? 1 : x.dim(l.attrs().getInt("dim"));
+            long inner = inner(l, x);
+            Operand result = l.temporary(x.spec());
+            l.call("cumprod", (in, out) -> {
+                double[] values = Objects.requireNonNull(in.getFirst()).toDoubleArray();
+                for (int i = 0; i < values.length; i++) {
+                    values[i] *= i / inner % length == 0 ? 1 : values[(int) (i - inner)];
+                }
+                Elements.write(values, Objects.requireNonNull(out.getFirst()));
+            }, List.of(x), List.of(result));
+            l.out("Out", result);
+        }).grad("cumprod_grad(X, Out, Out@GRAD) -> X@GRAD", l -> {
+            Operand x = l.in("X");
+            long length = x.rank() == 0 ? 1 : x.dim(l.attrs().getInt("dim"));
+            long inner = inner(l, x);
+            Operand result = l.temporary(x.spec());
+            l.call("cumprod_grad", (in, out) -> Elements.write(
+                    backward(Objects.requireNonNull(in.get(0)).toDoubleArray(),
+                            Objects.requireNonNull(in.get(1)).toDoubleArray(),
+                            (int) length, (int) inner),
+                    Objects.requireNonNull(out.getFirst())), List.of(x, l.in("Out@GRAD")), List.of(result));
+            l.out("X@GRAD", result);
+        }).register(registry);
+    }
+
+    private static long inner(Lowering l, Operand x) {
+        long inner = 1;
+        for (int i = x.rank() - 1; x.rank() > 0 && i > x.shape().axis(l.attrs().getInt("dim")); i--) {
+            inner *= x.dim(i);
+        }
+        return inner;
+    }
+
+    /** By the products of all but one element, so that zeros need no rule of their own. */
+    private static double[] backward(double[] x, double[] dout, int length, int inner) {
+        double[] dx = new double[x.length];
+        for (int i = 0; i < x.length; i++) {
+            int first = i - i / inner % length * inner;
+            double others = 1;
+            for (int k = first; k < first + length * inner; k += inner) {
+                others *= k == i ? 1 : x[k];
+                dx[i] += k >= i ? dout[k] * others : 0;
+            }
+        }
+        return dx;
+    }
+}

@@ -1,0 +1,5 @@
+/** Random tensors, sampling and dropout. */
+@NullMarked
+package io.seriatim.graph.ops.random;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,144 @@
+package io.seriatim.graph.parallel;
+
+import io.seriatim.device.Place;
+import io.seriatim.graph.Graph;
+import io.seriatim.graph.program.Program;
+import io.seriatim.tensor.Tensor;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+
+/**
+ * A training program that runs on several places at once, each with a part of the batch. It is a program like any
+ * other: what says where an operation runs is its attribute {@code op_device}, and the executor brings what has to be
+ * elsewhere there.
+ *
+ * <p>
+ * Forward and backward are there once for each place. As soon as the last backward operation of a gradient is done
+ * everywhere, the gradient's owner takes the sum, in the order of the places, and divides it by their number; every
+ * place gets the mean, and updates its own parameters with it. All places have begun with the same parameters, so these
+ * stay equal to the bit. Owners are chosen so that each place has about as many bytes of gradients as any other.
+ *
+ * <p>
+ * The variables of the first place keep their names. Those of another one have its name behind them,
+ * {@code fc_0.w_0@sim:1}; a place that occurs a second time is {@code @cpu#2}. Occurrences of one place share
+ * parameters and one optimizer, so that {@code cpu} twice trains two halves of a batch side by side on two threads.
+ * After a run the parameters are in the scope under their own names: evaluation, saving and checkpoints need not know.
+ *
+ * <ul>
+ * <li>The loss should be a mean over rows, as every loss of {@link Graph} with {@code .mean()} is: the result is then
+ * that of one place with the whole batch, but for rounding.</li>
+ * <li>Batch normalisation takes the statistics of each place's rows; its running statistics are those of the first
+ * one.</li>
+ * <li>Random operations draw other numbers at each place, the same in each training.</li>
+ * <li>Variables that outlive runs and have one element are shared if the program only reads them, as learning rates
+ * are: they are set under their own names. What forward or backward writes, each replica has its own.</li>
+ * </ul>
+ *
+ * @param main
+ *            one step on all places
+ * @param startup
+ *            sets the parameters of the first place, and copies them to the others
+ * @param broadcast
+ *            copies what outlives runs from the first place to the others: to be run after it was set from outside, as
+ *            from a checkpoint
+ * @param places
+ *            one for each replica
+ * @param feeds
+ *            what is fed to each replica, in the order of the original feeds; a feed that is not split has the same
+ *            name for all
+ * @param loss
+ *            the mean of the losses
+ * @param fetches
+ *            in place of each original fetch, what stands for it: the mean of floating values of a fixed shape, the sum
+ *            of whole ones, all rows of what has a row for each of the batch
+ */
+public record DataParallel(Program main, Program startup, Program broadcast, List<Place> places,
+        List<List<String>> feeds, String loss,
+        List<String> fetches) {
+    /** Copies the lists. */
+    public DataParallel {
+        places = List.copyOf(places);
+        feeds = feeds.stream().map(List::copyOf).toList();
+        fetches = List.copyOf(fetches);
+    }
+
+    /**
+     * Makes a program for several places of one for a single place.
+     *
+     * @param main
+     *            one step, with the roles of its operations ({@code op_role}); not changed
+     * @param startup
+     *            sets its parameters; not changed
+     * @param feeds
+     *            what is fed; those whose first dimension is open (−1) are split by rows, others given whole to each
+     *            place
+     * @param loss
+     *            a variable of one element, a mean over the rows
+     * @param fetches
+     *            what is wanted of each step, the loss too if it is
+     * @param places
+     *            one or more; one that occurs several times has several replicas
+     * @return the program for all
+     * @throws IllegalArgumentException
+     *             if the program has operations that run blocks, read from readers, communicate or are placed
+     *             elsewhere, if it updates nothing, or if no feed can be split
+     */
+    public static DataParallel of(Program main, Program startup, List<String> feeds, String loss, List<String> fetches,
+            List<Place> places) {
+        return new Replication(main, startup, feeds, loss, fetches, places).result();
+    }
+
+    /**
+     * What is fed, without repeats: that of the first replica, that of the second, and so on.
+     *
+     * @return in the order of {@link #split}
+     */
+    public List<String> feedNames() {
+        LinkedHashSet<String> names = new LinkedHashSet<>();
+        feeds.forEach(names::addAll);
+        return List.copyOf(names);
+    }
+
+    /**
+     * Splits a batch by rows.
+     *
+     * @param batch
+     *            a tensor for each original feed, in order
+     * @return one for each of {@link #feedNames}; views of the batch, which must not be closed before they have been
+     * used
+     * @throws IllegalArgumentException
+     *             if there are more or fewer, or if the rows of one cannot be divided by the number of replicas
+     */
+    public Tensor[] split(Tensor... batch) {
+        List<String> original = feeds.getFirst();
+        if (batch.length != original.size()) {
+            throw new IllegalArgumentException(
+                    "The feeds are " + original + ", but there are " + batch.length + " tensors to split");
+        }
+        List<Tensor> parts = new ArrayList<>();
+        for (int replica = 0; replica < places.size(); replica++) {
+            for (int i = 0; i < batch.length; i++) {
+                boolean isWhole = places.size() > 1 && feeds.get(1).get(i).equals(original.get(i));
+                if (!isWhole) {
+                    parts.add(rows(original.get(i), batch[i], replica));
+                } else if (replica == 0) {
+                    parts.add(batch[i]);
+                }
+            }
+        }
+        return parts.toArray(Tensor[]::new);
+    }
+
+    private Tensor rows(String feed, Tensor tensor, int replica) {
+        int count = places.size();
+        if (tensor.shape().rank() == 0 || tensor.shape().dim(0) % count != 0 || tensor.shape().dim(0) == 0) {
+            throw new IllegalArgumentException(
+                    "The rows of a batch are split evenly among " + count + " places, but feed '" + feed + "' is "
+                            + tensor.spec() + "; choose a batch size that " + count
+                            + " divides, and leave the rest of an epoch out");
+        }
+        long each = tensor.shape().dim(0) / count;
+        return tensor.slice(0, replica * each, (replica + 1) * each);
+    }
+}

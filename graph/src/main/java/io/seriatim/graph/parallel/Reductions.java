@@ -1,0 +1,70 @@
+package io.seriatim.graph.parallel;
+
+import io.seriatim.graph.program.Block;
+import io.seriatim.graph.program.OpDesc;
+import io.seriatim.graph.program.VarDesc;
+import io.seriatim.graph.program.VarType;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What is reduced, and who owns it: what forward or backward has written and the optimizer reads, gradients above all,
+ * behind the last operation that writes it.
+ *
+ * @param behind
+ *            names, by the number of the operation behind which they are reduced
+ * @param owners
+ *            the replica that adds up each
+ */
+record Reductions(Map<Integer, List<String>> behind, Map<String, Integer> owners) {
+    static Reductions of(List<OpDesc> ops, Block block, Replicas replicas) {
+        Map<Integer, List<String>> behind = new HashMap<>();
+        Map<String, Long> bytes = new LinkedHashMap<>();
+        Map<String, Integer> writers = new HashMap<>();
+        for (int i = 0; i < ops.size(); i++) {
+            OpDesc op = ops.get(i);
+            boolean isUpdate = Replication.isUpdate(op);
+            if (isUpdate) {
+                for (String name : new LinkedHashSet<>(op.inputNames())) {
+                    Integer writer = writers.remove(name);
+                    if (writer != null) {
+                        behind.computeIfAbsent(writer, _ -> new ArrayList<>()).add(name);
+                        bytes.put(name, bytes(op, block.get(name)));
+                    }
+                }
+            }
+            for (String name : op.outputNames()) {
+                VarDesc desc = block.find(name);
+                boolean isTemporary = desc != null && !desc.isPersistable();
+                if (!isUpdate && isTemporary) {
+                    writers.put(name, i);
+                } else {
+                    writers.remove(name);
+                }
+            }
+        }
+        return new Reductions(behind, GradientOwners.of(bytes, replicas.leaders()));
+    }
+
+    private static long bytes(OpDesc reader, VarDesc desc) {
+        VarType.TensorType type = desc.type().tensorType();
+        if (type == null || !type.dtype().isFloating()) {
+            throw new IllegalArgumentException(
+                    "What the optimizer is given is averaged over the places, so it is of a floating type, but '"
+                            + desc.name() + "', which '" + reader.type() + "' reads, is " + desc.type());
+        }
+        return type.dims().stream().reduce((long) type.dtype().bytes(), (a, b) -> a * Math.max(1, b));
+    }
+
+    List<String> behind(int operation) {
+        return behind.getOrDefault(operation, List.of());
+    }
+
+    int owner(String name) {
+        return owners.getOrDefault(name, 0);
+    }
+}

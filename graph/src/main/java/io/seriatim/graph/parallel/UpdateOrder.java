@@ -1,0 +1,80 @@
+package io.seriatim.graph.parallel;
+
+import io.seriatim.graph.op.Operation;
+import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.program.OpDesc;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Puts updates that follow one another in the order in which their gradients come: the last layer's first. Otherwise a
+ * stream would have all of them wait for the first one's, which comes last and is on its way just then. An operation is
+ * <em>due</em> when the last that it must follow is; in that order, with equals as they were, it still follows all of
+ * them.
+ */
+final class UpdateOrder {
+    /** When what an operation reads or overwrites was last written, and when it was last read. */
+    private final Map<String, Integer> written = new HashMap<>();
+    private final Map<String, Integer> read = new HashMap<>();
+
+    private UpdateOrder() {
+    }
+
+    static List<OpDesc> of(List<OpDesc> ops) {
+        List<OpDesc> ordered = new ArrayList<>(ops.size());
+        UpdateOrder order = new UpdateOrder();
+        for (int i = 0; i < ops.size();) {
+            int end = i;
+            while (end < ops.size() && Replication.isUpdate(ops.get(end))) {
+                end++;
+            }
+            if (end == i) {
+                order.due(ops.get(i), i);
+                ordered.add(ops.get(i));
+                i++;
+            } else {
+                ordered.addAll(order.sorted(ops.subList(i, end)));
+                i = end;
+            }
+        }
+        return ordered;
+    }
+
+    private List<OpDesc> sorted(List<OpDesc> updates) {
+        record Due(OpDesc op, int at) {
+        }
+        List<Due> all = new ArrayList<>();
+        for (OpDesc op : updates) {
+            all.add(new Due(op, due(op, 0)));
+        }
+        boolean acts = updates.stream().anyMatch(UpdateOrder::acts);
+        return acts ? updates : all.stream().sorted(Comparator.comparingInt(Due::at)).map(Due::op).toList();
+    }
+
+    /** What does more than write its outputs stays where it is. */
+    private static boolean acts(OpDesc op) {
+        Operation schema = Operations.system().find(op.type());
+        return schema == null || !schema.effects().isEmpty();
+    }
+
+    /** After all whose results it reads or overwrites, and all that have read what it overwrites. */
+    private int due(OpDesc op, int earliest) {
+        int due = earliest;
+        for (String name : op.inputNames()) {
+            due = Math.max(due, written.getOrDefault(name, 0));
+        }
+        for (String name : op.outputNames()) {
+            due = Math.max(due, Math.max(written.getOrDefault(name, 0), read.getOrDefault(name, 0)));
+        }
+        for (String name : op.inputNames()) {
+            read.merge(name, due, Math::max);
+        }
+        for (String name : op.outputNames()) {
+            written.put(name, due);
+        }
+        return due;
+    }
+}

@@ -1,0 +1,5 @@
+/** Rewrites a training program for several devices: replicas of the operations, and reductions of their gradients. */
+@NullMarked
+package io.seriatim.graph.parallel;
+
+import org.jspecify.annotations.NullMarked;

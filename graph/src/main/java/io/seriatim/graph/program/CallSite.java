@@ -1,0 +1,63 @@
+package io.seriatim.graph.program;
+
+import java.lang.StackWalker.StackFrame;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where an operation was built: the innermost frames of the stack that belong neither to this module nor to the JDK.
+ * Frames are written as text only when someone asks; until then they are what the stack walk has found anyway, which
+ * costs a microsecond or two.
+ */
+final class CallSite {
+    private static final int MOST_FRAMES = 3;
+    /**
+     * How far out is looked for user code: what adds operations by itself, as a reader of files does, is not followed
+     * to the end of a deep stack.
+     */
+    private static final int DEEPEST = 64;
+    /** The packages of this module that append operations; tests and users may have others beneath the same name. */
+    static final Set<String> OWN = Set.of("io.seriatim.graph", "io.seriatim.graph.append",
+            "io.seriatim.graph.autodiff", "io.seriatim.graph.format", "io.seriatim.graph.interpret",
+            "io.seriatim.graph.op", "io.seriatim.graph.optimizer", "io.seriatim.graph.parallel",
+            "io.seriatim.graph.program", "io.seriatim.graph.util");
+    private static final StackWalker WALKER = StackWalker.getInstance();
+
+    private final List<StackFrame> found;
+
+    private CallSite(List<StackFrame> found) {
+        this.found = found;
+    }
+
+    static @Nullable CallSite current() {
+        List<StackFrame> frames = WALKER.walk(CallSite::users);
+        return frames.isEmpty() ? null : new CallSite(frames);
+    }
+
+    private static List<StackFrame> users(Stream<StackFrame> stack) {
+        return stack.limit(DEEPEST).filter(frame -> isUsers(frame.getClassName())).limit(MOST_FRAMES).toList();
+    }
+
+    static boolean isUsers(String className) {
+        if (className.startsWith("java.") || className.startsWith("jdk.")) {
+            return false;
+        }
+        return !className.startsWith("io.seriatim.graph.")
+                || !OWN.contains(className.substring(0, className.lastIndexOf('.')));
+    }
+
+    /** As in a stack trace. */
+    List<String> frames() {
+        return found.stream().map(frame -> {
+            StackTraceElement element = frame.toStackTraceElement();
+            return element.getClassName() + "." + element.getMethodName() + "(" + place(element) + ")";
+        }).toList();
+    }
+
+    private static String place(StackTraceElement element) {
+        String file = element.getFileName() == null ? "Unknown source" : element.getFileName();
+        return element.getLineNumber() < 0 ? file : file + ":" + element.getLineNumber();
+    }
+}

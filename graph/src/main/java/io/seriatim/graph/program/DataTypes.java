@@ -1,0 +1,85 @@
+package io.seriatim.graph.program;
+
+import io.seriatim.tensor.DType;
+import org.jspecify.annotations.Nullable;
+
+/** Paddle's numbers of element types. */
+public final class DataTypes {
+    private DataTypes() {
+    }
+
+    /**
+     * Paddle's number.
+     *
+     * @param dtype
+     *            the element type
+     * @return its number in files and attributes
+     */
+    public static int number(DType dtype) {
+        return switch (dtype) {
+            case BOOL -> 0;
+            case INT16 -> 1;
+            case INT32 -> 2;
+            case INT64 -> 3;
+            case FLOAT16 -> 4;
+            case FLOAT32 -> 5;
+            case FLOAT64 -> 6;
+            case UINT8 -> 20;
+            case INT8 -> 21;
+            case BFLOAT16 -> 22;
+        };
+    }
+
+    /**
+     * The element type of a number.
+     *
+     * @param number
+     *            in files and attributes
+     * @return its type
+     * @throws IllegalArgumentException
+     *             if there are no tensors of it here
+     */
+    public static DType dtype(int number) {
+        DType dtype = find(number);
+        if (dtype == null) {
+            throw new IllegalArgumentException("There are no tensors of Paddle's type " + number + " (" + name(number)
+                    + ") here; there are bool, int8, int16, int32, int64, uint8, float16, bfloat16, float32 and "
+                    + "float64");
+        }
+        return dtype;
+    }
+
+    /**
+     * The type of elements that a number of Paddle stands for.
+     *
+     * @param number
+     *            as in {@code VarType.Type}
+     * @return null if no tensor has it
+     */
+    public static @Nullable DType find(int number) {
+        return switch (number) {
+            case 0 -> DType.BOOL;
+            case 1 -> DType.INT16;
+            case 2 -> DType.INT32;
+            case 3 -> DType.INT64;
+            case 4 -> DType.FLOAT16;
+            case 5 -> DType.FLOAT32;
+            case 6 -> DType.FLOAT64;
+            case 20 -> DType.UINT8;
+            case 21 -> DType.INT8;
+            case 22 -> DType.BFLOAT16;
+            default -> null;
+        };
+    }
+
+    static String name(int number) {
+        DType dtype = find(number);
+        return dtype != null ? dtype.toString() : switch (number) {
+            case 23 -> "complex64";
+            case 24 -> "complex128";
+            case 19 -> "size_t";
+            case 29 -> "pstring";
+            default -> "type " + number;
+        };
+    }
+}

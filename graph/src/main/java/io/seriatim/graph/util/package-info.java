@@ -1,0 +1,5 @@
+/** Checks of ranges and text: used by all packages of this module, using none of them. */
+@NullMarked
+package io.seriatim.graph.util;
+
+import org.jspecify.annotations.NullMarked;
