@@ -43,6 +43,7 @@ import io.seriatim.graph.ops.linalg.InverseOperations;
 import io.seriatim.graph.ops.linalg.ProductOperations;
 import io.seriatim.graph.ops.linalg.SolverOperations;
 import io.seriatim.graph.ops.linalg.SpectrumOperations;
+import io.seriatim.graph.ops.linalg.VectorOperations;
 import io.seriatim.graph.ops.loss.LossOperations;
 import io.seriatim.graph.ops.loss.ProbabilityLossOperations;
 import io.seriatim.graph.ops.metric.MetricOperations;
@@ -67,7 +68,6 @@ import io.seriatim.graph.ops.reduction.ReductionOperations;
 import io.seriatim.graph.ops.shape.CopyOperations;
 import io.seriatim.graph.ops.shape.ExpandOperations;
 import io.seriatim.graph.ops.shape.JoinOperations;
-import io.seriatim.graph.ops.shape.LegacyOperations;
 import io.seriatim.graph.ops.shape.MovementOperations;
 import io.seriatim.graph.ops.shape.PadOperations;
 import io.seriatim.graph.ops.shape.ShapeOperations;
@@ -106,7 +106,6 @@ public final class BuiltInOperations implements Operations.BuiltIn {
             InterpolationOperations::register, //
             InverseOperations::register, //
             JoinOperations::register, //
-            LegacyOperations::register, //
             LossOperations::register, //
             LossScalingOperations::register, //
             MetricOperations::register, //
@@ -145,6 +144,7 @@ public final class BuiltInOperations implements Operations.BuiltIn {
             SumOperations::register, //
             TensorListOperations::register, //
             UniqueOperations::register, //
+            VectorOperations::register, //
             TransposedConvolutionOperations::register);
 
     /** For the service loader. */

@@ -5,6 +5,8 @@ import io.seriatim.graph.op.Lowering;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
+import io.seriatim.graph.ops.common.Dims;
+import io.seriatim.graph.ops.common.Indexes;
 import io.seriatim.graph.program.Attribute;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
@@ -12,10 +14,12 @@ import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.kernel.Binary;
 import io.seriatim.tensor.kernel.Copy;
 import io.seriatim.tensor.kernel.Range;
+import java.util.Arrays;
 import java.util.List;
+import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
-/** Evenly spaced numbers. */
+/** Evenly spaced numbers, and masks of sequences of given lengths. */
 public final class SequenceOperations {
     private static final long EXACT = 1L << 53;
 
@@ -29,6 +33,7 @@ public final class SequenceOperations {
         Operation.define("linspace").in("Start", "Stop", "Num").out("Out").required("dtype", Attribute.Int.class)
                 .values("Num")
                 .infer(SequenceOperations::linspace).lower(SequenceOperations::linspace).register(registry);
+        sequenceMask(registry);
     }
 
     private static void range(Inference inference) {
@@ -122,5 +127,38 @@ public final class SequenceOperations {
         l.into(new Range(first, by), List.of(), List.of(steps));
         Operand values = l.binary(Binary.Function.ADD, from, l.binary(Binary.Function.MULTIPLY, step, steps));
         l.into(new Copy(out.dtype()), List.of(values), List.of(out));
+    }
+
+    /** For each length, that many ones, then zeros. */
+    private static void sequenceMask(Operations registry) {
+        Operation.define("sequence_mask").in("X", "MaxLenTensor?").out("Y").attr("maxlen", -1).attr("out_dtype", 3)
+                .values("X", "MaxLenTensor").infer(inference -> {
+                    long[] dims = inference.dims("X");
+                    Indexes.require(inference, "X");
+                    inference.set("Y", inference.attrs().getDType("out_dtype"),
+                            Dims.inserted(dims, dims.length, longest(inference)));
+                }).lower(l -> {
+                    long[] dims = l.outType("Y", 0).dims();
+                    long[] places = LongStream.range(0, dims[dims.length - 1]).toArray();
+                    Operand x = l.in("X");
+                    Operand place = l.constant(Tensor.of(x.dtype(), places, places.length));
+                    l.out("Y", l.cast(l.binary(Binary.Function.LESS, place, x.unsqueeze(x.rank())),
+                            l.outType("Y", 0).dtype()));
+                }).register(registry);
+    }
+
+    private static long longest(Inference inference) {
+        long[] given = inference.values("MaxLenTensor");
+        long attribute = inference.attrs().getInt("maxlen");
+        if (given != null && given.length == 1) {
+            return given[0];
+        }
+        if (inference.has("MaxLenTensor") || attribute > 0) {
+            return inference.has("MaxLenTensor") ? -1 : attribute;
+        }
+        long[] lengths = inference.values("X");
+        long longest = lengths == null ? -1 : Arrays.stream(lengths).max().orElse(0);
+        inference.require(longest <= 1 << 26, "the longest sequence would have %d elements", longest);
+        return longest;
     }
 }

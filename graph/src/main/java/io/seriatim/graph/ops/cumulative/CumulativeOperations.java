@@ -8,18 +8,19 @@ import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.ops.common.ElementOrder;
 import io.seriatim.graph.ops.common.Elements;
 import io.seriatim.graph.ops.common.Lines;
+import io.seriatim.graph.program.Attribute;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.kernel.PutAlongAxis;
+import io.seriatim.tensor.kernel.Scan;
 import io.seriatim.tensor.kernel.TakeAlongAxis;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 
 /**
- * What all elements up to each one along an axis come to: their maximum or minimum, and the logarithm of the sum of
- * their exponentials.
+ * Running values along an axis: sums, products, maxima and minima, and logarithms of sums of exponentials.
  */
 public final class CumulativeOperations {
     private static final double LN2 = Math.log(2);
@@ -31,6 +32,8 @@ public final class CumulativeOperations {
         extreme(registry, "cummax", true);
         extreme(registry, "cummin", false);
         logSumExp(registry);
+        cumulativeSum(registry);
+        cumulativeProduct(registry);
     }
 
     private static void extreme(Operations registry, String type, boolean largest) {
@@ -205,5 +208,90 @@ public final class CumulativeOperations {
     /** exp(a − b), also of equal infinities. */
     private static double ratio(double a, double b) {
         return a == b ? 1 : Math.exp(a - b);
+    }
+
+    private static void cumulativeSum(Operations registry) {
+        Operation.Builder forward = Operation.define("cumsum").in("X").out("Out").attr("axis", -1)
+                .attr("flatten", false)
+                .attr("exclusive", false).attr("reverse", false);
+        String gradient = "cumsum_grad(X, Out@GRAD) -> X@GRAD";
+        forward.gradOperation(gradient, null).shapesOnly("X")
+                .lower(l -> l.out("X@GRAD", scan(l, l.in("Out@GRAD"), true).reshape(l.outType("X@GRAD", 0).dims())))
+                .register(registry);
+        forward.infer(inference -> {
+            long[] dims = inference.dims("X");
+            boolean flat = inference.attrs().getBool("flatten");
+            inference.require(inference.dtype("X") != DType.BOOL, "X must be of numbers, but is bool; cast it");
+            if (!flat) {
+                inference.axis("X", inference.attrs().getInt("axis"));
+            }
+            inference.set("Out", inference.dtype("X"), flat ? new long[]{Inference.size(dims)} : dims);
+        }).lower(l -> {
+            Operand x = l.in("X");
+            l.out("Out", scan(l, l.attrs().getBool("flatten") ? x.reshape(x.shape().size()) : x, false));
+        }).grad(gradient).register(registry);
+    }
+
+    private static Operand scan(Lowering l, Operand x, boolean backwards) {
+        boolean exclusive = l.attrs().getBool("exclusive");
+        if (x.rank() == 0) {
+            return exclusive ? l.fill(0, x.spec()) : l.copy(x);
+        }
+        int axis = l.attrs().getBool("flatten") ? 0 : l.attrs().getInt("axis");
+        return l.run(new Scan(axis, exclusive, l.attrs().getBool("reverse") != backwards), x);
+    }
+
+    private static void cumulativeProduct(Operations registry) {
+        Operation.define("cumprod").in("X").out("Out").required("dim", Attribute.Int.class).infer(inference -> {
+            inference.axis("X", inference.attrs().getInt("dim"));
+            inference.require(inference.dtype("X") != DType.BOOL, "X must be of numbers, but is bool: cast it");
+            inference.same("X", "Out");
+        }).lower(l -> {
+            Operand x = l.in("X");
+            long length = x.rank() == 0 ? 1 : x.dim(l.attrs().getInt("dim"));
+            long inner = inner(l, x);
+            Operand result = l.temporary(x.spec());
+            l.call("cumprod", (in, out) -> {
+                double[] values = Objects.requireNonNull(in.getFirst()).toDoubleArray();
+                for (int i = 0; i < values.length; i++) {
+                    values[i] *= i / inner % length == 0 ? 1 : values[(int) (i - inner)];
+                }
+                Elements.write(values, Objects.requireNonNull(out.getFirst()));
+            }, List.of(x), List.of(result));
+            l.out("Out", result);
+        }).grad("cumprod_grad(X, Out, Out@GRAD) -> X@GRAD", l -> {
+            Operand x = l.in("X");
+            long length = x.rank() == 0 ? 1 : x.dim(l.attrs().getInt("dim"));
+            long inner = inner(l, x);
+            Operand result = l.temporary(x.spec());
+            l.call("cumprod_grad", (in, out) -> Elements.write(
+                    productGradient(Objects.requireNonNull(in.get(0)).toDoubleArray(),
+                            Objects.requireNonNull(in.get(1)).toDoubleArray(),
+                            (int) length, (int) inner),
+                    Objects.requireNonNull(out.getFirst())), List.of(x, l.in("Out@GRAD")), List.of(result));
+            l.out("X@GRAD", result);
+        }).register(registry);
+    }
+
+    private static long inner(Lowering l, Operand x) {
+        long inner = 1;
+        for (int i = x.rank() - 1; x.rank() > 0 && i > x.shape().axis(l.attrs().getInt("dim")); i--) {
+            inner *= x.dim(i);
+        }
+        return inner;
+    }
+
+    /** By the products of all but one element, so that zeros need no rule of their own. */
+    private static double[] productGradient(double[] x, double[] dout, int length, int inner) {
+        double[] dx = new double[x.length];
+        for (int i = 0; i < x.length; i++) {
+            int first = i - i / inner % length * inner;
+            double others = 1;
+            for (int k = first; k < first + length * inner; k += inner) {
+                others *= k == i ? 1 : x[k];
+                dx[i] += k >= i ? dout[k] * others : 0;
+            }
+        }
+        return dx;
     }
 }

@@ -9,20 +9,15 @@ import io.seriatim.graph.ops.common.Dims;
 import io.seriatim.graph.ops.common.Term;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.kernel.Binary;
-import io.seriatim.tensor.kernel.MatMul;
 import io.seriatim.tensor.kernel.Reduction;
 import io.seriatim.tensor.kernel.Unary;
 import java.util.Arrays;
 import java.util.List;
 
 /**
- * Operations of two tensors: extremes that skip what is no number, angles, steps, interpolation, products of vectors,
- * and nearness.
+ * Operations of two tensors: extremes that skip NaN, angles, steps, interpolation, and nearness.
  */
 public final class PairOperations {
-    /** What Paddle has for: the first dimension of length 3. */
-    private static final int FIRST_OF_THREE = 9;
-
     private PairOperations() {
     }
 
@@ -32,16 +27,12 @@ public final class PairOperations {
         heaviside(registry);
         angle(registry);
         lerp(registry);
-        dot(registry);
-        cross(registry);
-        product(registry);
-        sumOfProducts(registry);
         near(registry, "isclose");
         near(registry, "allclose");
         equalAll(registry);
     }
 
-    private static void requireOneType(Inference inference, String first, String second) {
+    public static void requireOneType(Inference inference, String first, String second) {
         inference.require(inference.dtype(first) == inference.dtype(second),
                 "%s and %s must have one type, but are %s and %s: cast one",
                 first, second, inference.dtype(first), inference.dtype(second));
@@ -53,7 +44,7 @@ public final class PairOperations {
     }
 
     /** A gradient of one input: what broadcasting repeated is summed. */
-    private static void back(Lowering l, String slot, Term gradient) {
+    public static void back(Lowering l, String slot, Term gradient) {
         if (l.wants(slot + "@GRAD")) {
             l.out(slot + "@GRAD", Dims.sumTo(l, gradient.operand(), l.in(slot).shape().dims()));
         }
@@ -118,7 +109,7 @@ public final class PairOperations {
                 }).register(registry);
     }
 
-    private static boolean sameShape(long[] a, long[] b) {
+    public static boolean sameShape(long[] a, long[] b) {
         boolean same = a.length == b.length;
         for (int i = 0; same && i < a.length; i++) {
             same = a[i] < 0 || b[i] < 0 || a[i] == b[i];
@@ -142,129 +133,6 @@ public final class PairOperations {
             back(l, "X", dout.times(weight.linear(-1, 1)));
             back(l, "Y", dout.times(weight));
         }).register(registry);
-    }
-
-    private static void dot(Operations registry) {
-        Operation.define("dot").in("X", "Y").out("Out").infer(inference -> {
-            long[] x = inference.dims("X");
-            requireOneType(inference, "X", "Y");
-            inference.require((x.length == 1 || x.length == 2) && sameShape(x, inference.dims("Y")),
-                    "X and Y must be vectors or matrices of one shape, but are %s and %s", Arrays.toString(x),
-                    Arrays.toString(inference.dims("Y")));
-            inference.set("Out", inference.dtype("X"), Arrays.copyOf(x, x.length - 1));
-        }).lower(l -> l.out("Out", l.run(new Reduction(Reduction.Function.SUM, List.of(l.in("X").rank() - 1), false),
-                Term.of(l, "X").times(Term.of(l, "Y")).operand())))
-                .grad("dot_grad(X, Y, Out@GRAD) -> X@GRAD, Y@GRAD", l -> {
-                    Operand dout = l.in("Out@GRAD");
-                    Term each = new Term(l, dout.unsqueeze(dout.rank()));
-                    back(l, "X", each.times(Term.of(l, "Y")));
-                    back(l, "Y", each.times(Term.of(l, "X")));
-                }).register(registry);
-    }
-
-    private static void cross(Operations registry) {
-        Operation.define("cross").in("X", "Y").out("Out").attr("dim", FIRST_OF_THREE).infer(inference -> {
-            long[] x = inference.dims("X");
-            requireOneType(inference, "X", "Y");
-            inference.require(sameShape(x, inference.dims("Y")), "X and Y must have one shape, but are %s and %s",
-                    Arrays.toString(x),
-                    Arrays.toString(inference.dims("Y")));
-            int dim = inference.attrs().getInt("dim");
-            if (dim == FIRST_OF_THREE) {
-                inference.require(Arrays.stream(x).anyMatch(length -> length == 3 || length < 0),
-                        "no dimension of X has length 3, as %s",
-                        Arrays.toString(x));
-            } else {
-                long length = x[inference.axis("X", dim)];
-                inference.require(length == 3 || length < 0, "dimension %d of X must have length 3, but has %d", dim,
-                        length);
-            }
-            inference.same("X", "Out");
-        }).lower(l -> cross(l, "X", "Y", "Out")).grad("cross_grad(X, Y, Out@GRAD) -> X@GRAD, Y@GRAD", l -> {
-            cross(l, "Y", "Out@GRAD", "X@GRAD");
-            cross(l, "Out@GRAD", "X", "Y@GRAD");
-        }).register(registry);
-    }
-
-    /** Each number of the result is made of the two others of both vectors. */
-    private static void cross(Lowering l, String first, String second, String to) {
-        if (!l.wants(to)) {
-            return;
-        }
-        Operand a = l.in(first);
-        Operand b = l.in(second);
-        int dim = l.attrs().getInt("dim");
-        int axis = dim == FIRST_OF_THREE
-                ? Arrays.stream(a.shape().dims()).boxed().toList().indexOf(3L)
-                : a.shape().axis(dim);
-        Operand out = l.output(to);
-        for (int i = 0; i < 3; i++) {
-            int next = (i + 1) % 3;
-            int last = (i + 2) % 3;
-            Operand plus = l.binary(Binary.Function.MULTIPLY, a.select(axis, next), b.select(axis, last));
-            Operand minus = l.binary(Binary.Function.MULTIPLY, a.select(axis, last), b.select(axis, next));
-            l.into(Binary.of(Binary.Function.SUBTRACT), List.of(plus, minus), List.of(out.select(axis, i)));
-        }
-    }
-
-    private static void product(Operations registry) {
-        Operation.define("mv").in("X", "Vec").out("Out").infer(inference -> {
-            long[] x = inference.dims("X");
-            long[] vector = inference.dims("Vec");
-            requireOneType(inference, "X", "Vec");
-            inference.require(x.length == 2 && vector.length == 1 && (x[1] < 0 || vector[0] < 0 || x[1] == vector[0]),
-                    "X must be a matrix and Vec a vector of its width, but they are %s and %s", Arrays.toString(x),
-                    Arrays.toString(vector));
-            inference.set("Out", inference.dtype("X"), x[0]);
-        }).lower(l -> l.out("Out", l.run(matMul(false, false), l.in("X"), l.in("Vec"))))
-                .grad("mv_grad(X, Vec, Out@GRAD) -> X@GRAD, Vec@GRAD", l -> {
-                    Operand dout = l.in("Out@GRAD");
-                    if (l.wants("X@GRAD")) {
-                        l.out("X@GRAD", l.binary(Binary.Function.MULTIPLY, dout.unsqueeze(1), l.in("Vec")));
-                    }
-                    if (l.wants("Vec@GRAD")) {
-                        l.out("Vec@GRAD", l.run(matMul(true, false), l.in("X"), dout));
-                    }
-                }).register(registry);
-    }
-
-    private static MatMul matMul(boolean transposeX, boolean transposeY) {
-        return new MatMul(transposeX, transposeY, false, List.of());
-    }
-
-    private static void sumOfProducts(Operations registry) {
-        Operation.define("addmm").in("Input", "X", "Y").out("Out").attr("Alpha", 1f).attr("Beta", 1f)
-                .infer(inference -> {
-                    long[] x = inference.dims("X");
-                    long[] y = inference.dims("Y");
-                    requireOneType(inference, "X", "Y");
-                    requireOneType(inference, "X", "Input");
-                    inference.require(x.length == 2 && y.length == 2 && (x[1] < 0 || y[0] < 0 || x[1] == y[0]),
-                            "X and Y must be matrices that can be multiplied, but are %s and %s", Arrays.toString(x),
-                            Arrays.toString(y));
-                    long[] out = {x[0], y[1]};
-                    inference.require(sameShape(inference.broadcast(inference.dims("Input"), out), out),
-                            "Input must broadcast to %s, but is %s",
-                            Arrays.toString(out), Arrays.toString(inference.dims("Input")));
-                    inference.set("Out", inference.dtype("X"), out);
-                }).lower(l -> {
-                    Operand product = l.run(matMul(false, false), l.in("X"), l.in("Y"));
-                    Term.of(l, "Input").linear(l.attrs().getFloat("Beta"), 0)
-                            .plus(new Term(l, product).linear(l.attrs().getFloat("Alpha"), 0))
-                            .to("Out");
-                }).grad("addmm_grad(Input, X, Y, Out@GRAD) -> Input@GRAD, X@GRAD, Y@GRAD", l -> {
-                    Term dout = Term.of(l, "Out@GRAD");
-                    float alpha = l.attrs().getFloat("Alpha");
-                    back(l, "Input", dout.linear(l.attrs().getFloat("Beta"), 0));
-                    if (l.wants("X@GRAD")) {
-                        new Term(l, l.run(matMul(false, true), dout.operand(), l.in("Y"))).linear(alpha, 0)
-                                .to("X@GRAD");
-                    }
-                    if (l.wants("Y@GRAD")) {
-                        new Term(l, l.run(matMul(true, false), l.in("X"), dout.operand())).linear(alpha, 0)
-                                .to("Y@GRAD");
-                    }
-                }).register(registry);
     }
 
     private static void near(Operations registry, String type) {

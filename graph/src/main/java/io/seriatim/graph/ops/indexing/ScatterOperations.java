@@ -8,11 +8,12 @@ import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.ops.common.Indexes;
 import io.seriatim.tensor.kernel.Gather;
 import io.seriatim.tensor.kernel.GatherNd;
+import io.seriatim.tensor.kernel.PutAlongAxis;
 import io.seriatim.tensor.kernel.Scatter;
 import io.seriatim.tensor.kernel.ScatterNdAdd;
 import java.util.Arrays;
 
-/** Operations that put slices at indexes. */
+/** Operations that put or add slices at indexes. */
 public final class ScatterOperations {
     private ScatterOperations() {
     }
@@ -20,6 +21,7 @@ public final class ScatterOperations {
     public static void register(Operations registry) {
         scatter(registry);
         scatterNdAdd(registry);
+        indexAdd(registry);
     }
 
     private static void scatter(Operations registry) {
@@ -93,5 +95,38 @@ public final class ScatterOperations {
 
     private static boolean isKnown(long[] dims) {
         return Arrays.stream(dims).allMatch(dim -> dim >= 0);
+    }
+
+    private static void indexAdd(Operations registry) {
+        Operation.define("index_add").in("X", "Index", "AddValue").out("Out").attr("axis", 0).infer(inference -> {
+            inference.axis("X", inference.attrs().getInt("axis"));
+            Indexes.requireVector(inference, "Index");
+            inference.require(inference.dims("AddValue").length == inference.dims("X").length,
+                    "AddValue must have the dimensions of X");
+            inference.require(inference.dtype("AddValue") == inference.dtype("X"), "AddValue must have the type of X");
+            inference.same("X", "Out");
+        }).lower(l -> {
+            Operand values = l.in("AddValue");
+            l.out("Out", l.run(new PutAlongAxis(l.attrs().getInt("axis"), true), l.in("X"), index(l, values), values));
+        }).grad("index_add_grad(Index, AddValue, Out@GRAD) -> X@GRAD, AddValue@GRAD", inference -> {
+            inference.same("Out@GRAD", "X@GRAD");
+            inference.same("AddValue", "AddValue@GRAD");
+        }, l -> {
+            l.out("X@GRAD", l.in("Out@GRAD"));
+            if (l.wants("AddValue@GRAD")) {
+                l.out("AddValue@GRAD",
+                        l.run(new Gather(l.attrs().getInt("axis"), Gather.NO_PADDING), l.in("Out@GRAD"),
+                                Indexes.vector(l, "Index")));
+            }
+        }).register(registry);
+    }
+
+    /** The indices, once for each element of the values. */
+    private static Operand index(Lowering l, Operand values) {
+        int axis = values.shape().axis(l.attrs().getInt("axis"));
+        long[] dims = new long[values.rank()];
+        Arrays.fill(dims, 1);
+        dims[axis] = values.dim(axis);
+        return l.copy(l.reshape(l.in("Index"), dims).expand(values.shape()));
     }
 }

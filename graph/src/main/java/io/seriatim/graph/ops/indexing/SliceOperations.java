@@ -8,17 +8,21 @@ import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.ops.common.Dims;
+import io.seriatim.graph.ops.ordering.UniqueOperations;
 import io.seriatim.graph.program.Attribute;
 import io.seriatim.tensor.kernel.Copy;
 import io.seriatim.tensor.kernel.Fill;
+import io.seriatim.tensor.kernel.Pad;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/** Parts of a tensor. */
+/** Parts of a tensor: slices, with strides, and crops. */
 public final class SliceOperations {
     private static final String[] BOUNDS = {"StartsTensor", "EndsTensor", "StartsTensorList", "EndsTensorList"};
+
     private static final String[] STRIDED_BOUNDS = {"StartsTensor", "StartsTensorList", "EndsTensor", "EndsTensorList",
             "StridesTensor",
             "StridesTensorList"};
@@ -42,6 +46,7 @@ public final class SliceOperations {
                 "strided_slice_grad(" + slots + ", Input, Out@GRAD, StridesTensor, StridesTensorList) -> Input@GRAD",
                 null,
                 STRIDED_BOUNDS);
+        crop(registry);
     }
 
     private static void register(Operations registry, Operation.Builder slice, String signature,
@@ -191,5 +196,52 @@ public final class SliceOperations {
             l.into(new Fill(0), List.of(), List.of(whole));
             l.into(Copy.PLAIN, List.of(l.reshape(l.in("Out@GRAD"), view.shape().dims())), List.of(view));
         }
+    }
+
+    private static void crop(Operations registry) {
+        Operation.Builder forward = Operation.define("crop_tensor")
+                .in("X", "Shape?", "ShapeTensor*?", "Offsets?", "OffsetsTensor*?")
+                .out("Out").attr("shape", new int[0]).attr("offsets", new int[0])
+                .values("Shape", "ShapeTensor", "Offsets", "OffsetsTensor");
+        String gradient = "crop_tensor_grad(X, Offsets, OffsetsTensor, Out@GRAD) -> X@GRAD";
+        forward.gradOperation(gradient, null).shapesOnly("X").values("Offsets", "OffsetsTensor").lower(l -> {
+            long[] dims = l.outType("X@GRAD", 0).dims();
+            long[] offsets = Dims.given(l, "OffsetsTensor", "Offsets", "offsets");
+            Operand dout = l.in("Out@GRAD");
+            List<Long> before = Arrays.stream(offsets).boxed().toList();
+            List<Long> after = IntStream.range(0, dims.length).mapToObj(i -> dims[i] - offsets[i] - dout.dim(i))
+                    .toList();
+            l.out("X@GRAD", l.run(new Pad(before, after, Pad.Mode.CONSTANT, 0), dout));
+        }).register(registry);
+        forward.infer(SliceOperations::cropped).lower(l -> {
+            long[] dims = l.outType("Out", 0).dims();
+            long[] offsets = Dims.given(l, "OffsetsTensor", "Offsets", "offsets");
+            Operand part = l.in("X");
+            for (int i = 0; i < dims.length; i++) {
+                part = part.slice(i, offsets[i], offsets[i] + dims[i]);
+            }
+            l.out("Out", part);
+        }).grad(gradient).register(registry);
+    }
+
+    private static void cropped(Inference inference) {
+        long[] x = inference.dims("X");
+        long @Nullable [] shape = Dims.given(inference, "ShapeTensor", "Shape", "shape");
+        long @Nullable [] offsets = Dims.given(inference, "OffsetsTensor", "Offsets", "offsets");
+        inference.require(
+                (shape == null || shape.length == x.length) && (offsets == null || offsets.length == x.length),
+                "shape and offsets must have one number for each of %d dimensions", x.length);
+        long[] dims = Dims.unknown(x.length);
+        for (int i = 0; shape != null && i < x.length; i++) {
+            long offset = offsets == null ? 0 : offsets[i];
+            inference.require(offset >= 0 && shape[i] >= -1,
+                    "offsets must be from 0, and shape from -1 on, but are %d and %d", offset,
+                    shape[i]);
+            dims[i] = shape[i] >= 0 ? shape[i] : x[i] < 0 || offsets == null ? -1 : x[i] - offset;
+            inference.require(x[i] < 0 || dims[i] < 0 || offset + dims[i] <= x[i],
+                    "%d elements from %d do not fit into axis %d of length %d",
+                    dims[i], offset, i, x[i]);
+        }
+        inference.set("Out", inference.dtype("X"), dims);
     }
 }

@@ -14,12 +14,15 @@ import io.seriatim.tensor.kernel.Where;
 import java.util.Arrays;
 import java.util.List;
 
-/** Losses of numbers and probabilities, and accuracy. */
+/** Losses of numbers and probabilities. */
 public final class LossOperations {
     private static final String CROSSED = "sigmoid_cross_entropy_with_logits";
+
     /** Paddle's logarithm of 0 here, and what it divides by at least. */
     private static final double LEAST_LOG = -100;
+
     private static final double LEAST_VARIANCE = 1e-12;
+
     private static final double LEAST_COUNT = 1e-5;
 
     private LossOperations() {
@@ -29,7 +32,6 @@ public final class LossOperations {
         sigmoidCrossEntropy(registry);
         binaryCrossEntropy(registry);
         huber(registry);
-        accuracy(registry);
     }
 
     /** Both of floating-point numbers, of one type and shape. */
@@ -166,40 +168,5 @@ public final class LossOperations {
     private static Operand clipped(Lowering l, Operand residual) {
         float delta = l.attrs().getFloat("delta");
         return l.run(new Unary(Unary.Function.CLIP, -delta, delta), residual);
-    }
-
-    private static void accuracy(Operations registry) {
-        Operation.define("accuracy").in("Out", "Indices", "Label").out("Accuracy", "Correct", "Total")
-                .infer(inference -> {
-                    long[] indices = inference.dims("Indices");
-                    long[] label = inference.dims("Label");
-                    inference.require(inference.dtype("Out").isFloating(),
-                            "Out must be of floating-point numbers, but is %s",
-                            inference.dtype("Out"));
-                    inference.require(
-                            !inference.dtype("Indices").isFloating() && !inference.dtype("Label").isFloating(),
-                            "Indices and Label must be whole numbers, but are %s and %s", inference.dtype("Indices"),
-                            inference.dtype("Label"));
-                    inference.require(indices.length == 2 && label.length == 2 && (label[1] == 1 || label[1] < 0),
-                            "Indices must be [n, k] and Label [n, 1], but are %s and %s", Arrays.toString(indices),
-                            Arrays.toString(label));
-                    inference.require(indices[0] < 0 || label[0] < 0 || indices[0] == label[0],
-                            "Indices and Label must have one length, but have %d and %d", indices[0], label[0]);
-                    inference.set("Accuracy", DType.FLOAT32);
-                    inference.set("Correct", DType.INT32);
-                    inference.set("Total", DType.INT32);
-                }).lower(l -> {
-                    Operand indices = l.cast(l.in("Indices"), DType.INT64);
-                    Operand hits = l.binary(Binary.Function.EQUAL, indices, l.cast(l.in("Label"), DType.INT64));
-                    Operand rows = l.run(new Reduction(Reduction.Function.ANY, List.of(1), false), hits);
-                    Operand correct = l.run(new Reduction(Reduction.Function.SUM, List.of(), false),
-                            l.cast(rows, DType.INT32));
-                    long count = indices.dim(0);
-                    l.out("Correct", correct);
-                    l.out("Total", l.number(DType.INT32, (double) count));
-                    l.out("Accuracy",
-                            l.binary(Binary.Function.DIVIDE, l.cast(correct, DType.FLOAT32),
-                                    l.number(DType.FLOAT32, (double) Math.max(1, count))));
-                }).register(registry);
     }
 }

@@ -8,12 +8,14 @@ import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.ops.common.Elements;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
+import io.seriatim.tensor.kernel.Binary;
+import io.seriatim.tensor.kernel.Reduction;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** What is said of a classifier over many batches. */
+/** Accuracy of a batch, and the area under the curve of a classifier over many batches. */
 public final class MetricOperations {
     private MetricOperations() {
     }
@@ -45,6 +47,7 @@ public final class MetricOperations {
                             Arrays.asList(l.in("Predict"), l.in("Label"), l.optional("InsTagWeight")),
                             List.of(area, positive, negative));
                 }).register(registry);
+        accuracy(registry);
     }
 
     private static void samples(Inference inference) {
@@ -167,5 +170,40 @@ public final class MetricOperations {
         private static Tensor tensor(@Nullable Tensor tensor) {
             return Objects.requireNonNull(tensor);
         }
+    }
+
+    private static void accuracy(Operations registry) {
+        Operation.define("accuracy").in("Out", "Indices", "Label").out("Accuracy", "Correct", "Total")
+                .infer(inference -> {
+                    long[] indices = inference.dims("Indices");
+                    long[] label = inference.dims("Label");
+                    inference.require(inference.dtype("Out").isFloating(),
+                            "Out must be of floating-point numbers, but is %s",
+                            inference.dtype("Out"));
+                    inference.require(
+                            !inference.dtype("Indices").isFloating() && !inference.dtype("Label").isFloating(),
+                            "Indices and Label must be whole numbers, but are %s and %s", inference.dtype("Indices"),
+                            inference.dtype("Label"));
+                    inference.require(indices.length == 2 && label.length == 2 && (label[1] == 1 || label[1] < 0),
+                            "Indices must be [n, k] and Label [n, 1], but are %s and %s", Arrays.toString(indices),
+                            Arrays.toString(label));
+                    inference.require(indices[0] < 0 || label[0] < 0 || indices[0] == label[0],
+                            "Indices and Label must have one length, but have %d and %d", indices[0], label[0]);
+                    inference.set("Accuracy", DType.FLOAT32);
+                    inference.set("Correct", DType.INT32);
+                    inference.set("Total", DType.INT32);
+                }).lower(l -> {
+                    Operand indices = l.cast(l.in("Indices"), DType.INT64);
+                    Operand hits = l.binary(Binary.Function.EQUAL, indices, l.cast(l.in("Label"), DType.INT64));
+                    Operand rows = l.run(new Reduction(Reduction.Function.ANY, List.of(1), false), hits);
+                    Operand correct = l.run(new Reduction(Reduction.Function.SUM, List.of(), false),
+                            l.cast(rows, DType.INT32));
+                    long count = indices.dim(0);
+                    l.out("Correct", correct);
+                    l.out("Total", l.number(DType.INT32, (double) count));
+                    l.out("Accuracy",
+                            l.binary(Binary.Function.DIVIDE, l.cast(correct, DType.FLOAT32),
+                                    l.number(DType.FLOAT32, (double) Math.max(1, count))));
+                }).register(registry);
     }
 }

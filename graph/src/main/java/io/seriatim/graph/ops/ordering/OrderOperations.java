@@ -15,7 +15,6 @@ import io.seriatim.tensor.DType;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.kernel.ArgReduction;
 import io.seriatim.tensor.kernel.PutAlongAxis;
-import io.seriatim.tensor.kernel.Scan;
 import io.seriatim.tensor.kernel.TakeAlongAxis;
 import io.seriatim.tensor.kernel.TopK;
 import java.util.Arrays;
@@ -23,7 +22,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.stream.IntStream;
 
-/** Sorting, choosing by size or by how often an element occurs, and running sums. */
+/** Sorting, searching sorted values, and choosing elements by size or by how often they occur. */
 public final class OrderOperations {
     private static final int NOT_GIVEN = -1;
 
@@ -35,9 +34,10 @@ public final class OrderOperations {
         top(registry);
         extreme(registry, "arg_max", true);
         extreme(registry, "arg_min", false);
-        sum(registry);
         kth(registry);
         mode(registry);
+        topOfLast(registry);
+        searchSorted(registry);
     }
 
     private static void sort(Operations registry) {
@@ -135,37 +135,6 @@ public final class OrderOperations {
                 || Inference.size(reduced.apply(dims, false)) == 0;
         inference.require(found, "X has no elements of which one could be the extreme");
         inference.set("Out", dtype, reduced.apply(dims, attrs.getBool("keepdims")));
-    }
-
-    private static void sum(Operations registry) {
-        Operation.Builder forward = Operation.define("cumsum").in("X").out("Out").attr("axis", -1)
-                .attr("flatten", false)
-                .attr("exclusive", false).attr("reverse", false);
-        String gradient = "cumsum_grad(X, Out@GRAD) -> X@GRAD";
-        forward.gradOperation(gradient, null).shapesOnly("X")
-                .lower(l -> l.out("X@GRAD", scan(l, l.in("Out@GRAD"), true).reshape(l.outType("X@GRAD", 0).dims())))
-                .register(registry);
-        forward.infer(inference -> {
-            long[] dims = inference.dims("X");
-            boolean flat = inference.attrs().getBool("flatten");
-            inference.require(inference.dtype("X") != DType.BOOL, "X must be of numbers, but is bool; cast it");
-            if (!flat) {
-                inference.axis("X", inference.attrs().getInt("axis"));
-            }
-            inference.set("Out", inference.dtype("X"), flat ? new long[]{Inference.size(dims)} : dims);
-        }).lower(l -> {
-            Operand x = l.in("X");
-            l.out("Out", scan(l, l.attrs().getBool("flatten") ? x.reshape(x.shape().size()) : x, false));
-        }).grad(gradient).register(registry);
-    }
-
-    private static Operand scan(Lowering l, Operand x, boolean backwards) {
-        boolean exclusive = l.attrs().getBool("exclusive");
-        if (x.rank() == 0) {
-            return exclusive ? l.fill(0, x.spec()) : l.copy(x);
-        }
-        int axis = l.attrs().getBool("flatten") ? 0 : l.attrs().getInt("axis");
-        return l.run(new Scan(axis, exclusive, l.attrs().getBool("reverse") != backwards), x);
     }
 
     private static void kth(Operations registry) {
@@ -272,5 +241,85 @@ public final class OrderOperations {
             }
         }
         return best;
+    }
+
+    private static void topOfLast(Operations registry) {
+        Operation.Builder forward = Operation.define("top_k").in("X", "K?").out("Out", "Indices").attr("k", 1)
+                .values("K");
+        String gradient = "top_k_grad(X, Indices, Out@GRAD) -> X@GRAD";
+        forward.gradOperation(gradient, null).shapesOnly("X")
+                .lower(l -> l.out("X@GRAD", l.run(new PutAlongAxis(-1, false),
+                        l.fill(0, l.outType("X@GRAD", 0).spec()), l.in("Indices"), l.in("Out@GRAD"))))
+                .register(registry);
+        forward.infer(inference -> {
+            long[] dims = inference.dims("X");
+            long[] given = inference.values("K");
+            long k = given != null && given.length == 1
+                    ? given[0]
+                    : inference.has("K") ? -1 : inference.attrs().getInt("k");
+            inference.require(
+                    dims.length > 0
+                            && (k == -1 || (k > 0 && (dims[dims.length - 1] < 0 || k <= dims[dims.length - 1]))),
+                    "k must be from 1 to the length of the last axis of X, %s, but is %d", Arrays.toString(dims), k);
+            dims[dims.length - 1] = k;
+            inference.set("Out", inference.dtype("X"), dims);
+            inference.set("Indices", DType.INT64, dims);
+        }).lower(l -> {
+            long[] dims = l.outType("Out", 0).dims();
+            List<Operand> found = l.runAll(new TopK(dims[dims.length - 1], -1, true), l.in("X"));
+            l.out("Out", found.get(0));
+            l.out("Indices", found.get(1));
+        }).grad(gradient).register(registry);
+    }
+
+    private static void searchSorted(Operations registry) {
+        Operation.define("searchsorted").in("SortedSequence", "Values").out("Out").attr("out_int32", false)
+                .attr("right", false)
+                .infer(inference -> {
+                    long[] sorted = inference.dims("SortedSequence");
+                    long[] values = inference.dims("Values");
+                    boolean fits = sorted.length == 1 || sorted.length == values.length;
+                    for (int i = 0; fits && sorted.length > 1 && i < values.length - 1; i++) {
+                        fits = sorted[i] < 0 || values[i] < 0 || sorted[i] == values[i];
+                    }
+                    inference.require(fits,
+                            "SortedSequence must be a vector or have all but the last dimension of Values, but "
+                                    + "they are %s and %s",
+                            Arrays.toString(sorted), Arrays.toString(values));
+                    inference.require(inference.dtype("SortedSequence") == inference.dtype("Values"),
+                            "SortedSequence and Values must have one type");
+                    inference.set("Out", inference.attrs().getBool("out_int32") ? DType.INT32 : DType.INT64, values);
+                }).lower(l -> {
+                    boolean right = l.attrs().getBool("right");
+                    Operand found = l.temporary(l.outType("Out", 0).spec());
+                    Operand sorted = l.in("SortedSequence");
+                    int length = Math.toIntExact(sorted.dim(sorted.rank() - 1));
+                    boolean shared = sorted.rank() == 1;
+                    l.call("searchsorted",
+                            (in, out) -> Elements.write(found(Objects.requireNonNull(in.get(0)).toDoubleArray(),
+                                    Objects.requireNonNull(in.get(1)).toDoubleArray(), length, shared, right),
+                                    Objects.requireNonNull(out.getFirst())),
+                            List.of(sorted, l.in("Values")), List.of(found));
+                    l.out("Out", found);
+                }).register(registry);
+    }
+
+    private static long[] found(double[] sorted, double[] values, int length, boolean shared, boolean right) {
+        long[] places = new long[values.length];
+        int each = shared || length == 0 ? values.length : values.length / Math.max(1, sorted.length / length);
+        for (int i = 0; i < values.length; i++) {
+            int start = shared ? 0 : i / each * length;
+            int low = 0;
+            int high = length;
+            while (low < high) {
+                int middle = (low + high) >>> 1;
+                double at = sorted[start + middle];
+                boolean before = right ? !(at > values[i]) : !(at >= values[i]);
+                low = before ? middle + 1 : low;
+                high = before ? high : middle;
+            }
+            places[i] = low;
+        }
+        return places;
     }
 }

@@ -15,7 +15,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 
-/** Maxima of windows, and where in the image each is; and products along an axis. */
+/** Maxima of windows, and where in the image each is. */
 public final class PoolPlaceOperations {
     private PoolPlaceOperations() {
     }
@@ -23,7 +23,6 @@ public final class PoolPlaceOperations {
     public static void register(Operations registry) {
         pool(registry, 2);
         pool(registry, 3);
-        products(registry);
     }
 
     /** Windows along one axis. */
@@ -153,59 +152,5 @@ public final class PoolPlaceOperations {
             }
             return best;
         }
-    }
-
-    private static void products(Operations registry) {
-        Operation.define("cumprod").in("X").out("Out").required("dim", Attribute.Int.class).infer(inference -> {
-            inference.axis("X", inference.attrs().getInt("dim"));
-            inference.require(inference.dtype("X") != DType.BOOL, "X must be of numbers, but is bool: cast it");
-            inference.same("X", "Out");
-        }).lower(l -> {
-            Operand x = l.in("X");
-            long length = x.rank() == 0 ? 1 : x.dim(l.attrs().getInt("dim"));
-            long inner = inner(l, x);
-            Operand result = l.temporary(x.spec());
-            l.call("cumprod", (in, out) -> {
-                double[] values = Objects.requireNonNull(in.getFirst()).toDoubleArray();
-                for (int i = 0; i < values.length; i++) {
-                    values[i] *= i / inner % length == 0 ? 1 : values[(int) (i - inner)];
-                }
-                Elements.write(values, Objects.requireNonNull(out.getFirst()));
-            }, List.of(x), List.of(result));
-            l.out("Out", result);
-        }).grad("cumprod_grad(X, Out, Out@GRAD) -> X@GRAD", l -> {
-            Operand x = l.in("X");
-            long length = x.rank() == 0 ? 1 : x.dim(l.attrs().getInt("dim"));
-            long inner = inner(l, x);
-            Operand result = l.temporary(x.spec());
-            l.call("cumprod_grad", (in, out) -> Elements.write(
-                    backward(Objects.requireNonNull(in.get(0)).toDoubleArray(),
-                            Objects.requireNonNull(in.get(1)).toDoubleArray(),
-                            (int) length, (int) inner),
-                    Objects.requireNonNull(out.getFirst())), List.of(x, l.in("Out@GRAD")), List.of(result));
-            l.out("X@GRAD", result);
-        }).register(registry);
-    }
-
-    private static long inner(Lowering l, Operand x) {
-        long inner = 1;
-        for (int i = x.rank() - 1; x.rank() > 0 && i > x.shape().axis(l.attrs().getInt("dim")); i--) {
-            inner *= x.dim(i);
-        }
-        return inner;
-    }
-
-    /** By the products of all but one element, so that zeros need no rule of their own. */
-    private static double[] backward(double[] x, double[] dout, int length, int inner) {
-        double[] dx = new double[x.length];
-        for (int i = 0; i < x.length; i++) {
-            int first = i - i / inner % length * inner;
-            double others = 1;
-            for (int k = first; k < first + length * inner; k += inner) {
-                others *= k == i ? 1 : x[k];
-                dx[i] += k >= i ? dout[k] * others : 0;
-            }
-        }
-        return dx;
     }
 }

@@ -1,25 +1,22 @@
 package io.seriatim.graph.ops.reduction;
 
 import io.seriatim.graph.op.Inference;
-import io.seriatim.graph.op.Lowering;
 import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
-import io.seriatim.graph.ops.common.Dims;
 import io.seriatim.graph.ops.common.Elements;
 import io.seriatim.tensor.DType;
 import io.seriatim.tensor.Tensor;
-import io.seriatim.tensor.kernel.Gather;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** How often numbers are there: each for itself, in ranges, and in a row. */
+/** How often numbers occur, each for itself or in ranges. */
 public final class CountOperations {
     private static final Set<DType> WHOLE = Set.of(DType.INT32, DType.INT64);
+
     private static final long MOST = 1 << 26;
 
     private CountOperations() {
@@ -28,7 +25,6 @@ public final class CountOperations {
     public static void register(Operations registry) {
         occurrences(registry);
         histogram(registry);
-        consecutive(registry);
     }
 
     private static void occurrences(Operations registry) {
@@ -145,96 +141,5 @@ public final class CountOperations {
             }
         }
         return counts;
-    }
-
-    /** Elements, or parts along an axis, of which no one equals the one before it. */
-    private static void consecutive(Operations registry) {
-        Operation.define("unique_consecutive").in("X").out("Out", "Index?", "Counts?").attr("return_inverse", false)
-                .attr("return_counts", false).attr("axis", new int[0]).attr("dtype", 5).values("X").infer(inference -> {
-                    int[] axes = Dims.axes(inference, "X", inference.attrs().getLongs("axis"));
-                    inference.require(axes.length <= 1, "axis must name at most one dimension, but is %s",
-                            Arrays.toString(axes));
-                    long[] dims = axes.length == 0
-                            ? new long[]{Inference.size(inference.dims("X"))}
-                            : inference.dims("X");
-                    int axis = axes.length == 0 ? 0 : axes[0];
-                    Values values = Values.of(inference.dtype("X"), inference.values("X"), inference.numbers("X"));
-                    long count = values == null ? -1 : firsts(values, dims, axis).length;
-                    inference.set("Out", inference.dtype("X"), Dims.with(dims, axis, count));
-                    if (inference.outputs("Index") + inference.outputs("Counts") > 0) {
-                        DType places = inference.attrs().getDType("dtype");
-                        inference.require(WHOLE.contains(places), "dtype must be int32 or int64, but is %s", places);
-                        inference.set("Index", places, dims[axis]);
-                        inference.set("Counts", places, count);
-                    }
-                }).lower(CountOperations::consecutive).register(registry);
-    }
-
-    private static void consecutive(Lowering l) {
-        Operand x = l.in("X");
-        long[] axes = l.attrs().getLongs("axis");
-        Operand flat = axes.length == 0 ? x.reshape(x.shape().size()) : x;
-        int axis = axes.length == 0 ? 0 : x.shape().axis(Math.toIntExact(axes[0]));
-        Values values = Objects.requireNonNull(Values.of(x.dtype(), l.values("X"), l.numbers("X")));
-        long[] firsts = firsts(values, flat.shape().dims(), axis);
-        l.out("Out", l.run(new Gather(axis, Gather.NO_PADDING), flat, l.constant(Tensor.of(firsts, firsts.length))));
-        int length = Math.toIntExact(flat.dim(axis));
-        long[] index = new long[length];
-        long[] counts = new long[firsts.length];
-        for (int i = 0, group = -1; i < length; i++) {
-            group += group + 1 < firsts.length && firsts[group + 1] == i ? 1 : 0;
-            index[i] = group;
-            counts[group]++;
-        }
-        places(l, "Index", index);
-        places(l, "Counts", counts);
-    }
-
-    private static void places(Lowering l, String slot, long[] places) {
-        if (l.wants(slot)) {
-            l.out(slot, l.constant(Tensor.of(l.outType(slot, 0).dtype(), places, places.length)));
-        }
-    }
-
-    /** Where along an axis a part begins that differs from the one before. */
-    private static long[] firsts(Values values, long[] dims, int axis) {
-        int inner = Math.toIntExact(Inference.size(Arrays.copyOfRange(dims, axis + 1, dims.length)));
-        int outer = Math.toIntExact(Inference.size(Arrays.copyOf(dims, axis)));
-        int length = Math.toIntExact(dims[axis]);
-        List<Long> firsts = new ArrayList<>();
-        for (int i = 0; i < length; i++) {
-            if (i == 0 || values.differ(i, outer, length, inner)) {
-                firsts.add((long) i);
-            }
-        }
-        return firsts.stream().mapToLong(Long::longValue).toArray();
-    }
-
-    /** Elements that are compared as what they are: whole numbers may be too large for fractions. */
-    private static final class Values {
-        private final long @Nullable [] whole;
-        private final double[] numbers;
-
-        private Values(long @Nullable [] whole, double[] numbers) {
-            this.whole = whole;
-            this.numbers = numbers;
-        }
-
-        static @Nullable Values of(DType dtype, long @Nullable [] whole, double @Nullable [] numbers) {
-            return numbers == null ? null : new Values(dtype.isFloating() ? null : whole, numbers);
-        }
-
-        /** Whether the part at an index is not the one before. */
-        boolean differ(int index, int outer, int length, int inner) {
-            for (int i = 0; i < outer; i++) {
-                int start = (i * length + index) * inner;
-                for (int at = start; at < start + inner; at++) {
-                    if (whole == null ? numbers[at] != numbers[at - inner] : whole[at] != whole[at - inner]) {
-                        return true;
-                    }
-                }
-            }
-            return false;
-        }
     }
 }

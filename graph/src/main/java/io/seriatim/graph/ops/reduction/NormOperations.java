@@ -8,6 +8,7 @@ import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.ops.common.Axes;
+import io.seriatim.graph.ops.common.Dims;
 import io.seriatim.graph.ops.common.Term;
 import io.seriatim.graph.program.Attribute;
 import io.seriatim.tensor.Shape;
@@ -15,8 +16,8 @@ import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.TensorSpec;
 import io.seriatim.tensor.kernel.Binary;
 import io.seriatim.tensor.kernel.Copy;
-import io.seriatim.tensor.kernel.Reduction;
 import io.seriatim.tensor.kernel.Reduction.Function;
+import io.seriatim.tensor.kernel.Reduction;
 import io.seriatim.tensor.kernel.Unary;
 import io.seriatim.tensor.kernel.Where;
 import java.lang.foreign.MemorySegment;
@@ -27,7 +28,7 @@ import java.util.Objects;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/** Norms, slices whose norm is bounded, and the logarithm of a sum of exponentials. */
+/** Norms, distances, slices whose norm is bounded, and the logarithm of a sum of exponentials. */
 public final class NormOperations {
     private NormOperations() {
     }
@@ -38,6 +39,8 @@ public final class NormOperations {
         norm(registry);
         logSumExp(registry);
         renorm(registry);
+        normaliseByNorm(registry);
+        distance(registry);
     }
 
     private static void floating(Inference inference) {
@@ -267,5 +270,99 @@ public final class NormOperations {
         Term slope = power == 0 ? x.unary(Unary.Function.SIGN) : new Term(l, signedPower(l, share.operand(), power));
         Term turned = slope.times(along.times(slices.factor()).over(slices.norm()));
         return slices.large().choose(dout.times(slices.factor()).minus(turned), dout).operand();
+    }
+
+    private static void normaliseByNorm(Operations registry) {
+        Operation.define("norm").in("X").out("Out", "Norm~").required("axis", Attribute.Int.class)
+                .attr("epsilon", 1e-10f)
+                .attr("is_test", false).infer(inference -> {
+                    long[] dims = inference.dims("X");
+                    int axis = inference.axis("X", inference.attrs().getInt("axis"));
+                    inference.require(dims.length > 0 && inference.dtype("X").isFloating(),
+                            "X must have an axis of floating-point numbers");
+                    inference.same("X", "Out");
+                    inference.set("Norm", inference.dtype("X"), Dims.with(dims, axis, 1));
+                }).lower(l -> {
+                    Term x = Term.of(l, "X");
+                    Term norm = sum(x.unary(Unary.Function.SQUARE)).plus(x.number(l.attrs().getFloat("epsilon")))
+                            .unary(Unary.Function.SQRT);
+                    norm.to("Norm");
+                    x.over(norm).to("Out");
+                }).grad("norm_grad(X, Norm, Out@GRAD) -> X@GRAD", l -> {
+                    Term x = Term.of(l, "X");
+                    Term norm = Term.of(l, "Norm");
+                    Term dout = Term.of(l, "Out@GRAD");
+                    Term along = x.times(sum(x.times(dout))).over(norm.unary(Unary.Function.SQUARE));
+                    dout.minus(along).over(norm).to("X@GRAD");
+                }).register(registry);
+    }
+
+    private static Term sum(Term x) {
+        Lowering l = x.l();
+        int axis = x.operand().shape().axis(l.attrs().getInt("axis"));
+        return new Term(l, l.run(new Reduction(Reduction.Function.SUM, List.of(axis), true), x.operand()));
+    }
+
+    private static void distance(Operations registry) {
+        Operation.define("dist").in("X", "Y").out("Out").attr("p", 2f).infer(inference -> {
+            inference.broadcast(inference.dims("X"), inference.dims("Y"));
+            inference.require(inference.dtype("X").isFloating() && inference.dtype("X") == inference.dtype("Y"),
+                    "X and Y must be of one floating-point type, but are %s and %s", inference.dtype("X"),
+                    inference.dtype("Y"));
+            inference.require(inference.attrs().getFloat("p") >= 0, "p must be 0 or more, but is %s",
+                    inference.attrs().getFloat("p"));
+            inference.set("Out", inference.dtype("X"));
+        }).lower(l -> {
+            Term size = difference(l).unary(Unary.Function.ABS);
+            float p = l.attrs().getFloat("p");
+            if (p == 0) {
+                Operand differ = l.cast(size.isAbove(0).operand(), size.operand().dtype());
+                l.out("Out", all(l, Reduction.Function.SUM, differ));
+            } else if (Float.isInfinite(p)) {
+                l.out("Out", all(l, Reduction.Function.MAX, size.operand()));
+            } else if (p == 1 || p == 2) {
+                Operand sum = all(l, p == 1 ? Reduction.Function.SUM : Reduction.Function.SUM_OF_SQUARES,
+                        size.operand());
+                l.out("Out", p == 1 ? sum : l.unary(Unary.Function.SQRT, sum));
+            } else {
+                Term sum = new Term(l, all(l, Reduction.Function.SUM, power(size, p).operand()));
+                power(sum, 1 / (double) p).to("Out");
+            }
+        }).grad("dist_grad(X, Y, Out, Out@GRAD) -> X@GRAD, Y@GRAD", l -> {
+            Term slope = slope(difference(l)).times(Term.of(l, "Out@GRAD"));
+            if (l.wants("X@GRAD")) {
+                l.out("X@GRAD", Dims.sumTo(l, slope.operand(), l.in("X").shape().dims()));
+            }
+            if (l.wants("Y@GRAD")) {
+                l.out("Y@GRAD", Dims.sumTo(l, slope.linear(-1, 0).operand(), l.in("Y").shape().dims()));
+            }
+        }).register(registry);
+    }
+
+    private static Term difference(Lowering l) {
+        return Term.of(l, "X").minus(Term.of(l, "Y"));
+    }
+
+    private static Operand all(Lowering l, Reduction.Function function, Operand x) {
+        return l.run(new Reduction(function, List.of(), false), x);
+    }
+
+    private static Term power(Term x, double exponent) {
+        return new Term(x.l(), x.l().binary(Binary.Function.POWER, x.operand(), x.number(exponent).operand()));
+    }
+
+    private static Term slope(Term z) {
+        Term out = Term.of(z.l(), "Out");
+        float p = z.l().attrs().getFloat("p");
+        Term sign = z.unary(Unary.Function.SIGN);
+        Term size = z.unary(Unary.Function.ABS);
+        if (p == 0) {
+            return z.times(z.number(0));
+        }
+        if (Float.isInfinite(p)) {
+            return size.is(Binary.Function.EQUAL, out).orZero(sign);
+        }
+        Term slope = p == 1 ? sign : p == 2 ? z.over(out) : sign.times(power(size.over(out), p - 1.0));
+        return out.isAbove(0).choose(slope, z.number(0));
     }
 }

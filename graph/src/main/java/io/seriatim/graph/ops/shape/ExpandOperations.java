@@ -7,13 +7,17 @@ import io.seriatim.graph.op.Operand;
 import io.seriatim.graph.op.Operation;
 import io.seriatim.graph.op.Operations;
 import io.seriatim.graph.ops.common.Dims;
+import io.seriatim.tensor.Tensor;
 import io.seriatim.tensor.kernel.Copy;
+import io.seriatim.tensor.kernel.Gather;
+import io.seriatim.tensor.kernel.GatherGrad;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
-/** Elements repeated. */
+/** Elements and slices repeated. */
 public final class ExpandOperations {
     private ExpandOperations() {
     }
@@ -23,6 +27,7 @@ public final class ExpandOperations {
         expandAs(registry);
         tile(registry);
         broadcast(registry);
+        repeatInterleave(registry);
     }
 
     private static void expand(Operations registry) {
@@ -216,5 +221,50 @@ public final class ExpandOperations {
         }
         Operand parts = dy.reshape(interleaved(x, dy.shape().dims(), true));
         l.out("X@GRAD", l.reshape(Dims.sumTo(l, parts, interleaved(x, dy.shape().dims(), false)), x));
+    }
+
+    private static void repeatInterleave(Operations registry) {
+        Operation.Builder forward = Operation.define("repeat_interleave").in("X", "RepeatsTensor?").out("Out")
+                .attr("Repeats", 0)
+                .attr("dim", 0).values("RepeatsTensor");
+        String gradient = "repeat_interleave_grad(X, RepeatsTensor, Out@GRAD) -> X@GRAD";
+        forward.gradOperation(gradient, null).values("RepeatsTensor").shapesOnly("X").lower(l -> {
+            long[] dims = l.outType("X@GRAD", 0).dims();
+            int axis = Math.floorMod(l.attrs().getInt("dim"), dims.length);
+            GatherGrad sum = new GatherGrad(new Gather(axis, Gather.NO_PADDING), Arrays.stream(dims).boxed().toList());
+            l.out("X@GRAD", l.run(sum, l.in("Out@GRAD"), repeated(l, dims[axis])));
+        }).register(registry);
+        forward.infer(inference -> {
+            long[] dims = inference.dims("X");
+            int axis = inference.axis("X", inference.attrs().getInt("dim"));
+            inference.require(dims.length > 0, "a tensor without dimensions cannot be repeated along one");
+            if (!inference.has("RepeatsTensor")) {
+                int times = inference.attrs().getInt("Repeats");
+                inference.require(times > 0, "Repeats must be 1 or more, but is %d", times);
+                dims[axis] = Dims.times(dims[axis], times);
+            } else {
+                long[] times = inference.values("RepeatsTensor");
+                inference.require(times == null || dims[axis] < 0 || times.length == dims[axis] || times.length == 1,
+                        "RepeatsTensor must have one number for each of %d slices", dims[axis]);
+                inference.require(
+                        times == null || Arrays.stream(times).allMatch(each -> each >= 0 && each <= Integer.MAX_VALUE),
+                        "RepeatsTensor must hold numbers from 0 on");
+                dims[axis] = times == null || dims[axis] < 0
+                        ? -1
+                        : times.length == 1 ? dims[axis] * times[0] : Arrays.stream(times).sum();
+            }
+            inference.set("Out", inference.dtype("X"), dims);
+        }).lower(l -> {
+            int axis = l.in("X").shape().axis(l.attrs().getInt("dim"));
+            l.out("Out", l.run(new Gather(axis, Gather.NO_PADDING), l.in("X"), repeated(l, l.in("X").dim(axis))));
+        }).grad(gradient).register(registry);
+    }
+
+    private static Operand repeated(Lowering l, long length) {
+        long @Nullable [] given = l.values("RepeatsTensor");
+        long[] times = given == null ? new long[]{l.attrs().getInt("Repeats")} : given;
+        long[] places = LongStream.range(0, length)
+                .flatMap(i -> LongStream.range(0, times[times.length == 1 ? 0 : (int) i]).map(_ -> i)).toArray();
+        return l.constant(Tensor.of(places, places.length));
     }
 }

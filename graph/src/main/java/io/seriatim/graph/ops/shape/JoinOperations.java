@@ -22,6 +22,7 @@ public final class JoinOperations {
         stack(registry);
         unstack(registry);
         meshgrid(registry);
+        unbind(registry);
     }
 
     private static void concat(Operations registry) {
@@ -306,5 +307,27 @@ public final class JoinOperations {
                 l.out("X@GRAD", i, l.reshape(Dims.sumTo(l, l.in("outputs@GRAD", i), dims), line.shape().dims()));
             }
         }
+    }
+
+    private static void unbind(Operations registry) {
+        Operation.define("unbind").in("X").out("Out*").attr("axis", 0).infer(inference -> {
+            long[] dims = inference.dims("X");
+            inference.require(dims.length > 0, "a tensor without dimensions cannot be taken apart");
+            int axis = inference.axis("X", inference.attrs().getInt("axis"));
+            int count = inference.outputs("Out");
+            inference.require(dims[axis] < 0 || dims[axis] == count,
+                    "axis %d of length %d cannot be taken apart into %d outputs", axis,
+                    dims[axis], count);
+            boolean[] gone = new boolean[dims.length];
+            gone[axis] = true;
+            for (int i = 0; i < count; i++) {
+                inference.set("Out", i, ArgType.dense(inference.dtype("X"), Dims.without(dims, gone)));
+            }
+        }).lower(l -> {
+            int axis = l.in("X").shape().axis(l.attrs().getInt("axis"));
+            for (int i = 0; i < l.outputs("Out"); i++) {
+                l.out("Out", i, l.in("X").select(axis, i));
+            }
+        }).grad("stack(X=Out@GRAD) -> Y=X@GRAD").register(registry);
     }
 }

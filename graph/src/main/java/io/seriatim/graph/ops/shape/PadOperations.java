@@ -13,6 +13,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /** Elements added around an image or volume; paddings below 0 take elements away. */
@@ -40,6 +41,7 @@ public final class PadOperations {
                 .attr("data_format", "NCDHW")
                 .values("Paddings").infer(inference -> padded(inference, "grad_x@GRAD", "grad_out@GRAD"))
                 .lower(l -> pad(l, "grad_x@GRAD", "grad_out@GRAD", 0)).register(registry);
+        padLists(registry);
     }
 
     private static void padded(Inference inference, String in, String out) {
@@ -142,5 +144,45 @@ public final class PadOperations {
             dy = whole;
         }
         l.out("X@GRAD", l.run(new PadGrad(pad), dy));
+    }
+
+    private static void padLists(Operations registry) {
+        Operation.define("pad").in("X").out("Out").attr("paddings", new int[0]).attr("pad_value", 0f)
+                .infer(inference -> {
+                    long[] dims = inference.dims("X");
+                    int[] around = inference.attrs().getInts("paddings");
+                    inference.require(
+                            around.length == 2 * dims.length && Arrays.stream(around).allMatch(each -> each >= 0),
+                            "paddings must be two numbers from 0 on for each of %d dimensions, but are %s", dims.length,
+                            Arrays.toString(around));
+                    for (int i = 0; i < dims.length; i++) {
+                        dims[i] = dims[i] < 0 ? -1 : dims[i] + around[2 * i] + around[2 * i + 1];
+                    }
+                    inference.set("Out", inference.dtype("X"), dims);
+                }).lower(l -> l.out("Out",
+                        l.run(new Pad(padding(l, 0), padding(l, 1), Pad.Mode.CONSTANT, l.attrs().getFloat("pad_value")),
+                                l.in("X"))))
+                .grad("pad_grad(Out@GRAD) -> X@GRAD", inference -> {
+                    long[] dims = inference.dims("Out@GRAD");
+                    int[] around = inference.attrs().getInts("paddings");
+                    inference.require(around.length == 2 * dims.length,
+                            "paddings must be two numbers for each dimension");
+                    for (int i = 0; i < dims.length; i++) {
+                        dims[i] = dims[i] < 0 ? -1 : dims[i] - around[2 * i] - around[2 * i + 1];
+                    }
+                    inference.set("X@GRAD", inference.dtype("Out@GRAD"), dims);
+                }, l -> {
+                    Operand inner = l.in("Out@GRAD");
+                    for (int i = 0; i < inner.rank(); i++) {
+                        long before = padding(l, 0).get(i);
+                        inner = inner.slice(i, before, inner.dim(i) - padding(l, 1).get(i));
+                    }
+                    l.out("X@GRAD", inner);
+                }).register(registry);
+    }
+
+    private static List<Long> padding(Lowering l, int side) {
+        int[] around = l.attrs().getInts("paddings");
+        return IntStream.range(0, around.length / 2).mapToObj(i -> (long) around[2 * i + side]).toList();
     }
 }

@@ -25,6 +25,7 @@ public final class ShapeOperations {
         squeeze(registry);
         unsqueeze(registry);
         transpose(registry);
+        flattenToMatrix(registry);
     }
 
     private static void reshape(Operations registry) {
@@ -245,5 +246,22 @@ public final class ShapeOperations {
             inverse[order[i]] = i;
         }
         return inverse;
+    }
+
+    private static void flattenToMatrix(Operations registry) {
+        String gradient = "flatten2_grad(XShape, Out@GRAD) -> X@GRAD";
+        Operation.Builder forward = Operation.define("flatten2").in("X").out("Out", "XShape~").attr("axis", 1);
+        forward.gradOperation(gradient, Dims::gradientLikeXShape)
+                .lower(l -> l.out("X@GRAD", l.reshape(l.in("Out@GRAD"), l.outType("X@GRAD", 0).dims())))
+                .register(registry);
+        forward.infer(inference -> {
+            long[] dims = inference.dims("X");
+            int axis = inference.attrs().getInt("axis");
+            inference.require(axis >= 0 && axis <= dims.length, "axis must be from 0 to %d, but is %d", dims.length,
+                    axis);
+            inference.set("Out", inference.dtype("X"), Inference.size(Arrays.copyOf(dims, axis)),
+                    Inference.size(Arrays.copyOfRange(dims, axis, dims.length)));
+            Dims.rememberX(inference);
+        }).lower(l -> l.out("Out", l.reshape(l.in("X"), l.outType("Out", 0).dims()))).grad(gradient).register(registry);
     }
 }
