@@ -7,6 +7,17 @@ import java.util.Map;
 public final class UniqueNames {
     private final Map<String, Integer> counts = new HashMap<>();
 
+    /** Without names so far. */
+    public UniqueNames() {
+    }
+
+    /**
+     * A name that was not given before.
+     *
+     * @param key
+     *            with which the name begins
+     * @return the key, an underscore and a number
+     */
     public String next(String key) {
         return key + "_" + (counts.merge(key, 1, Integer::sum) - 1);
     }

@@ -4,6 +4,7 @@ import java.util.Comparator;
 
 /** The order of names in Paddle's files: that of their bytes in UTF-8, which is the order of code points. */
 public final class Utf8 {
+    /** Compares by code points. */
     public static final Comparator<String> ORDER = Utf8::compare;
 
     private Utf8() {
